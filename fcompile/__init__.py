@@ -1,0 +1,1 @@
+"""fcompile: a compiler for Framework resources (frameworkcontroller.microsoft.com/v1)."""

@@ -1,0 +1,130 @@
+"""What a check finds, and what a reader is told.
+
+A check yields `Finding`s: they name a field by its path and know nothing of files. Only when a document has
+findings is it composed again with positions, and each `Finding` becomes a `Problem`, which every output format prints.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Literal, NamedTuple
+
+Path = tuple[str | int, ...]
+"""A field, as the keys and list indices that lead to it from the root of its document."""
+
+Part = Literal["key", "value"]
+"""Which half of `key: value` a position means. A list item has only a value."""
+
+
+class Severity(str, Enum):
+    """ERROR: it will be refused, or will not run as written. WARNING: it runs, and nobody can want it so. NOTE: good to know."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+class Rule(NamedTuple):
+    """One kind of problem, under a code that never changes its meaning."""
+
+    code: str
+    """`FC` and three digits."""
+    name: str
+    """The same in words, `kebab-case`."""
+    severity: Severity
+    summary: str
+    """One sentence for the reference page: what is wrong."""
+    help: str
+    """One or two sentences: why it matters and what to do."""
+
+
+class Span(NamedTuple):
+    """A region of a file. Lines and columns count from 1, columns in Unicode code points; the end is exclusive."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    start: int
+    """Offset of the first code point in the decoded text of the whole file (a byte order mark not counted)."""
+    end: int
+
+
+class Fix(NamedTuple):
+    """A change that is certain to be right, as an edit of the text of one key or value (`text` is YAML source)."""
+
+    title: str
+    path: Path
+    part: Part
+    text: str
+
+
+class Related(NamedTuple):
+    """Another place that a finding speaks of: in the same document (`file` is None, `path` tells where) or in another file."""
+
+    message: str
+    path: Path = ()
+    part: Part = "value"
+    file: str | None = None
+    span: Span | None = None
+
+
+class Finding(NamedTuple):
+    rule: Rule
+    path: Path
+    message: str
+    part: Part = "value"
+    fix: Fix | None = None
+    related: tuple[Related, ...] = ()
+
+
+class Edit(NamedTuple):
+    """A `Fix` with its region of the file."""
+
+    title: str
+    span: Span
+    text: str
+
+
+class Problem(NamedTuple):
+    """A finding at its place in a file."""
+
+    rule: Rule
+    severity: Severity
+    message: str
+    file: str
+    span: Span
+    source_line: str
+    """The whole line that the span begins in, without its line end."""
+    field: str
+    """The path as people write it: `spec.taskRoles[0].name`."""
+    framework: str
+    """`namespace/name` (or only `name`) of the Framework, or the empty string."""
+    fix: Edit | None = None
+    related: tuple[Related, ...] = ()
+
+
+RULES: dict[str, Rule] = {}
+"""Every rule by its code; filled as the modules that declare rules are imported."""
+
+
+def rule(code: str, name: str, severity: Severity, summary: str, help: str) -> Rule:
+    """Declare a rule. A code or name that is taken is a programming error."""
+    if code in RULES or any(other.name == name for other in RULES.values()):
+        raise ValueError(f"rule {code} ({name}) is declared twice")
+    RULES[code] = declared = Rule(code, name, severity, summary, help)
+    return declared
+
+
+def field_path(path: Path) -> str:
+    """`spec.taskRoles[0].task.pod.metadata.labels["a.b/c"]`: keys that are not plain words are quoted."""
+    text = ""
+    for step in path:
+        if isinstance(step, int):
+            text += f"[{step}]"
+        elif step.replace("_", "").replace("-", "").isalnum() and step.isascii():
+            text += f".{step}" if text else step
+        else:
+            quoted = step.replace("\\", "\\\\").replace('"', '\\"')
+            text += f'["{quoted}"]'
+    return text

@@ -1,0 +1,42 @@
+"""How a type is described: one table format for the Framework's own fields and for Kubernetes' Pod fields.
+
+The structure check walks these tables, the editor's JSON Schema and the CRD are printed from them, and the defaults
+are read from them, so that the four cannot disagree.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+
+class Field(NamedTuple):
+    """One field of an object type.
+
+    `kind` is one of `string integer number boolean object list map quantity int-or-string any`. `ref` names the object type of
+    an `object`, or that of the items of a `list` or `map` whose `items` kind is `object`.
+    """
+
+    kind: str
+    items: str = ""
+    """Kind of the items of a `list` or the values of a `map`."""
+    ref: str = ""
+    required: bool = False
+    nullable: bool = False
+    """An explicit null means something other than leaving the field out."""
+    minimum: int | None = None
+    maximum: int | None = None
+    enum: tuple[str, ...] = ()
+    pattern: str = ""
+    default: Any = None
+    """None: no default (a default of null is the same thing here)."""
+    map_keys: tuple[str, ...] = ()
+    """The fields that identify an item of a list (`x-kubernetes-list-map-keys`)."""
+    since: int = 0
+    """The Kubernetes 1.x minor version that this field came with; 0: before the oldest that we know."""
+    until: int = 0
+    """The last minor version that has it; 0: it is still there."""
+    description: str = ""
+
+
+Type = dict[str, Field]
+"""An object type: its fields by name."""
