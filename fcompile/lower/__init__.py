@@ -1,0 +1,1 @@
+"""Lowering: from a Framework to what will run."""

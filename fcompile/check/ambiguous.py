@@ -1,0 +1,32 @@
+"""Plain scalars that kubectl reads as a string and other YAML readers do not."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from fcompile.diagnostics.problem import Finding, Fix, Path, Severity, rule
+from fcompile.load import Document
+
+AMBIGUOUS_SCALAR = rule(
+    "FC191",
+    "ambiguous-scalar",
+    Severity.WARNING,
+    "An unquoted value is a string to kubectl and something else to other YAML readers.",
+    "Sexagesimal numbers (`1:30`) and bare dates are numbers and dates to YAML 1.1 readers. Put it in quotes, so that every reader agrees.",
+)
+
+
+def ambiguous(document: Document, prefix: Path) -> Iterator[Finding]:
+    """Such scalars below `prefix` of the document; paths start below it."""
+    for path, part, written in document.ambiguous():
+        if path[: len(prefix)] == prefix:
+            inner = path[len(prefix) :]
+            quoted = json.dumps(written, ensure_ascii=False)
+            yield Finding(
+                AMBIGUOUS_SCALAR,
+                inner,
+                f"`{written}` is a string to kubectl, but a number or a date to other YAML readers: write {quoted}",
+                part=part,
+                fix=Fix(f"write {quoted}", inner, part, quoted),
+            )

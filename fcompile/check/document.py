@@ -1,0 +1,131 @@
+"""From a file's bytes to its problems: read, check, place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from fcompile.check.across import FrameworkFact, Place, ServiceFact, Where, service_facts, user_service
+from fcompile.check.ambiguous import ambiguous
+from fcompile.check.framework import check_framework
+from fcompile.check.ours import frameworks_in, looks_like_template, objects_in
+from fcompile.check.subject import Subject, subject
+from fcompile.check.values import mapping, text
+from fcompile.diagnostics.problem import Edit, Finding, Part, Path, Problem, Related, field_path
+from fcompile.load import Document, LoadError, read
+
+_SAYS_FRAMEWORK = re.compile(r"""kind["']?\s*:\s*["']?Framework\b""")
+
+
+class Options(NamedTuple):
+    """What a check depends on besides the input."""
+
+    version: int
+    """Kubernetes 1.x minor."""
+    namespace: str
+    """For Frameworks that give none."""
+
+
+class Framework(NamedTuple):
+    """A Framework as it was read."""
+
+    document: Document
+    path: Path
+    """Where it is in the document: empty, or the item of a list."""
+    value: dict[str, Any]
+
+
+class Checked(NamedTuple):
+    """What one file came to. Small and picklable: no values, no text."""
+
+    file: str
+    problems: list[Problem]
+    frameworks: list[FrameworkFact]
+    services: list[ServiceFact]
+    skipped: str
+    """Why the file was passed over although it seems to hold a Framework; empty when it was not."""
+
+
+def check_bytes(file: str, data: bytes, options: Options) -> Checked:
+    """Everything about one file that can be known without the others."""
+    checked = Checked(file, [], [], [], "")
+    for number, document in enumerate(read(data, file)):
+        if isinstance(document, LoadError):
+            if looks_like_template(document.source.text):
+                return checked._replace(problems=[], skipped="a template, not YAML: render it first (helm template … | fcompile validate -)")
+            if _SAYS_FRAMEWORK.search(document.source.text):
+                checked.problems.append(load_problem(document))
+        else:
+            check_document(document, options, checked)
+    return checked
+
+
+def load_problem(error: LoadError) -> Problem:
+    """A refusal of the loader's as a problem."""
+    return Problem(error.rule, error.rule.severity, error.message, error.source.name, error.span, error.source_line, "", "", related=error.related)
+
+
+def check_document(document: Document, number: int, options: Options, checked: Checked) -> None:
+    """Check the document's Frameworks, and note what matters across documents, into `checked`."""
+    for path, value in frameworks_in(document.value):
+        held = Framework(document, path, value)
+        under_check = _subject(held, options)
+        label = f"{under_check.namespace}/{under_check.name}"
+        findings = [*check_framework(under_check, document.text), *ambiguous(document, path)]
+        checked.problems.extend(sorted((_place_finding(held, finding, label) for finding in findings), key=lambda problem: problem.span.start))
+        if under_check.name:
+            where = Where(checked.file, number, (*path, "metadata", "name"))
+            checked.frameworks.append(FrameworkFact(under_check.namespace, under_check.name, where))
+        for inner, fields in service_facts(under_check):
+            checked.services.append(ServiceFact(namespace=under_check.namespace, where=Where(checked.file, number, (*path, *inner), "key"), **fields))
+    for path, value in objects_in(document.value):
+        service = user_service(value)
+        if service is not None:
+            namespace = text(mapping(value, "metadata"), "namespace") or options.namespace
+            checked.services.append(ServiceFact(namespace=namespace, where=Where(checked.file, number, (*path, "metadata", "name")), **service))
+
+
+def frameworks_of(document: Document) -> Iterator[Framework]:
+    """The Frameworks of a document."""
+    for path, value in frameworks_in(document.value):
+        yield Framework(document, path, value)
+
+
+def _subject(held: Framework, options: Options) -> Subject:
+    def plain(path: Path, part: Part) -> str | None:
+        return held.document.plain((*held.path, *path), part)
+
+    return subject(held.value, options.namespace, options.version, plain, "{{FC_" in held.document.text)
+
+
+def look_up(data: bytes, where: Where) -> Place:
+    """The place of something that was noted when the same bytes were checked."""
+    document = next(document for number, document in enumerate(read(data, where.file)) if number == where.document)
+    assert isinstance(document, Document)
+    span = document.locate(where.path, where.part)
+    return Place(span, document.source_line(span.line))
+
+
+def _place_finding(held: Framework, finding: Finding, label: str) -> Problem:
+    document = held.document
+    span = document.locate((*held.path, *finding.path), finding.part)
+    fix = finding.fix and Edit(finding.fix.title, document.locate((*held.path, *finding.fix.path), finding.fix.part), finding.fix.text)
+    related = tuple(
+        near
+        if near.file is not None
+        else Related(near.message, file=document.source.name, span=document.locate((*held.path, *near.path), near.part))
+        for near in finding.related
+    )
+    return Problem(
+        rule=finding.rule,
+        severity=finding.rule.severity,
+        message=finding.message,
+        file=document.source.name,
+        span=span,
+        source_line=document.source_line(span.line),
+        field=field_path((*held.path, *finding.path)),
+        framework=label,
+        fix=fix,
+        related=related,
+    )

@@ -1,0 +1,61 @@
+"""Every rule over one Framework."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from fcompile.check.names import name_rules
+from fcompile.check.placeholders import placeholder_rules
+from fcompile.check.pod_rules import pod_rules
+from fcompile.check.policies import policies
+from fcompile.check.services import service_rules
+from fcompile.check.sizes import size_rules
+from fcompile.check.structure import structure, walk
+from fcompile.check.subject import Subject
+from fcompile.diagnostics.problem import Finding
+
+
+def check_framework(subject: Subject, source_text: str) -> list[Finding]:
+    """All findings on one Framework, each once, in the order of the rules; paths are those of the source."""
+    found: dict[tuple[object, ...], Finding] = {}
+    for finding in _all(subject, source_text):
+        path = subject.source_path(finding.path)
+        fix = finding.fix
+        if path != finding.path:
+            # The text at fault is partly a placeholder's: no edit of it is certain.
+            fix = None
+        # A template is checked as its first and as its last task gets it: what is wrong in both is told once.
+        found.setdefault((finding.rule.code, path, finding.part), finding._replace(path=path, fix=fix))
+    return list(found.values())
+
+
+def _all(subject: Subject, source_text: str) -> Iterator[Finding]:
+    templates = list(subject.templates())
+    yield from structure(_with_templates(subject, templates), version=subject.version, plain=subject.plain)
+    seen: set[int] = set()
+    for role, template in templates:
+        if role.index in seen:
+            yield from walk(template, "PodTemplateSpec", role.template_path, version=subject.version, plain=subject.plain)
+        seen.add(role.index)
+        yield from pod_rules(template, role.template_path, version=subject.version)
+    yield from policies(subject)
+    yield from name_rules(subject)
+    yield from service_rules(subject)
+    yield from placeholder_rules(subject, source_text)
+    yield from size_rules(subject.value, len(source_text), "*" in source_text)
+
+
+def _with_templates(subject: Subject, templates: list[tuple[Any, dict[str, Any]]]) -> dict[str, Any]:
+    """The Framework with each role's template as its first task gets it."""
+    if not subject.holds_placeholders:
+        return subject.value
+    first = {role.index: template for role, template in reversed(templates)}
+    roles = []
+    for role in subject.roles:
+        task = role.value.get("task") if isinstance(role.value, dict) else None
+        if isinstance(task, dict) and isinstance(task.get("pod"), dict):
+            roles.append({**role.value, "task": {**task, "pod": first[role.index]}})
+        else:
+            roles.append(role.value)
+    return {**subject.value, "spec": {**subject.value["spec"], "taskRoles": roles}}

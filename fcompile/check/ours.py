@@ -1,0 +1,89 @@
+"""Which files and documents are ours to check, and which only look so: Helm templates and kustomize patches."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+from fcompile.check.values import mapping, sequence, text
+from fcompile.diagnostics.problem import Path
+from fcompile.load import LoadError, values
+from fcompile.model import names
+
+_TEMPLATE_ACTION = re.compile(r"\{\{-?\s*(?:[.$/(]|-?\s*/\*|(?:include|template|if|else|range|end|with|define|block|toYaml|tpl|printf|default|required|quote|lookup)\b)")
+_KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
+
+
+def frameworks_in(value: Any) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """The Frameworks of a document with their paths: the document itself, or the items of a `List` or `FrameworkList`."""
+    for path, item in objects_in(value):
+        if is_framework(item):
+            yield path, item
+
+
+def objects_in(value: Any) -> Iterator[tuple[Path, Any]]:
+    """The objects of a document with their paths: itself, or the items of a list of any kind."""
+    if isinstance(value, dict) and isinstance(value.get("items"), list) and (text(value, "kind") or "").endswith("List"):
+        for index, item in enumerate(value["items"]):
+            yield ("items", index), item
+    else:
+        yield (), value
+
+
+def is_framework(value: Any) -> bool:
+    """Whether an object is a Framework of the API group, in any version of it (a wrong version is reported, not passed over)."""
+    group = (text(value, "apiVersion") or "").partition("/")[0]
+    return group == names.GROUP and text(value, "kind") == names.KIND
+
+
+def looks_like_template(source: str) -> bool:
+    """Whether a text holds Go template actions, as Helm's templates do. FrameworkController's own placeholders are none."""
+    return _TEMPLATE_ACTION.search(source) is not None
+
+
+def skip_reason(file: str) -> str | None:
+    """Why a file that holds a Framework is not to be checked as one, or None."""
+    folder = os.path.dirname(os.path.abspath(file))
+    if _in_helm_chart(folder):
+        return "a template of a Helm chart: render it first (helm template … | fcompile validate -)"
+    if os.path.abspath(file) in _patches(folder):
+        return "a kustomize patch: build it first (kubectl kustomize … | fcompile validate -)"
+    return None
+
+
+@lru_cache(maxsize=4096)
+def _in_helm_chart(folder: str) -> bool:
+    parent, name = os.path.split(folder)
+    if not name:
+        return False
+    if name == "templates" and os.path.exists(os.path.join(parent, "Chart.yaml")):
+        return True
+    return _in_helm_chart(parent)
+
+
+@lru_cache(maxsize=4096)
+def _patches(folder: str) -> frozenset[str]:
+    """The files that a kustomization in the folder, or the nearest one above it, uses as patches."""
+    parent = os.path.dirname(folder)
+    for name in _KUSTOMIZATIONS:
+        path = os.path.join(folder, name)
+        if os.path.isfile(path):
+            return _patches_of(path) | (_patches(parent) if parent != folder else frozenset())
+    return _patches(parent) if parent != folder else frozenset()
+
+
+def _patches_of(kustomization: str) -> frozenset[str]:
+    try:
+        with open(kustomization, "rb") as file:
+            documents = values(file.read())
+    except (OSError, LoadError):
+        return frozenset()
+    folder, found = os.path.dirname(kustomization), set()
+    for document in documents:
+        listed = sequence(document, "patchesStrategicMerge")
+        listed = listed + [mapping({"patch": patch}, "patch").get("path") for patch in sequence(document, "patches")]
+        found.update(os.path.normpath(os.path.join(folder, path)) for path in listed if isinstance(path, str) and "\n" not in path)
+    return frozenset(found)

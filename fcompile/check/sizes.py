@@ -1,0 +1,79 @@
+"""How large a Framework's objects become, against what etcd, the API server and kubectl take."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from fcompile.diagnostics.problem import Finding, Severity, rule
+from fcompile.emit.json import canonical
+
+ETCD_BYTES = 1_572_864
+"""etcd's default limit of one request (1.5 MiB)."""
+ANNOTATIONS_BYTES = 262_144
+"""What the API server allows all annotations of an object together."""
+CONFIG_MAP_BYTES = 1_048_576
+SMALL_ENOUGH = 100_000
+"""A Framework whose text is shorter (characters) cannot come near any limit: nothing is measured."""
+
+TOO_LARGE_FOR_ETCD = rule(
+    "FC601",
+    "framework-too-large",
+    Severity.ERROR,
+    "A Framework is larger than etcd takes.",
+    "etcd refuses requests above 1.5 MiB. Move large scripts or data from the Pod templates into ConfigMaps or images.",
+)
+TOO_LARGE_FOR_LAST_APPLIED = rule(
+    "FC602",
+    "last-applied-too-large",
+    Severity.WARNING,
+    "A Framework is too large for client-side `kubectl apply`.",
+    "`kubectl apply` keeps a copy of the object in an annotation, and annotations end at 256 KiB. Apply it with --server-side "
+    "(in Argo CD: ServerSideApply=true), or make it smaller.",
+)
+INTENT_TOO_LARGE = rule(
+    "FC603",
+    "intent-too-large",
+    Severity.ERROR,
+    "The intent of a Framework does not fit into its attempt's ConfigMap.",
+    "The ConfigMap holds the intent, compressed when it is large, and ends at 1 MiB. Move large scripts or data out of the Pod templates.",
+)
+
+
+def size_rules(value: dict[str, Any], text_length: int, aliased: bool) -> Iterator[Finding]:
+    """`value` is the Framework, `text_length` its source's length; `aliased` says that YAML aliases may make it longer than that."""
+    if text_length < SMALL_ENOUGH and not aliased:
+        return
+    size = len(json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str).encode("utf-8", "surrogatepass"))
+    if size > ETCD_BYTES:
+        yield Finding(
+            TOO_LARGE_FOR_ETCD,
+            ("spec",),
+            f"the Framework has {size:,} bytes as JSON, and etcd takes {ETCD_BYTES:,}: move large scripts or data out of the Pod templates",
+            part="key",
+        )
+    elif size > ANNOTATIONS_BYTES:
+        yield Finding(
+            TOO_LARGE_FOR_LAST_APPLIED,
+            ("spec",),
+            f"the Framework has {size:,} bytes as JSON, and `kubectl apply` can keep {ANNOTATIONS_BYTES:,} in its annotation: use --server-side",
+            part="key",
+        )
+
+
+def intent_size(document: dict[str, Any]) -> Iterator[Finding]:
+    """`document` is the intent as the ConfigMap holds it."""
+    plain = canonical(document)
+    if len(plain) <= CONFIG_MAP_BYTES // 2:
+        return
+    # base64 costs nothing here: the API server counts the decoded bytes of binaryData.
+    size = len(gzip.compress(plain, 6, mtime=0))
+    if size > CONFIG_MAP_BYTES - 1024:
+        yield Finding(
+            INTENT_TOO_LARGE,
+            ("spec",),
+            f"the intent has {size:,} bytes compressed, and a ConfigMap holds {CONFIG_MAP_BYTES:,}: move large scripts or data out of the Pod templates",
+            part="key",
+        )

@@ -1,0 +1,122 @@
+"""What the rules look at: one Framework, and its Pod templates as a task will get them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from fcompile.check.values import integer, mapping, sequence, text
+from fcompile.diagnostics.problem import Part, Path
+from fcompile.lower.placeholders import role_values, substitute, task_values
+
+MAX_TASKS = 10_000
+DEFAULT_NAMESPACE = "default"
+
+
+class RoleUnderCheck(NamedTuple):
+    """A task role of unknown quality."""
+
+    value: Any
+    index: int
+    """Its place in `spec.taskRoles`."""
+    name: str
+    """Empty when it has none."""
+    count: int
+    """`taskNumber`, 1 when it is left out or of a wrong type."""
+
+    @property
+    def path(self) -> Path:
+        return ("spec", "taskRoles", self.index)
+
+    @property
+    def template_path(self) -> Path:
+        return (*self.path, "task", "pod")
+
+    @property
+    def template(self) -> dict[str, Any]:
+        return mapping(mapping(self.value, "task"), "pod")
+
+    @property
+    def last_index(self) -> int:
+        """The highest task index that can exist."""
+        return min(max(self.count, 1), MAX_TASKS) - 1
+
+
+class Subject(NamedTuple):
+    """One Framework under check. Paths of findings start at the Framework's own root."""
+
+    value: dict[str, Any]
+    name: str
+    namespace: str
+    """As it will be applied; never empty."""
+    version: int
+    """Kubernetes 1.x minor."""
+    plain: Callable[[Path, Part], str | None]
+    """The source text of the plain scalar at a path, or None when it is quoted, no scalar or not there."""
+    roles: tuple[RoleUnderCheck, ...]
+    holds_placeholders: bool
+
+    def templates(self) -> Iterator[tuple[RoleUnderCheck, dict[str, Any]]]:
+        """Each role's template as its first and, where that can differ, its last task gets it."""
+        for role in self.roles:
+            if not self.holds_placeholders:
+                yield role, role.template
+                continue
+            for index in sorted({0, role.last_index}):
+                yield role, self.substituted(role, index)
+
+    def substituted(self, role: RoleUnderCheck, index: int) -> dict[str, Any]:
+        """A role's template with the placeholders of one task filled in."""
+        lowered = substitute(role.template, role_values(self.name, role.name))
+        template: dict[str, Any] = substitute(lowered, task_values(self.namespace, index))
+        return template
+
+    def source_path(self, path: Path) -> Path:
+        """A path within a substituted template as it stands in the source, where keys still hold placeholders."""
+        if not self.holds_placeholders or len(path) <= 5 or path[:2] != ("spec", "taskRoles"):
+            return path
+        role = next((role for role in self.roles if role.index == path[2]), None)
+        if role is None:
+            return path
+        node, source = role.template, list(path[:5])
+        for step in path[5:]:
+            source.append(self._source_key(role, node, step))
+            node = _child(node, source[-1])
+        return tuple(source)
+
+    def _source_key(self, role: RoleUnderCheck, node: Any, step: str | int) -> str | int:
+        if isinstance(step, int) or not isinstance(node, dict) or step in node:
+            return step
+        for key in node:
+            for index in (0, role.last_index):
+                if self.substituted_text(role, key, index) == step:
+                    return str(key)
+        return step
+
+    def substituted_text(self, role: RoleUnderCheck, written: str, index: int) -> str:
+        lowered = substitute(written, role_values(self.name, role.name))
+        return str(substitute(lowered, task_values(self.namespace, index)))
+
+
+def subject(value: dict[str, Any], namespace: str, version: int, plain: Callable[[Path, Part], str | None], holds: bool) -> Subject:
+    """The Framework `value` made ready for the rules; `holds` says that its text holds a placeholder somewhere."""
+    roles = tuple(
+        RoleUnderCheck(role, index, text(role, "name") or "", _count(role))
+        for index, role in enumerate(sequence(mapping(value, "spec"), "taskRoles"))
+    )
+    name = text(mapping(value, "metadata"), "name") or ""
+    own_namespace = text(mapping(value, "metadata"), "namespace") or namespace
+    return Subject(value, name, own_namespace, version, plain, roles, holds)
+
+
+def _count(role: Any) -> int:
+    count = integer(role, "taskNumber")
+    return 1 if count is None else count
+
+
+def _child(node: Any, step: str | int) -> Any:
+    if isinstance(node, dict):
+        return node.get(step)
+    if isinstance(node, list) and isinstance(step, int) and step < len(node):
+        return node[step]
+    return None

@@ -1,0 +1,109 @@
+"""The command line: parse, call, print; and the one place where what goes wrong becomes an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from fcompile import __version__
+from fcompile.errors import EXIT_CLOSED_PIPE, EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_USAGE, UsageError
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser
+
+COMMANDS = {
+    "validate": "find every problem in Frameworks",
+    "build": "print defaulted Frameworks, or exactly what will run",
+    "schema": "print the JSON Schema of a Framework for editors",
+    "rule": "explain a diagnostic",
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command that `argv` (default: the process's own) asks for; returns the exit code."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    try:
+        code = _run(arguments)
+        sys.stdout.flush()
+    except UsageError as error:
+        print(f"fcompile: {error}", file=sys.stderr)
+        return EXIT_USAGE
+    except BrokenPipeError:
+        # Whoever read our output has gone, as `head` does. Python would complain once more when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_CLOSED_PIPE
+    except KeyboardInterrupt:
+        print("fcompile: interrupted", file=sys.stderr)
+        return EXIT_INTERRUPTED
+    except Exception:
+        return _internal_error()
+    return code
+
+
+def _run(arguments: list[str]) -> int:
+    if arguments == ["--version"]:
+        print(f"fcompile {__version__}")
+        return 0
+    import argparse
+    import importlib
+
+    if not arguments or arguments[0] not in COMMANDS:
+        parser = _top_level()
+        if not arguments:
+            parser.print_help(sys.stderr)
+            return EXIT_USAGE
+        return _exit_code_of(parser, arguments)
+    command = importlib.import_module(f"fcompile.commands.{arguments[0]}")
+    parser = argparse.ArgumentParser(
+        prog=f"{_program()} {arguments[0]}", description=command.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    command.configure(parser)
+    try:
+        parsed = parser.parse_args(arguments[1:])
+    except SystemExit as stop:
+        return int(stop.code or 0)
+    code: int = command.run(parsed)
+    return code
+
+
+def _top_level() -> ArgumentParser:
+    import argparse
+
+    width = max(map(len, COMMANDS))
+    listed = "\n".join(f"  {name:<{width}}  {about}" for name, about in COMMANDS.items())
+    parser = argparse.ArgumentParser(
+        prog=_program(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        description=f"Checks Frameworks (frameworkcontroller.microsoft.com/v1) and writes down exactly what will run.\n\ncommands:\n{listed}",
+        epilog="Exit codes: 0 fine, 1 errors in the input, 2 wrong use, 3 a bug in fcompile, 130 interrupted.",
+    )
+    parser.add_argument("--version", action="version", version=f"fcompile {__version__}")
+    parser.add_argument("command", choices=list(COMMANDS), metavar="command", help="one of the above; `fcompile COMMAND --help` tells more")
+    return parser
+
+
+def _exit_code_of(parser: ArgumentParser, arguments: list[str]) -> int:
+    try:
+        parser.parse_args(arguments)
+    except SystemExit as stop:
+        return int(stop.code or 0)
+    return EXIT_USAGE
+
+
+def _program() -> str:
+    return "kubectl fcompile" if os.path.basename(sys.argv[0]).startswith("kubectl-") else "fcompile"
+
+
+def _internal_error() -> int:
+    import traceback
+
+    traceback.print_exc()
+    print(f"fcompile {__version__}: this is a bug in fcompile: please report it with the text above and, if you can, the input", file=sys.stderr)
+    return EXIT_INTERNAL
+
+
+def entry_point() -> None:
+    """What the installed scripts call."""
+    sys.exit(main())

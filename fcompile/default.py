@@ -1,0 +1,87 @@
+"""Filling in every default: the Framework as it will be stored.
+
+The defaults are those of the field tables (`model.framework`), which are the DEFAULT rows of FrameworkController's manual. In the Pod
+templates only what identifies an item of a list gets one (a port's `protocol`, …), since the API server merges lists by it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from fcompile.diagnostics.problem import Path
+from fcompile.emit.scalars import json_number
+from fcompile.lower.intent import SERVER_METADATA
+from fcompile.model.fields import Field, Type
+
+LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+
+
+class Defaulted(NamedTuple):
+    """A Framework with every default filled in; `filled` are the fields that were not there before, in the order of the output."""
+
+    framework: dict[str, Any]
+    filled: tuple[Path, ...]
+
+
+def default(framework: dict[str, Any], types: dict[str, Type]) -> Defaulted:
+    """The Framework without what only a server sets, and with its defaults. The input is not changed.
+
+    Idempotent. An explicit null means the same as leaving a field out, and is left out. A quantity that is a number becomes a
+    string, a whole number in decimal notation (`1.0`) an integer, as the API server would read them.
+    """
+    filled: list[Path] = []
+    value = {key: item for key, item in framework.items() if key != "status"}
+    if isinstance(value.get("metadata"), dict):
+        value["metadata"] = _own_metadata(value["metadata"])
+    return Defaulted(_Filler(types, filled).object(value, "Framework", ()), tuple(filled))
+
+
+def _own_metadata(metadata: dict[str, Any]) -> dict[str, Any]:
+    own = {key: item for key, item in metadata.items() if key not in SERVER_METADATA}
+    annotations = own.get("annotations")
+    if isinstance(annotations, dict) and LAST_APPLIED in annotations:
+        own["annotations"] = {key: item for key, item in annotations.items() if key != LAST_APPLIED}
+        if not own["annotations"]:
+            del own["annotations"]
+    return own
+
+
+class _Filler:
+    def __init__(self, types: dict[str, Type], filled: list[Path]) -> None:
+        self.types = types
+        self.filled = filled
+
+    def object(self, value: dict[str, Any], type_name: str, path: Path) -> dict[str, Any]:
+        fields = self.types[type_name]
+        result: dict[str, Any] = {}
+        for name, item in value.items():
+            if item is not None:
+                field = fields.get(name)
+                result[name] = item if field is None else self.value(item, field, (*path, name))
+        for name, field in fields.items():
+            if field.default is not None and name not in result:
+                self.filled.append((*path, name))
+                result[name] = self.value(field.default, field, (*path, name))
+        return result
+
+    def value(self, value: Any, field: Field, path: Path) -> Any:
+        if isinstance(value, dict):
+            if field.kind == "object" and field.ref:
+                return self.object(value, field.ref, path)
+            if field.kind == "map":
+                item = field._replace(kind=field.items)
+                return {key: self.value(entry, item, (*path, key)) for key, entry in value.items()}
+        elif isinstance(value, list) and field.kind == "list":
+            item = field._replace(kind=field.items)
+            return [self.value(entry, item, (*path, index)) for index, entry in enumerate(value)]
+        return _scalar(value, field.kind)
+
+
+def _scalar(value: Any, kind: str) -> Any:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return value
+    if kind == "quantity":
+        return json_number(value)
+    if kind == "integer" and isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value

@@ -1,0 +1,86 @@
+"""From the intent to the objects: the attempt's ConfigMap, the Services, and the Pod of each task.
+
+The compiler expands without the cluster's values and gets the expected manifests; the controller expands the same intent with
+them and gets what it creates. `LEFT_OUT` is the whole difference between the two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from fcompile.emit.json import canonical
+from fcompile.lower.environment import ClusterValues, add_cluster_env
+from fcompile.lower.intent import Intent, Role
+from fcompile.lower.placeholders import substitute, task_values
+from fcompile.model import names
+
+LEFT_OUT = (
+    ("Pod", "metadata.ownerReferences of the attempt's ConfigMap", "its uid"),
+    *(("Pod", f"metadata.annotations.{name}", "a uid or attempt id") for name in names.CLUSTER_NAMES),
+    *(("Pod", f"spec.*ontainers[*].env[{name}]", "a uid or attempt id") for name in names.CLUSTER_NAMES),
+    ("Pod", f"spec.*ontainers[*].env[{names.TASK_ATTEMPT_INSTANCE_UID}]", "the attempt id"),
+    ("ConfigMap", "metadata.ownerReferences of the Framework", "its uid"),
+    *(("ConfigMap", f"metadata.annotations.{name}", "a uid or attempt id") for name in names.CLUSTER_NAMES[:2]),
+    ("ConfigMap", "binaryData", "a compressed intent: its bytes depend on the compressor; the digest vouches for its content"),
+    ("Service", "metadata.ownerReferences of the Framework", "its uid"),
+)
+"""What only the cluster can know, as (kind, field, why): left out of the expected manifests, never replaced by a placeholder.
+Whatever the API server itself adds to an object (defaults, uid, times, status, managed fields) is not in them either."""
+
+INTENT_KEY = "intent.json"
+DIGEST_KEY = "digest"
+PLAIN_INTENT_BYTES = 512 * 1024
+"""Up to this size the ConfigMap holds the intent as plain JSON, beyond it gzipped under `intent.json.gz` in `binaryData`."""
+
+
+def config_map(intent: Intent, namespace: str) -> dict[str, Any]:
+    """The ConfigMap that stands for an attempt and holds its intent."""
+    name = names.config_map_name(intent.framework)
+    document = canonical(intent.document())
+    data = {DIGEST_KEY: intent.digest}
+    if len(document) <= PLAIN_INTENT_BYTES:
+        data[INTENT_KEY] = document.decode()
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {
+            "name": name,
+            "namespace": namespace,
+            "annotations": {
+                names.CONFIGMAP_NAME: name,
+                names.FRAMEWORK_NAME: intent.framework,
+                names.FRAMEWORK_NAMESPACE: namespace,
+            },
+            "labels": {names.FRAMEWORK_NAME: intent.framework},
+            # The garbage collector lets it go only when its Pods are gone: no two attempts overlap.
+            "finalizers": ["foregroundDeletion"],
+        },
+        "data": data,
+    }
+
+
+def service(role: Role, namespace: str) -> dict[str, Any] | None:
+    """The role's Service, or None."""
+    made: dict[str, Any] | None = substitute(role.service, {names.FRAMEWORK_NAMESPACE: namespace})
+    return made
+
+
+def pod(role: Role, namespace: str, index: int | str, cluster: ClusterValues | None = None) -> dict[str, Any]:
+    """The Pod of one task: with the cluster's values what the controller creates, without them what was reviewed."""
+    made: dict[str, Any] = substitute(role.pod, task_values(namespace, index))
+    if cluster is not None:
+        made["metadata"]["annotations"].update(cluster.annotations())
+        for kind in ("initContainers", "containers"):
+            for container in made["spec"].get(kind) or ():
+                container["env"] = add_cluster_env(container["env"], cluster)
+    return made
+
+
+def shared_objects(intent: Intent, namespace: str) -> Iterator[dict[str, Any]]:
+    """The ConfigMap, then the Services in the order of the roles."""
+    yield config_map(intent, namespace)
+    for role in intent.roles:
+        made = service(role, namespace)
+        if made is not None:
+            yield made

@@ -1,0 +1,115 @@
+"""Lowering: a defaulted Framework in, the intent out: all that an attempt will run, in a size that does not grow with it."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from fcompile.lower.digest import LOWERING_VERSION, digest
+from fcompile.lower.environment import lower_container
+from fcompile.lower.placeholders import role_values, substitute
+from fcompile.lower.services import add_host_names, lower_service
+from fcompile.model import names
+
+SERVER_METADATA = frozenset(
+    {
+        "creationTimestamp",
+        "deletionGracePeriodSeconds",
+        "deletionTimestamp",
+        "generation",
+        "managedFields",
+        "resourceVersion",
+        "selfLink",
+        "uid",
+    }
+)
+"""Metadata that only the API server sets; ignored wherever it is given."""
+
+
+class Role(NamedTuple):
+    """What runs for a role.
+
+    `pod` is a whole Pod with two placeholders left in its strings, the namespace and the task's index, and without what only
+    the cluster knows. `service` is the role's headless Service, its namespace symbolic, or None.
+    """
+
+    name: str
+    count: int
+    policies: dict[str, Any]
+    pod: dict[str, Any]
+    service: dict[str, Any] | None
+
+
+class Intent(NamedTuple):
+    """Everything that the attempts of a Framework will run. The namespace stays symbolic."""
+
+    framework: str
+    execution_type: str
+    retry_policy: dict[str, Any]
+    roles: tuple[Role, ...]
+    digest: str
+
+    def document(self) -> dict[str, Any]:
+        """The intent as plain JSON values: what the attempt's ConfigMap holds."""
+        return {
+            "lowering": LOWERING_VERSION,
+            "digest": self.digest,
+            "framework": self.framework,
+            "executionType": self.execution_type,
+            "retryPolicy": self.retry_policy,
+            "roles": [role._asdict() for role in self.roles],
+        }
+
+
+def lower(framework: dict[str, Any]) -> Intent:
+    """The intent of a defaulted Framework without errors. Pure: the same Framework gives the same intent everywhere."""
+    name, spec = framework["metadata"]["name"], framework["spec"]
+    roles = tuple(lower_role(name, role) for role in spec["taskRoles"])
+    return Intent(
+        framework=name,
+        execution_type=spec["executionType"],
+        retry_policy=spec["retryPolicy"],
+        roles=roles,
+        digest=digest([{"name": role.name, "pod": role.pod, "service": role.service} for role in roles]),
+    )
+
+
+def lower_role(framework: str, role: dict[str, Any]) -> Role:
+    """One defaulted role of the Framework."""
+    task = role["task"]
+    return Role(
+        name=role["name"],
+        count=role["taskNumber"],
+        policies={
+            "frameworkAttemptCompletionPolicy": role["frameworkAttemptCompletionPolicy"],
+            "podGracefulDeletionTimeoutSec": task.get("podGracefulDeletionTimeoutSec"),
+            "retryPolicy": task["retryPolicy"],
+        },
+        pod=_lower_pod(framework, role),
+        service=lower_service(framework, role),
+    )
+
+
+def _lower_pod(framework: str, role: dict[str, Any]) -> dict[str, Any]:
+    known = role_values(framework, role["name"])
+    template = substitute(role["task"]["pod"], known)
+    spec = template.get("spec") or {}
+    if role.get("service") is not None:
+        spec = add_host_names(spec, framework, role["name"])
+    spec = dict(spec)
+    for kind in ("initContainers", "containers"):
+        if spec.get(kind):
+            spec[kind] = [lower_container(container, known) for container in spec[kind]]
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": _lower_metadata(template, known), "spec": spec}
+
+
+def _lower_metadata(template: dict[str, Any], known: dict[str, str]) -> dict[str, Any]:
+    own = template.get("metadata") or {}
+    metadata = {key: value for key, value in own.items() if key not in SERVER_METADATA}
+    metadata["name"] = known[names.POD_NAME]
+    metadata["namespace"] = known[names.FRAMEWORK_NAMESPACE]
+    # A label or annotation of the user's under a name of ours is overwritten; `check` has warned of it.
+    metadata["labels"] = {**(own.get("labels") or {}), **{name: known[name] for name in names.POD_LABELS}}
+    cluster_only = frozenset(names.CLUSTER_NAMES)
+    kept = {key: value for key, value in (own.get("annotations") or {}).items() if key not in cluster_only}
+    metadata["annotations"] = {**kept, **{name: known[name] for name in names.KNOWN_NAMES}}
+    return metadata

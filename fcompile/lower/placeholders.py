@@ -1,0 +1,58 @@
+"""Placeholders: `{{FC_TASK_INDEX}}` and its five sisters, replaced in every string of a Pod template, keys too.
+
+Plain substitution, as in FrameworkController: no spaces inside the braces, no nesting, anything else in double braces
+(Helm's, Argo's, the shell's) stays as it is. No value contains an upper-case letter or a brace except a symbolic one, so
+that the order of replacement cannot matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from fcompile.model import names
+
+
+def role_values(framework: str, role: str) -> dict[str, str]:
+    """What the placeholders of a role stand for, the namespace and the index left symbolic."""
+    index = names.placeholder(names.TASK_INDEX)
+    return {
+        names.FRAMEWORK_NAMESPACE: names.placeholder(names.FRAMEWORK_NAMESPACE),
+        names.FRAMEWORK_NAME: framework,
+        names.TASKROLE_NAME: role,
+        names.TASK_INDEX: index,
+        names.CONFIGMAP_NAME: names.config_map_name(framework),
+        names.POD_NAME: names.pod_name(framework, role, index),
+    }
+
+
+def task_values(namespace: str, index: int | str) -> dict[str, str]:
+    """What is left symbolic in a lowered role, for one task."""
+    return {names.FRAMEWORK_NAMESPACE: namespace, names.TASK_INDEX: str(index)}
+
+
+def substitute(value: Any, values: Mapping[str, str]) -> Any:
+    """A copy of `value` with each `{{NAME}}` of `values` replaced in all strings, keys included.
+
+    Two keys of one mapping that become equal: the one that sorts later stays, as in FrameworkController.
+    """
+    return _substitute(value, [(names.placeholder(name), text) for name, text in values.items()])
+
+
+def _substitute(value: Any, pairs: list[tuple[str, str]]) -> Any:
+    if isinstance(value, str):
+        return _replace(value, pairs)
+    if isinstance(value, dict):
+        if any("{{" in key for key in value):
+            return {_replace(key, pairs): _substitute(value[key], pairs) for key in sorted(value)}
+        return {key: _substitute(item, pairs) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_substitute(item, pairs) for item in value]
+    return value
+
+
+def _replace(text: str, pairs: list[tuple[str, str]]) -> str:
+    if "{{FC_" in text:
+        for written, replacement in pairs:
+            text = text.replace(written, replacement)
+    return text
