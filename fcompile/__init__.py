@@ -1,1 +1,4 @@
 """fcompile: a compiler for Framework resources (frameworkcontroller.microsoft.com/v1)."""
+
+# The only place that holds the version. Asking the installed metadata for it would cost several times Python's own start (docs/adr/0001).
+__version__ = "0.1.0"
