@@ -36,6 +36,21 @@ class Field(NamedTuple):
     until: int = 0
     """The last minor version that has it; 0: it is still there."""
     description: str = ""
+    format: str = ""
+    """What a string must look like, by its name in `check/formats.py` (of the strings of a `list` or `map`: each of them, of an
+    `int-or-string`: its string form); of an `integer`: `int32` or `int64`."""
+    keys: str = ""
+    """What the keys of a `map` must look like, likewise."""
+    nonempty: bool = False
+    """An empty string is a value here, and held against `enum` and `format`. (Elsewhere it is the same as leaving the field out.)"""
+    max_items: int = 0
+    """The most items of a `list`; 0: any number."""
+    forbidden: str = ""
+    """Why the field may not be used although the type has it; empty: it may."""
+    gate: str = ""
+    """The feature gate without which the API server drops the field silently."""
+    enabled: int = 0
+    """The first minor version that has the gate on by default."""
 
 
 Type = dict[str, Field]
