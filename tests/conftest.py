@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-# A test that fails on one run and passes on the next teaches nothing in CI: there, the examples follow from the code alone. No deadline per example
-# anywhere, since machines are shared and slow at times. `thorough` is for a night: HYPOTHESIS_PROFILE=thorough.
+# A test that fails on one run and passes on the next teaches nothing in CI: there, the examples follow from the code alone.
+# No deadline for single examples anywhere, since machines are shared and slow at times.
+# `thorough` is for a night: HYPOTHESIS_PROFILE=thorough.
 settings.register_profile("dev", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("thorough", deadline=None, max_examples=5000, suppress_health_check=[HealthCheck.too_slow])

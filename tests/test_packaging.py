@@ -1,0 +1,135 @@
+"""What is published: the archives, what is in them, and that they work where nothing else is installed."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tarfile
+import tomllib
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import fcompile
+
+pytestmark = pytest.mark.xdist_group("packaging")
+
+
+def run(*command: str | Path, cwd: Path) -> str:
+    """What a command prints on stdout; fails the test, with what it printed, when it does not exit with 0."""
+    kept = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
+    done = subprocess.run([str(part) for part in command], cwd=cwd, env=kept, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def sdist(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("sdist")
+    run(sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", folder, cwd=repository)
+    (archive,) = folder.iterdir()
+    return archive
+
+
+@pytest.fixture(scope="module")
+def wheel(sdist: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Built from the unpacked sdist, as pip does: so what the sdist lacks is missed."""
+    folder = tmp_path_factory.mktemp("wheel")
+    with tarfile.open(sdist) as archive:
+        archive.extractall(folder, filter="data")
+    (source,) = folder.iterdir()
+    run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder / "dist", cwd=source)
+    (built,) = (folder / "dist").iterdir()
+    return built
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The scripts' folder of a fresh environment that holds the wheel and what it depends on."""
+    folder = tmp_path_factory.mktemp("installed")
+    venv.create(folder / "venv", with_pip=True)
+    scripts = folder / "venv" / ("Scripts" if os.name == "nt" else "bin")
+    run(scripts / "python", "-m", "pip", "install", "-q", "--disable-pip-version-check", wheel, cwd=folder)
+    return scripts
+
+
+def source_files(repository: Path, folder: str) -> set[str]:
+    """The files of a folder that belong in the wheel, relative to it."""
+    paths = (repository / folder).rglob("*")
+    return {path.relative_to(repository / folder).as_posix() for path in paths if path.is_file() and "__pycache__" not in path.parts}
+
+
+def test_the_wheel_holds_every_file_of_both_packages_and_nothing_else(repository: Path, wheel: Path) -> None:
+    names = set(zipfile.ZipFile(wheel).namelist())
+    wanted = {f"fcompile/{name}" for name in source_files(repository, "fcompile")}
+    wanted |= {f"fcontroller/{name}" for name in source_files(repository, "controller")}
+    assert {name for name in names if ".dist-info/" not in name} == wanted
+    assert {"fcompile/py.typed", "fcontroller/py.typed", "fcontroller/__init__.py"} <= wanted
+
+
+def test_no_package_is_called_controller(wheel: Path) -> None:
+    assert {name.split("/")[0] for name in zipfile.ZipFile(wheel).namelist()} == {
+        "fcompile",
+        "fcontroller",
+        f"fcompile-{fcompile.__version__}.dist-info",
+    }
+
+
+def test_the_wheel_is_for_every_platform_and_carries_the_licence(wheel: Path) -> None:
+    assert wheel.name == f"fcompile-{fcompile.__version__}-py3-none-any.whl"
+    archive = zipfile.ZipFile(wheel)
+    about = f"fcompile-{fcompile.__version__}.dist-info"
+    metadata = archive.read(f"{about}/METADATA").decode()
+    assert "License-Expression: MIT" in metadata
+    assert "Requires-Python: >=3.11" in metadata
+    required = re.findall(r"^Requires-Dist: ([^;\n]*)$", metadata, re.MULTILINE)
+    assert [re.split(r"[<>=]", name)[0] for name in required] == ["pyyaml"], "the compiler depends on PyYAML alone"
+    assert "The fcompile authors" in archive.read(f"{about}/licenses/LICENSE").decode()
+
+
+@pytest.mark.network
+def test_the_installed_scripts_work(repository: Path, installed: Path, tmp_path: Path) -> None:
+    for script in ("fcompile", "kubectl-fcompile"):
+        assert run(installed / script, "--version", cwd=tmp_path) == f"fcompile {fcompile.__version__}\n"
+    assert run(installed / "python", "-m", "fcompile", "--version", cwd=tmp_path) == f"fcompile {fcompile.__version__}\n"
+    run(installed / "python", "-c", "import fcontroller", cwd=tmp_path)
+    # Exercises the data that the package carries: the Pod's fields for each version of Kubernetes.
+    run(installed / "fcompile", "validate", "--strict", repository / "tests/data/mixture/frameworks/train.yaml", cwd=tmp_path)
+
+
+@pytest.mark.network
+def test_the_readmes_first_command_works_in_a_copy_of_what_is_published(sdist: Path, tmp_path: Path) -> None:
+    with tarfile.open(sdist) as archive:
+        archive.extractall(tmp_path, filter="data")
+    (source,) = tmp_path.iterdir()
+    (command,) = re.findall(r"^python3 -m venv .* build .*$", (source / "README.md").read_text("utf-8"), re.MULTILINE)
+    printed = run("sh", "-c", command.replace("python3 ", f"'{sys.executable}' ", 1), cwd=source)
+    assert "kind: Pod" in printed
+
+
+def test_the_locks_agree(repository: Path) -> None:
+    """`uv sync` and `pip install -r requirements-dev.txt` give the same versions of the same files, and both give all that is asked for."""
+    lock = tomllib.loads((repository / "uv.lock").read_text("utf-8"))
+    locked = {package["name"]: package for package in lock["package"] if package["name"] != "fcompile"}
+    text = (repository / "requirements-dev.txt").read_text("utf-8")
+    pinned = dict(re.findall(r"^([a-z0-9-]+)==([^ ]+)", text, re.MULTILINE))
+    assert pinned == {name: package["version"] for name, package in locked.items()}
+    archives = [
+        archive
+        for package in locked.values()
+        for archive in (*package.get("wheels", []), *([package["sdist"]] if "sdist" in package else []))
+    ]
+    assert set(re.findall(r"sha256:[0-9a-f]{64}", text)) == {archive["hash"] for archive in archives}
+    project = tomllib.loads((repository / "pyproject.toml").read_text("utf-8"))["project"]
+    asked = [*project["dependencies"], *project["optional-dependencies"]["dev"]]
+    assert {re.split(r"[<>=]", name)[0].lower().replace(".", "-") for name in asked} <= set(pinned)
+
+
+def test_the_lock_names_only_the_public_index(repository: Path) -> None:
+    hosts = set(re.findall(r"https?://([^/\"]+)", (repository / "uv.lock").read_text("utf-8")))
+    assert hosts == {"pypi.org", "files.pythonhosted.org"}
+    assert "://" not in (repository / "requirements-dev.txt").read_text("utf-8")
