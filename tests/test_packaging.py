@@ -118,11 +118,8 @@ def test_the_locks_agree(repository: Path) -> None:
     text = (repository / "requirements-dev.txt").read_text("utf-8")
     pinned = dict(re.findall(r"^([a-z0-9-]+)==([^ ]+)", text, re.MULTILINE))
     assert pinned == {name: package["version"] for name, package in locked.items()}
-    archives = [
-        archive
-        for package in locked.values()
-        for archive in (*package.get("wheels", []), *([package["sdist"]] if "sdist" in package else []))
-    ]
+    archives = [archive for package in locked.values() for archive in package.get("wheels", [])]
+    archives += [package["sdist"] for package in locked.values() if "sdist" in package]
     assert set(re.findall(r"sha256:[0-9a-f]{64}", text)) == {archive["hash"] for archive in archives}
     project = tomllib.loads((repository / "pyproject.toml").read_text("utf-8"))["project"]
     asked = [*project["dependencies"], *project["optional-dependencies"]["dev"]]

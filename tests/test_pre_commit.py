@@ -107,14 +107,11 @@ def project(tmp_path: Path, home: Path, hooks: tuple[Path, str]) -> Project:
 
 def write_lock_files(folder: Path) -> None:
     """Lock files as package managers write them: some megabytes, and nothing of ours in them."""
-    packages = {
-        f"node_modules/package-{number}": {"version": f"1.{number}.0", "integrity": "sha512-" + "A" * 88} for number in range(15_000)
-    }
+    integrity = "sha512-" + "A" * 88
+    packages = {f"node_modules/package-{number}": {"version": "1.0.0", "integrity": integrity} for number in range(15_000)}
     (folder / "package-lock.json").write_text(json.dumps({"lockfileVersion": 3, "packages": packages}, indent=2), "utf-8")
-    entries = (
-        f"  /package-{number}@1.0.0:\n    resolution: {{integrity: sha512-{'A' * 88}==}}\n    dev: false\n\n" for number in range(15_000)
-    )
-    (folder / "pnpm-lock.yaml").write_text("lockfileVersion: '9.0'\n\npackages:\n\n" + "".join(entries), "utf-8")
+    entries = [f"  /package-{number}@1.0.0:\n    resolution: {{integrity: {integrity}}}\n    dev: false\n" for number in range(15_000)]
+    (folder / "pnpm-lock.yaml").write_text("lockfileVersion: '9.0'\n\npackages:\n\n" + "\n".join(entries), "utf-8")
 
 
 def test_a_repository_without_problems_passes(project: Project) -> None:
