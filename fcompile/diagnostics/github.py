@@ -1,0 +1,61 @@
+"""Problems as workflow commands, which GitHub Actions turns into annotations of a pull request."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TextIO
+
+from fcompile.diagnostics.problem import Problem, Severity
+from fcompile.diagnostics.text import fix_text, one_line, related_text
+from fcompile.diagnostics.visible import encodable, visible
+from fcompile.diagnostics.writer import Style, Summary, Waived
+
+_COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
+
+
+class GithubWriter:
+    """Writes one command for each problem, as it comes."""
+
+    def __init__(self, stream: TextIO, style: Style) -> None:
+        self._stream = stream
+
+    def problem(self, problem: Problem) -> None:
+        self._stream.write(encodable(command(problem), getattr(self._stream, "encoding", None)) + "\n")
+
+    def waived(self, waived: Waived) -> None:
+        """Nothing: there is nothing to do about it."""
+
+    def file(self, name: str, frameworks: Sequence[str]) -> None:
+        """Nothing: only problems are annotated."""
+
+    def finish(self, summary: Summary) -> None:
+        """Nothing: every problem is out already."""
+
+
+def command(problem: Problem) -> str:
+    """`::error file=…,line=…::message`, without a line end."""
+    span = problem.span
+    properties: dict[str, str | int] = {"file": problem.file.removeprefix("./"), "line": span.line, "endLine": span.end_line}
+    if span.line == span.end_line:  # the runner drops a command with columns on different lines
+        properties |= {"col": span.column, "endColumn": max(span.column, span.end_column)}
+    properties["title"] = f"{problem.rule.code} {problem.rule.name}"
+    listed = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items())
+    return f"::{_COMMANDS[problem.severity]} {listed}::{_data(_lines(problem))}"
+
+
+def _lines(problem: Problem) -> str:
+    lines = [problem.message]
+    if problem.field:
+        lines.append(f"field: {problem.field}" + (f" of Framework {problem.framework}" if problem.framework else ""))
+    if problem.fix:
+        lines.append(f"fix: {fix_text(problem.fix)}")
+    lines += [f"see: {related_text(problem, related)}" for related in problem.related]
+    return "\n".join(one_line(line) for line in lines)
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(visible(text)).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,122 @@
+"""Problems for people: place and message, the source line with the span underlined, the field, and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, TextIO
+
+from fcompile.diagnostics.excerpt import excerpt
+from fcompile.diagnostics.problem import Edit, Problem, Related, Severity, field_path
+from fcompile.diagnostics.visible import encodable, visible
+from fcompile.diagnostics.writer import Style, Summary, Waived, summary_line
+
+ColorChoice = Literal["auto", "always", "never"]
+
+_LONGEST_MESSAGE = 2_000
+"""Characters. A message can quote a value, and a value can be as long as a file may be."""
+_LONGEST_REPLACEMENT = 80
+_COLORS = {Severity.ERROR: "1;31", Severity.WARNING: "1;33", Severity.NOTE: "1;36"}
+_FRAME = "1;34"
+_BOLD = "1"
+
+
+def use_color(choice: ColorChoice, terminal: bool, environment: Mapping[str, str]) -> bool:
+    """Whether to colour what goes to a stream that is a terminal or not, by `--color` and the customary variables."""
+    if choice != "auto":
+        return choice == "always"
+    if environment.get("NO_COLOR"):
+        return False
+    if environment.get("FORCE_COLOR", "0") not in ("", "0") or environment.get("CLICOLOR_FORCE", "0") not in ("", "0"):
+        return True
+    return terminal and environment.get("TERM") != "dumb" and environment.get("CLICOLOR") != "0"
+
+
+class TextWriter:
+    """Writes each problem as it comes, and the summary at the end."""
+
+    def __init__(self, stream: TextIO, style: Style) -> None:
+        self._stream = stream
+        self._style = style
+        self._explained: set[str] = set()
+
+    def problem(self, problem: Problem) -> None:
+        # The advice of a rule is the same every time: once in a run is enough.
+        explain = problem.rule.code not in self._explained
+        self._explained.add(problem.rule.code)
+        self._write(render(problem, self._style, explain) + "\n")
+
+    def waived(self, waived: Waived) -> None:
+        """Nothing: waived problems are only counted."""
+
+    def file(self, name: str, frameworks: Sequence[str]) -> None:
+        """Nothing: only files with problems are shown."""
+
+    def finish(self, summary: Summary) -> None:
+        self._write(summary_line(summary) + "\n")
+
+    def _write(self, text: str) -> None:
+        self._stream.write(encodable(text, getattr(self._stream, "encoding", None)))
+
+
+def render(problem: Problem, style: Style, explain: bool = True) -> str:
+    """A problem as some lines of text, each ended; `explain` adds the help of its rule."""
+    margin = " " * len(str(problem.span.line))
+    lines = [_headline(problem, style), *_source(problem, style, margin)]
+    for label, text in _remarks(problem, explain):
+        lines.append(f"{margin} {_painted('=', _FRAME, style)} {_painted(label, _BOLD, style)}: {one_line(text)}")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _headline(problem: Problem, style: Style) -> str:
+    place = f"{visible(problem.file)}:{problem.span.line}:{problem.span.column}"
+    kind = _painted(f"{problem.severity.value}[{problem.rule.code}]", _COLORS[problem.severity], style)
+    return f"{place}: {kind} {_painted(one_line(problem.message), _BOLD, style)}"
+
+
+def _source(problem: Problem, style: Style, margin: str) -> list[str]:
+    shown = excerpt(problem, style.width - len(margin) - 3)
+    if shown is None:
+        return []
+    bar = _painted("|", _FRAME, style)
+    indent = len(shown.underline) - len(shown.underline.lstrip(" "))
+    carets = " " * indent + _painted(shown.underline[indent:], _COLORS[problem.severity], style)
+    return [f"{margin} {bar}", f"{_painted(str(problem.span.line), _FRAME, style)} {bar} {shown.line}", f"{margin} {bar} {carets}"]
+
+
+def _remarks(problem: Problem, explain: bool) -> list[tuple[str, str]]:
+    remarks = []
+    if problem.field:
+        remarks.append(("field", problem.field + (f" of Framework {problem.framework}" if problem.framework else "")))
+    elif problem.framework:
+        remarks.append(("framework", problem.framework))
+    if problem.fix:
+        remarks.append(("fix", fix_text(problem.fix)))
+    if explain and problem.rule.help:
+        remarks.append(("help", problem.rule.help))
+    remarks += [("see", related_text(problem, related)) for related in problem.related]
+    return remarks
+
+
+def fix_text(fix: Edit) -> str:
+    """What the fix does, with the new text when its title does not say it and it is short."""
+    if not fix.text or fix.text in fix.title or "\n" in fix.text or len(fix.text) > _LONGEST_REPLACEMENT:
+        return fix.title
+    return f"{fix.title}: write `{fix.text}`"
+
+
+def related_text(problem: Problem, related: Related) -> str:
+    """Where else to look, and why: `b.yaml:3:9: the first one`."""
+    if related.span is None:
+        place = field_path(related.path) if related.file is None else related.file
+    else:
+        place = f"{related.file or problem.file}:{related.span.line}:{related.span.column}"
+    return f"{place}: {related.message}" if place else related.message
+
+
+def one_line(text: str) -> str:
+    """`text` made visible, and cut when it is very long."""
+    return visible(text if len(text) <= _LONGEST_MESSAGE else text[:_LONGEST_MESSAGE] + "...")
+
+
+def _painted(text: str, color: str, style: Style) -> str:
+    return f"\x1b[{color}m{text}\x1b[0m" if style.color else text

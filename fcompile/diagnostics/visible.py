@@ -1,0 +1,54 @@
+"""Text of unknown origin made safe to print: nothing in it can move a cursor, recolour, reorder or hide."""
+
+from __future__ import annotations
+
+import re
+
+_NONCHARACTERS = "".join(f"{chr(plane << 16 | 0xFFFE)}{chr(plane << 16 | 0xFFFF)}" for plane in range(17))
+# Spelt out rather than asked of `unicodedata`, whose answers differ between versions of Python: controls (C0, DEL, C1),
+# soft hyphen, bidirectional and other format characters, line and paragraph separators, surrogates, noncharacters, tags.
+_HIDDEN = re.compile(
+    "[\x00-\x1f\x7f-\x9f\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f"
+    "\ud800-\udfff\ufdd0-\ufdef\ufeff\ufff9-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3"
+    f"\U0001d173-\U0001d17a\U000e0000-\U000e0fff{_NONCHARACTERS}]"
+)
+_SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def visible(text: str) -> str:
+    """`text` on one line, with characters that act or cannot be seen written as escapes (`\\x1b`, `\\u202e`)."""
+    return _HIDDEN.sub(_escape, text)
+
+
+def _escape(match: re.Match[str]) -> str:
+    character = match[0]
+    code = ord(character)
+    if 0xDC80 <= code <= 0xDCFF:  # a byte of a file name that is no UTF-8, as `os.fsdecode` gives it
+        code -= 0xDC00
+    return _SHORT.get(character) or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}")
+
+
+def width(text: str) -> int:
+    """Terminal columns that `text`, already made visible, takes."""
+    if text.isascii():
+        return len(text)
+    from unicodedata import category, east_asian_width
+
+    columns = 0
+    for character in text:
+        if category(character) in ("Mn", "Me") or "\u1160" <= character <= "\u11ff":
+            continue  # combining marks, and Hangul vowels and finals that join the syllable before them
+        columns += 2 if east_asian_width(character) in "WF" else 1
+    return columns
+
+
+def encodable(text: str, encoding: str | None) -> str:
+    """`text` with what `encoding` cannot express written as escapes."""
+    if not encoding or encoding.lower().replace("-", "") == "utf8":
+        return text
+    return text.encode(encoding, "backslashreplace").decode(encoding)
+
+
+def clean(text: str) -> str:
+    """`text` without lone surrogates, which no UTF-8 output can hold: each becomes U+FFFD."""
+    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -1,0 +1,119 @@
+"""What every output format can do, and what a run came to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple, Protocol
+
+from fcompile.diagnostics.problem import Problem, Severity, Span
+
+
+class Style(NamedTuple):
+    """How text is to look. Formats for machines ignore it."""
+
+    color: bool = False
+    width: int = 120
+    """Terminal columns that a source line may take."""
+
+
+class Waived(NamedTuple):
+    """A problem that somebody decided to live with."""
+
+    problem: Problem
+    reason: str
+    kind: Literal["comment", "file"]
+    """Whether a comment at the field or the waivers file says so."""
+    file: str
+    """Where the waiver stands."""
+    span: Span
+
+
+class Summary(NamedTuple):
+    """What a run came to."""
+
+    files: int
+    """Files that were checked: those that hold a Framework, or would if they could be read."""
+    frameworks: int
+    skipped: int
+    """Files that were looked at and hold no Framework."""
+    errors: int
+    warnings: int
+    notes: int
+    waived: int
+    affected: int
+    """Checked files with at least one error, warning or note."""
+
+
+class Writer(Protocol):
+    """One output format. Calls come in any order, `finish` last; what streams is written at once."""
+
+    def problem(self, problem: Problem) -> None: ...
+
+    def waived(self, waived: Waived) -> None: ...
+
+    def file(self, name: str, frameworks: Sequence[str]) -> None:
+        """A checked file and the Frameworks in it, named as in `Problem.framework`. Once per file."""
+
+    def finish(self, summary: Summary) -> None: ...
+
+
+class Report:
+    """Passes everything on to a writer, and counts."""
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+        self._counts = dict.fromkeys(Severity, 0)
+        self._affected: set[str] = set()
+        self._files = self._frameworks = self._skipped = self._waived = 0
+
+    def problem(self, problem: Problem) -> None:
+        self._counts[problem.severity] += 1
+        self._affected.add(problem.file)
+        self._writer.problem(problem)
+
+    def waived(self, waived: Waived) -> None:
+        self._waived += 1
+        self._writer.waived(waived)
+
+    def file(self, name: str, frameworks: Sequence[str]) -> None:
+        self._files += 1
+        self._frameworks += len(frameworks)
+        self._writer.file(name, frameworks)
+
+    def skipped(self) -> None:
+        """A file that holds no Framework."""
+        self._skipped += 1
+
+    def finish(self) -> Summary:
+        summary = Summary(
+            files=self._files,
+            frameworks=self._frameworks,
+            skipped=self._skipped,
+            errors=self._counts[Severity.ERROR],
+            warnings=self._counts[Severity.WARNING],
+            notes=self._counts[Severity.NOTE],
+            waived=self._waived,
+            affected=len(self._affected),
+        )
+        self._writer.finish(summary)
+        return summary
+
+
+def summary_line(summary: Summary) -> str:
+    """The last line for people: `Found 3 errors and 1 warning in 2 of 14 files.`"""
+    counts = ((summary.errors, "error"), (summary.warnings, "warning"), (summary.notes, "note"))
+    found = [counted(number, noun) for number, noun in counts if number]
+    waived = f" ({summary.waived} waived)" if summary.waived else ""
+    if found:
+        listed = found[0] if len(found) == 1 else f"{', '.join(found[:-1])} and {found[-1]}"
+        # A waivers file can have problems of its own, and is no file that was checked.
+        files = max(summary.files, summary.affected)
+        return f"Found {listed} in {summary.affected} of {counted(files, 'file')}{waived}."
+    if not summary.frameworks:
+        return f"No Framework found in {counted(summary.files + summary.skipped, 'file')}."
+    return f"{counted(summary.frameworks, 'Framework')} in {counted(summary.files, 'file')}: no problems{waived}."
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 file`, `2 files`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -1,0 +1,47 @@
+"""What each format looks like, as files under `__snapshots__`."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
+
+from fcompile.diagnostics import FORMATS, open_writer
+from fcompile.diagnostics.problem import Problem
+from fcompile.diagnostics.writer import Report, Style, Waived
+
+
+class PlainFile(SingleFileSnapshotExtension):
+    _write_mode = WriteMode.TEXT
+    file_extension = "txt"
+
+
+def printed(name: str, problems: list[Problem], waived: list[Waived], style: Style | None = None) -> str:
+    stream = io.StringIO()
+    report = Report(open_writer(name, stream, style))
+    for problem in problems:
+        report.problem(problem)
+    for one in waived:
+        report.waived(one)
+    report.file(problems[0].file, ["default/ddp", "default/fine"])
+    report.file("fine.yaml", ["default/also"])
+    report.skipped()
+    report.finish()
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_format(name: str, problems: list[Problem], waived: list[Waived], snapshot: SnapshotAssertion) -> None:
+    output = printed(name, problems, waived)
+    if name == "sarif":
+        output = json.dumps(json.loads(re.sub(r'("name": "fcompile", "version": )"[^"]*"', r'\1"0"', output)), indent=2) + "\n"
+    assert output == snapshot(extension_class=PlainFile)
+
+
+def test_colored_narrow_text(problems: list[Problem], snapshot: SnapshotAssertion) -> None:
+    output = printed("text", problems, [], Style(color=True, width=60))
+    assert output.replace("\x1b", "ESC") == snapshot(extension_class=PlainFile)
