@@ -1,4 +1,4 @@
-"""What all tests share: how hypothesis runs, and where the repository is."""
+"""What all tests share: how hypothesis runs, where the repository is, and snapshots that are files to read."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from syrupy.assertion import SnapshotAssertion
+from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 # A test that fails on one run and passes on the next teaches nothing in CI: there, the examples follow from the code alone.
 # No deadline for single examples anywhere, since machines are shared and slow at times.
@@ -21,3 +23,30 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.enviro
 def repository() -> Path:
     """The root of the checkout."""
     return Path(__file__).resolve().parent.parent
+
+
+class _Readable(SingleFileSnapshotExtension):
+    """One file per snapshot, in `tests/snapshots/<test module>/`, as the output itself is."""
+
+    _write_mode = WriteMode.TEXT
+    snapshot_dirname = "snapshots"
+
+
+class _YamlFile(_Readable):
+    file_extension = "yaml"
+
+
+class _TextFile(_Readable):
+    file_extension = "txt"
+
+
+@pytest.fixture
+def yaml_file(snapshot: SnapshotAssertion) -> SnapshotAssertion:
+    """A snapshot that is a YAML file."""
+    return snapshot.use_extension(_YamlFile)
+
+
+@pytest.fixture
+def text_file(snapshot: SnapshotAssertion) -> SnapshotAssertion:
+    """A snapshot that is a text file."""
+    return snapshot.use_extension(_TextFile)
