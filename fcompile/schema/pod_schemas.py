@@ -1,0 +1,90 @@
+"""The fields of a Pod template in every Kubernetes version that we know, from `pod_schemas.json` (made by `tools/pod_schemas.py`).
+
+The file holds, by type and field, the attributes of a `Field` that are not the default. A list in the place of a field holds its
+forms in different versions, a list in the place of a value of `enum` the value with the first (and last) version that has it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from functools import cache
+from typing import Any
+
+from fcompile.model.fields import Field, Type
+
+OLDEST = 25
+NEWEST = 37
+DEFAULT_VERSION = 36
+"""The newest Kubernetes that the whole product is tried on."""
+VERSIONS = range(OLDEST, NEWEST + 1)
+POD_TEMPLATE = "PodTemplateSpec"
+
+
+@cache
+def pod_type(name: str, version: int) -> Type:
+    """The fields of a type in Kubernetes 1.`version`. Raises KeyError for a type that is in no version."""
+    fields = {}
+    for field, row in _rows()[name].items():
+        found = _at(row, version)
+        if found is not None:
+            fields[field] = _field(found, version)
+    return fields
+
+
+def pod_type_names() -> tuple[str, ...]:
+    """Every type that a Pod template of some version can hold, in alphabetical order."""
+    return tuple(_rows())
+
+
+def versions_with(name: str, field: str) -> tuple[int, int] | None:
+    """The first and the last version in which a type has the field, or None when it never had it."""
+    row = _rows().get(name, {}).get(field)
+    if row is None:
+        return None
+    forms = row if isinstance(row, list) else [row]
+    return forms[0].get("since", OLDEST), forms[-1].get("until", NEWEST)
+
+
+def values_by_version(name: str, field: str) -> dict[str, tuple[int, int]]:
+    """The values that a field has in some version, with the first and the last one that has them."""
+    row = _rows().get(name, {}).get(field, {})
+    found = {}
+    for form in row if isinstance(row, list) else [row]:
+        for value in form.get("enum", ()):
+            text, since, until = (*value, NEWEST)[:3] if isinstance(value, list) else (value, OLDEST, NEWEST)
+            found[text] = (since, until)
+    return found
+
+
+def _at(row: Any, version: int) -> dict[str, Any] | None:
+    """The form that a field has in a version."""
+    for form in row if isinstance(row, list) else (row,):
+        if form.get("since", OLDEST) <= version <= form.get("until", NEWEST):
+            found: dict[str, Any] = form
+            return found
+    return None
+
+
+def _field(row: dict[str, Any], version: int) -> Field:
+    if "enum" in row:
+        values = tuple(value[0] if isinstance(value, list) else value for value in row["enum"] if _has(value, version))
+        row = {**row, "enum": values}
+    if "map_keys" in row:
+        row = {**row, "map_keys": tuple(row["map_keys"])}
+    return Field(**row)
+
+
+def _has(value: Any, version: int) -> bool:
+    if not isinstance(value, list):
+        return True
+    since, until = (*value[1:], NEWEST)[:2]
+    return bool(since <= version <= until)
+
+
+@cache
+def _rows() -> dict[str, dict[str, Any]]:
+    path = os.path.join(os.path.dirname(__file__), "pod_schemas.json")
+    with open(path, encoding="utf-8") as file:
+        rows: dict[str, dict[str, Any]] = json.load(file)
+    return rows

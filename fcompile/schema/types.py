@@ -1,0 +1,32 @@
+"""Every object type of a Framework and its Pod templates under one name, for the code that walks them."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from fcompile.model.fields import Type
+from fcompile.model.framework import FRAMEWORK_TYPES
+from fcompile.schema.pod_schemas import pod_type, pod_type_names
+
+
+class _Types(dict[str, Type]):
+    """Reads a Pod type when it is asked for: a file uses a few of the hundred."""
+
+    def __init__(self, version: int) -> None:
+        super().__init__(FRAMEWORK_TYPES)
+        self.version = version
+
+    def __missing__(self, name: str) -> Type:
+        self[name] = found = pod_type(name, self.version)
+        return found
+
+
+@cache
+def types(version: int) -> dict[str, Type]:
+    """The types by name for Kubernetes 1.`version`. Filled as they are asked for by `[name]`: to go through all, use `all_types`."""
+    return _Types(version)
+
+
+def all_types(version: int) -> dict[str, Type]:
+    """Every type that there is, `Framework` first. Some of the Pod's have no field in that version."""
+    return {**FRAMEWORK_TYPES, **{name: pod_type(name, version) for name in pod_type_names()}}

@@ -1,0 +1,323 @@
+"""What Kubernetes' published schemas do not say of the fields of a Pod: closed sets of values, forms of strings, bounds, and what the
+API server insists on. Kept by hand, from the constants and validation functions of Kubernetes 1.25 to 1.37; `pod_schemas.py` merges it.
+
+A rule is what the API server does with its default feature gates. A list of rules holds one for each range of versions. Only what can
+be said of one field alone is here: rules over several fields are in `fcompile/check/pod_rules`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+Rule = dict[str, Any]
+NEVER = 99
+"""For `enabled`: in no version that we know."""
+
+INT32_MAX = 2**31 - 1
+PROTOCOLS = ["TCP", "UDP", "SCTP"]
+PULL_POLICIES = ["Always", "IfNotPresent", "Never"]
+SELECTOR_OPERATORS = ["In", "NotIn", "Exists", "DoesNotExist"]
+LABEL_OPERATORS = SELECTOR_OPERATORS
+NODE_OPERATORS = [*SELECTOR_OPERATORS, "Gt", "Lt"]
+PROFILE_TYPES = ["RuntimeDefault", "Localhost", "Unconfined"]
+SIGNALS = [
+    *(f"SIG{name}" for name in ("ABRT", "ALRM", "BUS", "CHLD", "CLD", "CONT", "FPE", "HUP", "ILL", "INT", "IO", "IOT", "KILL", "PIPE")),
+    *(f"SIG{name}" for name in ("POLL", "PROF", "PWR", "QUIT", "SEGV", "STKFLT", "STOP", "SYS", "TERM", "TRAP", "TSTP", "TTIN", "TTOU")),
+    *(f"SIG{name}" for name in ("URG", "USR1", "USR2", "VTALRM", "WINCH", "XCPU", "XFSZ", "RTMIN")),
+    *(f"SIGRTMIN+{number}" for number in range(1, 16)),
+    *(f"SIGRTMAX-{number}" for number in range(14, 0, -1)),
+    "SIGRTMAX",
+]
+
+NEEDED: Rule = {"required": True}
+LABEL: Rule = {"format": "dns-label"}
+SUBDOMAIN: Rule = {"format": "dns-subdomain"}
+PORT: Rule = {"minimum": 1, "maximum": 65535}
+PORT_OR_NAME: Rule = {"required": True, **PORT, "format": "port-name"}
+FILE_MODE: Rule = {"minimum": 0, "maximum": 0o777, "format": "file-mode"}
+USER_ID: Rule = {"minimum": 0, "maximum": INT32_MAX}
+SECONDS: Rule = {"minimum": 0}
+WEIGHT: Rule = {"minimum": 1, "maximum": 100}
+LOCAL_PATH: Rule = {"format": "local-path"}
+ENV_NAME: list[Rule] = [
+    {"required": True, "format": "env-name", "until": 31},
+    {"required": True, "format": "relaxed-env-name", "since": 32},
+]
+IP: list[Rule] = [{"required": True, "format": "ip", "until": 35}, {"required": True, "format": "strict-ip", "since": 36}]
+FILE_USER: Rule = {**USER_ID, "gate": "AtomicWriteVolumeUserFields", "enabled": NEVER}
+LABELS: Rule = {"keys": "label-key", "format": "label-value"}
+ONLY_LABELS: Rule = {"forbidden": "only `labels` and `annotations` may be set for the claim"}
+
+
+def gate(name: str, enabled: int, **rule: Any) -> Rule:
+    """A field that the API server drops unless the gate is on, as it is by default from 1.`enabled`."""
+    return {"gate": name, "enabled": enabled, **rule}
+
+
+INCLUSION = gate("NodeInclusionPolicyInPodTopologySpread", 26, enum=["Honor", "Ignore"], nonempty=True)
+
+
+def _container(kind: str) -> dict[str, Rule | list[Rule]]:
+    return {
+        f"{kind}.name": {**NEEDED, **LABEL},
+        f"{kind}.image": {**NEEDED, "format": "image"},
+        f"{kind}.imagePullPolicy": {"enum": PULL_POLICIES},
+        f"{kind}.terminationMessagePolicy": {"enum": ["File", "FallbackToLogsOnError"]},
+        f"{kind}.resizePolicy": gate("InPlacePodVerticalScaling", 33),
+        f"{kind}.restartPolicy": gate("SidecarContainers", 29, enum=["Always", ["Never", 35], ["OnFailure", 35]], nonempty=True),
+        f"{kind}.restartPolicyRules": gate("ContainerRestartRules", 35, max_items=20),
+    }
+
+
+RULES: dict[str, Rule | list[Rule]] = {
+    # Templates and metadata
+    "PodTemplateSpec.spec": NEEDED,
+    "ObjectMeta.labels": LABELS,
+    "ObjectMeta.annotations": {"keys": "annotation-key"},
+    "ObjectMeta.finalizers": {"format": "label-key"},
+    "ObjectMeta.creationTimestamp": {"format": "date-time"},
+    "ObjectMeta.deletionTimestamp": {"format": "date-time"},
+    "ObjectMeta.resourceVersion": {"forbidden": "the API server sets it, and refuses a new object that has one"},
+    "ManagedFieldsEntry.time": {"format": "date-time"},
+    "LabelSelector.matchLabels": LABELS,
+    "LabelSelectorRequirement.key": {**NEEDED, "format": "label-key"},
+    "LabelSelectorRequirement.operator": {**NEEDED, "enum": LABEL_OPERATORS},
+    "LabelSelectorRequirement.values": {"format": "label-value"},
+    # The Pod
+    "PodSpec.containers": NEEDED,
+    "PodSpec.ephemeralContainers": {"forbidden": "a Pod cannot be created with it; `kubectl debug` adds such containers to a running Pod"},
+    "PodSpec.activeDeadlineSeconds": {"minimum": 1, "maximum": INT32_MAX},
+    "PodSpec.terminationGracePeriodSeconds": [{"until": 36}, {"since": 37, "minimum": 0}],
+    "PodSpec.dnsPolicy": {"enum": ["ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"]},
+    "PodSpec.restartPolicy": {"enum": ["Always", "OnFailure", "Never"]},
+    "PodSpec.preemptionPolicy": {"enum": ["PreemptLowerPriority", "Never"], "nonempty": True},
+    "PodSpec.hostname": LABEL,
+    "PodSpec.subdomain": LABEL,
+    "PodSpec.hostnameOverride": gate("HostnameOverride", 35, format="hostname", nonempty=True),
+    "PodSpec.hostUsers": gate("UserNamespacesSupport", 33),
+    "PodSpec.nodeName": SUBDOMAIN,
+    "PodSpec.nodeSelector": LABELS,
+    "PodSpec.overhead": {"keys": "resource-name"},
+    "PodSpec.priorityClassName": SUBDOMAIN,
+    "PodSpec.resourceClaims": gate("DynamicResourceAllocation", 34),
+    "PodSpec.resources": gate("PodLevelResources", 34),
+    "PodSpec.runtimeClassName": {**SUBDOMAIN, "nonempty": True},
+    "PodSpec.schedulingGates": gate("PodSchedulingReadiness", 27),
+    "PodSpec.schedulingGroup": gate("GenericWorkload", NEVER),
+    "PodSpec.workloadRef": gate("GenericWorkload", NEVER),
+    "PodSpec.evictionResponders": gate("EvictionRequestAPI", NEVER, max_items=10),
+    "PodSpec.serviceAccountName": SUBDOMAIN,
+    "PodOS.name": {**NEEDED, "enum": ["linux", "windows"]},
+    "PodReadinessGate.conditionType": {**NEEDED, "format": "label-key"},
+    "PodSchedulingGate.name": {**NEEDED, "format": "label-key"},
+    "PodDNSConfig.nameservers": [
+        {"format": "ip", "max_items": 3, "until": 35},
+        {"format": "strict-ip", "max_items": 3, "since": 36},
+    ],
+    "PodDNSConfig.searches": [
+        {"format": "dns-search", "max_items": 32, "until": 32},
+        {"format": "relaxed-dns-search", "max_items": 32, "since": 33},
+    ],
+    "PodDNSConfigOption.name": NEEDED,
+    "HostAlias.ip": IP,
+    "HostAlias.hostnames": SUBDOMAIN,
+    "PodResourceClaim.name": {**NEEDED, **LABEL},
+    "PodResourceClaim.resourceClaimName": {**SUBDOMAIN, "nonempty": True},
+    "PodResourceClaim.resourceClaimTemplateName": {**SUBDOMAIN, "nonempty": True},
+    "ClaimSource.resourceClaimName": {**SUBDOMAIN, "nonempty": True},
+    "ClaimSource.resourceClaimTemplateName": {**SUBDOMAIN, "nonempty": True},
+    "LocalObjectReference.name": {"default": ""},
+    # Scheduling
+    "Toleration.key": {"format": "label-key"},
+    "Toleration.operator": {"enum": ["Equal", "Exists"]},
+    "Toleration.effect": {"enum": ["NoSchedule", "PreferNoSchedule", "NoExecute"]},
+    "NodeSelector.nodeSelectorTerms": NEEDED,
+    "NodeSelectorRequirement.key": NEEDED,
+    "NodeSelectorRequirement.operator": {**NEEDED, "enum": NODE_OPERATORS},
+    "PreferredSchedulingTerm.weight": {**NEEDED, **WEIGHT},
+    "WeightedPodAffinityTerm.weight": {**NEEDED, **WEIGHT},
+    "PodAffinityTerm.topologyKey": {**NEEDED, "format": "label-key"},
+    "PodAffinityTerm.namespaces": LABEL,
+    "PodAffinityTerm.matchLabelKeys": gate("MatchLabelKeysInPodAffinity", 31, format="label-key"),
+    "PodAffinityTerm.mismatchLabelKeys": gate("MatchLabelKeysInPodAffinity", 31, format="label-key"),
+    "TopologySpreadConstraint.maxSkew": {**NEEDED, "minimum": 1},
+    "TopologySpreadConstraint.topologyKey": NEEDED,
+    "TopologySpreadConstraint.whenUnsatisfiable": {**NEEDED, "enum": ["DoNotSchedule", "ScheduleAnyway"]},
+    "TopologySpreadConstraint.minDomains": gate("MinDomainsInPodTopologySpread", 27, minimum=1),
+    "TopologySpreadConstraint.nodeAffinityPolicy": INCLUSION,
+    "TopologySpreadConstraint.nodeTaintsPolicy": INCLUSION,
+    "TopologySpreadConstraint.matchLabelKeys": gate("MatchLabelKeysInPodTopologySpread", 27, format="label-key"),
+    # Security
+    "PodSecurityContext.fsGroup": USER_ID,
+    "PodSecurityContext.fsGroupChangePolicy": {"enum": ["OnRootMismatch", "Always"], "nonempty": True},
+    "PodSecurityContext.runAsGroup": USER_ID,
+    "PodSecurityContext.runAsUser": USER_ID,
+    "PodSecurityContext.seLinuxChangePolicy": gate("SELinuxChangePolicy", 33, enum=["MountOption", "Recursive"], nonempty=True),
+    "PodSecurityContext.supplementalGroups": USER_ID,
+    "PodSecurityContext.supplementalGroupsPolicy": gate("SupplementalGroupsPolicy", 33, enum=["Merge", "Strict"], nonempty=True),
+    "SecurityContext.procMount": gate("ProcMountType", 33, enum=["Default", "Unmasked"], nonempty=True),
+    "SecurityContext.runAsGroup": USER_ID,
+    "SecurityContext.runAsUser": USER_ID,
+    "SeccompProfile.type": {**NEEDED, "enum": PROFILE_TYPES},
+    "AppArmorProfile.type": {**NEEDED, "enum": PROFILE_TYPES},
+    "Sysctl.name": {**NEEDED, "format": "sysctl"},
+    "WindowsSecurityContextOptions.gmsaCredentialSpecName": {**SUBDOMAIN, "nonempty": True},
+    # Containers
+    **_container("Container"),
+    "ContainerPort.containerPort": {**NEEDED, **PORT},
+    "ContainerPort.hostPort": {"minimum": 0, "maximum": 65535},
+    "ContainerPort.name": {"format": "port-name"},
+    "ContainerPort.protocol": {"enum": PROTOCOLS, "default": "TCP"},
+    "EnvVar.name": ENV_NAME,
+    "EnvVarSource.fileKeyRef": gate("EnvFiles", 35),
+    "FileKeySelector.key": {**NEEDED, "format": "relaxed-env-name"},
+    "FileKeySelector.path": {**NEEDED, "format": "no-backsteps"},
+    "FileKeySelector.volumeName": {**NEEDED, **LABEL},
+    "EnvFromSource.prefix": [{"format": "env-name", "until": 31}, {"format": "relaxed-env-name", "since": 32}],
+    "ConfigMapEnvSource.name": {**NEEDED, **SUBDOMAIN},
+    "SecretEnvSource.name": {**NEEDED, **SUBDOMAIN},
+    "ConfigMapKeySelector.name": {**NEEDED, **SUBDOMAIN},
+    "ConfigMapKeySelector.key": {**NEEDED, "format": "config-key"},
+    "SecretKeySelector.name": {**NEEDED, **SUBDOMAIN},
+    "SecretKeySelector.key": {**NEEDED, "format": "config-key"},
+    "ObjectFieldSelector.fieldPath": NEEDED,
+    "ResourceFieldSelector.resource": NEEDED,
+    "VolumeMount.name": NEEDED,
+    "VolumeMount.mountPath": NEEDED,
+    "VolumeMount.subPath": {"format": "relative-path"},
+    "VolumeMount.subPathExpr": {"format": "relative-path"},
+    "VolumeMount.mountPropagation": {"enum": ["None", "HostToContainer", "Bidirectional"], "nonempty": True},
+    "VolumeMount.recursiveReadOnly": gate("RecursiveReadOnlyMounts", 31, enum=["Disabled", "IfPossible", "Enabled"], nonempty=True),
+    "VolumeMount.bindMountOptions": gate("VolumeBindMountOptions", NEVER, enum=["noexec", "nodev", "nosuid"]),
+    "VolumeDevice.name": NEEDED,
+    "VolumeDevice.devicePath": {**NEEDED, "format": "no-backsteps"},
+    "ContainerResizePolicy.resourceName": {**NEEDED, "enum": ["cpu", "memory"]},
+    "ContainerResizePolicy.restartPolicy": {**NEEDED, "enum": ["NotRequired", "RestartContainer"]},
+    "ContainerRestartRule.action": {**NEEDED, "enum": ["Restart", ["RestartAllContainers", 36]]},
+    "ContainerRestartRule.exitCodes": NEEDED,
+    "ContainerRestartRuleOnExitCodes.operator": {**NEEDED, "enum": ["In", "NotIn"]},
+    "ContainerRestartRuleOnExitCodes.values": {"max_items": 255},
+    "ResourceRequirements.limits": {"keys": "resource-name"},
+    "ResourceRequirements.requests": {"keys": "resource-name"},
+    "ResourceRequirements.claims": gate("DynamicResourceAllocation", 34),
+    "ResourceClaim.name": NEEDED,
+    # Probes and handlers
+    "Probe.initialDelaySeconds": SECONDS,
+    "Probe.timeoutSeconds": SECONDS,
+    "Probe.periodSeconds": SECONDS,
+    "Probe.successThreshold": SECONDS,
+    "Probe.failureThreshold": SECONDS,
+    "Probe.terminationGracePeriodSeconds": {"minimum": 1},
+    "ExecAction.command": NEEDED,
+    "HTTPGetAction.port": PORT_OR_NAME,
+    "HTTPGetAction.scheme": {"enum": ["HTTP", "HTTPS"]},
+    "HTTPGetAction.protocol": gate("H2CContainerProbe", NEVER, enum=["HTTP1", "HTTP2"], nonempty=True),
+    "HTTPHeader.name": {**NEEDED, "format": "http-header-name"},
+    "TCPSocketAction.port": PORT_OR_NAME,
+    "GRPCAction.port": {**NEEDED, **PORT},
+    "GRPCAction.mode": gate("GRPCContainerProbeTLS", NEVER, enum=["Plaintext", "TLS"], nonempty=True),
+    "LifecycleHandler.sleep": gate("PodLifecycleSleepAction", 30),
+    "SleepAction.seconds": [{"minimum": 1, "until": 32}, {"minimum": 0, "since": 33}],
+    "Lifecycle.stopSignal": gate("ContainerStopSignals", NEVER, enum=SIGNALS, nonempty=True),
+    # Volumes
+    "Volume.name": {**NEEDED, **LABEL},
+    "Volume.image": gate("ImageVolume", 35),
+    "ImageVolumeSource.reference": NEEDED,
+    "ImageVolumeSource.pullPolicy": {"enum": PULL_POLICIES},
+    "EmptyDirVolumeSource.mode": gate("EmptyDirVolumeMode", NEVER, minimum=0, maximum=0o1777),
+    "HostPathVolumeSource.path": {**NEEDED, "format": "no-backsteps"},
+    "HostPathVolumeSource.type": {
+        "enum": ["", "DirectoryOrCreate", "Directory", "FileOrCreate", "File", "Socket", "CharDevice", "BlockDevice"],
+        "nonempty": True,
+    },
+    "SecretVolumeSource.secretName": NEEDED,
+    "SecretVolumeSource.defaultMode": FILE_MODE,
+    "SecretVolumeSource.defaultUser": FILE_USER,
+    "ConfigMapVolumeSource.name": NEEDED,
+    "ConfigMapVolumeSource.defaultMode": FILE_MODE,
+    "ConfigMapVolumeSource.defaultUser": FILE_USER,
+    "DownwardAPIVolumeSource.defaultMode": FILE_MODE,
+    "DownwardAPIVolumeSource.defaultUser": FILE_USER,
+    "ProjectedVolumeSource.defaultMode": FILE_MODE,
+    "ProjectedVolumeSource.defaultUser": FILE_USER,
+    "KeyToPath.key": NEEDED,
+    "KeyToPath.path": {**NEEDED, **LOCAL_PATH},
+    "KeyToPath.mode": FILE_MODE,
+    "KeyToPath.user": FILE_USER,
+    "DownwardAPIVolumeFile.path": {**NEEDED, **LOCAL_PATH},
+    "DownwardAPIVolumeFile.mode": FILE_MODE,
+    "DownwardAPIVolumeFile.user": FILE_USER,
+    "SecretProjection.name": NEEDED,
+    "ConfigMapProjection.name": NEEDED,
+    "ServiceAccountTokenProjection.path": {**NEEDED, **LOCAL_PATH},
+    "ServiceAccountTokenProjection.expirationSeconds": {"minimum": 600, "maximum": 2**32},
+    "ServiceAccountTokenProjection.user": FILE_USER,
+    "VolumeProjection.clusterTrustBundle": gate("ClusterTrustBundleProjection", 37),
+    "VolumeProjection.podCertificate": gate("PodCertificateRequest", 37),
+    "ClusterTrustBundleProjection.path": {**NEEDED, **LOCAL_PATH},
+    "ClusterTrustBundleProjection.user": FILE_USER,
+    "PodCertificateProjection.keyType": {**NEEDED, "enum": ["RSA3072", "RSA4096", "ECDSAP256", "ECDSAP384", "ECDSAP521", "ED25519"]},
+    "PodCertificateProjection.signerName": NEEDED,
+    "PodCertificateProjection.credentialBundlePath": LOCAL_PATH,
+    "PodCertificateProjection.certificateChainPath": LOCAL_PATH,
+    "PodCertificateProjection.keyPath": LOCAL_PATH,
+    "PodCertificateProjection.maxExpirationSeconds": {"minimum": 3600, "maximum": 91 * 24 * 3600},
+    "PodCertificateProjection.user": FILE_USER,
+    "PersistentVolumeClaimVolumeSource.claimName": NEEDED,
+    "NFSVolumeSource.server": NEEDED,
+    "NFSVolumeSource.path": {**NEEDED, "format": "absolute-path"},
+    "CSIVolumeSource.driver": {**NEEDED, "format": "csi-driver"},
+    "GitRepoVolumeSource.repository": NEEDED,
+    "GitRepoVolumeSource.directory": {"format": "relative-path"},
+    "ISCSIVolumeSource.targetPortal": NEEDED,
+    "ISCSIVolumeSource.iqn": {**NEEDED, "format": "iscsi-name"},
+    "ISCSIVolumeSource.initiatorName": {"format": "iscsi-name", "nonempty": True},
+    "ISCSIVolumeSource.lun": {"minimum": 0, "maximum": 255},
+    "GCEPersistentDiskVolumeSource.pdName": NEEDED,
+    "GCEPersistentDiskVolumeSource.partition": {"minimum": 0, "maximum": 255},
+    "AWSElasticBlockStoreVolumeSource.volumeID": NEEDED,
+    "AWSElasticBlockStoreVolumeSource.partition": {"minimum": 0, "maximum": 255},
+    "AzureDiskVolumeSource.diskName": NEEDED,
+    "AzureDiskVolumeSource.diskURI": NEEDED,
+    "AzureDiskVolumeSource.cachingMode": {"enum": ["None", "ReadOnly", "ReadWrite"], "nonempty": True},
+    "AzureDiskVolumeSource.kind": {"enum": ["Shared", "Dedicated", "Managed"], "nonempty": True},
+    "AzureFileVolumeSource.secretName": NEEDED,
+    "AzureFileVolumeSource.shareName": NEEDED,
+    "CephFSVolumeSource.monitors": NEEDED,
+    "RBDVolumeSource.monitors": NEEDED,
+    "RBDVolumeSource.image": NEEDED,
+    "CinderVolumeSource.volumeID": NEEDED,
+    "FlexVolumeSource.driver": NEEDED,
+    "GlusterfsVolumeSource.endpoints": NEEDED,
+    "GlusterfsVolumeSource.path": NEEDED,
+    "PhotonPersistentDiskVolumeSource.pdID": NEEDED,
+    "PortworxVolumeSource.volumeID": NEEDED,
+    "QuobyteVolumeSource.registry": NEEDED,
+    "QuobyteVolumeSource.volume": NEEDED,
+    "ScaleIOVolumeSource.gateway": NEEDED,
+    "ScaleIOVolumeSource.system": NEEDED,
+    "ScaleIOVolumeSource.volumeName": NEEDED,
+    "StorageOSVolumeSource.volumeName": {**NEEDED, **LABEL},
+    "StorageOSVolumeSource.volumeNamespace": LABEL,
+    "VsphereVirtualDiskVolumeSource.volumePath": NEEDED,
+    "EphemeralVolumeSource.volumeClaimTemplate": NEEDED,
+    "PersistentVolumeClaimTemplate.spec": NEEDED,
+    "PersistentVolumeClaimSpec.accessModes": {
+        **NEEDED,
+        "enum": ["ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", ["ReadWriteOncePod", 27]],
+    },
+    "PersistentVolumeClaimSpec.storageClassName": SUBDOMAIN,
+    "PersistentVolumeClaimSpec.volumeMode": {"enum": ["Filesystem", "Block"], "nonempty": True},
+    "TypedLocalObjectReference.kind": NEEDED,
+    "TypedLocalObjectReference.name": NEEDED,
+    "TypedObjectReference.kind": NEEDED,
+    "TypedObjectReference.name": NEEDED,
+    "OwnerReference.apiVersion": NEEDED,
+    "OwnerReference.kind": NEEDED,
+    "OwnerReference.name": NEEDED,
+    "OwnerReference.uid": NEEDED,
+}
+"""By `Type.field`."""
+
+ONLY_LABELS_TYPE = ("PersistentVolumeClaimTemplate.metadata", "ObjectMeta", "ClaimMetadata", ("labels", "annotations"), ONLY_LABELS)
+"""A field whose type is another one with all but a few fields forbidden: field, type, name of the new type, what is left, the rule."""
