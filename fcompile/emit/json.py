@@ -1,0 +1,142 @@
+"""Plain values as JSON: canonical, for digests, and indented, for people and kubectl.
+
+Canonical JSON, on which every digest stands (a change here changes digests, and so needs a new lowering version):
+
+- UTF-8, no white space, nothing after the value.
+- The keys of an object in the order of their code points (not of UTF-16 units, as RFC 8785 has it).
+- In strings only what JSON demands is escaped: `\\"`, `\\\\`, `\\b`, `\\f`, `\\n`, `\\r`, `\\t`, other controls as `\\u00xx` in lower
+  case. No normalization.
+- A whole number within int64 or uint64 in all its digits. Any other number is a float, in the fewest digits that give the same
+  float back, as ECMAScript and Go print it: `0.5`, `1e-7`, `1e+21`. So `1.0` is `1`, and so is `-0.0` `0`: an API server keeps neither.
+- NaN, infinities, halves of surrogate pairs and keys that are no strings are refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from json.encoder import encode_basestring
+from typing import Any
+
+from fcompile.emit.scalars import WIDE_JSON, EmitError, json_number, quoted
+
+_DEEPEST = 250
+
+
+def canonical(value: Any) -> bytes:
+    """`value` as canonical JSON, described above. Raises EmitError."""
+    parts: list[str] = []
+    _canonical(value, parts.append, 0)
+    try:
+        return "".join(parts).encode()
+    except UnicodeEncodeError as error:
+        raise EmitError(f"half a surrogate pair (U+{ord(error.object[error.start]):04X}) cannot be written as UTF-8; remove it") from None
+
+
+def pretty(value: Any) -> str:
+    """`value` indented by two spaces, its mappings in the order in which they are, with a line end. Raises EmitError.
+
+    Characters that a reviewer would not see, or that some reader takes for a line end, are escaped.
+    """
+    return f"{_pretty(value, chr(10))}\n"
+
+
+def item(value: Any) -> str:
+    """`value` as an item for `items`: indented to its place in the List, after a comma."""
+    return f",\n    {_pretty(value, chr(10) + '    ')}"
+
+
+def items(texts: Iterable[str]) -> Iterator[str]:
+    """A `v1` List of the objects in `texts`, each of which holds any number of texts that `item` made."""
+    yield '{\n  "apiVersion": "v1",\n  "kind": "List",\n  "items": ['
+    first = True
+    for text in texts:
+        yield text[1:] if first and text else text
+        first = first and not text
+    yield "]\n}\n" if first else "\n  ]\n}\n"
+
+
+def stream(values: Iterable[Any]) -> Iterator[str]:
+    """One value: the value. None or several: a `v1` List of them. Two objects are enough to know: the rest is never held in memory."""
+    remaining = iter(values)
+    held = list(islice(remaining, 2))
+    if len(held) == 1:
+        yield pretty(held[0])
+        return
+
+    def texts() -> Iterator[str]:
+        yield from map(item, held)
+        yield from map(item, remaining)
+
+    yield from items(texts())
+
+
+def _canonical(value: Any, write: Callable[[str], None], depth: int) -> None:
+    kind = type(value)
+    if kind is str:
+        write(encode_basestring(value))
+    elif kind is dict:
+        _check_depth(depth)
+        separator = "{"
+        for key in _sorted_keys(value):
+            write(f"{separator}{encode_basestring(key)}:")
+            separator = ","
+            _canonical(value[key], write, depth + 1)
+        write("}" if value else "{}")
+    elif kind is list:
+        _check_depth(depth)
+        separator = "["
+        for entry in value:
+            write(separator)
+            separator = ","
+            _canonical(entry, write, depth + 1)
+        write("]" if value else "[]")
+    else:
+        text = _literal(value)
+        write("0" if text == "-0" else text)
+
+
+def _sorted_keys(mapping: dict[Any, Any]) -> list[str]:
+    for key in mapping:
+        if type(key) is not str:
+            raise EmitError(f"a key must be a string, not {type(key).__name__}: {key!r}")
+    return sorted(mapping)
+
+
+def _pretty(value: Any, margin: str) -> str:
+    """`margin` is the line end and indentation of the line that `value` begins in."""
+    kind = type(value)
+    if kind is str:
+        return quoted(value, WIDE_JSON)
+    if kind is not dict and kind is not list:
+        return _literal(value)
+    if not value:
+        return "{}" if kind is dict else "[]"
+    _check_depth(len(margin) // 2)
+    deeper = margin + "  "
+    if kind is list:
+        return f"[{','.join(deeper + _pretty(entry, deeper) for entry in value)}{margin}]"
+    entries = (f"{deeper}{_pretty_key(key)}: {_pretty(entry, deeper)}" for key, entry in value.items())
+    return f"{{{','.join(entries)}{margin}}}"
+
+
+def _pretty_key(key: Any) -> str:
+    if type(key) is not str:
+        raise EmitError(f"a key must be a string, not {type(key).__name__}: {key!r}")
+    return quoted(key, WIDE_JSON)
+
+
+def _literal(value: Any) -> str:
+    if value is None:
+        return "null"
+    kind = type(value)
+    if kind is bool:
+        return "true" if value else "false"
+    if kind is int or kind is float:
+        return json_number(value)
+    raise EmitError(f"a {kind.__name__} has no form in JSON")
+
+
+def _check_depth(depth: int) -> None:
+    if depth > _DEEPEST:
+        raise EmitError(f"nested deeper than {_DEEPEST} levels")

@@ -1,0 +1,94 @@
+"""What YAML and JSON output share: which characters are shown as escapes, how numbers are written, and the error for what cannot be."""
+
+from __future__ import annotations
+
+import re
+from json.encoder import encode_basestring
+
+
+class EmitError(ValueError):
+    """A value that JSON, and so Kubernetes, has no form for: NaN, an infinity, half a surrogate pair, a key that is no string."""
+
+
+SHOWN_ESCAPED = re.compile(
+    "["
+    "\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls, NEL among them; not tab and line feed
+    "\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\U000e0000-\U000e0fff"  # invisible, or turns the text around
+    "\u2028\u2029\ufeff"  # line ends to a YAML 1.1 reader; a byte order mark
+    "\ud800-\udfff\ufdd0-\ufdef\ufff0-\ufffb\ufffe\uffff"  # no characters at all, or not to every reader
+    + "".join(f"{chr(plane + 0xFFFE)}{chr(plane + 0xFFFF)}" for plane in range(0x10000, 0x110000, 0x10000))
+    + "]"
+)
+"""Characters that some reader refuses or takes for something else, or that a reviewer would not see. A fixed list: what
+Python itself calls printable changes from version to version, and the output must not."""
+
+LARGEST_EXACT = 2**53
+"""From here on a float stands for a range of whole numbers."""
+
+
+WIDE_YAML = "\\U{code:08x}"
+WIDE_JSON = "\\u{high:04x}\\u{low:04x}"
+"""How a code point above U+FFFF is escaped."""
+
+
+def quoted(text: str, wide: str) -> str:
+    """`text` in double quotes, on one line. Raises EmitError for half a surrogate pair: no UTF-8 can hold it."""
+    return escaped(encode_basestring(text), wide)
+
+
+def escaped(text: str, wide: str) -> str:
+    """`text` with each character of `SHOWN_ESCAPED` as its escape. Raises EmitError like `quoted`."""
+    if text.isascii() and text.isprintable():
+        return text
+    return SHOWN_ESCAPED.sub(lambda found: _escape(found[0], wide), text)
+
+
+def _escape(character: str, wide: str) -> str:
+    code = ord(character)
+    if 0xD800 <= code <= 0xDFFF:
+        raise EmitError(f"half a surrogate pair (U+{code:04X}) cannot be written as UTF-8; remove it")
+    if code > 0xFFFF:
+        high, low = 0xD800 + ((code - 0x10000) >> 10), 0xDC00 + (code & 0x3FF)
+        return wide.format(code=code, high=high, low=low)
+    return f"\\u{code:04x}"
+
+
+def json_number(number: int | float) -> str:
+    """The number as Go's encoding/json and ECMAScript print it: `1`, `0.000001`, `1e-7`, `100000000000000000000`, `1e+21`.
+
+    A whole number outside int64 and uint64 is a float to Kubernetes, and is written as that float. Raises EmitError for NaN,
+    an infinity and what a float cannot hold.
+    """
+    number = kubernetes_number(number)
+    if isinstance(number, int):
+        return str(number)
+    text = repr(number)
+    if text.endswith(".0"):
+        return text[:-2]
+    mantissa, has_exponent, exponent = text.partition("e")
+    if not has_exponent:
+        return text
+    if -7 < int(exponent) < 21:
+        return _without_exponent(mantissa, int(exponent))
+    return f"{mantissa}e{exponent[0]}{exponent[1:].lstrip('0')}"
+
+
+def kubernetes_number(number: int | float) -> int | float:
+    """What Kubernetes makes of a number: an int within int64 or uint64, else a finite float. Raises EmitError."""
+    if isinstance(number, int) and -(2**63) <= number < 2**64:
+        return number
+    try:
+        number = float(number)
+    except OverflowError:
+        number = float("inf")
+    if number - number != 0:  # NaN or an infinity
+        raise EmitError("a number that is infinite, not a number or too large for a float has no form in JSON")
+    return number
+
+
+def _without_exponent(mantissa: str, exponent: int) -> str:
+    sign = "-" if mantissa.startswith("-") else ""
+    whole, _, fraction = mantissa.removeprefix("-").partition(".")
+    if exponent < 0:
+        return f"{sign}0.{'0' * (-exponent - 1)}{whole}{fraction}"
+    return f"{sign}{whole}{fraction.ljust(exponent, '0')}"

@@ -1,0 +1,24 @@
+"""Writing a result to standard output: UTF-8 whatever the locale, line ends as they are, in large writes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+
+_CHUNK = 128 * 1024
+
+
+def write(texts: Iterable[str]) -> None:
+    """Write all texts and flush. A closed pipe, a full disk and the like raise OSError from here, not when Python exits."""
+    out = sys.stdout.buffer
+    held: list[str] = []
+    size = 0
+    for text in texts:
+        held.append(text)
+        size += len(text)
+        if size >= _CHUNK:
+            out.write("".join(held).encode())
+            held.clear()
+            size = 0
+    out.write("".join(held).encode())
+    out.flush()

@@ -1,0 +1,188 @@
+"""Plain values as YAML that every reader reads alike.
+
+The rules, in the order in which they apply to a string:
+
+1. Several lines, nothing in them that would have to be escaped, at most one line end at the end: a literal block (`|`, `|-`).
+2. Only characters of `_PLAIN`, in the places it allows, and no word that some reader takes for a boolean, null or number: as it is.
+3. A `"` or a backslash in it and nothing to escape: in single quotes.
+4. Everything else: in double quotes on one line, with escapes that JSON has too (and `\\U…` above U+FFFF).
+
+All these look at *where* digits are, never which or how many: the style of a string does not change when one run of digits
+takes the place of another. `splice` stands on that.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import Any
+
+from fcompile.emit.scalars import LARGEST_EXACT, SHOWN_ESCAPED, WIDE_YAML, EmitError, escaped, kubernetes_number, quoted
+
+_PLAIN = re.compile(
+    r"""
+      (?: [0-9]+ (?:\.[0-9]+)? (?: [KMGTPE]i | [mkMGTPsh] )               # 500m, 1.5Gi, 30s: to no reader a number
+        | (?: \.{0,2}/ | -{1,2}(?=[A-Za-z]) | \$(?=\() | [A-Za-z] )       # a path, an option, a reference, a word
+          (?: [A-Za-z0-9_./@%+=,;()$~'-] | :(?=[A-Za-z0-9_./$-]) | [ ](?=[A-Za-z0-9_./$(-]) )* )
+    """,
+    re.VERBOSE,
+)
+_WORDS = re.compile(r"[-+.]*(?:true|false|yes|no|on|off|y|n|null|nan|inf|infinity|e[-+]?[0-9]+)", re.IGNORECASE)
+_DEEPEST = 500
+_SHORT = 100  # Strings below this length come again and again, and what they look like is remembered.
+_LONGEST_IMPLICIT_KEY = 1000  # The limit of the specification is 1024 characters.
+
+
+def dump(value: Any) -> str:
+    """One document in block style, its mappings in the order in which they are. It ends with a line end and has no `---`.
+
+    `value` is made of dict (string keys), list, str, int, float, bool and None. Raises EmitError for what JSON could not say.
+    """
+    parts: list[str] = []
+    kind = type(value)
+    if kind is dict and value:
+        _mapping(value, "", "", parts)
+    elif kind is list and value:
+        _sequence(value, "", "", parts)
+    else:
+        parts.append(_single_line(value) if kind is str else _other(value))
+        parts.append("\n")
+    return "".join(parts)
+
+
+def document(value: Any) -> str:
+    """One document of a stream, with the marks that keep it apart from its neighbours.
+
+    Splitters that look for `---` in the text eat the line end before it. Where that would be a part of a literal block, a `...`
+    comes between.
+    """
+    return f"---\n{dump(value)}...\n" if _ends_in_line_end(value) else f"---\n{dump(value)}"
+
+
+def stream(values: Iterable[Any]) -> Iterator[str]:
+    """Each value as a document. The text begins with `---`, so that kubectl never takes it for JSON."""
+    return map(document, values)
+
+
+def comment(text: str) -> str:
+    """`text` as comment lines, whatever is in it."""
+    return "".join(f"# {escaped(line, WIDE_YAML)}".rstrip() + "\n" for line in text.split("\n"))
+
+
+def _mapping(mapping: dict[str, Any], lead: str, indent: str, parts: list[str]) -> None:
+    """Write every entry at `indent`; `lead` is what stands before the first one (the dash of a list item)."""
+    if len(indent) > _DEEPEST:
+        raise EmitError(f"nested deeper than {_DEEPEST // 2} levels")
+    for key, value in mapping.items():
+        head = lead + (_key(key) if type(key) is str and len(key) < _SHORT else _long_key(key, indent))
+        lead = indent
+        kind = type(value)
+        if kind is str:
+            parts.append(f"{head} {(len(value) < _SHORT and _short(value)) or _text(value, indent)}\n")
+        elif kind is dict and value:
+            parts.append(f"{head}\n")
+            deeper = indent + "  "
+            _mapping(value, deeper, deeper, parts)
+        elif kind is list and value:
+            parts.append(f"{head}\n")
+            _sequence(value, indent, indent, parts)
+        else:
+            parts.append(f"{head} {_other(value)}\n")
+
+
+def _sequence(items: list[Any], lead: str, indent: str, parts: list[str]) -> None:
+    if len(indent) > _DEEPEST:
+        raise EmitError(f"nested deeper than {_DEEPEST // 2} levels")
+    deeper = indent + "  "
+    for item in items:
+        head = f"{lead}- "
+        lead = indent
+        kind = type(item)
+        if kind is dict and item:
+            _mapping(item, head, deeper, parts)
+        elif kind is str:
+            parts.append(f"{head}{(len(item) < _SHORT and _short(item)) or _text(item, indent)}\n")
+        elif kind is list and item:
+            _sequence(item, head, deeper, parts)
+        else:
+            parts.append(f"{head}{_other(item)}\n")
+
+
+@lru_cache(maxsize=4096)
+def _key(key: str) -> str:
+    return f"{_single_line(key)}:"
+
+
+def _long_key(key: Any, indent: str) -> str:
+    if type(key) is not str:
+        raise EmitError(f"a key must be a string, not {type(key).__name__}: {key!r}")
+    text = _single_line(key)
+    return f"{text}:" if len(text) <= _LONGEST_IMPLICIT_KEY else f"? {text}\n{indent}:"
+
+
+@lru_cache(maxsize=4096)
+def _short(text: str) -> str:
+    """A short string on one line, or the empty string where it goes into a block."""
+    return "" if "\n" in text and _fits_block(text) else _single_line(text)
+
+
+def _text(text: str, indent: str) -> str:
+    return _block(text, indent) if "\n" in text and _fits_block(text) else _single_line(text)
+
+
+def _fits_block(text: str) -> bool:
+    """Whether every reader gets `text` back from a block.
+
+    Some drop white space at the end of the last line, or more than one line end; kustomize cannot have a tab first.
+    """
+    end = text.removesuffix("\n")[-1:]
+    return end != "" and not end.isspace() and not text.lstrip("\n ").startswith("\t") and not SHOWN_ESCAPED.search(text)
+
+
+def _block(text: str, indent: str) -> str:
+    """A literal block two columns inside `indent`. Its indentation is stated where a reader could not see it from the first line."""
+    lines = text.removesuffix("\n").split("\n")
+    stated = "2" if text[0] in "\n " else ""
+    chomped = "" if text.endswith("\n") else "-"
+    margin = f"\n{indent}  "
+    return f"|{stated}{chomped}" + "".join(f"{margin}{line}" if line else "\n" for line in lines)
+
+
+def _single_line(text: str) -> str:
+    if _PLAIN.fullmatch(text) and not _WORDS.fullmatch(text):
+        return text
+    if ('"' in text or "\\" in text) and "\n" not in text and "\t" not in text and not SHOWN_ESCAPED.search(text):
+        return "'" + text.replace("'", "''") + "'"
+    return quoted(text, WIDE_YAML)
+
+
+def _other(value: Any) -> str:
+    if value is None:
+        return "null"
+    kind = type(value)
+    if kind is bool:
+        return "true" if value else "false"
+    if kind is int or kind is float:
+        return _number(value)
+    if kind is dict or kind is list:  # empty: the others were written entry by entry
+        return "{}" if kind is dict else "[]"
+    raise EmitError(f"a {kind.__name__} has no form in YAML that Kubernetes reads")
+
+
+def _number(number: int | float) -> str:
+    """As `json_number` says, but so that a YAML 1.1 reader too sees a float where JSON has one: it wants a dot, and a signed exponent."""
+    number = kubernetes_number(number)
+    if isinstance(number, float) and number.is_integer() and abs(number) < LARGEST_EXACT and str(number) != "-0.0":
+        number = int(number)
+    text = str(number)
+    return text.replace("e", ".0e") if "e" in text and "." not in text else text
+
+
+def _ends_in_line_end(value: Any) -> bool:
+    """Whether the last thing written is a literal block that holds its last line end."""
+    if type(value) is str:
+        return False  # A document that is a string is written on one line.
+    while type(value) in (dict, list) and value:
+        value = value[-1] if type(value) is list else value[next(reversed(value))]
+    return type(value) is str and value.endswith("\n") and _fits_block(value)
