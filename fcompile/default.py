@@ -12,6 +12,8 @@ from fcompile.diagnostics.problem import Path
 from fcompile.emit.scalars import json_number
 from fcompile.lower.intent import SERVER_METADATA
 from fcompile.model.fields import Field, Type
+from fcompile.schema.pod_schemas import NEWEST
+from fcompile.schema.types import types
 
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
@@ -23,7 +25,7 @@ class Defaulted(NamedTuple):
     filled: tuple[Path, ...]
 
 
-def default(framework: dict[str, Any], types: dict[str, Type]) -> Defaulted:
+def default(framework: dict[str, Any]) -> Defaulted:
     """The Framework without what only a server sets, and with its defaults. The input is not changed.
 
     Idempotent. An explicit null means the same as leaving a field out, and is left out. A quantity that is a number becomes a
@@ -33,7 +35,8 @@ def default(framework: dict[str, Any], types: dict[str, Type]) -> Defaulted:
     value = {key: item for key, item in framework.items() if key != "status"}
     if isinstance(value.get("metadata"), dict):
         value["metadata"] = _own_metadata(value["metadata"])
-    return Defaulted(_Filler(types, filled).object(value, "Framework", ()), tuple(filled))
+    # The newest types whatever the version of the check: what is reviewed must not depend on it.
+    return Defaulted(_Filler(types(NEWEST), filled).object(value, "Framework", ()), tuple(filled))
 
 
 def _own_metadata(metadata: dict[str, Any]) -> dict[str, Any]:

@@ -17,6 +17,8 @@ ANNOTATIONS_BYTES = 262_144
 CONFIG_MAP_BYTES = 1_048_576
 SMALL_ENOUGH = 100_000
 """A Framework whose text is shorter (characters) cannot come near any limit: nothing is measured."""
+INTENT_WORTH_MEASURING = 300_000
+"""The same for the intent: compressed, it is never larger than a ConfigMap before the text is this long."""
 
 TOO_LARGE_FOR_ETCD = rule(
     "FC601",

@@ -1,0 +1,123 @@
+"""Ratios of fcompile against floors and peers, all in one run: `python -m benchmarks [--quick]`.
+
+Times differ between machines, ratios much less: read the ratios. A floor is the least that any program of the kind could take.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from benchmarks.inputs import framework, many
+from benchmarks.measure import Run, median, paired, run
+
+PYTHON = sys.executable
+FCOMPILE = str(Path(sys.executable).parent / "fcompile")
+WRITER = "import os\nleft = {size}\nblock = b'x' * 262144\nwhile left > 0: left -= os.write(1, block[:left])"
+
+
+def main() -> int:
+    """Print the table; returns 1 when a limit is missed."""
+    times = 5 if "--quick" in sys.argv else 15
+    missed = False
+    print(f"{'what':<62} {'ours':>9} {'floor':>9} {'ratio':>8} {'limit':>8} {'memory':>9}")
+    with tempfile.TemporaryDirectory() as temporary:
+        for what, ours, floor, ratio, limit, memory in rows(Path(temporary), times):
+            verdict = "" if limit is None or ratio <= limit else "  MISSED"
+            missed |= bool(verdict)
+            shown = "" if limit is None else f"{limit:8.2f}"
+            print(f"{what:<62} {ours:>9} {floor:>9} {ratio:8.2f} {shown:>8} {memory / 2**20:5.0f} MiB{verdict}", flush=True)
+    return int(missed)
+
+
+Row = tuple[str, str, str, float, float | None, int]
+
+
+def rows(folder: Path, times: int) -> Iterator[Row]:
+    """Every measurement: what, ours, the floor, the ratio, its limit, and our peak memory in bytes."""
+    yield from cold_starts(folder, times)
+    yield from thousand_files(folder, times)
+    yield from large_expansion(folder, times)
+    yield from linearity(folder)
+    yield from peers(folder, times)
+
+
+def cold_starts(folder: Path, times: int) -> Iterator[Row]:
+    one = folder / "one.yaml"
+    one.write_text(framework("train", {"ps": 2, "worker": 8}))
+    for what, command, limit in (
+        ("cold `fcompile --version` / `python -c pass`", [FCOMPILE, "--version"], 4.0),
+        ("cold `fcompile validate` of one 5 KB file / `python -c pass`", [FCOMPILE, "validate", str(one)], 8.0),
+        ("cold `fcompile build` of the same / `python -c pass`", [FCOMPILE, "build", str(one)], None),
+    ):
+        ours, floor, ratio = paired(command, [PYTHON, "-c", "pass"], times)
+        yield what, milliseconds(ours), milliseconds(floor), ratio, limit, ours.memory
+
+
+def thousand_files(folder: Path, times: int) -> Iterator[Row]:
+    few, lots = folder / "few", folder / "lots"
+    size_few, size = many(few, 200), many(lots, 1000)
+    ours = median([run([FCOMPILE, "validate", str(lots)]) for _ in range(max(times // 3, 3))])
+    smaller = median([run([FCOMPILE, "validate", str(few)]) for _ in range(max(times // 3, 3))])
+    per_megabyte = ours.cpu / (size / 1e6)
+    yield f"`validate` of 1,000 files ({size / 1e6:.1f} MB): CPU seconds per MB", f"{ours.cpu:.2f} s", "", per_megabyte, 0.2, ours.memory
+    yield "… memory of 1,000 files / of 200", mebibytes(ours), mebibytes(smaller), ours.memory / smaller.memory, 1.25, ours.memory
+
+
+def large_expansion(folder: Path, times: int) -> Iterator[Row]:
+    large = folder / "large.yaml"
+    large.write_text(framework("large", {"worker": 10_000}))
+    command = [FCOMPILE, "build", "--emit", "expected", str(large)]
+    size = run(command).output
+    ours, floor, ratio = paired(command, [PYTHON, "-c", WRITER.format(size=size)], times)
+    what = f"`build --emit expected` of 10,000 tasks ({size / 1e6:.0f} MB) / writing as much"
+    yield what, milliseconds(ours), milliseconds(floor), ratio, 3.0, ours.memory
+    yield "… memory / 150 MiB", mebibytes(ours), "150 MiB", ours.memory / (150 * 2**20), 1.0, ours.memory
+
+
+def linearity(folder: Path) -> Iterator[Row]:
+    base = None
+    for frameworks in (10, 100):
+        source = folder / f"many{frameworks}.yaml"
+        source.write_text("---\n".join(framework(f"large{number}", {"worker": 10_000}) for number in range(frameworks)))
+        ours = run([FCOMPILE, "build", "--emit", "expected", str(source)])
+        if base is None:
+            base = ours
+            continue
+        what = f"{frameworks} Frameworks of 10,000 tasks ({ours.output / 1e9:.1f} GB): time / 10 × that of 10"
+        yield what, milliseconds(ours), milliseconds(base), ours.wall / (10 * base.wall), 1.3, ours.memory
+
+
+def peers(folder: Path, times: int) -> Iterator[Row]:
+    """Other tools on similar work, where they are on PATH."""
+    if shutil.which("kubeconform"):
+        # Schemas are not downloaded: with none for this kind it reads, parses and skips, the least that it can do.
+        command = ["kubeconform", "-ignore-missing-schemas", "-schema-location", str(folder), str(folder / "lots")]
+        yield from _beside("`validate` of 1,000 files / kubeconform, no schema", [FCOMPILE, "validate", str(folder / "lots")], command, times)
+    kustomize = ["kustomize", "build"] if shutil.which("kustomize") else ["kubectl", "kustomize"] if shutil.which("kubectl") else None
+    if kustomize:
+        listed = "".join(f"- {name}\n" for name in sorted(os.listdir(folder / "few")))
+        (folder / "few" / "kustomization.yaml").write_text("resources:\n" + listed)
+        ours = [FCOMPILE, "build", str(folder / "few")]
+        yield from _beside(f"`build` of 200 files / {' '.join(kustomize)}", ours, [*kustomize, str(folder / "few")], times)
+
+
+def _beside(what: str, ours: list[str], peer: list[str], times: int) -> Iterator[Row]:
+    mine, theirs, ratio = paired(ours, peer, max(times // 3, 3))
+    yield what, milliseconds(mine), milliseconds(theirs), ratio, None, mine.memory
+
+
+def milliseconds(measured: Run) -> str:
+    return f"{measured.wall * 1000:.0f} ms"
+
+
+def mebibytes(measured: Run) -> str:
+    return f"{measured.memory / 2**20:.0f} MiB"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,199 @@
+"""Print the defaulted Frameworks, or exactly what will run.
+
+Documents of other kinds pass through. A Framework with an error: nothing is printed at all, and the exit code is 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from fcompile import overrides
+from fcompile.check.document import Options
+from fcompile.check.ours import is_framework, objects_in
+from fcompile.commands import expected, inputs
+from fcompile.commands.arguments import add_input_arguments, add_report_arguments, options
+from fcompile.commands.report import Reporting
+from fcompile.compile import Compiled, compile_framework
+from fcompile.diagnostics.problem import field_path
+from fcompile.emit import json, yaml
+from fcompile.emit.stdout import write
+from fcompile.errors import EXIT_ERRORS, UsageError
+from fcompile.load import Document
+from fcompile.schema.pod_schemas import NEWEST
+from fcompile.schema.types import types
+
+REVIEW_ONLY = (
+    "What will run, for review and `kubectl diff`, not for `kubectl apply`: the controller makes these objects.\n"
+    "Values that only the cluster knows (uids, attempt ids, owner references) are left out."
+)
+
+
+class Passed(NamedTuple):
+    """An object of another kind, as it was read; `raw` is its own text where that can be printed as it is, else empty."""
+
+    value: Any
+    raw: str
+
+
+Unit = Passed | Compiled
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The arguments of the command."""
+    add_input_arguments(parser)
+    parser.add_argument(
+        "--emit",
+        metavar="LIST",
+        help="what to print, separated by commas: framework (the default), expected (= configmap,services,pods)",
+    )
+    parser.add_argument("-o", "--output", default="yaml", metavar="FORMAT", help="yaml (the default), json, name, or dir=PATH: a file per object")
+    parser.add_argument("--force", action="store_true", help="with dir=PATH: also replace files that were edited since they were written")
+    parser.add_argument("--set", action="append", default=[], metavar="ROLE.FIELD=VALUE", help="set a field of a role: [framework/]role.field=value")
+    parser.add_argument("--only", action="append", default=[], metavar="ROLE[INDEX]", help="only these tasks' Pods: [framework/]role or role[index]")
+    parser.add_argument("-v", "--verbose", action="store_true", help="say on stderr which fields were filled in by default")
+    add_report_arguments(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Check everything, then print everything, or nothing."""
+    only = tuple(expected.parse_only(written) for written in arguments.only)
+    emit = expected.parse_emit(arguments.emit or ("pods" if only else "framework"))
+    output, folder = _output(arguments.output)
+    checked = options(arguments)
+    reporting = Reporting("text", sys.stderr, arguments, quiet_when_fine=True)
+    documents = list(_checked_documents(arguments, checked, reporting))
+    summary = reporting.finish()
+    if summary.errors or (arguments.strict and summary.warnings):
+        return EXIT_ERRORS
+    units = [unit for document in documents for unit in _units(document, checked)]
+    _check_names(only, units)
+    _tell(units, checked, arguments)
+    _print(units, emit, only, output, folder, arguments.force)
+    return 0
+
+
+def _output(written: str) -> tuple[str, str]:
+    kind, equals, path = written.partition("=")
+    if written in ("yaml", "json", "name") or (kind == "dir" and equals and path):
+        return kind, path
+    raise UsageError(f"-o {written}: write yaml, json, name or dir=PATH")
+
+
+def _checked_documents(arguments: argparse.Namespace, checked: Options, reporting: Reporting) -> Iterator[Document]:
+    """Read all input, carry out the overrides, check: the documents in the order of the input."""
+    files = [(file, inputs.documents(file)) for file in inputs.files(arguments.paths, reporting)]
+    frameworks = [value for _, read in files for document in read if isinstance(document, Document) for _, value in objects_in(document.value) if is_framework(value)]
+    try:
+        overrides.apply(map(overrides.parse, arguments.set), frameworks, types(NEWEST))
+    except overrides.OverrideError as error:
+        raise UsageError(str(error)) from None
+    for file, read in files:
+        reporting.checked(inputs.check(file, read, checked))
+        yield from (document for document in read if isinstance(document, Document))
+
+
+def _units(document: Document, checked: Options) -> Iterator[Unit]:
+    for path, value in objects_in(document.value):
+        if is_framework(value):
+            yield compile_framework(value, checked.namespace)
+        elif value is not None:
+            yield Passed(value, "" if path else _raw(document.text))
+
+
+def _raw(text: str) -> str:
+    """The text of a document that can stand in a stream as it is, else empty."""
+    text = text.strip("\ufeff\r\n")
+    lines = text.splitlines()
+    if not text or text.lstrip()[0] in "{[" or any(line.startswith(("---", "...", "%")) for line in lines):
+        return ""
+    return f"---\n{text}\n"
+
+
+def _check_names(only: tuple[expected.Only, ...], units: list[Unit]) -> None:
+    """Whatever is wrong with `--only` must be known before anything is printed."""
+    compiled = [unit for unit in units if isinstance(unit, Compiled)]
+    if not compiled:
+        raise UsageError("no Framework found in the input")
+    for one in only:
+        if not any(one.picks(unit.intent.framework, role.name) for unit in compiled for role in unit.intent.roles):
+            known = ", ".join(f"{unit.intent.framework}/{role.name}" for unit in compiled[:10] for role in unit.intent.roles)
+            raise UsageError(f"--only: there is no role `{one.role}`; there are: {known}")
+    for unit in compiled:
+        list(expected.tasks(unit, only))
+
+
+def _tell(units: list[Unit], checked: Options, arguments: argparse.Namespace) -> None:
+    """On stderr: the namespace that was assumed, and with --verbose the fields that were filled in."""
+    compiled = [unit for unit in units if isinstance(unit, Compiled)]
+    assumed = [unit.intent.framework for unit in compiled if ("metadata", "namespace") in unit.filled]
+    if assumed and not arguments.namespace:
+        listed = ", ".join(assumed[:3]) + (", …" if len(assumed) > 3 else "")
+        print(f"fcompile: no namespace given ({listed}): using `{checked.namespace}`; --namespace sets another", file=sys.stderr)
+    if arguments.verbose:
+        for unit in compiled:
+            for path in unit.filled:
+                print(f"fcompile: {unit.namespace}/{unit.intent.framework}: filled in {field_path(path)}", file=sys.stderr)
+
+
+def _print(units: list[Unit], emit: tuple[str, ...], only: tuple[expected.Only, ...], output: str, folder: str, force: bool) -> None:
+    if output == "name":
+        write(f"{_name(thing)}\n" for thing in _objects(units, emit, only))
+    elif output == "json":
+        write(_json(units, emit, only))
+    elif output == "dir":
+        from fcompile.emit.folder import write as write_folder
+
+        count = write_folder(folder, _objects(units, emit, only), force=force)
+        print(f"fcompile: wrote {count} file{'s' if count != 1 else ''} to {folder}", file=sys.stderr)
+    else:
+        write(_yaml(units, emit, only))
+
+
+def _yaml(units: list[Unit], emit: tuple[str, ...], only: tuple[expected.Only, ...]) -> Iterator[str]:
+    if "framework" not in emit:
+        yield yaml.comment(REVIEW_ONLY)
+    yield from _texts(units, emit, only, yaml.document, lambda passed: passed.raw)
+
+
+def _json(units: list[Unit], emit: tuple[str, ...], only: tuple[expected.Only, ...]) -> Iterator[str]:
+    objects = _objects(units, emit, only)
+    first_two = [thing for thing, _ in zip(objects, range(2), strict=False)]
+    if len(first_two) == 1:
+        return iter([json.pretty(first_two[0])])
+    return json.items(_texts(units, emit, only, json.item, lambda _: ""))
+
+
+def _texts(
+    units: list[Unit], emit: tuple[str, ...], only: tuple[expected.Only, ...], dump: Callable[[Any], str], raw: Callable[[Passed], str]
+) -> Iterator[str]:
+    for unit in units:
+        if isinstance(unit, Passed):
+            if "framework" in emit:
+                yield raw(unit) or dump(unit.value)
+        else:
+            yield from map(dump, expected.shared(unit, emit))
+            if "pods" in emit:
+                yield from expected.pod_texts(unit, only, dump)
+
+
+def _objects(units: list[Unit], emit: tuple[str, ...], only: tuple[expected.Only, ...]) -> Iterator[Any]:
+    for unit in units:
+        if isinstance(unit, Passed):
+            if "framework" in emit:
+                yield unit.value
+        else:
+            yield from expected.shared(unit, emit)
+            if "pods" in emit:
+                yield from expected.pod_objects(unit, only)
+
+
+def _name(thing: Any) -> str:
+    """`kind.group/name`, as kubectl's `-o name` prints it."""
+    group = str(thing.get("apiVersion", "")).rpartition("/")[0] if isinstance(thing, dict) else ""
+    kind = str(thing.get("kind", "")).lower() if isinstance(thing, dict) else ""
+    metadata = thing.get("metadata") if isinstance(thing, dict) else None
+    name = metadata.get("name", "") if isinstance(metadata, dict) else ""
+    return f"{kind}.{group}/{name}" if group else f"{kind}/{name}"

@@ -1,0 +1,33 @@
+"""Compiling one Framework that has no errors: defaults in, digest on, intent out."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from fcompile.default import default
+from fcompile.diagnostics.problem import Path
+from fcompile.lower.intent import Intent, lower
+from fcompile.model import names
+
+
+class Compiled(NamedTuple):
+    """A Framework ready to be printed, and what it will run."""
+
+    framework: dict[str, Any]
+    """Defaulted, in its namespace, with the digest of its intent as an annotation."""
+    namespace: str
+    intent: Intent
+    filled: tuple[Path, ...]
+    """The fields that a default filled in."""
+
+
+def compile_framework(value: dict[str, Any], namespace: str) -> Compiled:
+    """Compile a Framework in which `check` finds no error; `namespace` is for one that names none. The input is not changed."""
+    framework, filled = default(value)
+    metadata = dict(framework["metadata"])
+    if not metadata.get("namespace"):
+        metadata["namespace"] = namespace
+        filled = (("metadata", "namespace"), *filled)
+    intent = lower(framework)
+    metadata["annotations"] = {**(metadata.get("annotations") or {}), names.DIGEST_ANNOTATION: intent.digest}
+    return Compiled({**framework, "metadata": metadata}, metadata["namespace"], intent, filled)

@@ -1,0 +1,46 @@
+"""Frameworks for the tests of the rules, and the rules run over them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from fcompile.check.subject import Subject, subject
+from fcompile.diagnostics.problem import Finding
+
+
+def role(name: str = "worker", count: int | None = 4, failed: int | None = None, succeeded: int | None = None, **more: Any) -> dict[str, Any]:
+    """A role; what is None is left out. `spec`, `retry`, `metadata` and `service` go to their places."""
+    spec = {"restartPolicy": "Never", "containers": [{"name": "main", "image": "busybox"}], **more.pop("spec", {})}
+    task: dict[str, Any] = {"pod": {"spec": {key: value for key, value in spec.items() if value is not None}}}
+    if "metadata" in more:
+        task["pod"]["metadata"] = more.pop("metadata")
+    if "retry" in more:
+        task["retryPolicy"] = {"maxRetryCount": more.pop("retry")}
+    policy = {"minFailedTaskCount": failed, "minSucceededTaskCount": succeeded}
+    made = {"name": name, "task": task, **more}
+    if count is not None:
+        made["taskNumber"] = count
+    if failed is not None or succeeded is not None:
+        made["frameworkAttemptCompletionPolicy"] = {key: value for key, value in policy.items() if value is not None}
+    return made
+
+
+def framework(*roles: Any, name: str = "train", **spec: Any) -> dict[str, Any]:
+    """A Framework of these roles."""
+    return {
+        "apiVersion": "frameworkcontroller.microsoft.com/v1",
+        "kind": "Framework",
+        "metadata": {"name": name},
+        "spec": {**spec, "taskRoles": list(roles)},
+    }
+
+
+def under_check(value: dict[str, Any]) -> Subject:
+    """The Framework as the rules get it."""
+    return subject(value, "default", 36, lambda path, part: None, "{{FC_" in repr(value))
+
+
+def found(rules: Callable[[Subject], Iterator[Finding]], value: dict[str, Any]) -> list[tuple[str, tuple[str | int, ...]]]:
+    """Codes and paths of what the rules find, the paths without `spec.taskRoles`."""
+    return [(finding.rule.code, finding.path[2:] if finding.path[:2] == ("spec", "taskRoles") else finding.path) for finding in rules(under_check(value))]
