@@ -10,8 +10,6 @@ from __future__ import annotations
 from typing import Any
 
 Rule = dict[str, Any]
-NEVER = 99
-"""For `enabled`: in no version that we know."""
 
 INT32_MAX = 2**31 - 1
 PROTOCOLS = ["TCP", "UDP", "SCTP"]
@@ -44,17 +42,10 @@ ENV_NAME: list[Rule] = [
     {"required": True, "format": "relaxed-env-name", "since": 32},
 ]
 IP: list[Rule] = [{"required": True, "format": "ip", "until": 35}, {"required": True, "format": "strict-ip", "since": 36}]
-FILE_USER: Rule = {**USER_ID, "gate": "AtomicWriteVolumeUserFields", "enabled": NEVER}
+FILE_USER = USER_ID
 LABELS: Rule = {"keys": "label-key", "format": "label-value"}
 ONLY_LABELS: Rule = {"forbidden": "only `labels` and `annotations` may be set for the claim"}
-
-
-def gate(name: str, enabled: int, **rule: Any) -> Rule:
-    """A field that the API server drops unless the gate is on, as it is by default from 1.`enabled`."""
-    return {"gate": name, "enabled": enabled, **rule}
-
-
-INCLUSION = gate("NodeInclusionPolicyInPodTopologySpread", 26, enum=["Honor", "Ignore"], nonempty=True)
+INCLUSION: Rule = {"enum": ["Honor", "Ignore"], "nonempty": True}
 
 
 def _container(kind: str) -> dict[str, Rule | list[Rule]]:
@@ -63,9 +54,8 @@ def _container(kind: str) -> dict[str, Rule | list[Rule]]:
         f"{kind}.image": {**NEEDED, "format": "image"},
         f"{kind}.imagePullPolicy": {"enum": PULL_POLICIES},
         f"{kind}.terminationMessagePolicy": {"enum": ["File", "FallbackToLogsOnError"]},
-        f"{kind}.resizePolicy": gate("InPlacePodVerticalScaling", 33),
-        f"{kind}.restartPolicy": gate("SidecarContainers", 29, enum=["Always", ["Never", 35], ["OnFailure", 35]], nonempty=True),
-        f"{kind}.restartPolicyRules": gate("ContainerRestartRules", 35, max_items=20),
+        f"{kind}.restartPolicy": {"enum": ["Always", ["Never", 35], ["OnFailure", 35]], "nonempty": True},
+        f"{kind}.restartPolicyRules": {"max_items": 20},
     }
 
 
@@ -93,19 +83,12 @@ RULES: dict[str, Rule | list[Rule]] = {
     "PodSpec.preemptionPolicy": {"enum": ["PreemptLowerPriority", "Never"], "nonempty": True},
     "PodSpec.hostname": LABEL,
     "PodSpec.subdomain": LABEL,
-    "PodSpec.hostnameOverride": gate("HostnameOverride", 35, format="hostname", nonempty=True),
-    "PodSpec.hostUsers": gate("UserNamespacesSupport", 33),
+    "PodSpec.hostnameOverride": {"format": "hostname", "nonempty": True},
     "PodSpec.nodeName": SUBDOMAIN,
     "PodSpec.nodeSelector": LABELS,
-    "PodSpec.overhead": {"keys": "resource-name"},
     "PodSpec.priorityClassName": SUBDOMAIN,
-    "PodSpec.resourceClaims": gate("DynamicResourceAllocation", 34),
-    "PodSpec.resources": gate("PodLevelResources", 34),
     "PodSpec.runtimeClassName": {**SUBDOMAIN, "nonempty": True},
-    "PodSpec.schedulingGates": gate("PodSchedulingReadiness", 27),
-    "PodSpec.schedulingGroup": gate("GenericWorkload", NEVER),
-    "PodSpec.workloadRef": gate("GenericWorkload", NEVER),
-    "PodSpec.evictionResponders": gate("EvictionRequestAPI", NEVER, max_items=10),
+    "PodSpec.evictionResponders": {"max_items": 10},
     "PodSpec.serviceAccountName": SUBDOMAIN,
     "PodOS.name": {**NEEDED, "enum": ["linux", "windows"]},
     "PodReadinessGate.conditionType": {**NEEDED, "format": "label-key"},
@@ -132,30 +115,31 @@ RULES: dict[str, Rule | list[Rule]] = {
     "Toleration.operator": {"enum": ["Equal", "Exists"]},
     "Toleration.effect": {"enum": ["NoSchedule", "PreferNoSchedule", "NoExecute"]},
     "NodeSelector.nodeSelectorTerms": NEEDED,
-    "NodeSelectorRequirement.key": NEEDED,
+    "NodeSelectorRequirement.key": {**NEEDED, "format": "label-key"},
     "NodeSelectorRequirement.operator": {**NEEDED, "enum": NODE_OPERATORS},
     "PreferredSchedulingTerm.weight": {**NEEDED, **WEIGHT},
     "WeightedPodAffinityTerm.weight": {**NEEDED, **WEIGHT},
+    "WeightedPodAffinityTerm.podAffinityTerm": NEEDED,
     "PodAffinityTerm.topologyKey": {**NEEDED, "format": "label-key"},
     "PodAffinityTerm.namespaces": LABEL,
-    "PodAffinityTerm.matchLabelKeys": gate("MatchLabelKeysInPodAffinity", 31, format="label-key"),
-    "PodAffinityTerm.mismatchLabelKeys": gate("MatchLabelKeysInPodAffinity", 31, format="label-key"),
+    "PodAffinityTerm.matchLabelKeys": {"format": "label-key"},
+    "PodAffinityTerm.mismatchLabelKeys": {"format": "label-key"},
     "TopologySpreadConstraint.maxSkew": {**NEEDED, "minimum": 1},
     "TopologySpreadConstraint.topologyKey": NEEDED,
     "TopologySpreadConstraint.whenUnsatisfiable": {**NEEDED, "enum": ["DoNotSchedule", "ScheduleAnyway"]},
-    "TopologySpreadConstraint.minDomains": gate("MinDomainsInPodTopologySpread", 27, minimum=1),
+    "TopologySpreadConstraint.minDomains": {"minimum": 1},
     "TopologySpreadConstraint.nodeAffinityPolicy": INCLUSION,
     "TopologySpreadConstraint.nodeTaintsPolicy": INCLUSION,
-    "TopologySpreadConstraint.matchLabelKeys": gate("MatchLabelKeysInPodTopologySpread", 27, format="label-key"),
+    "TopologySpreadConstraint.matchLabelKeys": {"format": "label-key"},
     # Security
     "PodSecurityContext.fsGroup": USER_ID,
     "PodSecurityContext.fsGroupChangePolicy": {"enum": ["OnRootMismatch", "Always"], "nonempty": True},
     "PodSecurityContext.runAsGroup": USER_ID,
     "PodSecurityContext.runAsUser": USER_ID,
-    "PodSecurityContext.seLinuxChangePolicy": gate("SELinuxChangePolicy", 33, enum=["MountOption", "Recursive"], nonempty=True),
+    "PodSecurityContext.seLinuxChangePolicy": {"enum": [["MountOption", 37], "Recursive"], "nonempty": True},
     "PodSecurityContext.supplementalGroups": USER_ID,
-    "PodSecurityContext.supplementalGroupsPolicy": gate("SupplementalGroupsPolicy", 33, enum=["Merge", "Strict"], nonempty=True),
-    "SecurityContext.procMount": gate("ProcMountType", 33, enum=["Default", "Unmasked"], nonempty=True),
+    "PodSecurityContext.supplementalGroupsPolicy": {"enum": ["Merge", "Strict"], "nonempty": True},
+    "SecurityContext.procMount": {"enum": ["Default", "Unmasked"], "nonempty": True},
     "SecurityContext.runAsGroup": USER_ID,
     "SecurityContext.runAsUser": USER_ID,
     "SeccompProfile.type": {**NEEDED, "enum": PROFILE_TYPES},
@@ -169,13 +153,12 @@ RULES: dict[str, Rule | list[Rule]] = {
     "ContainerPort.name": {"format": "port-name"},
     "ContainerPort.protocol": {"enum": PROTOCOLS, "default": "TCP"},
     "EnvVar.name": ENV_NAME,
-    "EnvVarSource.fileKeyRef": gate("EnvFiles", 35),
     "FileKeySelector.key": {**NEEDED, "format": "relaxed-env-name"},
     "FileKeySelector.path": {**NEEDED, "format": "no-backsteps"},
     "FileKeySelector.volumeName": {**NEEDED, **LABEL},
     "EnvFromSource.prefix": [{"format": "env-name", "until": 31}, {"format": "relaxed-env-name", "since": 32}],
-    "ConfigMapEnvSource.name": {**NEEDED, **SUBDOMAIN},
-    "SecretEnvSource.name": {**NEEDED, **SUBDOMAIN},
+    "ConfigMapEnvSource.name": {**NEEDED, "format": "dns-prefix"},
+    "SecretEnvSource.name": {**NEEDED, "format": "dns-prefix"},
     "ConfigMapKeySelector.name": {**NEEDED, **SUBDOMAIN},
     "ConfigMapKeySelector.key": {**NEEDED, "format": "config-key"},
     "SecretKeySelector.name": {**NEEDED, **SUBDOMAIN},
@@ -187,8 +170,8 @@ RULES: dict[str, Rule | list[Rule]] = {
     "VolumeMount.subPath": {"format": "relative-path"},
     "VolumeMount.subPathExpr": {"format": "relative-path"},
     "VolumeMount.mountPropagation": {"enum": ["None", "HostToContainer", "Bidirectional"], "nonempty": True},
-    "VolumeMount.recursiveReadOnly": gate("RecursiveReadOnlyMounts", 31, enum=["Disabled", "IfPossible", "Enabled"], nonempty=True),
-    "VolumeMount.bindMountOptions": gate("VolumeBindMountOptions", NEVER, enum=["noexec", "nodev", "nosuid"]),
+    "VolumeMount.recursiveReadOnly": {"enum": ["Disabled", "IfPossible", "Enabled"], "nonempty": True},
+    "VolumeMount.bindMountOptions": {"enum": ["noexec", "nodev", "nosuid"]},
     "VolumeDevice.name": NEEDED,
     "VolumeDevice.devicePath": {**NEEDED, "format": "no-backsteps"},
     "ContainerResizePolicy.resourceName": {**NEEDED, "enum": ["cpu", "memory"]},
@@ -197,9 +180,6 @@ RULES: dict[str, Rule | list[Rule]] = {
     "ContainerRestartRule.exitCodes": NEEDED,
     "ContainerRestartRuleOnExitCodes.operator": {**NEEDED, "enum": ["In", "NotIn"]},
     "ContainerRestartRuleOnExitCodes.values": {"max_items": 255},
-    "ResourceRequirements.limits": {"keys": "resource-name"},
-    "ResourceRequirements.requests": {"keys": "resource-name"},
-    "ResourceRequirements.claims": gate("DynamicResourceAllocation", 34),
     "ResourceClaim.name": NEEDED,
     # Probes and handlers
     "Probe.initialDelaySeconds": SECONDS,
@@ -211,20 +191,18 @@ RULES: dict[str, Rule | list[Rule]] = {
     "ExecAction.command": NEEDED,
     "HTTPGetAction.port": PORT_OR_NAME,
     "HTTPGetAction.scheme": {"enum": ["HTTP", "HTTPS"]},
-    "HTTPGetAction.protocol": gate("H2CContainerProbe", NEVER, enum=["HTTP1", "HTTP2"], nonempty=True),
+    "HTTPGetAction.protocol": {"enum": ["HTTP1", "HTTP2"], "nonempty": True},
     "HTTPHeader.name": {**NEEDED, "format": "http-header-name"},
     "TCPSocketAction.port": PORT_OR_NAME,
     "GRPCAction.port": {**NEEDED, **PORT},
-    "GRPCAction.mode": gate("GRPCContainerProbeTLS", NEVER, enum=["Plaintext", "TLS"], nonempty=True),
-    "LifecycleHandler.sleep": gate("PodLifecycleSleepAction", 30),
+    "GRPCAction.mode": {"enum": ["Plaintext", "TLS"], "nonempty": True},
     "SleepAction.seconds": [{"minimum": 1, "until": 32}, {"minimum": 0, "since": 33}],
-    "Lifecycle.stopSignal": gate("ContainerStopSignals", NEVER, enum=SIGNALS, nonempty=True),
+    "Lifecycle.stopSignal": {"enum": SIGNALS, "nonempty": True},
     # Volumes
     "Volume.name": {**NEEDED, **LABEL},
-    "Volume.image": gate("ImageVolume", 35),
     "ImageVolumeSource.reference": NEEDED,
     "ImageVolumeSource.pullPolicy": {"enum": PULL_POLICIES},
-    "EmptyDirVolumeSource.mode": gate("EmptyDirVolumeMode", NEVER, minimum=0, maximum=0o1777),
+    "EmptyDirVolumeSource.mode": {"minimum": 0, "maximum": 1023},
     "HostPathVolumeSource.path": {**NEEDED, "format": "no-backsteps"},
     "HostPathVolumeSource.type": {
         "enum": ["", "DirectoryOrCreate", "Directory", "FileOrCreate", "File", "Socket", "CharDevice", "BlockDevice"],
@@ -252,8 +230,6 @@ RULES: dict[str, Rule | list[Rule]] = {
     "ServiceAccountTokenProjection.path": {**NEEDED, **LOCAL_PATH},
     "ServiceAccountTokenProjection.expirationSeconds": {"minimum": 600, "maximum": 2**32},
     "ServiceAccountTokenProjection.user": FILE_USER,
-    "VolumeProjection.clusterTrustBundle": gate("ClusterTrustBundleProjection", 37),
-    "VolumeProjection.podCertificate": gate("PodCertificateRequest", 37),
     "ClusterTrustBundleProjection.path": {**NEEDED, **LOCAL_PATH},
     "ClusterTrustBundleProjection.user": FILE_USER,
     "PodCertificateProjection.keyType": {**NEEDED, "enum": ["RSA3072", "RSA4096", "ECDSAP256", "ECDSAP384", "ECDSAP521", "ED25519"]},

@@ -117,13 +117,8 @@ def _image(text: str) -> bool:
     return text == text.strip(SPACE)
 
 
-def _resource_name(text: str) -> bool:
-    if "/" not in text:
-        return text in ("cpu", "memory", "ephemeral-storage") or (text.startswith("hugepages-") and _label_key(text))
-    if "kubernetes.io/" in text:
-        return _label_key(text)
-    # The quota of an extended resource is counted under this longer name, which has to be one too.
-    return not text.startswith("requests.") and _label_key(text) and _label_key("requests." + text)
+def _dns_prefix(text: str) -> bool:
+    return _dns_subdomain(text[:-1] + "a" if len(text) > 1 and text[-1] == "-" else text)
 
 
 def _csi_driver(text: str) -> bool:
@@ -165,6 +160,7 @@ FORMATS: dict[str, Format] = {
     "framework-name": Format("1 to 63 lower-case letters and digits, and nothing else", "[a-z0-9]{1,63}"),
     "dns-label": Format(_DNS_LABEL, _LABEL, 63, _dns_label),
     "dns-subdomain": Format(_DNS_SUBDOMAIN, _SUBDOMAIN, 253, _dns_subdomain),
+    "dns-prefix": Format(f"{_DNS_SUBDOMAIN}, and `-` at the end", rf"(?:{_LABEL}\.)*[a-z0-9](?:[-a-z0-9]*[a-z0-9])?-?", 253, _dns_prefix),
     "hostname": Format(_DNS_SUBDOMAIN.replace("253", "64"), _SUBDOMAIN, 64),
     "label-key": Format(_KEY, rf"(?:(?=[^/]{{1,253}}/){_SUBDOMAIN}/)?{_NAME}", 0, _label_key),
     "annotation-key": Format(_KEY, rf"(?:(?=[^/]{{1,253}}/){_ANY_CASE}(?:\.{_ANY_CASE})*/)?{_NAME}", 0, _annotation_key),
@@ -205,9 +201,6 @@ FORMATS: dict[str, Format] = {
     "iscsi-name": Format(
         "an iSCSI name in iqn, eui or naa form",
         r"(?=iqn)[\s\S]*iqn\.[0-9]{4}-[0-9]{2}\.[A-Za-z0-9.-]+:[^,;*&$|\t\n\f\r ]+|eui.[A-Za-z0-9]{16}|naa.[A-Za-z0-9]{32}",
-    ),
-    "resource-name": Format(
-        "cpu, memory, ephemeral-storage, hugepages-<size>, or a name with a domain such as nvidia.com/gpu", "", 0, _resource_name
     ),
     "date-time": Format("a time such as 2024-05-01T12:00:00Z", _TIME),
 }

@@ -108,7 +108,7 @@ def described(value: Any) -> str:
     if isinstance(value, bool):
         return f"the boolean {'true' if value else 'false'}"
     if isinstance(value, int | float):
-        return f"the number {value}"
+        return f"the number {_digits(value)}"
     if isinstance(value, str):
         return f"the string {shown(value)}" if value else "an empty string"
     if value is None:
@@ -227,10 +227,12 @@ def integer_check(field: Field) -> Check:
 
 def _out_of_bounds(value: int, field: Field, low: int, high: int, path: Path, step: str | int, walk: Walk) -> None:
     here = (*path, step)
-    digits = str(value)
+    digits = _digits(value)
     if field.format == "file-mode" and len(digits) == 3 and not digits.strip("01234567"):
         right = str(int(digits, 8))
-        message = f"{called(path, step)} is {value} in decimal, and a file mode is at most {high}, octal 0777: write {right}, which is octal 0{digits}"
+        message = (
+            f"{called(path, step)} is {digits} in decimal, and a file mode is at most {high}, octal 0777: write {right}, octal 0{digits}"
+        )
         walk.found.append(Finding(OUT_OF_BOUNDS, here, message, fix=Fix(f"write {right}, octal 0{digits}", here, "value", right)))
         return
     if field.minimum is not None and value < low and field.maximum is None:
@@ -239,14 +241,17 @@ def _out_of_bounds(value: int, field: Field, low: int, high: int, path: Path, st
         limit = f"at most {high}"
     else:
         limit = f"between {low} and {high}"
-    walk.found.append(
-        Finding(OUT_OF_BOUNDS, here, f"{called(path, step)} is {value if len(digits) < 40 else digits[:37] + '…'}, and must be {limit}")
-    )
+    walk.found.append(Finding(OUT_OF_BOUNDS, here, f"{called(path, step)} is {digits}, and must be {limit}"))
+
+
+def _digits(value: int | float) -> str:
+    """A number as messages show it. Python refuses to write very long ones at all."""
+    return str(value) if isinstance(value, float) or -(10**40) < value < 10**40 else "a number of more than 40 digits"
 
 
 def port_check(field: Field) -> Check:
     """The check of a number or a name in its place."""
-    number, fits, wanted = integer_check(field), accepts(field.format), FORMATS[field.format].wanted
+    number, fits, wanted = integer_check(field._replace(format="int32")), accepts(field.format), FORMATS[field.format].wanted
 
     def check(value: Any, path: Path, step: str | int, walk: Walk) -> None:
         if type(value) is not str:

@@ -18,7 +18,6 @@ from fcompile.check.scalars import (
     anything,
     boolean_check,
     called,
-    described,
     integer_check,
     number_check,
     port_check,
@@ -31,7 +30,7 @@ from fcompile.check.suggestions import closest, home
 from fcompile.check.values import mapping, sequence, text
 from fcompile.diagnostics.problem import Finding, Fix, Part, Path, Related, Severity, rule
 from fcompile.model.fields import Field, Type
-from fcompile.schema.pod_schemas import NEWEST, POD_TEMPLATE, versions_with
+from fcompile.schema.pod_schemas import POD_TEMPLATE, versions_with
 from fcompile.schema.types import types
 
 UNKNOWN_FIELD = rule(
@@ -39,7 +38,7 @@ UNKNOWN_FIELD = rule(
     "unknown-field",
     Severity.ERROR,
     "An object has a field that its type does not have.",
-    "The API server refuses it, or drops it without a word. Often a word is misspelt, or a line is indented one level too far or too little.",
+    "The API server refuses it, or drops it without a word. Often a word is misspelt, or a line is indented too far or too little.",
 )
 FIELD_NOT_IN_VERSION = rule(
     "FC102",
@@ -48,15 +47,8 @@ FIELD_NOT_IN_VERSION = rule(
     "A field does not exist in the Kubernetes version that is checked for.",
     "That API server would refuse or drop it. Remove the field, or give the version of your cluster with `--kubernetes-version`.",
 )
-FIELD_OFF_BY_DEFAULT = rule(
-    "FC103",
-    "field-off-by-default",
-    Severity.WARNING,
-    "A field has no effect unless a feature gate is on that is off by default.",
-    "The API server drops the field without a word when the gate is off. Ask whoever runs the cluster, or leave the field out.",
-)
 FORBIDDEN_FIELD = rule(
-    "FC104",
+    "FC103",
     "forbidden-field",
     Severity.ERROR,
     "A field exists, and may not be set here.",
@@ -198,19 +190,13 @@ def _members(type_name: str, version: int) -> Members:
 def _field_check(field: Field, owner: str, name: str, version: int) -> Check:
     if field.forbidden:
         return _forbidden(field)
-    check = _collection_check(field, owner, name, version)
-    if field.gate and version < field.enabled:
-        return _gated(field, check)
-    return check
-
-
-def _collection_check(field: Field, owner: str, name: str, version: int) -> Check:
     if field.kind == "object":
         return _object_check(field.ref, version)
     if field.kind not in ("list", "map"):
         return _leaf_check(field, owner, name)
-    item = field._replace(kind=field.items)
-    inner = _object_check(field.ref, version) if field.items == "object" else _leaf_check(item, owner, name, True)
+    inner = (
+        _object_check(field.ref, version) if field.items == "object" else _leaf_check(field._replace(kind=field.items), owner, name, True)
+    )
     return _list_check(field, inner, version) if field.kind == "list" else _map_check(field, inner)
 
 
@@ -241,7 +227,8 @@ def _object_check(type_name: str, version: int) -> Check:
 
 def _list_check(field: Field, inner: Check, version: int) -> Check:
     needed, most = field.required, field.max_items
-    refuses_null = bool(field.ref) and any(form.required for form in types(version)[field.ref].values())
+    # An item that is null is read as an empty one, which is refused for itself where something is asked of an item.
+    refuses_null = any(form.required for form in types(version)[field.ref].values()) if field.ref else _refuses_empty(field)
 
     def check(value: Any, path: Path, step: str | int, walk: Walk) -> None:
         if type(value) is not list:
@@ -261,6 +248,12 @@ def _list_check(field: Field, inner: Check, version: int) -> Check:
             )
 
     return check
+
+
+def _refuses_empty(field: Field) -> bool:
+    if field.enum:
+        return "" not in field.enum
+    return field.items == "string" and bool(field.format) and not accepts(field.format)("")
 
 
 def _list_advice(value: Any, field: Field, version: int) -> str:
@@ -319,8 +312,6 @@ def _malformed_key(key: str, field: Field, here: Path, walk: Walk) -> None:
         if key
         else f"`{here[-1]}` has an empty key: name it"
     )
-    near = closest(key, ("cpu", "memory", "ephemeral-storage")) if field.keys == "resource-name" else None
-    message += f"; did you mean `{near.word}`?" if near else ""
     walk.found.append(Finding(MALFORMED_KEY, (*here, key), message, part="key"))
 
 
@@ -345,18 +336,6 @@ def _forbidden(field: Field) -> Check:
         # What is empty is the same as left out.
         if value:
             walk.found.append(Finding(FORBIDDEN_FIELD, (*path, step), f"`{step}` cannot be set here: {field.forbidden}", part="key"))
-
-    return check
-
-
-def _gated(field: Field, inner: Check) -> Check:
-    def check(value: Any, path: Path, step: str | int, walk: Walk) -> None:
-        later = f" before Kubernetes 1.{field.enabled}" if field.enabled <= NEWEST else ""
-        message = (
-            f"the API server drops `{step}` without a word unless its feature gate `{field.gate}` is on, and it is off by default{later}"
-        )
-        walk.found.append(Finding(FIELD_OFF_BY_DEFAULT, (*path, step), message, part="key"))
-        inner(value, path, step, walk)
 
     return check
 

@@ -47,10 +47,6 @@ class Field(NamedTuple):
     """The most items of a `list`; 0: any number."""
     forbidden: str = ""
     """Why the field may not be used although the type has it; empty: it may."""
-    gate: str = ""
-    """The feature gate without which the API server drops the field silently."""
-    enabled: int = 0
-    """The first minor version that has the gate on by default."""
 
 
 Type = dict[str, Field]

@@ -1,7 +1,7 @@
 """Kubernetes quantities (`500m`, `1Gi`, `1e3`): their grammar, and their amounts exactly.
 
-The facts are those of `resource.Quantity`: decimal and binary suffixes or a decimal exponent, nothing finer than a billionth, nothing
-beyond ±(2⁶³ − 1).
+The facts are those of `resource.Quantity`: a decimal number with a decimal or binary suffix or a decimal exponent, nothing finer than a
+billionth, and with a binary suffix nothing beyond 2^63 - 1.
 """
 
 from __future__ import annotations
@@ -10,24 +10,24 @@ import re
 from functools import cache
 from typing import Any
 
-PATTERN = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?"
 NANO = 10**9
-LIMIT = (2**63 - 1) * NANO
-"""The largest amount, in billionths."""
-# Space that a JSON string may hold unescaped; the API server trims it from the raw text.
-TRIMMED = " \u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
-
-_DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
+PATTERN = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?"
+"""What people write. `is_quantity` knows a few more strings, which editors need not allow."""
+# Without digits a number is 0 to the API server, if it is small enough to be read the quick way.
+_NO_DIGITS = r"(?=[\s\S])[+-]?\.?(?:[KMGT]i|[numkMGTPE]|[eE][+-]?[0-9]+)?"
+# Space that a JSON string can hold unescaped, which the API server takes from both ends of the raw text.
+_SPACE = " \u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
+_DECIMAL = {"n": -9, "u": -6, "m": -3, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 _BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
-_FAR = 60
-"""Powers of ten beyond which every amount but 0 is the largest, or the smallest, there is."""
+_BINARY_LIMIT = (2**63 - 1) * NANO
+_FAR = 1000
+"""Powers of ten that are enough to compare with: `1e999999999` must not fill the memory."""
 
 
 def is_quantity(value: Any) -> bool:
     """Whether a value is one: a number, or a string of the grammar."""
-    if isinstance(value, str):
-        match = _grammar().fullmatch(value.strip(TRIMMED))
-        return match is not None and -(2**63) <= int(match["exponent"] or 0) < 2**63
+    if type(value) is str:
+        return _usual().fullmatch(value) is not None or _is_odd_quantity(value)
     return isinstance(value, int | float) and not isinstance(value, bool) and value - value == 0
 
 
@@ -35,30 +35,52 @@ def nanos(value: Any) -> int | None:
     """The amount of a quantity in billionths, rounded away from zero; None when `value` is no quantity."""
     if not is_quantity(value):
         return None
-    match = _grammar().fullmatch(value.strip(TRIMMED) if isinstance(value, str) else repr(value))
+    if isinstance(value, int):
+        return value * NANO
+    text = value.strip(_SPACE) if isinstance(value, str) else repr(value)
+    match = _parts().fullmatch(text)
     assert match is not None
-    digits, fraction = match["whole"] or "", match["fraction"] or ""
-    suffix, exponent = match["suffix"] or "", int(match["exponent"] or 0)
-    mantissa = int(digits + fraction) << _BINARY.get(suffix, 0)
-    ten = exponent + _DECIMAL.get(suffix, 0) - len(fraction) + 9
-    amount = _scaled(mantissa, ten)
+    whole, fraction, suffix = match["whole"], match["fraction"] or "", match["suffix"] or ""
+    mantissa = int(whole + fraction or 0) << _BINARY.get(suffix, 0)
+    amount = _scaled(mantissa, _exponent(match["exponent"]) + _DECIMAL.get(suffix, 0) + 9 - len(fraction))
+    if suffix in _BINARY:
+        amount = min(amount, _BINARY_LIMIT)
     return -amount if match["sign"] == "-" else amount
 
 
 def _scaled(mantissa: int, ten: int) -> int:
-    """`mantissa` · 10^`ten`, rounded up and at most `LIMIT`."""
+    """`mantissa` * 10^`ten`, rounded up."""
     if mantissa == 0:
         return 0
     if ten >= 0:
-        return LIMIT if ten > _FAR else min(LIMIT, mantissa * 10**ten)
-    if -ten > _FAR + mantissa.bit_length():
-        return 1
-    return min(LIMIT, -(-mantissa // 10**-ten))
+        return int(mantissa * 10 ** min(ten, _FAR))
+    return 1 if -ten > _FAR + mantissa.bit_length() else -(-mantissa // 10**-ten)
+
+
+def _is_odd_quantity(text: str) -> bool:
+    text = text.strip(_SPACE)
+    if len(text) > 4000 or not re.fullmatch(f"{PATTERN}|{_NO_DIGITS}", text):
+        return False
+    match = _parts().fullmatch(text)
+    assert match is not None
+    if match["exponent"] and not -(2**63) <= int(match["exponent"]) < 2**63:
+        return False
+    return bool(match["whole"] or match["fraction"]) or _exponent(match["exponent"]) >= -9
+
+
+def _exponent(text: str | None) -> int:
+    """An exponent as the API server has it, cut to 32 bits."""
+    return (int(text or 0) + 2**31) % 2**32 - 2**31
 
 
 @cache
-def _grammar() -> re.Pattern[str]:
+def _usual() -> re.Pattern[str]:
+    """The quantities that need no second look: digits are there, and few."""
+    return re.compile(PATTERN.replace("[0-9]+)?", "[0-9]{1,9})?").replace("[0-9]+", "[0-9]{1,40}").replace("[0-9]*", "[0-9]{0,40}"))
+
+
+@cache
+def _parts() -> re.Pattern[str]:
     return re.compile(
-        r"(?P<sign>[+-])?(?:(?P<whole>[0-9]+)\.?|(?=\.[0-9])\.)(?P<fraction>(?<=\.)[0-9]+)?"
-        r"(?:(?P<suffix>[KMGTPE]i|[numkMGTPE])|[eE](?P<exponent>[+-]?[0-9]+))?"
+        r"(?P<sign>[+-])?(?P<whole>[0-9]*)\.?(?P<fraction>(?<=\.)[0-9]+)?(?:(?P<suffix>[KMGTPE]i|[numkMGTPE])|[eE](?P<exponent>[+-]?[0-9]+))?"
     )
