@@ -16,6 +16,7 @@ import stat
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from fcompile.diagnostics.visible import visible
 from fcompile.emit import swap, yaml
 from fcompile.emit.json import canonical
 from fcompile.errors import UsageError
@@ -30,6 +31,9 @@ _FILE_NAME = re.compile(r"[a-z0-9.%_~-]+\.yaml")
 
 class FolderError(UsageError):
     """The folder cannot be written; the message says why, and what to do."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(visible(message))  # names of files that somebody else chose are in it
 
 
 def write(path: str, objects: Iterable[dict[str, Any]], *, force: bool = False, dump: Callable[[Any], str] = yaml.dump) -> int:
@@ -104,6 +108,8 @@ def _check_target(path: str, target: str, force: bool) -> None:
     parent = os.path.dirname(target)
     if not os.path.isdir(parent):
         raise FolderError(f"cannot make the folder {path}: there is no folder {parent}; make it first")
+    if os.path.ismount(target):
+        raise FolderError(f"{path} is a mount point and cannot be replaced as a whole: choose a folder inside it")
     swap.recover(target, _check_leftover)
     if os.path.islink(target):
         raise FolderError(f"{path} is a symbolic link and would be lost: name the folder that it points to, {os.path.realpath(target)}")

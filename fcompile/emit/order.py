@@ -44,18 +44,21 @@ def ordered(value: Any) -> Any:
     if isinstance(value, dict):
         return _mapping(value)
     if isinstance(value, list):
-        return [ordered(item) for item in value]
+        return [ordered(item) if isinstance(item, (dict, list)) else item for item in value]
     return value
 
 
 def _mapping(mapping: dict[str, Any]) -> dict[str, Any]:
     first = _OBJECT_FIRST if "apiVersion" in mapping and "kind" in mapping else _FIRST if "name" in mapping else ()
-    keys = [key for key in first if key in mapping]
-    keys += sorted(mapping.keys() - first)
-    return {key: _entry(key, mapping[key]) for key in keys}
-
-
-def _entry(key: str, value: Any) -> Any:
-    if key in USER_MAPS and isinstance(value, dict):
-        return {name: ordered(value[name]) for name in sorted(value)}
-    return ordered(value)
+    keys = sorted(mapping)
+    if first:
+        keys = [key for key in first if key in mapping] + [key for key in keys if key not in first]
+    copy = {}
+    for key in keys:
+        value = mapping[key]
+        if isinstance(value, dict) and key in USER_MAPS:
+            value = {name: ordered(value[name]) for name in sorted(value)}
+        elif isinstance(value, (dict, list)):
+            value = ordered(value)
+        copy[key] = value
+    return copy

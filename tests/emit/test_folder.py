@@ -179,6 +179,17 @@ class TestRefused:
     def test_where_nothing_can_be_written(self) -> None:
         self.refused("/proc/out", [pod("a")], "cannot write the folder /proc/out: .*/proc")
 
+    @pytest.mark.parametrize("path", ["/", "/proc"])
+    def test_a_mount_point(self, path: str) -> None:
+        if not os.path.ismount(path):
+            pytest.skip(f"{path} is no mount point here")
+        self.refused(path, [pod("a")], "mount point")
+
+    def test_names_in_messages_cannot_act_on_a_terminal(self, out: Path) -> None:
+        out.mkdir()
+        (out / "\x1b[2J\u202e").touch()
+        self.refused(out, [], r"\\x1b\[2J\\u202e")
+
     def test_a_name_too_long_for_the_file_system(self, out: Path) -> None:
         self.refused(out.parent / ("x" * 300), [pod("a")], "File name too long")
 
