@@ -1,0 +1,42 @@
+"""The Pod's service account and its pull secrets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fcompile.check.pod_rules.pod import Pod
+from fcompile.check.pod_rules.read import entries
+from fcompile.check.values import text
+from fcompile.diagnostics.problem import Finding, Severity, rule
+
+TWO_ACCOUNTS = rule(
+    "FC296",
+    "two-service-accounts",
+    Severity.WARNING,
+    "serviceAccount and serviceAccountName differ.",
+    "`serviceAccount` is the old name of the field and is ignored when both are there. Keep `serviceAccountName`.",
+)
+PULL_SECRET = rule(
+    "FC297",
+    "pull-secret",
+    Severity.WARNING,
+    "A pull secret has no name, or is listed twice.",
+    "Each entry of `imagePullSecrets` names a Secret, once. Remove the entry that is not meant.",
+)
+
+
+def account_rules(pod: Pod) -> Iterator[Finding]:
+    """Problems of the service account and of `imagePullSecrets`."""
+    old, new = text(pod.spec, "serviceAccount"), text(pod.spec, "serviceAccountName")
+    if old and new and old != new:
+        message = f'`serviceAccount` "{old}" is ignored beside `serviceAccountName` "{new}"; remove it'
+        yield Finding(TWO_ACCOUNTS, (*pod.path, "serviceAccount"), message, part="key")
+    seen: set[str] = set()
+    for index, secret in entries(pod.spec, "imagePullSecrets"):
+        path = (*pod.path, "imagePullSecrets", index)
+        name = text(secret, "name") or ""
+        if not name:
+            yield Finding(PULL_SECRET, path, "the pull secret has no `name`; add it, or remove the entry")
+        elif name in seen:
+            yield Finding(PULL_SECRET, path, f'the pull secret "{name}" is listed twice; remove one entry')
+        seen.add(name)

@@ -1,0 +1,36 @@
+"""From which Kubernetes 1.x minor version a feature of Pods is there without switching on a feature gate.
+
+Before that version the API server takes the field out of a new Pod without a word (the structure check warns of it), and so no rule
+about it is in force. `KNOWS_…`: the first version whose API has the field at all.
+"""
+
+from __future__ import annotations
+
+EXPANDED_DNS = 26
+MIN_DOMAINS = 27
+SCHEDULING_GATES = 27
+SPREAD_MATCH_LABEL_KEYS = 27
+KNOWS_SIDECARS = 28
+HOST_IPS_FIELD = 29
+SIDECARS = 29
+SLEEP = 30
+AFFINITY_MATCH_LABEL_KEYS = 31
+RECURSIVE_READ_ONLY = 31
+KNOWS_STOP_SIGNAL = 33
+HOST_USERS = 33
+PROC_MOUNT = 33
+RESIZE_POLICY = 33
+SELINUX_CHANGE_POLICY = 33
+SUPPLEMENTAL_GROUPS_POLICY = 33
+KNOWS_RESTART_RULES = 34
+POD_LEVEL_RESOURCES = 34
+RESOURCE_CLAIMS = 34
+SPREAD_SELECTOR_MERGE = 34
+CONTAINER_RESTART_RULES = 35
+ENV_FILES = 35
+HOSTNAME_OVERRIDE = 35
+IMAGE_VOLUMES = 35
+RESTART_ALL_CONTAINERS = 36
+CLUSTER_TRUST_BUNDLES = 37
+POD_CERTIFICATES = 37
+SELINUX_MOUNT = 37

@@ -1,0 +1,130 @@
+"""Metadata of a Pod template: owners, finalizers, and the annotations that the API server looks at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from fcompile.check.pod_rules.pod import Pod
+from fcompile.check.pod_rules.profile_annotations import app_armor_annotation, is_profile_annotation, seccomp_annotation
+from fcompile.check.pod_rules.read import entries, flag, texts
+from fcompile.check.pod_rules.scheduling import toleration_rules
+from fcompile.check.values import mapping, text
+from fcompile.diagnostics.problem import Finding, Path, Severity, rule
+
+OWNER = rule(
+    "FC290",
+    "owner-reference",
+    Severity.ERROR,
+    "An owner reference in the template is refused.",
+    "FrameworkController makes the attempt's ConfigMap the controller of the Pod, and there can be only one. An Event owns nothing.",
+)
+FINALIZER = rule(
+    "FC291",
+    "finalizer",
+    Severity.ERROR,
+    "A finalizer has no domain, or two of them exclude each other.",
+    "Finalizers have a domain in their name, such as example.com/cleanup. `orphan` and `foregroundDeletion` exclude each other.",
+)
+CHECKED_ANNOTATION = rule(
+    "FC292",
+    "checked-annotation",
+    Severity.ERROR,
+    "An annotation that the API server looks at has a value that it refuses.",
+    "A Pod deletion cost is a whole number, tolerations are JSON, and only the kubelet marks mirror Pods.",
+)
+DEPRECATED_ANNOTATION = rule(
+    "FC293",
+    "deprecated-annotation",
+    Severity.WARNING,
+    "An annotation no longer does anything.",
+    "Kubernetes has replaced it by a field. Use the field that the message names.",
+)
+
+_DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
+_MIRROR = "kubernetes.io/config.mirror"
+_TOLERATIONS = "scheduler.alpha.kubernetes.io/tolerations"
+_REPLACED = {
+    "scheduler.alpha.kubernetes.io/critical-pod": "`priorityClassName`",
+    "security.alpha.kubernetes.io/sysctls": "`securityContext.sysctls`",
+    "security.alpha.kubernetes.io/unsafe-sysctls": "`securityContext.sysctls`",
+}
+_STANDARD_FINALIZERS = ("kubernetes", "orphan", "foregroundDeletion")
+
+
+def metadata_rules(pod: Pod) -> Iterator[Finding]:
+    """Problems of the template's metadata."""
+    metadata, path = pod.metadata, pod.metadata_path
+    if "ownerReferences" in metadata:
+        for index, owner in entries(metadata, "ownerReferences"):
+            yield from _owner(owner, (*path, "ownerReferences", index))
+    if "finalizers" in metadata:
+        yield from _finalizers(metadata, (*path, "finalizers"))
+    if "annotations" in metadata:
+        yield from _annotations(mapping(metadata, "annotations"), (*path, "annotations"), pod)
+
+
+def _owner(owner: dict[str, Any], path: Path) -> Iterator[Finding]:
+    if flag(owner, "controller"):
+        message = "the attempt's ConfigMap is the Pod's controller, and there can be no second one; remove `controller: true`"
+        yield Finding(OWNER, (*path, "controller"), message)
+    version = text(owner, "apiVersion") or ""
+    if version.count("/") > 1 or version.endswith("/"):
+        yield Finding(OWNER, (*path, "apiVersion"), f'`apiVersion` "{version}" is not VERSION or GROUP/VERSION; correct it')
+    elif version == "v1" and text(owner, "kind") == "Event":
+        yield Finding(OWNER, (*path, "kind"), "an Event cannot own a Pod; name another owner")
+
+
+def _finalizers(metadata: dict[str, Any], path: Path) -> Iterator[Finding]:
+    names = texts(metadata, "finalizers")
+    for index, name in names:
+        if name and "/" not in name and name not in _STANDARD_FINALIZERS:
+            message = f'the finalizer "{name}" has no domain; write one such as example.com/{name}'
+            yield Finding(FINALIZER, (*path, index), message)
+    if {"orphan", "foregroundDeletion"} <= {name for _, name in names}:
+        yield Finding(FINALIZER, path, "the finalizers orphan and foregroundDeletion exclude each other; keep one", part="key")
+
+
+def _annotations(annotations: dict[str, Any], path: Path, pod: Pod) -> Iterator[Finding]:
+    for key, value in annotations.items():
+        if "kubernetes.io/" not in key or not isinstance(value, str):
+            continue
+        place = (*path, key)
+        if key == _DELETION_COST:
+            if not _is_int32(value):
+                message = f'"{value}" must be a whole number between {-(2**31)} and {2**31 - 1}, without `+` and leading zeros; correct it'
+                yield Finding(CHECKED_ANNOTATION, place, message)
+        elif key == _MIRROR:
+            if not text(pod.spec, "nodeName"):
+                message = "a mirror Pod has a `nodeName`, and only the kubelet makes such; remove the annotation"
+                yield Finding(CHECKED_ANNOTATION, place, message, part="key")
+        elif key == _TOLERATIONS:
+            yield from _tolerations(value, place)
+        elif is_profile_annotation(key):
+            yield from seccomp_annotation(key, value, place, pod)
+            yield from app_armor_annotation(key, value, place, pod)
+        elif key in _REPLACED:
+            yield Finding(DEPRECATED_ANNOTATION, place, f'the annotation "{key}" does nothing; use {_REPLACED[key]}', part="key")
+
+
+def _is_int32(value: str) -> bool:
+    digits = value.removeprefix("-")
+    if not (digits.isascii() and digits.isdigit()) or (digits[0] == "0" and value != "0"):
+        return False
+    return -(2**31) <= int(value) < 2**31
+
+
+def _tolerations(value: str, path: Path) -> Iterator[Finding]:
+    import json  # Hardly ever needed.
+
+    if not value:
+        return
+    try:
+        tolerations = json.loads(value)
+    except (ValueError, RecursionError):
+        yield Finding(CHECKED_ANNOTATION, path, "the annotation is no JSON; use the field `tolerations` instead")
+        return
+    for toleration in tolerations if isinstance(tolerations, list) else []:
+        if isinstance(toleration, dict):
+            for finding in toleration_rules(toleration, path):
+                yield finding._replace(path=path)

@@ -1,0 +1,45 @@
+"""Small readers for Pod fields, beside those of `fcompile.check.values`: presence as the API server sees it, booleans, lists of objects."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fcompile.check.values import text
+
+
+def given(value: dict[str, Any], key: str) -> bool:
+    """Whether the API server sees the field: an empty object counts, a null does not. A wrong type counts too."""
+    return value.get(key) is not None
+
+
+def flag(value: dict[str, Any], key: str) -> bool | None:
+    """The boolean under `key`, or None."""
+    found = value.get(key)
+    return found if isinstance(found, bool) else None
+
+
+def entries(value: dict[str, Any], key: str) -> list[tuple[int, dict[str, Any]]]:
+    """The objects in the list under `key`, each with its index."""
+    found = value.get(key)
+    if not isinstance(found, list):
+        return []
+    return [(index, entry) for index, entry in enumerate(found) if isinstance(entry, dict)]
+
+
+def texts(value: dict[str, Any], key: str) -> list[tuple[int, str]]:
+    """The strings in the list under `key`, each with its index."""
+    found = value.get(key)
+    if not isinstance(found, list):
+        return []
+    return [(index, entry) for index, entry in enumerate(found) if isinstance(entry, str)]
+
+
+def empty_list(value: dict[str, Any], key: str) -> bool:
+    """No list under `key`, or one with nothing in it. A wrong type is none of these."""
+    found = value.get(key)
+    return found is None or (isinstance(found, list) and not found)
+
+
+def choice(value: dict[str, Any], key: str, default: str) -> str:
+    """The string under `key`, or what the API server puts there when it is missing, null or empty."""
+    return text(value, key) or default
