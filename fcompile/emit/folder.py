@@ -150,7 +150,7 @@ def _check_leftover(folder: str) -> None:
     """Raise FolderError unless a folder that a killed run left behind holds only what was written here."""
     if _manifest(folder) is not None:
         _check_content(folder, folder, force=False)
-    elif not all(is_file and name.endswith(".yaml") for name, is_file in _entries(folder)):
+    elif not all(is_file and (name == MANIFEST or name.endswith(".yaml")) for name, is_file in _entries(folder)):
         raise FolderError(f"{folder} holds what was not written by fcompile")
 
 

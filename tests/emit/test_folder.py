@@ -258,6 +258,7 @@ class TestInterrupted:
         unfinished = out.parent / ".out.fcompile-new-456"
         unfinished.mkdir()
         (unfinished / "pod_default_b.yaml").write_text("half")
+        (unfinished / MANIFEST).write_text('{"fil')
         with pytest.raises(FolderError, match="two objects"):
             write(str(out), [pod("c"), pod("c")])
         assert sorted(content(out)) == [MANIFEST, "pod_default_a.yaml"]
