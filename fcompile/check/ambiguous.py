@@ -5,17 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from fcompile.diagnostics.problem import Finding, Fix, Path, Severity, rule
+from fcompile.diagnostics.problem import Finding, Fix, Path
 from fcompile.load import Document
-
-AMBIGUOUS_SCALAR = rule(
-    "FC191",
-    "ambiguous-scalar",
-    Severity.WARNING,
-    "An unquoted value is a string to kubectl and something else to other YAML readers.",
-    "Sexagesimal numbers (`1:30`) and bare dates are numbers and dates to YAML 1.1 readers. Put it in quotes, so that every reader agrees.",
-)
-
+from fcompile.load.rules import AMBIGUOUS_SCALAR
 
 def ambiguous(document: Document, prefix: Path) -> Iterator[Finding]:
     """Such scalars below `prefix` of the document; paths start below it."""

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from fcompile.check.across import FrameworkFact, Place, ServiceFact, Where, service_facts, user_service
 from fcompile.check.ambiguous import ambiguous
 from fcompile.check.framework import check_framework
-from fcompile.check.ours import frameworks_in, looks_like_template, objects_in
+from fcompile.check.ours import frameworks_in, objects_in
 from fcompile.check.subject import Subject, subject
 from fcompile.check.values import mapping, text
+from fcompile.check.waiver_comments import MARK
+from fcompile.check.waivers import Waivers
 from fcompile.diagnostics.problem import Edit, Finding, Part, Path, Problem, Related, field_path
 from fcompile.load import Document, LoadError, read
-
-_SAYS_FRAMEWORK = re.compile(r"""kind["']?\s*:\s*["']?Framework\b""")
 
 
 class Options(NamedTuple):
@@ -43,27 +41,29 @@ class Checked(NamedTuple):
     problems: list[Problem]
     frameworks: list[FrameworkFact]
     services: list[ServiceFact]
-    skipped: str
-    """Why the file was passed over although it seems to hold a Framework; empty when it was not."""
+    waivers: Waivers | None
+    """Those in the file's comments, if it has any."""
 
 
-def check_bytes(file: str, data: bytes, options: Options) -> Checked:
+Read = list[Document | LoadError]
+"""A file's documents, and the reasons for those that cannot be read."""
+
+
+def check_read(file: str, read: Read, options: Options) -> Checked:
     """Everything about one file that can be known without the others."""
-    checked = Checked(file, [], [], [], "")
-    for number, document in enumerate(read(data, file)):
+    checked = Checked(file, [], [], [], None)
+    for number, document in enumerate(read):
         if isinstance(document, LoadError):
-            if looks_like_template(document.source.text):
-                return checked._replace(problems=[], skipped="a template, not YAML: render it first (helm template … | fcompile validate -)")
-            if _SAYS_FRAMEWORK.search(document.source.text):
-                checked.problems.append(load_problem(document))
+            checked.problems.append(load_problem(document))
         else:
-            check_document(document, options, checked)
-    return checked
+            check_document(document, number, options, checked)
+    source = next((document.source.text for document in read if isinstance(document, Document)), "")
+    return checked._replace(waivers=Waivers.from_text(source, file)) if MARK in source else checked
 
 
 def load_problem(error: LoadError) -> Problem:
     """A refusal of the loader's as a problem."""
-    return Problem(error.rule, error.rule.severity, error.message, error.source.name, error.span, error.source_line, "", "", related=error.related)
+    return Problem(error.rule, error.rule.severity, error.message, error.name, error.span, error.source_line, "", "", related=error.related)
 
 
 def check_document(document: Document, number: int, options: Options, checked: Checked) -> None:
@@ -84,12 +84,6 @@ def check_document(document: Document, number: int, options: Options, checked: C
         if service is not None:
             namespace = text(mapping(value, "metadata"), "namespace") or options.namespace
             checked.services.append(ServiceFact(namespace=namespace, where=Where(checked.file, number, (*path, "metadata", "name")), **service))
-
-
-def frameworks_of(document: Document) -> Iterator[Framework]:
-    """The Frameworks of a document."""
-    for path, value in frameworks_in(document.value):
-        yield Framework(document, path, value)
 
 
 def _subject(held: Framework, options: Options) -> Subject:

@@ -1,0 +1,114 @@
+"""Defaults: the manual's, once, and nothing else."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fcompile.default import default
+from tests.check.frameworks import framework, role
+
+NEVER = {"fancyRetryPolicy": False, "maxRetryCount": 0}
+
+
+def test_a_bare_framework_gets_the_manuals_defaults() -> None:
+    template = {"spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "busybox"}]}}
+    value = framework({"name": "worker", "task": {"pod": template}})
+    before = copy.deepcopy(value)
+    made, filled = default(value)
+    assert made["spec"] == {
+        "executionType": "Start",
+        "retryPolicy": NEVER,
+        "taskRoles": [
+            {
+                "name": "worker",
+                "taskNumber": 1,
+                "frameworkAttemptCompletionPolicy": {"minFailedTaskCount": 1, "minSucceededTaskCount": -1},
+                "task": {"retryPolicy": NEVER, "pod": template},
+            }
+        ],
+    }
+    assert value == before
+    assert ("spec", "taskRoles", 0, "taskNumber") in filled
+    assert ("spec", "taskRoles", 0, "task", "retryPolicy", "maxRetryCount") in filled
+    assert ("spec", "taskRoles", 0, "name") not in filled
+
+
+def test_what_is_there_stays() -> None:
+    value = framework(role(count=7, failed=0, succeeded=3, retry=-2), executionType="Create", retryPolicy={"maxRetryCount": -1})
+    made, _ = default(value)
+    assert made["spec"]["executionType"] == "Create"
+    assert made["spec"]["retryPolicy"] == {"fancyRetryPolicy": False, "maxRetryCount": -1}
+    assert made["spec"]["taskRoles"][0]["taskNumber"] == 7
+    assert made["spec"]["taskRoles"][0]["frameworkAttemptCompletionPolicy"] == {"minFailedTaskCount": 0, "minSucceededTaskCount": 3}
+
+
+def test_a_service_gets_defaults_only_when_it_is_asked_for() -> None:
+    made, _ = default(framework(role(service={"ports": [{"port": 80}]}), role("ps")))
+    first, second = made["spec"]["taskRoles"]
+    assert first["service"] == {"ports": [{"port": 80, "protocol": "TCP"}], "publishNotReadyAddresses": True}
+    assert "service" not in second
+
+
+def test_what_only_a_server_sets_goes() -> None:
+    value = framework(role())
+    value["metadata"] |= {
+        "uid": "u",
+        "resourceVersion": "1",
+        "generation": 3,
+        "creationTimestamp": None,
+        "managedFields": [],
+        "annotations": {"kubectl.kubernetes.io/last-applied-configuration": "{}"},
+    }
+    value["status"] = {"state": "Completed"}
+    made, _ = default(value)
+    assert made["metadata"] == {"name": "train"}
+    assert "status" not in made
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ({"containers": [{"resources": {"limits": {"cpu": 0.5, "memory": 1e9, "nvidia.com/gpu": 1}}}]}, {"cpu": "0.5", "memory": "1000000000", "nvidia.com/gpu": "1"}),
+        ({"containers": [{"resources": {"limits": {"cpu": "500m"}}}]}, {"cpu": "500m"}),
+    ],
+)
+def test_quantities_become_strings(given: dict[str, Any], wanted: dict[str, str]) -> None:
+    made, _ = default(framework(role(spec=given)))
+    assert made["spec"]["taskRoles"][0]["task"]["pod"]["spec"]["containers"][0]["resources"]["limits"] == wanted
+
+
+def test_what_identifies_an_item_of_a_list_is_filled_in() -> None:
+    made, filled = default(framework(role(spec={"containers": [{"name": "c", "ports": [{"containerPort": 80}]}]})))
+    base = ("spec", "taskRoles", 0, "task", "pod", "spec", "containers", 0, "ports", 0)
+    assert made["spec"]["taskRoles"][0]["task"]["pod"]["spec"]["containers"][0]["ports"] == [{"containerPort": 80, "protocol": "TCP"}]
+    assert (*base, "protocol") in filled
+
+
+def test_null_is_the_same_as_left_out() -> None:
+    value = framework(role(spec={"hostNetwork": None}), retryPolicy=None, description=None)
+    value["spec"]["taskRoles"][0]["task"]["podGracefulDeletionTimeoutSec"] = None
+    made, _ = default(value)
+    assert made == default(framework(role())).framework
+
+
+counts = st.none() | st.integers(-1, 5)
+
+
+@given(
+    roles=st.lists(st.tuples(counts, counts, st.none() | st.integers(0, 9), st.none() | st.integers(-2, 3), st.booleans()), max_size=3),
+    execution=st.sampled_from([None, "Create", "Start", "Stop"]),
+)
+def test_idempotent(roles: list[tuple[Any, ...]], execution: str | None) -> None:
+    made = [
+        role(f"r{number}", count, failed, succeeded, **({} if retry is None else {"retry": retry}), **({"service": {}} if serves else {}))
+        for number, (failed, succeeded, count, retry, serves) in enumerate(roles)
+    ]
+    once = default(framework(*made, executionType=execution)).framework
+    again = default(once)
+    assert again.framework == once
+    assert again.filled == ()

@@ -1,0 +1,84 @@
+"""`--set`: typed, or refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from fcompile.overrides import OverrideError, apply, parse
+from fcompile.schema.pod_schemas import NEWEST
+from fcompile.schema.types import types
+from tests.check.frameworks import framework, role
+
+
+def frameworks() -> list[dict[str, Any]]:
+    return [framework(role(), role("ps")), framework(role("ps"), name="other")]
+
+
+def set_one(*written: str) -> dict[str, Any]:
+    """The first Framework's first role with the overrides."""
+    made = frameworks()
+    apply(map(parse, written), made, types(NEWEST))
+    first: dict[str, Any] = made[0]["spec"]["taskRoles"][0]
+    return first
+
+
+def container(made: dict[str, Any]) -> dict[str, Any]:
+    first: dict[str, Any] = made["task"]["pod"]["spec"]["containers"][0]
+    return first
+
+
+def test_values_have_the_fields_type() -> None:
+    assert set_one("worker.taskNumber=12")["taskNumber"] == 12
+    assert set_one("worker.task.retryPolicy.fancyRetryPolicy=true")["task"]["retryPolicy"] == {"fancyRetryPolicy": True}
+    assert container(set_one("worker.task.pod.spec.containers[main].image=1.10"))["image"] == "1.10"
+    assert container(set_one("worker.task.pod.spec.containers[0].command=[sh, -c, 'x=1']"))["command"] == ["sh", "-c", "x=1"]
+    limits = container(set_one('worker.task.pod.spec.containers[main].resources.limits["nvidia.com/gpu"]=2'))["resources"]["limits"]
+    assert limits == {"nvidia.com/gpu": "2"}
+
+
+def test_labels_and_empty_strings() -> None:
+    made = set_one("worker.task.pod.metadata.labels.tier=yes", 'worker.task.pod.metadata.labels["a.b/c"]=')
+    assert made["task"]["pod"]["metadata"]["labels"] == {"tier": "yes", "a.b/c": ""}
+
+
+def test_a_port_by_number_or_name() -> None:
+    made = set_one("worker.service={ports: [{port: 80}]}", "worker.service.ports[0].targetPort=8080")
+    assert made["service"]["ports"][0]["targetPort"] == 8080
+    made = set_one("worker.service={ports: [{port: 80}]}", "worker.service.ports[0].targetPort=http")
+    assert made["service"]["ports"][0]["targetPort"] == "http"
+
+
+def test_the_framework_can_be_named() -> None:
+    made = frameworks()
+    apply([parse("other/ps.taskNumber=3")], made, types(NEWEST))
+    assert made[1]["spec"]["taskRoles"][0]["taskNumber"] == 3
+    assert made[0]["spec"]["taskRoles"][1]["taskNumber"] == 4
+
+
+@pytest.mark.parametrize(
+    ("written", "says"),
+    [
+        ("worker", "role.field=value"),
+        ("worker.taskNumber", "role.field=value"),
+        ("=3", "role.field=value"),
+        ("worker=3", "role.field=value"),
+        ("worker.a[=3", "cannot read the field"),
+        ("worker.taskNumbr=3", "did you mean `taskNumber`"),
+        ("worker.taskNumber=three", "a whole number"),
+        ("worker.taskNumber=true", "a whole number"),
+        ("worker.taskNumber=[", "not readable"),
+        ("nobody.taskNumber=3", "no such role; there are: train/worker, train/ps, other/ps"),
+        ("ps.taskNumber=3", "2 Frameworks have a role `ps`"),
+        ("worker.taskNumber.x=3", "has no fields"),
+        ("worker.task.pod.spec.containers[sidecar].image=x", "has no item `sidecar`"),
+        ("worker.task.pod.spec.containers[7].image=x", "has no item `7`"),
+        ("worker.task.pod.spec.containers=main", "a list"),
+    ],
+)
+def test_refusals(written: str, says: str) -> None:
+    with pytest.raises(OverrideError) as refused:
+        set_one(written)
+    assert says in str(refused.value)
+    assert written in str(refused.value)
