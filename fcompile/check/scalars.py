@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from fcompile.check.formats import FORMATS, accepts, suggestion
+from fcompile.model.formats import FORMATS, accepts, suggestion
 from fcompile.check.suggestions import closest
 from fcompile.diagnostics.problem import Finding, Fix, Part, Path, Severity, rule
 from fcompile.model.fields import Field

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
-from fcompile.check.formats import FORMATS, MAX_ANNOTATIONS, accepts
+from fcompile.model.formats import FORMATS, MAX_ANNOTATIONS, accepts
 from fcompile.check.scalars import (
     EMPTY_VALUE,
     Check,
@@ -182,7 +182,8 @@ def _members(type_name: str, version: int) -> Members:
                 known(item, here, name, walk)
         for name in needed:
             if value.get(name) is None:
-                _missing(name, value, fields, here, walk)
+                _missing([name for name in needed if value.get(name) is None], value, fields, here, walk)
+                break
 
     return check
 
@@ -383,11 +384,14 @@ def _fits(value: Any, field: Field) -> bool:
     return isinstance(value, kinds.get(field.kind, object)) and (field.kind == "boolean" or not isinstance(value, bool))
 
 
-def _missing(name: str, value: dict[str, Any], fields: Type, here: Path, walk: Walk) -> None:
-    for other in value:
-        # It is there, only misspelt: that has been said.
-        if other not in fields and (near := closest(other, fields)) is not None and near.word == name:
-            return
-    part: Part = "key" if here and isinstance(here[-1], str) else "value"
-    message = f"{_object(here, walk)} has no `{name}`: add it" if value else f"{_object(here, walk)} is empty, and needs `{name}`: add it"
-    walk.found.append(Finding(MISSING_FIELD, here, message, part=part))
+def _missing(names: list[str], value: dict[str, Any], fields: Type, here: Path, walk: Walk) -> None:
+    # One that is there, only misspelt, has been told.
+    misspelt = {near.word for other in value if other not in fields and (near := closest(other, fields)) is not None}
+    absent = [f"`{name}`" for name in names if name not in misspelt]
+    if absent:
+        part: Part = "key" if here and isinstance(here[-1], str) else "value"
+        listed = " and ".join([", ".join(absent[:-1]), absent[-1]] if len(absent) > 1 else absent)
+        message = (
+            f"{_object(here, walk)} {'lacks' if value else 'is empty, and needs'} {listed}: add {'it' if len(absent) == 1 else 'them'}"
+        )
+        walk.found.append(Finding(MISSING_FIELD, here, message, part=part))

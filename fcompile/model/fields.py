@@ -37,7 +37,7 @@ class Field(NamedTuple):
     """The last minor version that has it; 0: it is still there."""
     description: str = ""
     format: str = ""
-    """What a string must look like, by its name in `check/formats.py` (of the strings of a `list` or `map`: each of them, of an
+    """What a string must look like, by its name in `model/formats.py` (of the strings of a `list` or `map`: each of them, of an
     `int-or-string`: its string form); of an `integer`: `int32` or `int64`."""
     keys: str = ""
     """What the keys of a `map` must look like, likewise."""
