@@ -1,0 +1,55 @@
+"""Scalars without quotes that kubectl takes for strings and another YAML reader does not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from fcompile.diagnostics.problem import Part, Path
+
+from .places import Place
+from .scalars import resolve
+
+_TIME: Final = r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?"
+_CLOCK: Final = r"[0-9]{1,2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]*)?(?:[ \t]*(?:Z|[-+][0-9]{1,2}(?::?[0-9]{2})?))?"
+_DATE: Final = rf"[0-9]{{4}}-[0-9]{{1,2}}-[0-9]{{1,2}}(?:(?:[Tt]|[ \t]+){_CLOCK})?"
+_FLOAT: Final = r"[-+]?(?:\.[0-9][0-9_]*|[0-9][0-9_]*(?:\.[0-9_]*)?)(?:[eE][-+]?[0-9]+)?"
+_INTEGER: Final = r"[-+]?0(?:[xX][0-9a-fA-F_]+|[bB][01_]+|o[0-7]+)"
+_OTHER_TYPE: Final = re.compile(rf"(?:{_TIME}|{_DATE}|{_FLOAT}|{_INTEGER}|=)\Z")
+"""What YAML 1.1, YAML 1.2 or a widespread reader takes for a time, date, number or default value."""
+_MAY_BE: Final = re.compile(
+    r"(?:(?<![^\s\[{,])|\A)(?:"
+    r"[-+]?[0-9][0-9_]*:[0-5]?[0-9]"
+    r"|[0-9]{4}-[0-9]"
+    r"|[-+]?[0-9_.]+[eE][-+]?[0-9]{3}"
+    r"|[-+]?[0-9_]{200}"
+    r"|[-+]?0[xXbBo][0-9a-fA-F_]{16}"
+    r"|[-+]?\.[0-9][0-9_]*_"
+    r"|=(?![^\s,\]}]))"
+)
+
+
+def may_be_ambiguous(text: str) -> bool:
+    """Whether it is worth looking: one pass of a regular expression, and nearly always enough."""
+    return _MAY_BE.search(text) is not None
+
+
+def ambiguous(root: Place, text: str) -> Iterator[tuple[Path, Part, str]]:
+    """All of them, in the order of the text, each with its path and source text. What aliases and `<<` repeat is left out."""
+    waiting: list[tuple[Path, Place]] = [((), root)]
+    while waiting:
+        path, place = waiting.pop()
+        if place.plain and _is_ambiguous(text[place.start : place.end]):
+            yield path, "value", text[place.start : place.end]
+        children: list[tuple[Path, Place]] = [((*path, index), item) for index, item in enumerate(place.items or ())]
+        for key, entry in (place.entries or {}).items():
+            if not entry.merged:
+                if entry.plain and _is_ambiguous(text[entry.start : entry.end]):
+                    yield (*path, key), "key", text[entry.start : entry.end]
+                children.append(((*path, key), entry.place))
+        waiting += reversed(children)
+
+
+def _is_ambiguous(text: str) -> bool:
+    return _OTHER_TYPE.match(text) is not None and isinstance(resolve(text), str)

@@ -1,0 +1,55 @@
+"""Bytes → text, and what is wrong with the bytes."""
+
+from __future__ import annotations
+
+import bisect
+import re
+from typing import Final
+
+from . import rules
+from .faults import Fault
+from .source import Source
+
+_MARK: Final = "\ufeff"
+_ESCAPED: Final = re.compile("[\udc80-\udcff]")
+_UTF16_MARKS: Final = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
+
+
+class Decoded:
+    """The text of a file. Bytes that are not UTF-8 stand as replacement characters, and `bad_byte` finds them."""
+
+    def __init__(self, source: Source, marked: bool, fault: Fault | None = None, bad: dict[int, int] | None = None) -> None:
+        self.source = source
+        self.marked = marked
+        """The file begins with a byte order mark."""
+        self.fault = fault
+        """Why no document can be read at all."""
+        self._bad = bad or {}
+        self._places = sorted(self._bad)
+
+    def bad_byte(self, start: int, end: int) -> Fault | None:
+        """The fault for the first byte that is not UTF-8 in a region of the text, if there is one."""
+        index = bisect.bisect_left(self._places, start)
+        if index == len(self._places) or self._places[index] >= end:
+            return None
+        place = self._places[index]
+        message = f"the byte 0x{self._bad[place]:02X} here is not UTF-8: save the file in UTF-8"
+        return Fault(rules.NOT_UTF8, message, place)
+
+
+def decode(data: bytes, name: str) -> Decoded:
+    encoding = _UTF16_MARKS.get(data[:2])
+    if encoding is not None:
+        text = data[2:].decode(encoding, "replace")
+        fault = Fault(rules.NOT_UTF8, "the file is in UTF-16, which kubectl cannot read: save it in UTF-8", 0)
+        return Decoded(Source(name, text), True, fault)
+    try:
+        text = data.decode()
+        bad: dict[int, int] = {}
+    except UnicodeDecodeError:
+        escaped = data.decode("utf-8", "surrogateescape")
+        bad = {match.start(): ord(match.group()) - 0xDC00 for match in _ESCAPED.finditer(escaped)}
+        text = _ESCAPED.sub("\ufffd", escaped)
+    if not text.startswith(_MARK):
+        return Decoded(Source(name, text), False, None, bad)
+    return Decoded(Source(name, text[1:]), True, None, {place - 1: byte for place, byte in bad.items()})

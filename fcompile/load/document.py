@@ -1,0 +1,79 @@
+"""One document of a file: its value, and on demand the place of everything in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from fcompile.diagnostics.problem import Part, Path, Span
+
+from . import places as places_of
+from .places import Place
+from .source import Source
+from .yaml_text import YamlText, yaml_text
+
+
+class Document:
+    """A value with its text. `value` is plain: dict, list, str, int, float, bool, None; nothing in it is shared.
+
+    Places are found by reading the text once more, at the first question, and are kept then.
+    """
+
+    __slots__ = ("_root", "_yaml", "end", "json", "source", "start", "value")
+
+    def __init__(self, value: Any, source: Source, start: int, end: int, json: bool = False) -> None:
+        self.value = value
+        self.source = source
+        self.start = start
+        """Offset in the text of the file."""
+        self.end = end
+        self.json = json
+        """It is read as JSON."""
+        self._root: Place | None = None
+        self._yaml: YamlText | None = None
+
+    @property
+    def text(self) -> str:
+        """Its own text, exactly."""
+        return self.source.text[self.start : self.end]
+
+    @property
+    def line(self) -> int:
+        """Its first line."""
+        return self.source.span(self.start, self.start).line
+
+    def source_line(self, line: int) -> str:
+        """A line of the file (the first is 1), without its end."""
+        return self.source.line(line)
+
+    def locate(self, path: Path, part: Part = "value") -> Span:
+        """Where a key or value stands.
+
+        A list or mapping in block style shows its first line, a value that is empty shows its key, and so does the mapping that
+        lacks a field: for a path that does not exist, the nearest one above it is shown.
+        """
+        root, text = self._places()
+        start, end = places_of.locate(root, path, part, text.text)
+        return self.source.span(self.start + text.offset(start), self.start + text.offset(end))
+
+    def plain(self, path: Path, part: Part = "value") -> str | None:
+        """The source text of a scalar without quotes, tag and anchor: what a fix may put in quotes. None for everything else."""
+        root, text = self._places()
+        return places_of.plain_text(root, path, part, text.text)
+
+    def ambiguous(self) -> Iterator[tuple[Path, Part, str]]:
+        """Scalars without quotes that are strings to kubectl but not to every YAML reader, with their text."""
+        if not self.json:
+            from .ambiguous import ambiguous, may_be_ambiguous
+
+            if may_be_ambiguous(self.text):
+                root, text = self._places()
+                yield from ambiguous(root, text.text)
+
+    def _places(self) -> tuple[Place, YamlText]:
+        from . import json_places, yaml_places
+
+        if self._root is None or self._yaml is None:
+            self._yaml = YamlText(self.text, ()) if self.json else yaml_text(self.text)
+            self._root = json_places.places(self._yaml.text) if self.json else yaml_places.places(self._yaml.text)
+        return self._root, self._yaml

@@ -1,0 +1,150 @@
+"""Which files a command reads, and which of these can be ours.
+
+- A path that the user names is read whatever its name and kind: a file, a FIFO (`<(…)`), a device; `-` is the standard input.
+- A folder is read with all folders below it: files that end in .yaml, .yml or .json, in the order of the bytes of their paths.
+- Below a named folder, hidden folders (`.git`) and links to folders are left out, and so is what is neither a file nor a link to one.
+- A file that is named twice, or named and in a named folder, is read once.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+from fcompile.diagnostics.problem import Rule, Span
+
+from . import rules
+from .source import LoadError
+
+STDIN: Final = "<stdin>"
+"""The name of the standard input in messages."""
+SUFFIXES: Final = (".yaml", ".yml", ".json")
+
+_LITERAL: Final = re.compile(rb"frameworkcontroller\.microsoft\.com|FC_")
+_HIDDEN: Final = re.compile(rb"\\(?:[xuU\r\n]|\xc2\x85|\xe2\x80[\xa8\xa9])|!\S*(?:binary|%)|!<|^%TAG", re.MULTILINE)
+"""What can make a text without its letters: escapes, a continued line in double quotes, and base64 under any name of its tag."""
+_NOWHERE: Final = Span(1, 1, 1, 1, 0, 0)
+
+
+class FileEntry(NamedTuple):
+    """A file to read, or the reason why there is none."""
+
+    name: str
+    """As the user wrote it, continued into folders; for messages."""
+    path: str
+    """What to open; `-` for the standard input."""
+    error: LoadError | None = None
+
+    def read(self) -> bytes:
+        """The bytes of the file. Raises LoadError."""
+        if self.error is not None:
+            raise self.error
+        try:
+            if self.path == "-":
+                return sys.stdin.buffer.read()
+            with open(self.path, "rb") as file:
+                return file.read()
+        except OSError as error:
+            raise _os_error(self.name, error) from None
+        except AttributeError:
+            raise file_error(rules.FILE_UNREADABLE, self.name, "the standard input is closed: name a file, or pipe one in") from None
+
+
+def find(paths: Sequence[str]) -> Iterator[FileEntry]:
+    """The files behind the paths, one after the other as they are found; what cannot be read comes as an entry with an error."""
+    named = {os.path.realpath(path) for path in paths if path != "-"}
+    done: set[str] = set()
+    for path in paths:
+        real = "-" if path == "-" else os.path.realpath(path)
+        if real not in done:
+            done.add(real)
+            yield from _named(path, real, named)
+
+
+def may_hold_framework(data: bytes) -> bool:
+    """Whether a file may hold a Framework, or a Service that selects on its labels; false only when it certainly does not.
+
+    The group of a Framework's apiVersion, or `FC_` of the labels, must be in the bytes, unless the file uses one of the few ways to
+    spell a text otherwise. When this is true, reading the file decides.
+    """
+    if _LITERAL.search(data) or _HIDDEN.search(data):
+        return True
+    return b"\0" in data and _LITERAL.search(data.replace(b"\0", b"")) is not None
+
+
+def file_error(rule: Rule, name: str, message: str) -> LoadError:
+    """An error that belongs to a file as a whole."""
+    return LoadError(rule, message, _NOWHERE, "", name)
+
+
+def _named(path: str, real: str, named: set[str]) -> Iterator[FileEntry]:
+    if path == "-":
+        yield FileEntry(STDIN, "-")
+        return
+    name = _shown(path)
+    try:
+        is_folder = stat.S_ISDIR(os.stat(path).st_mode)
+    except (OSError, ValueError) as error:
+        yield FileEntry(name, path, _os_error(name, error))
+        return
+    if not is_folder:
+        yield FileEntry(name, path)
+        return
+    count = 0
+    for entry in _folder(path, real, named):
+        count += 1
+        yield entry
+    if count == 0 and not any(other.startswith(os.path.join(real, "")) for other in named):
+        message = f"no .yaml, .yml or .json file in the folder `{name}`: name another folder, or the file itself"
+        yield FileEntry(name, path, file_error(rules.FOLDER_WITHOUT_FILES, name, message))
+
+
+def _folder(path: str, real: str, named: set[str]) -> Iterator[FileEntry]:
+    try:
+        with os.scandir(path) as found:
+            entries = sorted(found, key=_order)
+    except OSError as error:
+        yield FileEntry(_shown(path), path, _os_error(_shown(path), error))
+        return
+    for entry in entries:
+        real_entry = os.path.join(real, entry.name)
+        if real_entry in named:
+            continue
+        if entry.is_dir(follow_symlinks=False):
+            if not entry.name.startswith("."):
+                yield from _folder(entry.path, real_entry, named)
+        elif entry.name.endswith(SUFFIXES):
+            yield from _file(entry)
+
+
+def _order(entry: os.DirEntry[str]) -> bytes:
+    """Sorts the entries of one folder so that whole paths come out in the order of their bytes."""
+    return os.fsencode(entry.name) + (b"/" if entry.is_dir(follow_symlinks=False) else b"")
+
+
+def _file(entry: os.DirEntry[str]) -> Iterator[FileEntry]:
+    name = _shown(entry.path)
+    try:
+        if stat.S_ISREG(entry.stat().st_mode):
+            yield FileEntry(name, entry.path)
+    except OSError as error:
+        yield FileEntry(name, entry.path, _os_error(name, error))
+
+
+def _shown(path: str) -> str:
+    """A path that can be printed: bytes that are no text in it become replacement characters."""
+    return os.fsencode(path).decode("utf-8", "replace")
+
+
+def _os_error(name: str, error: OSError | ValueError) -> LoadError:
+    if isinstance(error, FileNotFoundError | NotADirectoryError):
+        link = " (a link to a file that does not exist)" if os.path.islink(name) else ""
+        return file_error(rules.FILE_NOT_FOUND, name, f"there is no file or folder `{name}`{link}: check the path")
+    if isinstance(error, PermissionError):
+        return file_error(rules.FILE_UNREADABLE, name, f"no permission to read `{name}`: change its permissions, or leave it out")
+    reason = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
+    return file_error(rules.FILE_UNREADABLE, name, f"`{name}` cannot be read ({reason}): check it, or leave it out")

@@ -1,0 +1,189 @@
+"""JSON → plain values, as kubectl reads a stream whose first character is `{`."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import Any, Final
+
+from . import rules
+from .faults import Fault
+from .scalars import as_value
+
+_WHITE: Final = re.compile(r"[ \t\r\n]*")
+_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"?|[\[\]{},:]', re.DOTALL)
+_HALF_OF_PAIR: Final = re.compile("[\ud800-\udfff]")
+_ESCAPED_HALF: Final = re.compile(r"\\u[dD][89a-fA-F]")
+_MANY: Final = 1_000_000
+"""A text with fewer characters than this cannot hold too many values."""
+
+
+class _Refused(Exception):
+    """Valid JSON that is refused all the same; `json_places` says what and where."""
+
+
+class JsonSyntax(Fault):
+    """The text is not JSON at all, so that kubectl may try it as YAML."""
+
+
+def skip_white(text: str, start: int) -> int:
+    match = _WHITE.match(text, start)
+    return match.end() if match else start
+
+
+def read(text: str, start: int) -> tuple[Any, int]:
+    """The value that begins at `start`, and where it ends. Raises Fault, with offsets in `text`."""
+    if len(text) - start > _MANY:
+        _measure(text, start)
+    try:
+        try:
+            value, end = _DECODER.raw_decode(text, start)
+        except _Refused:
+            _SYNTAX_ONLY.raw_decode(text, start)
+            raise _refused(text, start) from None
+        except RecursionError:
+            raise _refused(text, start) from None
+    except json.JSONDecodeError as error:
+        raise _syntax(text, start, error) from None
+    if text.count("{", start, end) + text.count("[", start, end) > rules.MAX_DEPTH:
+        _measure(text, start)
+    if _ESCAPED_HALF.search(text, start, end):
+        value = _without_halves(value)
+    return value, end
+
+
+def _refused(text: str, start: int) -> Fault:
+    """What is wrong with a value that is valid JSON."""
+    from .json_places import places
+
+    try:
+        places(text, start)
+    except Fault as fault:
+        return fault
+    raise AssertionError("a JSON value was refused for no reason")
+
+
+def end_of(text: str, start: int) -> int:
+    """Where a value ends that was refused; the end of the text if that cannot be known."""
+    depth = 0
+    for token in _TOKEN.finditer(text, start):
+        if token.group() in "{[":
+            depth += 1
+        elif token.group() in "]}":
+            depth -= 1
+        if depth <= 0:
+            return token.end()
+    return len(text)
+
+
+def _measure(text: str, start: int) -> None:
+    """Refuse a value that is too large, too deep or has too many parts, before anything is built from it."""
+    depth, nodes = 0, 1
+    for token in _TOKEN.finditer(text, start):
+        sign = token.group()
+        if sign in ("{", "["):
+            depth += 1
+            nodes += 1
+            if depth > rules.MAX_DEPTH:
+                message = f"lists and mappings are nested more than {rules.MAX_DEPTH} levels deep: no Kubernetes object is"
+                raise Fault(rules.TOO_DEEP, message, token.start())
+        elif sign in ("}", "]"):
+            depth -= 1
+        elif sign in (",", ":"):
+            nodes += 1
+        if nodes > rules.MAX_NODES:
+            message = f"the document holds more than {rules.MAX_NODES:,} keys and values: split it"
+            raise Fault(rules.TOO_MANY_NODES, message, token.start())
+        if token.end() - start > rules.MAX_BYTES:
+            raise Fault(rules.TOO_LARGE, f"the document is larger than {rules.MAX_BYTES // 1024 // 1024} MiB: split it", start)
+        if depth <= 0:
+            return
+
+
+def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    mapping = dict(pairs)
+    if len(mapping) != len(pairs):
+        raise _Refused
+    return mapping
+
+
+def number(text: str) -> int | float:
+    """A number as kubectl passes it on: outside of 64 bits an integer becomes a float. Raises OverflowError beyond that too."""
+    if len(text) <= 20 and not any(letter in text for letter in ".eE"):
+        integer = int(text)
+        if -(2**63) <= integer < 2**64:
+            return integer
+    value = as_value(float(text))
+    if isinstance(value, float) and math.isinf(value):
+        raise OverflowError(text)
+    assert isinstance(value, int | float)
+    return value
+
+
+def _number(text: str) -> int | float:
+    try:
+        return number(text)
+    except OverflowError:
+        raise _Refused from None
+
+
+def _constant(name: str) -> Any:
+    raise json.JSONDecodeError("Expecting value", name, 0)
+
+
+def _without_halves(value: Any) -> Any:
+    """Each half of a surrogate pair that stands alone becomes a replacement character, as in kubectl."""
+    if isinstance(value, str):
+        return _HALF_OF_PAIR.sub("\ufffd", value)
+    if isinstance(value, list):
+        return [_without_halves(item) for item in value]
+    if isinstance(value, dict):
+        return {_without_halves(key): _without_halves(item) for key, item in value.items()}
+    return value
+
+
+def _syntax(text: str, start: int, error: json.JSONDecodeError) -> JsonSyntax:
+    """Our own words and places, because those of Python differ from version to version."""
+    problem = error.msg
+    place = error.pos if error.doc is text else _constant_place(text, start)
+    place = min(place, len(text))
+    comma = _trailing_comma(text, place)
+    if problem.startswith("Unterminated string"):
+        return JsonSyntax(rules.UNCLOSED_QUOTE, 'the string that begins with " here is never closed: add the closing "', place)
+    if comma is not None:
+        return JsonSyntax(rules.JSON_SYNTAX, "JSON allows no comma before a closing bracket: remove it", comma)
+    if not text[place:].strip():
+        return JsonSyntax(rules.UNCLOSED_BRACKET, "the file ends before the JSON does: add the closing bracket of this value", start)
+    if problem.startswith("Invalid control character"):
+        message = "a line break or control character stands within a string: write it as an escape, such as `\\n`"
+    elif "escape" in problem:
+        message = 'unknown escape in a string: JSON knows `\\" \\\\ \\/ \\b \\f \\n \\r \\t` and `\\u` with 4 hexadecimal digits'
+    elif "delimiter" in problem:
+        message = f"`{problem.split(chr(39))[1]}` is expected here" if problem.count("'") >= 2 else "a delimiter is expected here"
+    elif "property name" in problem:
+        message = "a key is expected here, in double quotes"
+    else:
+        message = "a JSON value is expected here: a string in double quotes, a number, `true`, `false`, `null`, `{` or `[`"
+    return JsonSyntax(rules.JSON_SYNTAX, message, place)
+
+
+def _trailing_comma(text: str, place: int) -> int | None:
+    """The comma right before a closing bracket, which versions of Python report at different places."""
+    if text[place : place + 1] == ",":
+        after = skip_white(text, place + 1)
+        return place if text[after : after + 1] in ("}", "]") else None
+    before = len(text[:place].rstrip(" \t\r\n")) - 1
+    return before if text[place : place + 1] in ("}", "]") and text[before : before + 1] == "," else None
+
+
+def _constant_place(text: str, start: int) -> int:
+    """Where `NaN` or `Infinity` stands outside of a string."""
+    for token in re.finditer(r'"(?:[^"\\]|\\.)*"|-?(?:NaN|Infinity)', text[start:], re.DOTALL):
+        if not token.group().startswith('"'):
+            return start + token.start()
+    return start
+
+
+_DECODER: Final = json.JSONDecoder(object_pairs_hook=_pairs, parse_float=_number, parse_int=_number, parse_constant=_constant)
+_SYNTAX_ONLY: Final = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=_constant)

@@ -1,0 +1,100 @@
+"""Where the keys and values of a document stand, in offsets of its text. Made only when a problem has to be shown."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from fcompile.diagnostics.problem import Part, Path
+
+
+class Place:
+    """One value: a scalar, a list (`items`) or a mapping (`entries`)."""
+
+    __slots__ = ("block", "end", "entries", "items", "plain", "start", "target")
+
+    def __init__(self, start: int, end: int) -> None:
+        self.start = start
+        self.end = end
+        self.plain = False
+        """A scalar without quotes, tag and anchor."""
+        self.block = False
+        """A list or mapping in block style: its text is many lines."""
+        self.items: list[Place] | None = None
+        self.entries: dict[str, Entry] | None = None
+        self.target: Place | None = None
+        """What this alias stands for."""
+
+
+class Entry(NamedTuple):
+    """A key of a mapping, and its value."""
+
+    start: int
+    end: int
+    place: Place
+    plain: bool
+    """The key has neither quotes nor tag nor anchor."""
+    merged: bool = False
+    """It comes in through `<<` and stands elsewhere."""
+
+
+class Found(NamedTuple):
+    """The end of a walk along a path."""
+
+    place: Place
+    """The value at the path, or the nearest one above it that exists."""
+    entry: Entry | None
+    """The entry that `place` is the value of, if it is in a mapping."""
+    complete: bool
+    """The whole path exists."""
+
+
+def walk(root: Place, path: Path) -> Found:
+    place, entry = root, None
+    for step in path:
+        place = place.target or place
+        if isinstance(step, str):
+            child = place.entries.get(step) if place.entries is not None else None
+            if child is None:
+                return Found(place, entry, False)
+            place, entry = child.place, child
+        else:
+            if place.items is None or not 0 <= step < len(place.items):
+                return Found(place, entry, False)
+            place, entry = place.items[step], None
+    return Found(place, entry, True)
+
+
+def locate(root: Place, path: Path, part: Part, text: str) -> tuple[int, int]:
+    """The region to show for a field. For one that is missing: the key of the mapping that lacks it, or the first line of that."""
+    found = walk(root, path)
+    place, entry = found.place, found.entry
+    if entry is not None and (part == "key" or not found.complete or place.start == place.end):
+        return entry.start, entry.end
+    if place.start == place.end and text[place.start - 1 : place.start] == "-":
+        return place.start - 1, place.start
+    end = first_line_end(text, place.start) if place.block or not found.complete else place.end
+    return place.start, max(min(end, place.end), place.start)
+
+
+def first_line_end(text: str, start: int) -> int:
+    """The end of the line that `start` is in, without white space and comment."""
+    end = min((at for at in (text.find("\n", start), text.find("\r", start)) if at >= 0), default=len(text))
+    line = text[start:end]
+    comment = line.find(" #")
+    return start + len((line[:comment] if comment >= 0 and not _quoted(line[:comment]) else line).rstrip())
+
+
+def _quoted(line: str) -> bool:
+    """Whether a quote may be open at the end of the line."""
+    return line.count('"') % 2 == 1 or line.count("'") % 2 == 1
+
+
+def plain_text(root: Place, path: Path, part: Part, text: str) -> str | None:
+    """The source text of a key or value that is a scalar without quotes, tag and anchor; None for any other, and for an empty one."""
+    found = walk(root, path)
+    if not found.complete:
+        return None
+    if part == "key":
+        entry = found.entry
+        return text[entry.start : entry.end] or None if entry is not None and entry.plain else None
+    return text[found.place.start : found.place.end] or None if found.place.plain else None

@@ -1,0 +1,244 @@
+"""What a YAML scalar means to kubectl.
+
+kubectl reads YAML with a Go library that follows YAML 1.1 with deviations of its own, and then prints the result as JSON. Here a
+scalar goes the same two steps: `resolve` gives the number, truth value, null or string that the library sees, and `as_value` or
+`as_key` what its JSON says.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import struct
+from decimal import Decimal
+from typing import Final
+
+Scalar = str | int | float | bool | None
+
+TAG: Final = "tag:yaml.org,2002:"
+
+_WORDS: dict[str, Scalar] = {
+    **dict.fromkeys(["y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"], True),
+    **dict.fromkeys(["n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"], False),
+    **dict.fromkeys(["", "~", "null", "Null", "NULL"], None),
+    **dict.fromkeys([".nan", ".NaN", ".NAN"], math.nan),
+    **dict.fromkeys([".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF"], math.inf),
+    **dict.fromkeys(["-.inf", "-.Inf", "-.INF"], -math.inf),
+}
+_FIRST_OF_NUMBER: Final = frozenset("0123456789+-.")
+_INTEGER: Final = re.compile(r"([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[bB]([01]+)|0[oO]?([0-7]+)|(0|[1-9][0-9]*))\Z")
+_SIGNED_BINARY: Final = re.compile(r"0b[-+][01]+\Z")
+"""`0b-1`: a slip of the Go library, which then reads -1."""
+_FLOAT: Final = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\Z")
+_DOT_FLOAT: Final = re.compile(r"\.[0-9](?:_?[0-9])*(?:[eE][-+]?[0-9](?:_?[0-9])*)?\Z")
+_TIMESTAMP: Final = re.compile(
+    r"(\d{4})-(\d{1,2})-(\d{1,2})"
+    r"(?:(?:([Tt])| +)(\d{1,2}):(\d{1,2}):(\d{1,2})(?:[.,]\d+)?(Z|[-+]\d\d:\d\d)?)?\Z",
+    re.ASCII,
+)
+_BASE64: Final = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?\Z")
+
+
+class NotOfTag(ValueError):
+    """The text of a scalar does not fit the tag that it is given."""
+
+
+def resolve(text: str) -> Scalar:
+    """A plain (unquoted, untagged) scalar."""
+    if text in _WORDS:
+        return _WORDS[text]
+    first = text[0]
+    if first not in _FIRST_OF_NUMBER:
+        return text
+    if first == ".":
+        return _float(text.replace("_", ""), text) if _DOT_FLOAT.match(text) else text
+    plain = text.replace("_", "")
+    integer = _INTEGER.match(plain)
+    if integer:
+        number = _integer(integer)
+        if number is not None:
+            return number
+    if _FLOAT.match(plain):
+        return _float(plain, text)
+    if _SIGNED_BINARY.match(plain):
+        number = int(plain[2:], 2)
+        return number if -(2**63) <= number < 2**63 else text
+    return text
+
+
+def _integer(match: re.Match[str]) -> int | None:
+    """None when it fits neither 64 bits with a sign nor, written without one, 64 bits without."""
+    sign, hexadecimal, binary, octal, decimal = match.groups()
+    if decimal:
+        if len(decimal) > 20:
+            return None
+        number = int(decimal)
+    else:
+        number = int(hexadecimal, 16) if hexadecimal else int(binary, 2) if binary else int(octal, 8)
+    if sign == "-":
+        number = -number
+    limit = 2**63 if sign else 2**64
+    return number if -(2**63) <= number < limit else None
+
+
+def _float(plain: str, text: str) -> float | str:
+    number = float(plain)
+    return text if math.isinf(number) else number
+
+
+def resolve_tagged(tag: str, text: str) -> Scalar:
+    """A scalar with an explicit tag. Tags that are not of YAML's core mean nothing to kubectl: the text is the value.
+
+    Raises NotOfTag with the reason.
+    """
+    kind = tag.removeprefix(TAG)
+    if kind == tag or kind not in ("bool", "int", "float", "null", "timestamp", "binary"):
+        return text
+    if kind == "binary":
+        return _binary(text)
+    value = resolve(text)
+    if kind == "timestamp":
+        if _is_timestamp(text):
+            return text
+    elif kind == "null":
+        if value is None:
+            return None
+    elif kind == "bool":
+        if isinstance(value, bool):
+            return value
+    elif isinstance(value, float):
+        if kind == "float":
+            return value
+    elif isinstance(value, int) and not isinstance(value, bool):
+        if kind == "int":
+            return value
+        if value < 2**63:
+            return float(value)
+    raise NotOfTag(f"`{shorten(text)}` is no {kind}, as its tag `!!{kind}` says")
+
+
+def _binary(text: str) -> str:
+    """The decoded bytes as text: like in kubectl, each byte that is not UTF-8 becomes a replacement character."""
+    import base64
+
+    compact = text.replace("\n", "").replace("\r", "")
+    if not _BASE64.match(compact):
+        raise NotOfTag(f"`{shorten(text)}` is not base64 (with its padding), as its tag `!!binary` says")
+    decoded = base64.b64decode(compact).decode("utf-8", "surrogateescape")
+    return re.sub("[\udc80-\udcff]", "\ufffd", decoded)
+
+
+def _is_timestamp(text: str) -> bool:
+    match = _TIMESTAMP.match(text)
+    if not match:
+        return False
+    year, month, day, letter, hour, minute, second, zone = match.groups()
+    if not 1 <= int(month) <= 12 or not 1 <= int(day) <= _days(int(year), int(month)):
+        return False
+    if hour is None:
+        return True
+    if (zone is None) == (letter is not None) or int(hour) > 23 or int(minute) > 59 or int(second) > 59:
+        return False
+    return zone in (None, "Z") or (int(zone[1:3]) <= 24 and int(zone[4:6]) < 60)
+
+
+def _days(year: int, month: int) -> int:
+    leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+    return (31, 29 if leap else 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)[month - 1]
+
+
+def as_value(scalar: Scalar) -> Scalar:
+    """The value that kubectl sends: a float with a whole value is printed, and so read again, as an integer.
+
+    Infinity and not-a-number come back unchanged: JSON has no such numbers, the caller refuses them.
+    """
+    if isinstance(scalar, float) and scalar.is_integer() and abs(scalar) < 1e21:
+        return int(scalar) if abs(scalar) < 2**53 else int(Decimal(repr(scalar)))
+    return scalar
+
+
+def as_key(scalar: Scalar) -> str | None:
+    """The key that kubectl sends. None: it refuses such a key (null, and integers that need the 64th bit)."""
+    if isinstance(scalar, str):
+        return scalar
+    if isinstance(scalar, bool):
+        return "true" if scalar else "false"
+    if isinstance(scalar, int):
+        return str(scalar) if scalar < 2**63 else None
+    return None if scalar is None else _single_precision(scalar)
+
+
+def _single_precision(number: float) -> str:
+    """The shortest decimal that is the same number in 32 bits: so much of a floating point key survives in kubectl."""
+    if math.isnan(number):
+        return ".nan"
+    try:
+        narrow = struct.unpack("f", struct.pack("f", number))[0]
+    except OverflowError:
+        narrow = math.copysign(math.inf, number)
+    if math.isinf(narrow):
+        return ".inf" if narrow > 0 else "-.inf"
+    digits, exponent = _shortest(narrow)
+    sign = "-" if math.copysign(1.0, narrow) < 0 else ""
+    if exponent < -4 or exponent >= 6:
+        mantissa = digits[0] + ("." + digits[1:] if len(digits) > 1 else "")
+        return f"{sign}{mantissa}e{'-' if exponent < 0 else '+'}{abs(exponent):02d}"
+    if exponent < 0:
+        return f"{sign}0.{'0' * (-exponent - 1)}{digits}"
+    whole = digits[: exponent + 1].ljust(exponent + 1, "0")
+    fraction = digits[exponent + 1 :]
+    return f"{sign}{whole}{'.' + fraction if fraction else ''}"
+
+
+def _shortest(number: float) -> tuple[str, int]:
+    """Significant digits and the exponent of the first of them."""
+    for precision in range(9):
+        text = f"{abs(number):.{precision}e}"
+        if struct.pack("f", float(text)) == struct.pack("f", abs(number)):
+            break
+    mantissa, _, exponent = text.partition("e")
+    return mantissa.replace(".", "").rstrip("0") or "0", int(exponent)
+
+
+class NotAJsonNumber(ValueError):
+    """A number that JSON cannot say: infinite or not a number."""
+
+
+def finite_value(scalar: Scalar, text: str) -> Scalar:
+    """`as_value`, raising NotAJsonNumber where it has none."""
+    if isinstance(scalar, float) and not math.isfinite(scalar):
+        raise NotAJsonNumber(f'`{text}` is no number that JSON knows: if a text is meant, quote it as `"{text}"`')
+    return as_value(scalar)
+
+
+def shorten(text: str, limit: int = 40) -> str:
+    """A text for a message: on one line and not too long."""
+    line = " ".join(text.split())
+    return line if len(line) <= limit else line[: limit - 3] + "..."
+
+
+class PlainValues(dict[str, Scalar]):
+    """Plain scalar → value, resolved once for each different text."""
+
+    def __missing__(self, text: str) -> Scalar:
+        value = finite_value(resolve(text), text)
+        if len(text) <= _KEEP_LENGTH and len(self) < _KEEP_COUNT:
+            self[text] = value
+        return value
+
+
+class PlainKeys(dict[str, str | None]):
+    """Plain scalar → mapping key, in the same way."""
+
+    def __missing__(self, text: str) -> str | None:
+        key = as_key(resolve(text))
+        if len(text) <= _KEEP_LENGTH and len(self) < _KEEP_COUNT:
+            self[text] = key
+        return key
+
+
+_KEEP_LENGTH: Final = 80
+_KEEP_COUNT: Final = 20_000
+
+PLAIN_VALUES: Final = PlainValues()
+PLAIN_KEYS: Final = PlainKeys()

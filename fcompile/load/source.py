@@ -1,0 +1,78 @@
+"""The text of a file, with its lines, and places in it."""
+
+from __future__ import annotations
+
+import bisect
+import re
+from typing import Final
+
+from fcompile.diagnostics.problem import Related, Rule, Span
+
+from .faults import Fault
+
+_LINE_END: Final = re.compile(r"\r\n|\n|\r")
+
+
+class Source:
+    """A file as its user named it (`name`), decoded (`text`, without a byte order mark)."""
+
+    def __init__(self, name: str, text: str) -> None:
+        self.name = name
+        self.text = text
+        self._starts: list[int] | None = None
+
+    def span(self, start: int, end: int) -> Span:
+        """The region between two offsets."""
+        end = min(max(start, end), len(self.text))
+        start = min(start, end)
+        line, column = self._position(start)
+        return Span(line, column, *self._position(end), start, end)
+
+    def line(self, number: int) -> str:
+        """A line (the first is 1) without its end; empty beyond the end of the file."""
+        starts = self._line_starts()
+        if not 1 <= number <= len(starts):
+            return ""
+        end = starts[number] if number < len(starts) else len(self.text)
+        return self.text[starts[number - 1] : end].rstrip("\r\n")
+
+    def _position(self, offset: int) -> tuple[int, int]:
+        starts = self._line_starts()
+        line = bisect.bisect_right(starts, offset)
+        return line, offset - starts[line - 1] + 1
+
+    def _line_starts(self) -> list[int]:
+        if self._starts is None:
+            self._starts = [0, *(match.end() for match in _LINE_END.finditer(self.text))]
+        return self._starts
+
+
+class LoadError(Exception):
+    """Why a document or file cannot be read, and where.
+
+    A `rule` with the severity WARNING does not stop anything: the document comes out too.
+    """
+
+    def __init__(self, rule: Rule, message: str, span: Span, source_line: str, name: str, related: tuple[Related, ...] = ()) -> None:
+        super().__init__(rule, message, span)
+        self.rule = rule
+        self.message = message
+        self.span = span
+        self.source_line = source_line
+        """The whole line that the span begins in, without its end."""
+        self.name = name
+        """The file, as its user named it."""
+        self.related = related
+
+    def __reduce__(self) -> tuple[type[LoadError], tuple[object, ...]]:
+        return LoadError, (self.rule, self.message, self.span, self.source_line, self.name, self.related)
+
+    def __str__(self) -> str:
+        return f"{self.span.line}:{self.span.column}: {self.message}"
+
+
+def load_error(source: Source, fault: Fault) -> LoadError:
+    """A fault with offsets in the text of the file, as an error."""
+    span = source.span(fault.start, fault.end)
+    related = tuple(Related(message, file=source.name, span=source.span(start, end)) for message, start, end in fault.related)
+    return LoadError(fault.rule, fault.message, span, source.line(span.line), source.name, related)

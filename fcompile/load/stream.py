@@ -1,0 +1,252 @@
+"""A file → its documents, divided and read as kubectl does it.
+
+kubectl takes a file whose first character is `{` for JSON, one value after the other; if that fails at the first or second value it
+reads the rest as YAML. A YAML file is divided at each line that begins with `---`, whatever stands around it, and of each part only
+the first document is read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+from fcompile.diagnostics.problem import Severity
+
+from . import json_values, rules, yaml_values
+from .decoding import Decoded, decode
+from .document import Document
+from .faults import DuplicateKey, Fault
+from .source import LoadError, load_error
+from .yaml_text import YamlText, yaml_text
+
+_SPACE: Final = re.compile("[\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]")
+_JSON_START: Final = re.compile(_SPACE.pattern + "*\\{")
+_SURELY_JSON: Final = re.compile(r'\A\s*\{\s*"')
+_LOOK_AHEAD: Final = 4096
+"""So far kubectl looks for the `{`."""
+_SEPARATOR: Final = re.compile(r"^---([^\n]*)\n?", re.MULTILINE)
+_SEPARATOR_HERE: Final = re.compile(r"---([^\n]*)\n?")
+_DIRECTIVE: Final = re.compile(r"^%[^\r\n]*", re.MULTILINE)
+_FIRST_LINE: Final = re.compile(r"[^\r\n]*")
+
+
+def read(data: bytes, name: str) -> Iterator[Document | LoadError]:
+    """Every document of a file, and in its place the reason for each that cannot be read: all problems come out, not the first.
+
+    Empty documents and `null` are left out, as by kubectl. A LoadError of severity WARNING comes after its document.
+    """
+    decoded = decode(data, name)
+    if decoded.fault is not None:
+        yield load_error(decoded.source, decoded.fault)
+        return
+    for item in _items(decoded):
+        if isinstance(item, Fault):
+            yield load_error(decoded.source, item)
+        elif item.value is not None:
+            yield item
+
+
+def documents(data: bytes, name: str) -> Iterator[Document]:
+    """The documents of a file, up to the first problem, which is raised as a LoadError."""
+    for item in read(data, name):
+        if isinstance(item, Document):
+            yield item
+        elif item.rule.severity is Severity.ERROR:
+            raise item
+
+
+def values(data: bytes) -> list[Any]:
+    """The plain values of a file, as sigs.k8s.io/yaml makes them of its documents. Raises LoadError at the first problem.
+
+    This is the reading of the YAML library alone, so two things that only kubectl's way of dividing a file refuses are accepted here:
+    text after `---` and directives. And the last line gets no line end if it has none. A document that says `null`, or nothing
+    between two `---`, gives None; a file without any document gives an empty list.
+    """
+    decoded = decode(data, "-")
+    if decoded.fault is not None:
+        raise load_error(decoded.source, decoded.fault)
+    found = []
+    for item in _items(decoded, library=True):
+        if isinstance(item, Document):
+            found.append(item.value)
+        elif item.rule.severity is Severity.ERROR:
+            raise load_error(decoded.source, item)
+    return found
+
+
+def _items(decoded: Decoded, library: bool = False) -> Iterator[Document | Fault]:
+    """Documents and faults, with offsets in the text of the file. Documents may be None here."""
+    start = _JSON_START.match(decoded.source.text) if not decoded.marked else None
+    if start is not None and start.end() <= _LOOK_AHEAD:
+        yield from _json_items(decoded, library)
+    else:
+        yield from _yaml_items(decoded, 0, library)
+
+
+def _json_items(decoded: Decoded, library: bool) -> Iterator[Document | Fault]:
+    text, end, count = decoded.source.text, 0, 0
+    while (place := json_values.skip_white(text, end)) < len(text):
+        try:
+            value, after = json_values.read(text, place)
+        except json_values.JsonSyntax as fault:
+            yield from _after_json(decoded, end, count, fault, library)
+            return
+        except Fault as fault:
+            yield fault
+            after = json_values.end_of(text, place)
+        else:
+            yield decoded.bad_byte(place, after) or Document(value, decoded.source, place, after, json=True)
+        end, count = after, count + 1
+
+
+def _after_json(decoded: Decoded, end: int, count: int, fault: Fault, library: bool) -> Iterator[Document | Fault]:
+    """What follows when the text after `end` is no JSON: YAML if there was at most one value before it."""
+    text = decoded.source.text
+    start = _yaml_start(text, end, library) if count <= 1 else None
+    if start is not None:
+        yield from _with_json_fault(_yaml_items(decoded, start, library), fault, text)
+        return
+    place = json_values.skip_white(text, end)
+    if text.startswith("---", place):
+        message = "a file that begins with `{` is JSON throughout, without `---`: remove this line, or begin the file with `---`"
+        fault = Fault(rules.JSON_SYNTAX, message, place, place + 3)
+    yield fault
+    separator = _SEPARATOR.search(text, place)
+    if separator:
+        yield from _yaml_items(decoded, separator.start(), library)
+
+
+def _yaml_start(text: str, place: int, library: bool) -> int | None:
+    """Where kubectl begins to read YAML after JSON: behind white space up to the end of its line.
+
+    None: it gives up, because it always looks at four bytes and there are not so many.
+    """
+    while True:
+        if len(text[place : place + 4].encode()) < 4 and not library:
+            return None
+        letter = text[place : place + 1]
+        if not _SPACE.match(letter):
+            return place
+        place += 1
+        if letter == "\n":
+            return place
+
+
+def _with_json_fault(items: Iterator[Document | Fault], fault: Fault, text: str) -> Iterator[Document | Fault]:
+    """The items, with the fault of JSON in place of that of YAML for a text that was surely meant as JSON."""
+    for count, item in enumerate(items):
+        refused = count == 0 and isinstance(item, Fault) and item.rule.severity is Severity.ERROR
+        yield fault if refused and _SURELY_JSON.match(text) else item
+
+
+class _Chunk(NamedTuple):
+    """What kubectl takes for one document."""
+
+    start: int
+    end: int
+    between: bool
+    """It stands between two separators."""
+    fault: Fault | None
+    """Why kubectl refuses the file here though the document itself may be well."""
+
+
+def _yaml_items(decoded: Decoded, start: int, library: bool) -> Iterator[Document | Fault]:
+    for chunk in _chunks(decoded.source.text, start, decoded.marked):
+        if chunk.fault is not None and not library:
+            yield chunk.fault
+        text = decoded.source.text[chunk.start : chunk.end]
+        fed = YamlText(text, ()) if library else yaml_text(text)
+        try:
+            value, ignored = _read_chunk(decoded, chunk, fed)
+        except Fault as fault:
+            yield _moved(fault, chunk.start, fed)
+            continue
+        if value is not yaml_values.NOTHING:
+            yield Document(value, decoded.source, chunk.start, chunk.end)
+        elif chunk.between:
+            yield Document(None, decoded.source, chunk.start, chunk.end)
+        if ignored is not None:
+            yield _moved(_ignored(fed.text, ignored), chunk.start, fed)
+
+
+def _chunks(text: str, start: int, marked: bool) -> Iterator[_Chunk]:
+    begin, separated = start, False
+    fault: Fault | None = None
+    for separator in _separators(text, start):
+        if separator.start() > begin:
+            if _only_directives(text, begin, separator.start()):
+                fault = fault or _directive(text, begin)
+                continue
+            yield _Chunk(begin, separator.start(), separated, fault)
+            begin, separated, fault = separator.end(), True, None
+        rest = separator.group(1).strip()
+        if rest and not rest.startswith("#") and not (marked and separator.start() == 0):
+            begin = separator.start()
+            place = separator.start(1) + separator.group(1).index(rest)
+            message = f"kubectl allows only a comment after `---`: put `{_shorten(rest)}` on the next line"
+            fault = Fault(rules.SEPARATOR, message, place, place + len(rest))
+    if begin < len(text):
+        yield _Chunk(begin, len(text), False, fault)
+
+
+def _separators(text: str, start: int) -> Iterator[re.Match[str]]:
+    """The lines that begin with `---`. The first line begins at `start`, wherever that is in its line of the file."""
+    first = _SEPARATOR_HERE.match(text, start) if start else None
+    if first is not None:
+        yield first
+    yield from _SEPARATOR.finditer(text, first.end() if first is not None else start)
+
+
+def _only_directives(text: str, start: int, end: int) -> bool:
+    """Whether a region holds `%` lines and nothing else but comments."""
+    if text.find("%", start, end) < 0:
+        return False
+    found = False
+    for line in text[start:end].split("\n"):
+        if line.startswith("%"):
+            found = True
+        elif line.strip() and not line.lstrip().startswith("#"):
+            return False
+    return found
+
+
+def _directive(text: str, begin: int) -> Fault:
+    line = _DIRECTIVE.search(text, begin)
+    assert line is not None
+    message = "kubectl cannot read YAML directives, because it cuts the file at the `---` after them: remove this line"
+    return Fault(rules.DIRECTIVE, message, *line.span())
+
+
+def _read_chunk(decoded: Decoded, chunk: _Chunk, fed: YamlText) -> yaml_values.Reading:
+    size = chunk.end - chunk.start
+    if size * 4 > rules.MAX_BYTES and len(fed.text.encode()) > rules.MAX_BYTES + 1:
+        line = _FIRST_LINE.match(fed.text)
+        message = f"the document is larger than {rules.MAX_BYTES // 1024 // 1024} MiB: split it"
+        raise Fault(rules.TOO_LARGE, message, 0, line.end() if line else None)
+    bad = decoded.bad_byte(chunk.start, chunk.end)
+    if bad is not None:
+        raise Fault(bad.rule, bad.message, bad.start - chunk.start)
+    try:
+        return yaml_values.read(fed.text)
+    except DuplicateKey as fault:
+        from .yaml_places import with_first_key
+
+        raise with_first_key(fault, fed.text) from None
+
+
+def _ignored(text: str, start: int) -> Fault:
+    match = re.compile(r"\s*").match(text, start)
+    start = match.end() if match else start
+    line = _FIRST_LINE.match(text, start)
+    message = "kubectl reads nothing after the end of a document up to the next `---`: put `---` on the line before this, or remove it"
+    return Fault(rules.IGNORED_TEXT, message, start, line.end() if line else None)
+
+
+def _moved(fault: Fault, start: int, fed: YamlText) -> Fault:
+    related = tuple((message, start + fed.offset(first), start + fed.offset(last)) for message, first, last in fault.related)
+    return Fault(fault.rule, fault.message, start + fed.offset(fault.start), start + fed.offset(fault.end), related)
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= 40 else text[:37] + "..."

@@ -1,0 +1,128 @@
+"""libyaml's complaints in plain words: what is wrong, what to do, and the place where a person would look."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from yaml.error import MarkedYAMLError, YAMLError
+
+from fcompile.diagnostics.problem import Rule
+
+from . import rules
+from .faults import Fault
+from .scalars import shorten
+
+_FORBIDDEN: Final = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_INDENTATION: Final = re.compile(r"[ \t]*")
+_WORD: Final = re.compile(r"[^\n\r]*")
+
+_MESSAGES: Final = {
+    "mapping values are not allowed in this context": (
+        "a `: ` cannot stand here: quote the value that contains it, or correct the indentation of this line"
+    ),
+    "mapping keys are not allowed in this context": "a `? ` cannot stand here: begin a new line for the key, or quote the value",
+    "block sequence entries are not allowed in this context": (
+        "a list item cannot stand here: begin a new line for the `-`, or quote the value"
+    ),
+    "did not find expected '-' indicator": ("a list item is expected here: correct the indentation of this line, or begin it with `- `"),
+    "did not find expected node content": "a value is expected here: write one, or quote this character",
+    "found unknown escape character": "unknown escape in a double-quoted string: write the backslash twice, or use single quotes",
+    "did not find expected hexdecimal number": "the escape lacks hexadecimal digits: `\\x` needs 2, `\\u` 4, and `\\U` 8 of them",
+    "found invalid Unicode character escape code": (
+        "the escape names no character (half of a pair, or too large): write the character itself, or `\\U` with 8 digits"
+    ),
+    "found an indentation indicator equal to 0": "the indentation after `|` or `>` must be 1 to 9: correct or remove the digit",
+    "did not find expected alphabetic or numeric character": (
+        "the name after `&` or `*` holds only letters, digits, `-` and `_`: correct it, or quote the value if it is a text"
+    ),
+    "found undefined tag handle": "the tag uses a prefix that is not defined: remove the tag, or quote the value if it is a text",
+    "found unexpected ':'": "a `:` cannot stand before a bracket or comma: quote the value",
+}
+
+
+def syntax_fault(error: YAMLError, text: str) -> Fault:
+    """The fault for what libyaml raised while it read `text`."""
+    if not isinstance(error, MarkedYAMLError) or error.problem_mark is None:
+        return _forbidden_character(text)
+    problem, place = error.problem or "", error.problem_mark.index
+    context = error.context_mark.index if error.context_mark else place
+    tab = _tab(text, place, problem)
+    if tab is not None:
+        message = "a tab is used for indentation here, which YAML forbids: replace it by spaces"
+        return Fault(rules.TAB, message, tab)
+    if problem in ("found unexpected end of stream", "found unexpected document indicator"):
+        quote = text[context : context + 1]
+        message = f"the string that begins with {quote} here is never closed: add the closing {quote}"
+        return Fault(rules.UNCLOSED_QUOTE, message, context)
+    if problem.startswith("did not find expected ',' or"):
+        return _bracket(text, problem[-2], context, place)
+    return _other(error, text, problem, context, place)
+
+
+def forbidden_character(text: str) -> Fault | None:
+    """The fault for the first character that YAML does not allow, if there is one."""
+    match = _FORBIDDEN.search(text)
+    if match is None:
+        return None
+    code = ord(match.group())
+    name = "a NUL character" if code == 0 else f"the control character U+{code:04X}"
+    return Fault(rules.FORBIDDEN_CHARACTER, f"{name} cannot stand in YAML: remove it", match.start())
+
+
+def _forbidden_character(text: str) -> Fault:
+    return forbidden_character(text) or Fault(rules.YAML_SYNTAX, "the document is not valid YAML: libyaml cannot read its characters", 0)
+
+
+def _tab(text: str, place: int, problem: str) -> int | None:
+    """Where a tab is to blame: the one that was met, or one in the indentation of the line."""
+    if text[place : place + 1] == "\t" or "tab character" in problem:
+        return text.find("\t", max(place - 1, 0))
+    begin = max(text.rfind("\n", 0, place), text.rfind("\r", 0, place)) + 1
+    indentation = _INDENTATION.match(text, begin)
+    tab = text.find("\t", begin, indentation.end()) if indentation else -1
+    return tab if tab >= 0 else None
+
+
+def _bracket(text: str, closing: str, opened: int, place: int) -> Fault:
+    opening = text[opened : opened + 1]
+    opening = opening if opening in ("[", "{") else "bracket"
+    if not text[place:].strip():
+        message = f"the `{opening}` here is never closed: add the closing `{closing}`"
+        return Fault(rules.UNCLOSED_BRACKET, message, opened)
+    message = f"a `,` or `{closing}` is expected here, within the `{opening}` that was opened before: add it, or quote the value"
+    return Fault(rules.UNCLOSED_BRACKET, message, place, related=(("opened here", opened, opened + 1),))
+
+
+def _other(error: MarkedYAMLError, text: str, problem: str, context: int, place: int) -> Fault:
+    rule: Rule = rules.YAML_SYNTAX
+    if problem == "found character that cannot start any token":
+        letter = text[place : place + 1]
+        message = f"a value cannot begin with {'a backtick' if letter == '`' else f'`{letter}`'}: quote it"
+    elif problem == "could not find expected ':'":
+        message = f"`{_line(text, context)}` is no `key: value`: add the `:`, or correct its indentation if it continues a text"
+        return Fault(rule, message, context, _end_of_line(text, context))
+    elif problem == "did not find expected key":
+        message = "a key is expected here: correct the indentation of this line, or quote the whole value before it"
+        return Fault(rule, message, place, related=(("the mapping begins here", context, context + 1),))
+    elif "directive" in f"{error.context} {problem}" or "incompatible" in problem:
+        rule = rules.DIRECTIVE
+        message = "a line that begins with `%` is a YAML directive, which kubectl cannot read: remove it, or quote the value"
+    elif "tag" in f"{error.context}":
+        message = "this is not a valid tag: tags are `!name` or `!!name` and end with a space; quote the value if it is a text"
+    elif "block scalar" in f"{error.context}" and "comment or line break" in problem:
+        message = "only a comment can follow `|` or `>` and its indicators on the same line: begin the text on the next line"
+    elif problem == "did not find expected <document start>":
+        message = "the document ends before this text: put `---` on a line between two documents, or correct the indentation"
+    else:
+        message = _MESSAGES.get(problem, f"the document is not valid YAML: {problem}")
+    return Fault(rule, message, place)
+
+
+def _line(text: str, start: int) -> str:
+    return shorten(text[start : _end_of_line(text, start)])
+
+
+def _end_of_line(text: str, start: int) -> int:
+    match = _WORD.match(text, start)
+    return max(match.end() if match else start, start + 1)

@@ -1,0 +1,31 @@
+"""The text of a YAML document as kubectl hands it to its YAML library.
+
+kubectl reads line by line, drops one carriage return before each line feed, and ends the last line. That matters for `\\r\\r\\n`, which
+would be two line ends, and for a block scalar at the end of a file without a last line end.
+"""
+
+from __future__ import annotations
+
+import bisect
+import re
+from typing import Final, NamedTuple
+
+_DOUBLE: Final = re.compile(r"\r(?=\r\n)")
+
+
+class YamlText(NamedTuple):
+    text: str
+    removed: tuple[int, ...]
+    """Offsets in `text` before each of which a carriage return was dropped."""
+
+    def offset(self, offset: int) -> int:
+        """The same place in the text as it was."""
+        return offset + bisect.bisect_right(self.removed, offset)
+
+
+def yaml_text(text: str) -> YamlText:
+    removed: tuple[int, ...] = ()
+    if "\r\r\n" in text:
+        removed = tuple(match.start() - count for count, match in enumerate(_DOUBLE.finditer(text)))
+        text = _DOUBLE.sub("", text)
+    return YamlText(text if text.endswith("\n") else text + "\n", removed)
