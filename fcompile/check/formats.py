@@ -1,4 +1,4 @@
-"""The forms of single strings, under the name that checks know them by. They live in `model.formats`, since editors' schemas need them too."""
+"""The forms of single strings, under the name that checks know. They live in `model.formats`: editors' schemas need them too."""
 
 from __future__ import annotations
 

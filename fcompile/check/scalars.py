@@ -11,10 +11,10 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from fcompile.model.formats import FORMATS, accepts, suggestion
 from fcompile.check.suggestions import closest
 from fcompile.diagnostics.problem import Finding, Fix, Part, Path, Severity, rule
 from fcompile.model.fields import Field
+from fcompile.model.formats import FORMATS, accepts, suggestion
 from fcompile.model.quantities import is_quantity
 from fcompile.schema.pod_schemas import values_by_version
 

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
-from fcompile.model.formats import FORMATS, MAX_ANNOTATIONS, accepts
 from fcompile.check.scalars import (
     EMPTY_VALUE,
     Check,
@@ -30,6 +29,7 @@ from fcompile.check.suggestions import closest, home
 from fcompile.check.values import mapping, sequence, text
 from fcompile.diagnostics.problem import Finding, Fix, Part, Path, Related, Severity, rule
 from fcompile.model.fields import Field, Type
+from fcompile.model.formats import FORMATS, MAX_ANNOTATIONS, accepts
 from fcompile.schema.pod_schemas import POD_TEMPLATE, versions_with
 from fcompile.schema.types import types
 
