@@ -10,8 +10,7 @@ from fcompile.check.framework import check_framework
 from fcompile.check.ours import frameworks_in, objects_in
 from fcompile.check.subject import Subject, subject
 from fcompile.check.values import mapping, text
-from fcompile.check.waiver_comments import MARK
-from fcompile.check.waivers import Waivers
+from fcompile.check.waivers import MARK, Waivers
 from fcompile.diagnostics.problem import Edit, Finding, Part, Path, Problem, Related, field_path
 from fcompile.load import Document, LoadError, read
 
@@ -43,6 +42,13 @@ class Checked(NamedTuple):
     services: list[ServiceFact]
     waivers: Waivers | None
     """Those in the file's comments, if it has any."""
+    skipped: str
+    """Why the file was passed over although it seems to hold a Framework; empty when it was not."""
+
+
+def empty(file: str) -> Checked:
+    """What a file without anything of ours comes to."""
+    return Checked(file, [], [], [], None, "")
 
 
 Read = list[Document | LoadError]
@@ -51,7 +57,7 @@ Read = list[Document | LoadError]
 
 def check_read(file: str, read: Read, options: Options) -> Checked:
     """Everything about one file that can be known without the others."""
-    checked = Checked(file, [], [], [], None)
+    checked = empty(file)
     for number, document in enumerate(read):
         if isinstance(document, LoadError):
             checked.problems.append(load_problem(document))

@@ -11,11 +11,14 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from fcompile import overrides
-from fcompile.check.document import Options
-from fcompile.check.ours import is_framework, objects_in
-from fcompile.commands import expected, inputs
+from fcompile.check.document import Options, check_read, empty
+from fcompile.check.ours import frameworks_in, is_framework, objects_in
+from fcompile.check.values import text
+from fcompile.commands import expected
 from fcompile.commands.arguments import add_input_arguments, add_report_arguments, options
-from fcompile.commands.report import Reporting
+from fcompile.commands.inputs import Inputs
+from fcompile.commands.progress import progress
+from fcompile.commands.report import OnlyWhenFound, Reporting, fails, open_report
 from fcompile.compile import Compiled, compile_framework
 from fcompile.diagnostics.problem import field_path
 from fcompile.emit import json, yaml
@@ -63,10 +66,10 @@ def run(arguments: argparse.Namespace) -> int:
     emit = expected.parse_emit(arguments.emit or ("pods" if only else "framework"))
     output, folder = _output(arguments.output)
     checked = options(arguments)
-    reporting = Reporting("text", sys.stderr, arguments, quiet_when_fine=True)
-    documents = list(_checked_documents(arguments, checked, reporting))
-    summary = reporting.finish()
-    if summary.errors or (arguments.strict and summary.warnings):
+    files = Inputs(arguments.paths)
+    reporting = Reporting(OnlyWhenFound(open_report("text", sys.stderr, arguments)), arguments, files.look_up)
+    documents = list(_checked_documents(files, arguments, checked, reporting))
+    if fails(reporting.finish(), arguments.strict):
         return EXIT_ERRORS
     units = [unit for document in documents for unit in _units(document, checked)]
     _check_names(only, units)
@@ -82,34 +85,43 @@ def _output(written: str) -> tuple[str, str]:
     raise UsageError(f"-o {written}: write yaml, json, name or dir=PATH")
 
 
-def _checked_documents(arguments: argparse.Namespace, checked: Options, reporting: Reporting) -> Iterator[Document]:
+def _checked_documents(files: Inputs, arguments: argparse.Namespace, checked: Options, reporting: Reporting) -> Iterator[Document]:
     """Read all input, carry out the overrides, check: the documents in the order of the input."""
-    files = [(file, inputs.documents(file)) for file in inputs.files(arguments.paths, reporting)]
-    frameworks = [value for _, read in files for document in read if isinstance(document, Document) for _, value in objects_in(document.value) if is_framework(value)]
+    opened = list(progress(files.files(), "files read"))
+    documents = [document for file in opened if not file.skipped for document in file.read if isinstance(document, Document)]
+    frameworks = [value for document in documents for _, value in frameworks_in(document.value)]
     try:
         overrides.apply(map(overrides.parse, arguments.set), frameworks, types(NEWEST))
     except overrides.OverrideError as error:
         raise UsageError(str(error)) from None
-    for file, read in files:
-        reporting.checked(inputs.check(file, read, checked))
-        yield from (document for document in read if isinstance(document, Document))
+    for file in opened:
+        reporting.checked(empty(file.name)._replace(skipped=file.skipped) if file.skipped else check_read(file.name, file.read, checked))
+    yield from documents
 
 
 def _units(document: Document, checked: Options) -> Iterator[Unit]:
     for path, value in objects_in(document.value):
         if is_framework(value):
             yield compile_framework(value, checked.namespace)
-        elif value is not None:
+        elif _is_object(value):
             yield Passed(value, "" if path else _raw(document.text))
+        else:
+            where = f"{document.source.name}:{document.line}"
+            print(f"fcompile: left out {where}: not an object for a cluster", file=sys.stderr)
 
 
-def _raw(text: str) -> str:
+def _is_object(value: Any) -> bool:
+    """Whether `kubectl apply` could take it. A kustomization, a Chart.yaml and the like beside our files are no output."""
+    version, kind = text(value, "apiVersion"), text(value, "kind")
+    return bool(version and kind) and not (version or "").startswith("kustomize.config.k8s.io/")
+
+
+def _raw(written: str) -> str:
     """The text of a document that can stand in a stream as it is, else empty."""
-    text = text.strip("\ufeff\r\n")
-    lines = text.splitlines()
-    if not text or text.lstrip()[0] in "{[" or any(line.startswith(("---", "...", "%")) for line in lines):
+    written = written.strip("\ufeff\r\n")
+    if not written or written.lstrip()[0] in "{[" or any(line.startswith(("---", "...", "%")) for line in written.splitlines()):
         return ""
-    return f"---\n{text}\n"
+    return f"---\n{written}\n"
 
 
 def _check_names(only: tuple[expected.Only, ...], units: list[Unit]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from typing import TextIO
 
 from fcompile.check.across import FrameworkFact, Lookup, ServiceFact, across
@@ -29,12 +30,10 @@ class Reporting:
         self._files: list[str] = []
         self.frameworks = 0
 
-    def problem(self, problem: Problem) -> None:
-        """One that belongs to no checked file, such as a path that cannot be read."""
-        self._write([problem])
-
     def checked(self, checked: Checked) -> None:
         """What one file came to."""
+        if checked.skipped:
+            print(f"fcompile: skipped {checked.file}: {checked.skipped}", file=sys.stderr)
         if not checked.frameworks and not checked.problems and not checked.services:
             self._report.skipped()
             return
@@ -97,7 +96,6 @@ def open_report(name: str, stream: TextIO, arguments: argparse.Namespace) -> Wri
 def fails(summary: Summary, strict: bool) -> bool:
     """Whether a run ends with exit code 1."""
     return bool(summary.errors or (strict and summary.warnings))
-
 
 
 def _waivers_file(named: str | None) -> Waivers:

@@ -43,13 +43,13 @@ def run(arguments: argparse.Namespace) -> int:
 
 def find(written: str) -> Rule:
     """The rule of a code or name, upper or lower case. Raises UsageError for one that does not exist, with the nearest that do."""
-    rules = {rule.code: rule for rule in all_rules()}
-    rules |= {rule.name: rule for rule in rules.values()}
-    found = rules.get(written) or rules.get(written.upper()) or rules.get(written.lower())
+    codes = {rule.code: rule for rule in all_rules()}
+    names = {rule.name: rule for rule in all_rules()}
+    found = codes.get(written.upper()) or names.get(written.lower())
     if found is None:
         from difflib import get_close_matches
 
-        near = get_close_matches(written.upper(), rules) or get_close_matches(written.lower(), rules)
+        near = get_close_matches(written.lower(), names)
         hint = f"; did you mean {' or '.join(near)}?" if near else ": `fcompile rule --all` lists all"
         raise UsageError(f"there is no rule `{written}`{hint}")
     return found

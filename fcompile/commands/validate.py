@@ -1,0 +1,37 @@
+"""Find every problem in Frameworks, with its place and, where one is certain, its fix.
+
+Documents of other kinds are skipped. Exit code 1 when there is an error (with --strict: or a warning).
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from fcompile.commands import inputs
+from fcompile.commands.arguments import add_input_arguments, add_report_arguments, options
+from fcompile.commands.progress import progress
+from fcompile.commands.report import Reporting, fails, open_report
+from fcompile.diagnostics import FORMATS
+from fcompile.errors import EXIT_ERRORS
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The arguments of the command."""
+    add_input_arguments(parser)
+    parser.add_argument("--format", choices=tuple(FORMATS), default="text", help="how problems are printed (default: %(default)s)")
+    parser.add_argument("-j", "--jobs", type=int, metavar="N", help="how many processes check files (default: one per core when there are many files)")
+    add_report_arguments(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Check all inputs and report."""
+    checked_with = options(arguments)
+    files = inputs.Inputs(arguments.paths)
+    reporting = Reporting(open_report(arguments.format, sys.stdout, arguments), arguments, files.look_up)
+    for checked in progress(files.checked(checked_with, arguments.jobs), "files checked"):
+        reporting.checked(checked)
+    summary = reporting.finish()
+    if not reporting.frameworks and arguments.format != "text":
+        print("fcompile: no Framework found", file=sys.stderr)
+    return EXIT_ERRORS if fails(summary, arguments.strict) else 0
