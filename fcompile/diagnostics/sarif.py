@@ -65,6 +65,7 @@ def log(found: list[tuple[Problem, Waived | None]], files: list[str]) -> Json:
         "originalUriBaseIds": {_ROOT: {"description": {"text": "The folder that fcompile was run in."}}},
         "artifacts": [{"location": artifact(file), "roles": ["analysisTarget"]} for file in files],
         "columnKind": "unicodeCodePoints",
+        "newlineSequences": ["\r\n", "\n", "\r"],
         "results": results,
     }
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}

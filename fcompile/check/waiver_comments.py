@@ -1,0 +1,133 @@
+"""Waivers in comments: `# fcompile: waive FC304: why`, at a field or with a field pattern.
+
+A comment at the end of a line is about the field on that line; a comment on a line of its own is about the field on the next
+line. With a pattern it is about every such field of its document, wherever the comment stands.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from fcompile.check.waivers import CODE, MALFORMED, NO_REASON, Waiver, Waivers, code_problem, field_pattern, fits, waiver_problem
+from fcompile.check.yaml_comments import Comment, comments, line_of, line_start
+from fcompile.diagnostics.problem import Problem, Rule, Span
+from fcompile.load import Source
+
+_HEAD = re.compile(r"\s*(?P<verb>[^\s:]*)\s*(?P<rest>.*)")
+_TARGETS = re.compile(r"(?P<codes>[^\s,]+(?:\s*,\s*[^\s,]*)*)(?:\s+(?P<pattern>.*\S))?\s*")
+_HOW = "write `# fcompile: waive CODE: reason`"
+
+
+class CommentScope(NamedTuple):
+    """What a comment covers: the fields at its line, or those of its document that fit a pattern."""
+
+    file: str
+    document: range
+    line: int
+    """The line it is about; 0 with a pattern."""
+    fields: frozenset[str]
+    """The fields that begin on that line."""
+    pattern: re.Pattern[str] | None
+
+    def covers(self, problem: Problem) -> bool:
+        if problem.file != self.file or problem.span.line not in self.document:
+            return False
+        if self.pattern is not None:
+            return fits(self.pattern, problem.field)
+        return problem.span.line == self.line or problem.field in self.fields
+
+    def covers_file(self, file: str) -> bool:
+        return file == self.file
+
+
+def read_comments(waivers: Waivers, text: str, file: str) -> None:
+    """Add what the comments of a YAML text say to `waivers`."""
+    if text.lstrip().startswith("{"):
+        return  # JSON, which has no comments
+    source = Source(file, text)
+    for comment in comments(source):
+        _Reader(waivers, source, comment).read()
+
+
+class _Reader:
+    """Takes one comment apart."""
+
+    def __init__(self, waivers: Waivers, source: Source, comment: Comment) -> None:
+        self._waivers = waivers
+        self._source = source
+        self._comment = comment
+        self._end = comment.start + len(comment.body.rstrip())
+
+    def read(self) -> None:
+        head = _HEAD.fullmatch(self._comment.body)
+        assert head is not None  # every part of it can be empty
+        if head["verb"] != "waive":
+            self._malformed(f"`{head['verb']}` is no instruction: {_HOW}" if head["verb"] else f"the instruction is missing: {_HOW}")
+            return
+        written, reason = _split_reason(head["rest"])
+        targets = _TARGETS.fullmatch(written)
+        if targets is None:
+            self._malformed(f"no code to waive: {_HOW}")
+        elif not reason:
+            self._report(NO_REASON, "the waiver gives no reason: write why after `: `", self._comment.hash, self._end)
+        else:
+            self._read_targets(targets["codes"], self._comment.start + head.start("rest"), targets["pattern"], reason)
+
+    def _read_targets(self, written: str, offset: int, pattern: str | None, reason: str) -> None:
+        scope = self._scope(pattern)
+        if scope is None:
+            return
+        codes = list(re.finditer(r"[^\s,]+", written))
+        removal = self._whole() if len(codes) == 1 else None
+        for code in codes:
+            span = self._source.span(offset + code.start(), offset + code.end())
+            problem = code_problem(code[0])
+            if problem is not None:
+                self._report(*problem, span.start, span.end)
+            else:
+                line = self._source.line(span.line)
+                self._waivers.add(Waiver(code[0], reason, "comment", self._source.name, span, line, scope, removal))
+
+    def _scope(self, pattern: str | None) -> CommentScope | None:
+        """What the comment covers; None when it was wrong and reported."""
+        comment, file = self._comment, self._source.name
+        if pattern is None:
+            if comment.line is not None:
+                return CommentScope(file, comment.document, comment.line, comment.fields, None)
+            self._malformed("the waiver stands at no field: put it above the field or on its line, or name the field after the code")
+        elif CODE.match(pattern):
+            self._malformed("the codes need commas between them: write `# fcompile: waive FC123, FC456: reason`")
+        elif re.search(r"\s", re.sub(r'"[^"]*"', "", pattern)):
+            self._malformed(f"`{pattern}` is no field: write the reason after `: `")
+        else:
+            return CommentScope(file, comment.document, 0, frozenset(), field_pattern(pattern))
+        return None
+
+    def _malformed(self, message: str) -> None:
+        self._report(MALFORMED, message, self._comment.hash, self._end)
+
+    def _report(self, rule: Rule, message: str, start: int, end: int) -> None:
+        span = self._source.span(start, end)
+        self._waivers.problems.append(waiver_problem(rule, message, self._source.name, span, self._source.line(span.line)))
+
+    def _whole(self) -> Span:
+        """The comment with the white space before it, or its whole line when nothing else is on it."""
+        text, mark = self._source.text, self._comment.hash
+        start = line_start(self._source, mark)
+        before = text[start:mark].rstrip()
+        line = self._source.line(line_of(self._source, mark))
+        end = start + len(line)
+        if before or self._end < start + len(line.rstrip()):
+            return self._source.span(start + len(before), self._end)
+        return self._source.span(start, end + (2 if text.startswith("\r\n", end) else min(1, len(text) - end)))
+
+
+def _split_reason(text: str) -> tuple[str, str]:
+    """The part before the colon, and the reason after it. Colons in brackets belong to a field: `labels["a:b"]`."""
+    brackets = 0
+    for offset, character in enumerate(text):
+        brackets += (character == "[") - (character == "]")
+        if character == ":" and brackets <= 0:
+            return text[:offset], text[offset + 1 :].strip()
+    return text, ""

@@ -1,0 +1,138 @@
+"""The waivers file: a YAML list of entries, for what is not said at the field itself.
+
+- code: FC304
+  path: jobs/**/*.yaml        # optional; as in .gitignore, relative to the folder of the waivers file
+  framework: team-a/nightly   # optional; with or without namespace, `*` for any text
+  field: spec.taskRoles[*]*   # optional; `*` for any text
+  reason: stopped by hand
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Any, NamedTuple
+
+from fcompile.check.waivers import MALFORMED, NO_REASON, Waiver, Waivers, code_problem, field_pattern, fits, waiver_problem
+from fcompile.diagnostics.problem import Part, Path, Problem, Rule
+from fcompile.load import Document, LoadError, read
+
+NAME = ".fcompile-waivers.yaml"
+"""Looked for in the current folder when no other file is named."""
+
+FIELDS = {"code": True, "path": False, "framework": False, "field": False, "reason": True}
+"""The fields of an entry, and whether each is required."""
+
+
+class FileScope(NamedTuple):
+    """What an entry covers. None: any."""
+
+    folder: str
+    path: re.Pattern[str] | None
+    framework: re.Pattern[str] | None
+    field: re.Pattern[str] | None
+
+    def covers(self, problem: Problem) -> bool:
+        return (
+            self.covers_file(problem.file)
+            and self._covers_framework(problem.framework)
+            and (self.field is None or fits(self.field, problem.field))
+        )
+
+    def covers_file(self, file: str) -> bool:
+        return self.path is None or bool(self.path.fullmatch(_relative(file, self.folder)))
+
+    def _covers_framework(self, framework: str) -> bool:
+        if self.framework is None:
+            return True
+        return bool(self.framework.fullmatch(framework) or self.framework.fullmatch(framework.rpartition("/")[2]))
+
+
+def read_waivers(waivers: Waivers, path: str) -> None:
+    """Add what the file at `path` holds to `waivers`. Raises OSError."""
+    with open(path, "rb") as file:
+        data = file.read()
+    for document in read(data, path):
+        if isinstance(document, LoadError):
+            waivers.problems.append(waiver_problem(document.rule, document.message, path, document.span, document.source_line))
+        elif document.value is not None:
+            _Reader(waivers, path, document).read_list()
+
+
+class _Reader:
+    def __init__(self, waivers: Waivers, file: str, document: Document) -> None:
+        self._waivers = waivers
+        self._file = file
+        self._document = document
+
+    def read_list(self) -> None:
+        entries = self._document.value
+        if not isinstance(entries, list):
+            self._report(MALFORMED, "a waivers file is a list: begin each entry with `- code: …`", ())
+            return
+        for number, entry in enumerate(entries):
+            if not isinstance(entry, dict):
+                self._report(MALFORMED, "an entry is a mapping: write `- code: …` and `reason: …`", (number,))
+            elif self._well_formed(number, entry):
+                self._read_entry(number, entry)
+
+    def _well_formed(self, number: int, entry: dict[str, Any]) -> bool:
+        """Report what the entry has too much, too little or of a wrong type; whether it can be used."""
+        usable = True
+        for key, value in entry.items():
+            if key not in FIELDS:
+                self._report(MALFORMED, f"unknown field `{key}`: an entry has {_listed(list(FIELDS))}", (number, key), "key")
+                usable = False
+            elif not isinstance(value, str) and value is not None:
+                self._report(MALFORMED, f"`{key}` must be a string: quote it", (number, key))
+                usable = False
+        if not entry.get("code"):
+            self._report(MALFORMED, "the entry names no code: add `code: FC…`", (number,))
+            usable = False
+        reason = entry.get("reason")
+        if not reason or (isinstance(reason, str) and not reason.strip()):
+            self._report(NO_REASON, "the waiver gives no reason: add `reason: …`", (number, "reason") if "reason" in entry else (number,))
+            usable = False
+        return usable
+
+    def _read_entry(self, number: int, entry: dict[str, str]) -> None:
+        code = entry["code"]
+        problem = code_problem(code)
+        if problem:
+            self._report(*problem, (number, "code"))
+            return
+        scope = FileScope(
+            os.path.dirname(self._file),
+            path_pattern(entry["path"]) if entry.get("path") else None,
+            field_pattern(entry["framework"]) if entry.get("framework") else None,
+            field_pattern(entry["field"]) if entry.get("field") else None,
+        )
+        span = self._document.locate((number, "code"), "value")
+        line = self._document.source_line(span.line)
+        self._waivers.add(Waiver(code, entry["reason"].strip(), "file", self._file, span, line, scope, None))
+
+    def _report(self, rule: Rule, message: str, path: Path, part: Part = "value") -> None:
+        span = self._document.locate(path, part)
+        self._waivers.problems.append(waiver_problem(rule, message, self._file, span, self._document.source_line(span.line)))
+
+
+def path_pattern(glob: str) -> re.Pattern[str]:
+    """A pattern of paths as in .gitignore: `*` and `?` stay within a folder, `**` does not; without a slash inside it fits at any
+    depth; a folder stands for all in it."""
+    glob = glob.removeprefix("./")
+    anywhere = "" if "/" in glob.rstrip("/") else "(?:.*/)?"
+    parts = re.split(r"(\*\*/|\*\*|\*|\?)", glob.strip("/"))
+    wild = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+    return re.compile(anywhere + "".join(wild.get(part) or re.escape(part) for part in parts) + "(?:/.*)?", re.DOTALL)
+
+
+def _relative(file: str, folder: str) -> str:
+    try:
+        return os.path.relpath(file, folder or os.curdir).replace(os.sep, "/")
+    except ValueError:  # another drive, on Windows
+        return file
+
+
+def _listed(names: list[str]) -> str:
+    quoted = [f"`{name}`" for name in names]
+    return f"{', '.join(quoted[:-1])} and {quoted[-1]}"

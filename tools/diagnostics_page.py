@@ -1,0 +1,141 @@
+"""Write `docs/diagnostics.md`: every rule with its bad example from `examples/bad/` and what `fcompile validate` says to it.
+
+An example is found by its rule's code, which its name begins with. `--check`: write nothing, exit with 1 if the page is not what it
+would be.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))  # this checkout, whatever is installed
+
+from fcompile.check.catalog import all_rules  # noqa: E402
+from fcompile.diagnostics.problem import Rule  # noqa: E402
+from fcompile.diagnostics.visible import visible  # noqa: E402
+
+PAGE = ROOT / "docs" / "diagnostics.md"
+EXAMPLES = Path("examples", "bad")
+MOST_LINES = 60
+"""Of an example or an output: some examples are long because length is what is wrong with them."""
+LONGEST_LINE = 160
+FAMILIES = {
+    "0": "Reading files, YAML and JSON",
+    "1": "Structure: fields, types, formats, Kubernetes versions",
+    "2": "Pods: what the API server asks of several fields together",
+    "3": "Policies",
+    "4": "Names, reserved words and placeholders",
+    "5": "Services, and several Frameworks in one run",
+    "6": "Sizes",
+    "9": "Waivers",
+}
+INTRODUCTION = """\
+# Diagnostics
+
+<!-- Written by tools/diagnostics_page.py from the rules in the code and the files in examples/bad: change those. -->
+
+Every problem that `fcompile` reports has a code, and a code never changes its meaning. `fcompile rule FC101` prints the same
+explanation. An **error** will be refused, or will not run as written. A **warning** runs, and nobody can want it so (`--strict` makes the
+exit code 1 for warnings too). A **note** is good to know.
+
+## Waivers
+
+What is meant as it is can be waived, with a reason. A comment at the end of a field's line, or on a line of its own above it, waives the
+problems of that field. With a field path after the code, it waives those of every such field of the document; `*` stands for any text:
+
+```yaml
+spec:
+  # fcompile: waive FC304: the job is stopped by hand
+  retryPolicy: {fancyRetryPolicy: false, maxRetryCount: -2}
+  # fcompile: waive FC304, FC305 spec.taskRoles[*].task.retryPolicy*: every role is stopped by hand
+```
+
+For files that should not be touched, the same goes into `.fcompile-waivers.yaml` in the folder where `fcompile` is run, or into the file
+that `--waivers` names. `code` and `reason` are required. `path` works as in `.gitignore`; `*` in the others stands for any text:
+
+```yaml
+- code: FC304
+  path: jobs/nightly/**
+  framework: team-a/*
+  field: spec.taskRoles[*].task.retryPolicy*
+  reason: these are stopped by hand
+```
+
+A waiver that covers nothing is reported, so that none outlives its reason. Errors of reading a file (FC0xx) cannot be waived.
+"""
+
+
+def main() -> int:
+    """Write or check the page; returns the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 if the page is out of date")
+    arguments = parser.parse_args()
+    text = page(all_rules())
+    if not arguments.check:
+        PAGE.write_text(text, "utf-8")
+    elif not PAGE.exists() or PAGE.read_text("utf-8") != text:
+        print(f"{PAGE.relative_to(ROOT)} is out of date", file=sys.stderr)
+        return 1
+    return 0
+
+
+def page(rules: tuple[Rule, ...]) -> str:
+    """The whole page."""
+    return "".join([INTRODUCTION, *_overview(rules), *(line for rule in rules for line in _section(rule))])
+
+
+def _overview(rules: tuple[Rule, ...]) -> Iterator[str]:
+    for digit, family in FAMILIES.items():
+        members = [rule for rule in rules if rule.code[2] == digit]
+        if members:
+            yield f"\n## {family}\n\n| code | name | severity | |\n| --- | --- | --- | --- |\n"
+            for rule in members:
+                anchor = f"{rule.code}-{rule.name}".lower()
+                yield f"| [{rule.code}](#{anchor}) | {rule.name} | {rule.severity.value} | {rule.summary.replace('|', '&#124;')} |\n"
+
+
+def _section(rule: Rule) -> Iterator[str]:
+    yield f"\n### {rule.code} {rule.name}\n\n{rule.severity.value.capitalize()}. {rule.summary}\n"
+    if rule.help:
+        yield f"\n{rule.help}\n"
+    for example in sorted((ROOT / EXAMPLES).glob(f"{rule.code}-*")):
+        name = (EXAMPLES / example.name).as_posix()
+        yield f"\n[{example.name}](../{name}):\n\n"
+        yield _fenced(example.read_bytes().decode("utf-8", "backslashreplace"), example.suffix[1:])
+        yield f"\n`fcompile validate {name}`:\n\n"
+        yield _fenced(validate(name), "text")
+
+
+def validate(name: str) -> str:
+    """What `fcompile validate` prints about a file, run as a user would."""
+    environment = {key: value for key, value in os.environ.items() if key not in ("FORCE_COLOR", "CLICOLOR_FORCE")}
+    command = [sys.executable, "-m", "fcompile", "validate", name]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, timeout=60, check=False)
+    if done.returncode not in (0, 1):
+        raise RuntimeError(f"fcompile validate {name} exited with {done.returncode}: {done.stderr.decode()}")
+    return done.stdout.decode()
+
+
+def _fenced(text: str, language: str) -> str:
+    lines = text.removesuffix("\n").split("\n")
+    shown = [_shortened(visible(line.replace("\t", "        "))) for line in lines[:MOST_LINES]]
+    if len(lines) > MOST_LINES:
+        shown.append(f"... ({len(lines) - MOST_LINES} more lines)")
+    body = "\n".join(shown)
+    fence = "`" * max([3, *(len(ticks) + 1 for ticks in re.findall("`{3,}", body))])
+    return f"{fence}{language}\n{body}\n{fence}\n"
+
+
+def _shortened(line: str) -> str:
+    return line if len(line) <= LONGEST_LINE else line[: LONGEST_LINE - 3] + "..."
+
+
+if __name__ == "__main__":
+    sys.exit(main())
