@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
+from syrupy.location import PyTestLocation
 
 # A test that fails on one run and passes on the next teaches nothing in CI: there, the examples follow from the code alone.
 # No deadline for single examples anywhere, since machines are shared and slow at times.
@@ -29,7 +30,11 @@ class _Readable(SingleFileSnapshotExtension):
     """One file per snapshot, in `tests/snapshots/<test module>/`, as the output itself is."""
 
     _write_mode = WriteMode.TEXT
-    snapshot_dirname = "snapshots"
+
+    @classmethod
+    def dirname(cls, *, test_location: PyTestLocation) -> str:
+        # `snapshot_dirname` is not asked by extensions of this kind (syrupy 7.0).
+        return str(Path(test_location.filepath).parent / "snapshots" / test_location.basename)
 
 
 class _YamlFile(_Readable):

@@ -1,4 +1,4 @@
-"""What each format looks like, as files under `__snapshots__`."""
+"""What each format looks like."""
 
 from __future__ import annotations
 
@@ -8,16 +8,10 @@ import re
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
-from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 from fcompile.diagnostics import FORMATS, open_writer
 from fcompile.diagnostics.problem import Problem
 from fcompile.diagnostics.writer import Report, Style, Waived
-
-
-class PlainFile(SingleFileSnapshotExtension):
-    _write_mode = WriteMode.TEXT
-    file_extension = "txt"
 
 
 def printed(name: str, problems: list[Problem], waived: list[Waived], style: Style | None = None) -> str:
@@ -35,13 +29,13 @@ def printed(name: str, problems: list[Problem], waived: list[Waived], style: Sty
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_format(name: str, problems: list[Problem], waived: list[Waived], snapshot: SnapshotAssertion) -> None:
+def test_format(name: str, problems: list[Problem], waived: list[Waived], text_file: SnapshotAssertion) -> None:
     output = printed(name, problems, waived)
     if name == "sarif":
         output = json.dumps(json.loads(re.sub(r'("name": "fcompile", "version": )"[^"]*"', r'\1"0"', output)), indent=2) + "\n"
-    assert output == snapshot(extension_class=PlainFile)
+    assert output == text_file
 
 
-def test_colored_narrow_text(problems: list[Problem], snapshot: SnapshotAssertion) -> None:
+def test_colored_narrow_text(problems: list[Problem], text_file: SnapshotAssertion) -> None:
     output = printed("text", problems, [], Style(color=True, width=60))
-    assert output.replace("\x1b", "ESC") == snapshot(extension_class=PlainFile)
+    assert output.replace("\x1b", "ESC") == text_file
