@@ -3,6 +3,8 @@
 - A path that the user names is read whatever its name and kind: a file, a FIFO (`<(…)`), a device; `-` is the standard input.
 - A folder is read with all folders below it: files that end in .yaml, .yml or .json, in the order of the bytes of their paths.
 - Below a named folder, hidden folders (`.git`) and links to folders are left out, and so is what is neither a file nor a link to one.
+- A folder that is read may hold `.fcompileignore`: names, or patterns with `*` and `?`, one a line, `#` for comments. What of
+  that same folder fits one is left out, unless it is named itself.
 - A file that is named twice, or named and in a named folder, is read once.
 """
 
@@ -13,6 +15,7 @@ import re
 import stat
 import sys
 from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
 from typing import Final, NamedTuple
 
 from fcompile.diagnostics.problem import Rule, Span
@@ -23,6 +26,7 @@ from .source import LoadError
 STDIN: Final = "<stdin>"
 """The name of the standard input in messages."""
 SUFFIXES: Final = (".yaml", ".yml", ".json")
+IGNORE_FILE: Final = ".fcompileignore"
 
 _LITERAL: Final = re.compile(rb"frameworkcontroller\.microsoft\.com|FC_")
 _HIDDEN: Final = re.compile(rb"\\(?:[xuU\r\n]|\xc2\x85|\xe2\x80[\xa8\xa9])|!\S*(?:binary|%)|!<|^%TAG", re.MULTILINE)
@@ -107,18 +111,29 @@ def _folder(path: str, real: str, named: set[str]) -> Iterator[FileEntry]:
     try:
         with os.scandir(path) as found:
             entries = sorted(found, key=_order)
+        ignored = _ignored(entries)
     except OSError as error:
         yield FileEntry(_shown(path), path, _os_error(_shown(path), error))
         return
     for entry in entries:
         real_entry = os.path.join(real, entry.name)
-        if real_entry in named:
+        if real_entry in named or any(fnmatchcase(entry.name, pattern) for pattern in ignored):
             continue
         if entry.is_dir(follow_symlinks=False):
             if not entry.name.startswith("."):
                 yield from _folder(entry.path, real_entry, named)
         elif entry.name.endswith(SUFFIXES):
             yield from _file(entry)
+
+
+def _ignored(entries: list[os.DirEntry[str]]) -> list[str]:
+    """The patterns of a folder's `.fcompileignore`. Raises OSError."""
+    for entry in entries:
+        if entry.name == IGNORE_FILE and entry.is_file():
+            with open(entry.path, encoding="utf-8", errors="replace") as file:
+                lines = [line.strip().rstrip("/") for line in file]
+            return [line for line in lines if line and not line.startswith("#")]
+    return []
 
 
 def _order(entry: os.DirEntry[str]) -> bytes:
