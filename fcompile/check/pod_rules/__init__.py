@@ -12,6 +12,7 @@ from typing import Any
 from fcompile.check.pod_rules.accounts import account_rules
 from fcompile.check.pod_rules.affinity import affinity_rules
 from fcompile.check.pod_rules.containers import container_rules
+from fcompile.check.pod_rules.dropped import dropped_fields, in_force
 from fcompile.check.pod_rules.env import env_rules
 from fcompile.check.pod_rules.lifecycle import lifecycle_rules
 from fcompile.check.pod_rules.metadata import metadata_rules
@@ -27,6 +28,8 @@ from fcompile.check.pod_rules.scheduling import scheduling_rules
 from fcompile.check.pod_rules.security import security_rules
 from fcompile.check.pod_rules.volumes import volume_rules
 from fcompile.diagnostics.problem import Finding, Path
+
+__all__ = ["in_force", "pod_rules"]
 
 _FAMILIES = (
     metadata_rules,
@@ -45,13 +48,15 @@ _FAMILIES = (
     affinity_rules,
     networking_rules,
     account_rules,
+    dropped_fields,
 )
 
 
 def pod_rules(template: dict[str, Any], path: Path, *, version: int) -> Iterator[Finding]:
     """Every problem between the fields of a Pod template (`metadata` and `spec`) for a Kubernetes 1.x minor version.
 
-    `path` is the template's place in its document. Placeholders must be filled in already.
+    `path` is the template's place in its document. Placeholders must be filled in already. Findings of the structure check and these
+    belong through `in_force` together: what the API server takes out of a Pod it does not look at.
     """
     pod = read_pod(template, path, version)
     for rules in _FAMILIES:

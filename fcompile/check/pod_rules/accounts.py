@@ -8,16 +8,24 @@ from fcompile.check.pod_rules.pod import Pod
 from fcompile.check.pod_rules.read import entries
 from fcompile.check.values import text
 from fcompile.diagnostics.problem import Finding, Severity, rule
+from fcompile.model.formats import accepts
 
 TWO_ACCOUNTS = rule(
-    "FC296",
+    "FC297",
     "two-service-accounts",
     Severity.WARNING,
     "serviceAccount and serviceAccountName differ.",
     "`serviceAccount` is the old name of the field and is ignored when both are there. Keep `serviceAccountName`.",
 )
+ACCOUNT_NAME = rule(
+    "FC299",
+    "service-account-name",
+    Severity.ERROR,
+    "The service account has no valid name.",
+    "A service account's name has small letters, digits, `-` and `.`. (`serviceAccount` is the old name of `serviceAccountName`.)",
+)
 PULL_SECRET = rule(
-    "FC297",
+    "FC298",
     "pull-secret",
     Severity.WARNING,
     "A pull secret has no name, or is listed twice.",
@@ -31,6 +39,8 @@ def account_rules(pod: Pod) -> Iterator[Finding]:
     if old and new and old != new:
         message = f'`serviceAccount` "{old}" is ignored beside `serviceAccountName` "{new}"; remove it'
         yield Finding(TWO_ACCOUNTS, (*pod.path, "serviceAccount"), message, part="key")
+    elif old and not new and not accepts("dns-subdomain")(old):
+        yield Finding(ACCOUNT_NAME, (*pod.path, "serviceAccount"), f'"{old}" cannot be the name of a service account; correct it')
     seen: set[str] = set()
     for index, secret in entries(pod.spec, "imagePullSecrets"):
         path = (*pod.path, "imagePullSecrets", index)

@@ -18,7 +18,7 @@ MATCH_LABEL_KEYS = rule(
     "match-label-keys",
     Severity.ERROR,
     "matchLabelKeys or mismatchLabelKeys do not go with the label selector.",
-    "They need a `labelSelector`, which must not select on the same keys, and no key is in both lists.",
+    "They need a `labelSelector`, which must not select on the same keys, and no key is listed twice or in both lists.",
 )
 MATCHES_NOTHING = rule(
     "FC274",
@@ -118,15 +118,17 @@ def match_label_keys(term: dict[str, Any], path: Path, pod: Pod, *, merges: bool
         if key in mismatched:
             message = f'"{key}" is in `mismatchLabelKeys` too, so nothing can match; remove it from one of the two'
             yield Finding(MATCH_LABEL_KEYS, place, message)
-        if isinstance(selector, dict) and _selected_twice(selector, key, pod, merges):
-            message = f'"{key}" is in `matchLabelKeys` and in `labelSelector`; remove it from one of the two'
+        if isinstance(selector, dict) and _selected_twice(term, selector, key, pod, merges):
+            message = f'"{key}" is in `matchLabelKeys` twice, or in `labelSelector` too; keep it once'
             yield Finding(MATCH_LABEL_KEYS, place, message)
 
 
-def _selected_twice(selector: dict[str, Any], key: str, pod: Pod, merges: bool) -> bool:
+def _selected_twice(term: dict[str, Any], selector: dict[str, Any], key: str, pod: Pod, merges: bool) -> bool:
     times = sum(text(requirement, "key") == key for _, requirement in entries(selector, "matchExpressions"))
     times += key in mapping(selector, "matchLabels")
     if not merges:
         return times > 0
     # What the server adds for a label of the Pod, the controller's among them, counts too.
-    return times + (key in mapping(pod.metadata, "labels") or key in POD_LABELS) > 1
+    if key in mapping(pod.metadata, "labels") or key in POD_LABELS:
+        times += sum(listed == key for _, listed in texts(term, "matchLabelKeys"))
+    return times > 1

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from fcompile.check.formats import accepts
 from fcompile.check.pod_rules.read import given
 from fcompile.check.pod_rules.selectors import selector_rules
 from fcompile.check.values import integer, mapping, text
 from fcompile.diagnostics.problem import Finding, Path, Severity, rule
+from fcompile.model.formats import accepts
 
 TRUST_BUNDLE = rule(
     "FC248",

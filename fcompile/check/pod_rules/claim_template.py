@@ -10,6 +10,7 @@ from fcompile.check.pod_rules.read import texts
 from fcompile.check.pod_rules.selectors import selector_rules
 from fcompile.check.values import mapping, text
 from fcompile.diagnostics.problem import Finding, Path, Severity, rule
+from fcompile.model.formats import accepts
 
 CLAIM_TEMPLATE = rule(
     "FC250",
@@ -36,6 +37,11 @@ def claim_template_rules(template: dict[str, Any], path: Path, version: int) -> 
     if isinstance(selector, dict):
         yield from selector_rules(selector, (*spec_path, "selector"))
     yield from _data_sources(spec, spec_path, version)
+    attributes = text(spec, "volumeAttributesClassName")
+    if attributes and version >= 34 and not accepts("dns-subdomain")(attributes):
+        yield Finding(
+            CLAIM_TEMPLATE, (*spec_path, "volumeAttributesClassName"), f'"{attributes}" cannot be the name of a class; correct it'
+        )
 
 
 def _storage(spec: dict[str, Any], path: Path) -> Iterator[Finding]:
@@ -55,6 +61,9 @@ def _data_sources(spec: dict[str, Any], path: Path, version: int) -> Iterator[Fi
         if isinstance(value, dict) and not text(value, "apiGroup") and text(value, "kind") not in (None, "", "PersistentVolumeClaim"):
             message = f'a `{key}` of kind "{text(value, "kind")}" needs its `apiGroup`; add it'
             yield Finding(CLAIM_TEMPLATE, (*path, key), message)
+        group = text(value, "apiGroup")
+        if group and version >= 29 and not accepts("dns-subdomain")(group):
+            yield Finding(CLAIM_TEMPLATE, (*path, key, "apiGroup"), f'"{group}" is no API group; correct it')
     if not isinstance(source, dict) or not isinstance(reference, dict):
         return
     if text(reference, "namespace") and version >= 26:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from fcompile.check.formats import accepts
 from fcompile.check.pod_rules import gates
 from fcompile.check.pod_rules.pod import Pod
 from fcompile.check.pod_rules.quantity import amount
 from fcompile.check.values import text
 from fcompile.diagnostics.problem import Finding, Path, Severity, rule
+from fcompile.model.formats import accepts
 from fcompile.model.quantities import NANO
 
 FIELD_REF = rule(

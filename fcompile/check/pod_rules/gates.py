@@ -1,10 +1,13 @@
 """From which Kubernetes 1.x minor version a feature of Pods is there without switching on a feature gate.
 
-Before that version the API server takes the field out of a new Pod without a word (the structure check warns of it), and so no rule
-about it is in force. `KNOWS_…`: the first version whose API has the field at all.
+Before that version the API server takes the field out of a new Pod without a word (`dropped` warns of it), and so no rule about it is
+in force. `KNOWS_…`: the first version whose API has the field at all.
 """
 
 from __future__ import annotations
+
+NEVER = 1_000
+"""Behind a gate in every version that is known."""
 
 EXPANDED_DNS = 26
 MIN_DOMAINS = 27
@@ -21,6 +24,7 @@ HOST_USERS = 33
 PROC_MOUNT = 33
 RESIZE_POLICY = 33
 SELINUX_CHANGE_POLICY = 33
+SLEEP_ZERO = 33
 SUPPLEMENTAL_GROUPS_POLICY = 33
 KNOWS_RESTART_RULES = 34
 POD_LEVEL_RESOURCES = 34

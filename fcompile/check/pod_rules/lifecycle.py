@@ -16,7 +16,7 @@ SLEEP = rule(
     "FC214",
     "hook-sleep",
     Severity.ERROR,
-    "A lifecycle hook sleeps longer than the Pod's grace period.",
+    "A lifecycle hook sleeps longer than the Pod's grace period, or does not say how long.",
     "`sleep.seconds` must be at most `terminationGracePeriodSeconds`, which is 30 when it is left out. Change one of the two.",
 )
 NEGATIVE_GRACE_PERIOD = rule(
@@ -58,3 +58,5 @@ def _hook(hook: dict[str, Any], path: Path, pod: Pod) -> Iterator[Finding]:
     if seconds is not None and seconds > pod.grace_period:
         message = f"`sleep` of {seconds} seconds is longer than the grace period of {pod.grace_period}; change one of the two"
         yield Finding(SLEEP, (*path, "sleep", "seconds"), message)
+    elif sleep.get("seconds") is None and pod.version < gates.SLEEP_ZERO:
+        yield Finding(SLEEP, (*path, "sleep"), f"`sleep` has no `seconds`, and Kubernetes 1.{pod.version} takes no 0; say how long")

@@ -11,6 +11,7 @@ from fcompile.check.pod_rules.read import entries, flag, texts
 from fcompile.check.pod_rules.scheduling import toleration_rules
 from fcompile.check.values import mapping, text
 from fcompile.diagnostics.problem import Finding, Path, Severity, rule
+from fcompile.model.formats import accepts
 
 OWNER = rule(
     "FC290",
@@ -32,6 +33,13 @@ CHECKED_ANNOTATION = rule(
     Severity.ERROR,
     "An annotation that the API server looks at has a value that it refuses.",
     "A Pod deletion cost is a whole number, tolerations are JSON, and only the kubelet marks mirror Pods.",
+)
+GENERATE_NAME = rule(
+    "FC296",
+    "generate-name",
+    Severity.ERROR,
+    "The template's generateName is no beginning of a Pod's name.",
+    "FrameworkController names the Pods, but the API server still looks at the field. Remove it.",
 )
 DEPRECATED_ANNOTATION = rule(
     "FC293",
@@ -60,6 +68,10 @@ def metadata_rules(pod: Pod) -> Iterator[Finding]:
             yield from _owner(owner, (*path, "ownerReferences", index))
     if "finalizers" in metadata:
         yield from _finalizers(metadata, (*path, "finalizers"))
+    prefix = text(metadata, "generateName")
+    if prefix and not accepts("dns-subdomain")(prefix[:-2] + "a" if len(prefix) > 1 and prefix[-1] == "-" else prefix):
+        message = f'`generateName` "{prefix}" cannot begin the name of a Pod, though the Pod is named otherwise; remove it'
+        yield Finding(GENERATE_NAME, (*path, "generateName"), message)
     if "annotations" in metadata:
         yield from _annotations(mapping(metadata, "annotations"), (*path, "annotations"), pod)
 
@@ -87,9 +99,9 @@ def _finalizers(metadata: dict[str, Any], path: Path) -> Iterator[Finding]:
 
 def _annotations(annotations: dict[str, Any], path: Path, pod: Pod) -> Iterator[Finding]:
     for key, value in annotations.items():
-        if "kubernetes.io/" not in key or not isinstance(value, str):
+        if "kubernetes.io/" not in key or not (value is None or isinstance(value, str)):
             continue
-        place = (*path, key)
+        place, value = (*path, key), value or ""
         if key == _DELETION_COST:
             if not _is_int32(value):
                 message = f'"{value}" must be a whole number between {-(2**31)} and {2**31 - 1}, without `+` and leading zeros; correct it'
@@ -124,7 +136,17 @@ def _tolerations(value: str, path: Path) -> Iterator[Finding]:
     except (ValueError, RecursionError):
         yield Finding(CHECKED_ANNOTATION, path, "the annotation is no JSON; use the field `tolerations` instead")
         return
-    for toleration in tolerations if isinstance(tolerations, list) else []:
-        if isinstance(toleration, dict):
-            for finding in toleration_rules(toleration, path):
-                yield finding._replace(path=path)
+    if not isinstance(tolerations or [], list) or not all(_reads_as_toleration(entry) for entry in tolerations or []):
+        yield Finding(CHECKED_ANNOTATION, path, "the annotation is no list of tolerations; use the field `tolerations` instead")
+        return
+    for toleration in tolerations or []:
+        for finding in toleration_rules(toleration or {}, path):
+            yield finding._replace(path=path)
+
+
+def _reads_as_toleration(entry: Any) -> bool:
+    return entry is None or (
+        isinstance(entry, dict)
+        and all(isinstance(entry.get(key, ""), str | None) for key in ("key", "operator", "value", "effect"))
+        and isinstance(entry.get("tolerationSeconds", 0), int | None)
+    )

@@ -144,7 +144,7 @@ def _devices(container: Placed, pod: Pod) -> Iterator[Finding]:
 
 def _device_name(name: str, path: Path, names: set[str], mounts: Names, pod: Pod) -> Iterator[Finding]:
     volume = pod.volumes.get(name)
-    if volume is None:
+    if volume is None or (given(volume, "image") and pod.version < gates.IMAGE_VOLUMES):
         yield _unknown(name, path, pod)
     elif not given(volume, "persistentVolumeClaim") and not given(volume, "ephemeral"):
         message = f'the volume "{name}" is no persistentVolumeClaim or ephemeral volume and cannot be a device; mount it instead'

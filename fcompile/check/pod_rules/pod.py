@@ -73,7 +73,7 @@ def read_pod(template: dict[str, Any], path: Path, version: int) -> Pod:
         volumes=_volumes(spec),
         security=mapping(spec, "securityContext"),
         restart_policy=choice(spec, "restartPolicy", "Always"),
-        grace_period=_grace_period(spec, version),
+        grace_period=_grace_period(spec),
         host_network=flag(spec, "hostNetwork") is True,
         host_users=not (flag(spec, "hostUsers") is False and version >= gates.HOST_USERS),
         os_name=text(mapping(spec, "os"), "name") or "",
@@ -98,8 +98,8 @@ def _volumes(spec: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return volumes
 
 
-def _grace_period(spec: dict[str, Any], version: int) -> int:
+def _grace_period(spec: dict[str, Any]) -> int:
     seconds = integer(spec, "terminationGracePeriodSeconds")
     if seconds is None:
         return DEFAULT_GRACE_PERIOD
-    return 1 if seconds < 0 and version >= 37 else seconds
+    return 1 if seconds < 0 else seconds

@@ -9,12 +9,13 @@ from fcompile.check.pod_rules import gates
 from fcompile.check.pod_rules.pod import Placed, Pod
 from fcompile.check.pod_rules.quantity import amount, in_millis, shown
 from fcompile.check.pod_rules.read import entries, given
-from fcompile.check.pod_rules.resources import can_overcommit, is_huge_pages, requirement_rules
+from fcompile.check.pod_rules.resource_names import can_overcommit, is_huge_pages, pod_name_problem
+from fcompile.check.pod_rules.resources import requirement_rules
 from fcompile.check.values import mapping, text
 from fcompile.diagnostics.problem import Finding, Path, Related, Severity, rule
 
 POD_RESOURCES = rule(
-    "FC261",
+    "FC262",
     "pod-level-resources",
     Severity.ERROR,
     "The resources of a Pod as a whole do not cover those of its containers, or cannot be had for a whole Pod.",
@@ -22,7 +23,7 @@ POD_RESOURCES = rule(
     "They can be cpu, memory and huge pages, have no claims, and are not for Windows.",
 )
 POD_CLAIM = rule(
-    "FC262",
+    "FC263",
     "pod-resource-claim",
     Severity.ERROR,
     "An entry of the Pod's resourceClaims is there twice, or does not say which claim is meant.",
@@ -46,13 +47,8 @@ def pod_resource_rules(pod: Pod) -> Iterator[Finding]:
         return
     if given(resources, "claims"):
         yield Finding(POD_RESOURCES, (*path, "claims"), "`claims` belong to containers, not to the whole Pod; move them", part="key")
-    for key in ("limits", "requests"):
-        for name in mapping(resources, key):
-            if name not in ("cpu", "memory") and not is_huge_pages(name):
-                message = f'"{name}" cannot be asked for a whole Pod; use cpu, memory or hugepages-SIZE'
-                yield Finding(POD_RESOURCES, (*path, key, name), message, part="key")
     filled_in = _together(pod, _requests) if mapping(resources, "limits") or pod.version >= 37 else ()
-    yield from requirement_rules(resources, path, filled_in=filled_in)
+    yield from requirement_rules(resources, path, pod_name_problem, filled_in=filled_in)
     yield from _coverage(resources, path, pod)
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from fcompile.check.formats import accepts
 from fcompile.check.pod_rules.pod import Pod
 from fcompile.check.values import mapping
 from fcompile.diagnostics.problem import Finding, Path, Severity, rule
+from fcompile.model.formats import accepts
 
 PROFILE_ANNOTATION = rule(
     "FC294",

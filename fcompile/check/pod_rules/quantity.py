@@ -11,8 +11,8 @@ MILLI = NANO // 1000
 
 
 def amount(value: Any) -> int | None:
-    """A quantity in billionths, or None when `value` is none."""
-    return _remembered(value) if isinstance(value, str) else nanos(value)
+    """A quantity in billionths, or None when `value` is none. A null in a list of resources is 0."""
+    return 0 if value is None else _remembered(value) if isinstance(value, str) else nanos(value)
 
 
 @lru_cache(maxsize=4096)

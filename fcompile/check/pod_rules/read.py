@@ -19,11 +19,11 @@ def flag(value: dict[str, Any], key: str) -> bool | None:
 
 
 def entries(value: dict[str, Any], key: str) -> list[tuple[int, dict[str, Any]]]:
-    """The objects in the list under `key`, each with its index."""
+    """The objects in the list under `key`, each with its index. A null is an object without fields."""
     found = value.get(key)
     if not isinstance(found, list):
         return []
-    return [(index, entry) for index, entry in enumerate(found) if isinstance(entry, dict)]
+    return [(index, entry or {}) for index, entry in enumerate(found) if entry is None or isinstance(entry, dict)]
 
 
 def texts(value: dict[str, Any], key: str) -> list[tuple[int, str]]:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from fcompile.check.formats import accepts
 from fcompile.check.pod_rules import gates
 from fcompile.check.pod_rules.pod import Pod
 from fcompile.check.pod_rules.quantity import amount, in_millis, in_units
 from fcompile.check.pod_rules.read import entries
+from fcompile.check.pod_rules.resource_names import BYTES, HUGE, USUAL, can_overcommit, container_name_problem, is_huge_pages, is_native
 from fcompile.check.values import mapping, text
 from fcompile.diagnostics.problem import Finding, Path, Severity, rule
+from fcompile.model.formats import accepts
 from fcompile.model.quantities import NANO
 
 REQUEST_OVER_LIMIT = rule(
@@ -49,31 +50,21 @@ RESOURCE_CLAIM = rule(
     "A container's resource claim is not one of the Pod's, or is listed twice.",
     "`resources.claims` names entries of the Pod's `resourceClaims`, each of them (or each of its requests) once.",
 )
-FRACTIONAL_BYTES = rule(
+RESOURCE_NAME = rule(
     "FC260",
+    "resource-name",
+    Severity.ERROR,
+    "A resource has a name that cannot be asked for there.",
+    "Containers can ask for cpu, memory, ephemeral-storage, hugepages-SIZE, and resources with a domain such as nvidia.com/gpu; "
+    "a Pod as a whole only for cpu, memory and huge pages.",
+)
+FRACTIONAL_BYTES = rule(
+    "FC261",
     "fractional-bytes",
     Severity.WARNING,
     "An amount of memory or storage is a fraction of a byte.",
     "`m` means thousandths: `memory: 512m` is half a byte. Write `512Mi`.",
 )
-
-_HUGE = "hugepages-"
-_BYTES = ("memory", "ephemeral-storage")
-_USUAL = frozenset(("cpu", *_BYTES))
-
-
-def is_huge_pages(name: str) -> bool:
-    """Memory in pages of the size in the name."""
-    return name.startswith(_HUGE)
-
-
-def can_overcommit(name: str) -> bool:
-    """Whether a request may be lower than the limit: only for resources of Kubernetes itself, huge pages aside."""
-    return name in _USUAL or (_is_native(name) and not is_huge_pages(name))
-
-
-def _is_native(name: str) -> bool:
-    return "/" not in name or "kubernetes.io/" in name
 
 
 def resource_rules(pod: Pod) -> Iterator[Finding]:
@@ -82,23 +73,34 @@ def resource_rules(pod: Pod) -> Iterator[Finding]:
         resources = container.fields.get("resources")
         if isinstance(resources, dict):
             path = (*container.path, "resources")
-            yield from requirement_rules(resources, path)
+            yield from requirement_rules(resources, path, container_name_problem)
             if "claims" in resources and pod.version >= gates.RESOURCE_CLAIMS:
                 yield from _claims(resources, path, pod)
     overhead = mapping(pod.spec, "overhead")
     if overhead:
-        yield from requirement_rules({"overhead": overhead}, pod.path, limits_key="overhead")
+        yield from requirement_rules({"overhead": overhead}, pod.path, container_name_problem, limits_key="overhead")
 
 
 def requirement_rules(
-    resources: dict[str, Any], path: Path, *, limits_key: str = "limits", filled_in: Iterable[str] = ()
+    resources: dict[str, Any],
+    path: Path,
+    name_problem: Callable[[str], str | None],
+    *,
+    limits_key: str = "limits",
+    filled_in: Iterable[str] = (),
 ) -> Iterator[Finding]:
-    """Problems of one set of requests and limits. `filled_in`: the names that the API server will add."""
+    """Problems of one set of requests and limits.
+
+    `name_problem` judges the names that may be asked for there; `filled_in` are those that the API server will add.
+    """
     limits, requests = mapping(resources, limits_key), mapping(resources, "requests")
     for amounts, key in ((limits, limits_key), (requests, "requests")):
         for name, value in amounts.items():
+            problem = name_problem(name)
+            if problem is not None:
+                yield Finding(RESOURCE_NAME, (*path, key, name), f'"{name}" {problem}', part="key")
             nanos = amount(value)
-            if nanos is not None and not (name in _USUAL and nanos >= 0 and nanos % NANO == 0):
+            if nanos is not None and not (name in USUAL and nanos >= 0 and nanos % NANO == 0):
                 yield from _amount(name, value, nanos, (*path, key, name))
     for name, value in requests.items():
         yield from _against_limit(name, value, limits, path)
@@ -112,12 +114,12 @@ def _amount(name: str, value: Any, nanos: int, path: Path) -> Iterator[Finding]:
     if nanos < 0:
         yield Finding(RESOURCE_AMOUNT, path, f'the amount "{value}" of {name} is negative; give 0 or more')
     elif in_millis(nanos) % 1000:
-        if not _is_native(name):
+        if not is_native(name):
             yield Finding(RESOURCE_AMOUNT, path, f'the amount "{value}" of {name} is no whole number; give one')
-        elif name in _BYTES:
+        elif name in BYTES:
             yield Finding(FRACTIONAL_BYTES, path, f'"{value}" of {name} is a fraction of a byte; did you mean `Mi` or `Gi`?')
     if is_huge_pages(name):
-        page = amount(name.removeprefix(_HUGE))
+        page = amount(name.removeprefix(HUGE))
         if page is None or page <= 0 or page % NANO:
             yield Finding(HUGE_PAGES, path, f'"{name}" names no page size; write one such as hugepages-2Mi', part="key")
         elif in_units(in_millis(nanos) * (NANO // 1000)) % (page // NANO):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from fcompile.check.formats import accepts
 from fcompile.check.pod_rules import gates
 from fcompile.check.pod_rules.affinity import deprecated_label, match_label_keys, matches_nothing
 from fcompile.check.pod_rules.pod import Pod
@@ -13,6 +12,7 @@ from fcompile.check.pod_rules.read import choice, entries, given
 from fcompile.check.pod_rules.selectors import selector_rules
 from fcompile.check.values import integer, mapping, sequence, text
 from fcompile.diagnostics.problem import Finding, Path, Related, Severity, rule
+from fcompile.model.formats import accepts
 
 TOLERATION = rule(
     "FC279",
@@ -39,14 +39,14 @@ PRIORITY = rule(
     "FC282",
     "priority",
     Severity.ERROR,
-    "The Pod's priority is not that of its priority class.",
-    "The API server computes `priority` from `priorityClassName`. Leave it out.",
+    "The Pod's priority or preemptionPolicy is not that of its priority class.",
+    "The API server fills both in from the class in `priorityClassName`. Leave them out.",
 )
 PRIORITY_ALONE = rule(
     "FC283",
     "priority-without-class",
     Severity.WARNING,
-    "The Pod has a priority but no priorityClassName.",
+    "The Pod has a priority or preemptionPolicy, but no priorityClassName.",
     "It is refused unless it happens to be that of the cluster's default priority class. Use `priorityClassName`.",
 )
 OVERHEAD = rule(
@@ -57,6 +57,7 @@ OVERHEAD = rule(
     "The API server fills `overhead` in from the RuntimeClass. Leave it out, or name the class in `runtimeClassName`.",
 )
 
+_PREEMPTS = "PreemptLowerPriority"
 _SYSTEM_PRIORITIES = {"system-node-critical": 2_000_001_000, "system-cluster-critical": 2_000_000_000}
 
 
@@ -73,7 +74,7 @@ def scheduling_rules(pod: Pod) -> Iterator[Finding]:
         yield from _spread(pod)
     if "schedulingGates" in spec and pod.version >= gates.SCHEDULING_GATES:
         yield from _gates(pod)
-    if "priority" in spec:
+    if "priority" in spec or "preemptionPolicy" in spec:
         yield from _priority(pod)
     if "overhead" in spec and mapping(spec, "overhead") and not given(spec, "runtimeClassName"):
         message = "`overhead` comes from the runtime class, and the Pod names none; remove it, or add `runtimeClassName`"
@@ -143,13 +144,14 @@ def _gates(pod: Pod) -> Iterator[Finding]:
 
 
 def _priority(pod: Pod) -> Iterator[Finding]:
-    priority, name = integer(pod.spec, "priority"), text(pod.spec, "priorityClassName")
-    path = (*pod.path, "priority")
-    if priority is None:
-        return
-    if name in _SYSTEM_PRIORITIES:
-        if priority != _SYSTEM_PRIORITIES[name]:
-            yield Finding(PRIORITY, path, f"`priority` {priority} is not the {_SYSTEM_PRIORITIES[name]} of {name}; leave it out")
-    elif not name and priority != 0:
-        message = f"`priority` {priority} is refused unless it is the cluster's default; name the class in `priorityClassName` instead"
-        yield Finding(PRIORITY_ALONE, path, message, part="key")
+    name = text(pod.spec, "priorityClassName")
+    usual = _SYSTEM_PRIORITIES.get(name or "", 0)
+    settings = {"priority": (integer(pod.spec, "priority"), usual), "preemptionPolicy": (text(pod.spec, "preemptionPolicy"), _PREEMPTS)}
+    for key, (value, wanted) in settings.items():
+        if value is None or value == wanted:
+            continue
+        if name in _SYSTEM_PRIORITIES:
+            yield Finding(PRIORITY, (*pod.path, key), f"`{key}` {value} is not the {wanted} of {name}; leave it out")
+        elif not name:
+            message = f"`{key}` {value} is refused unless it is the cluster's default; name the class in `priorityClassName` instead"
+            yield Finding(PRIORITY_ALONE, (*pod.path, key), message, part="key")

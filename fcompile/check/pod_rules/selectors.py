@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from fcompile.check.formats import accepts
 from fcompile.check.pod_rules.read import entries, texts
 from fcompile.check.values import sequence, text
 from fcompile.diagnostics.problem import Finding, Path, Severity, rule
+from fcompile.model.formats import accepts
 
 SELECTOR_VALUES = rule(
     "FC275",
@@ -22,7 +22,7 @@ NODE_REQUIREMENT = rule(
     "node-requirement",
     Severity.ERROR,
     "A node selector names something that no node has.",
-    "Keys are node labels, and values such as labels can have; `matchFields` knows only metadata.name, with In or NotIn and one node.",
+    "Values are such as labels can have; `matchFields` knows only metadata.name, with In or NotIn and one node.",
 )
 NOT_A_NUMBER = rule(
     "FC277",
@@ -44,9 +44,6 @@ def node_term_rules(term: dict[str, Any], path: Path, *, required: bool, version
     for index, requirement in entries(term, "matchExpressions"):
         place = (*path, "matchExpressions", index)
         yield from _values(requirement, place)
-        key = text(requirement, "key")
-        if key and not accepts("label-key")(key):
-            yield Finding(NODE_REQUIREMENT, (*place, "key"), f'"{key}" is no label key; correct it')
         if required and version >= 33:
             for position, value in texts(requirement, "values"):
                 if not accepts("label-value")(value):
@@ -92,6 +89,6 @@ def _field(requirement: dict[str, Any], path: Path) -> Iterator[Finding]:
     if key and key != "metadata.name":
         yield Finding(NODE_REQUIREMENT, (*path, "key"), f'`key` in `matchFields` must be metadata.name, not "{key}"; change it')
         return
-    for position, value in texts(requirement, "values"):
-        if not accepts("dns-subdomain")(value):
+    for position, value in enumerate(values):
+        if value is None or (isinstance(value, str) and not accepts("dns-subdomain")(value)):
             yield Finding(NODE_REQUIREMENT, (*path, "values", position), f'"{value}" cannot be the name of a node; correct it')

@@ -10,6 +10,7 @@ from typing import Any
 
 from fcompile.check.pod_rules.read import choice, empty_list, flag, given
 from fcompile.check.values import integer, mapping, text
+from fcompile.model.formats import accepts
 
 Problems = Iterator[tuple[str, str]]
 
@@ -85,6 +86,13 @@ def _named_secret(key: str) -> Callable[[dict[str, Any], dict[str, Any]], Proble
     return check
 
 
+def _csi(source: dict[str, Any], volume: dict[str, Any]) -> Problems:
+    yield from _named_secret("nodePublishSecretRef")(source, volume)
+    name = text(mapping(source, "nodePublishSecretRef"), "name")
+    if name and not accepts("dns-subdomain")(name):
+        yield "nodePublishSecretRef", f'"{name}" cannot be the name of a Secret; correct it'
+
+
 def _azure_disk(source: dict[str, Any], volume: dict[str, Any]) -> Problems:
     kind, uri = choice(source, "kind", "Shared"), text(source, "diskURI")
     start = "/subscriptions/" if kind == "Managed" else "https://"
@@ -95,7 +103,7 @@ def _azure_disk(source: dict[str, Any], volume: dict[str, Any]) -> Problems:
 STORAGE_SYSTEMS: dict[str, Callable[[dict[str, Any], dict[str, Any]], Problems]] = {
     "azureDisk": _azure_disk,
     "cinder": _named_secret("secretRef"),
-    "csi": _named_secret("nodePublishSecretRef"),
+    "csi": _csi,
     "fc": _fibre_channel,
     "flexVolume": _flex,
     "flocker": _flocker,

@@ -84,7 +84,7 @@ def _sources(volume: dict[str, Any], index: int, pod: Pod) -> Iterator[Finding]:
         if first is not None:
             yield Finding(VOLUME_SOURCES, path, f"the volume has a `{first}` already; keep one source", part="key")
         first = first or kind
-        if isinstance(source, dict) and source:
+        if isinstance(source, dict):
             yield from _source(kind, source, volume, path, pod)
         if kind in _GONE and pod.version >= _GONE[kind]:
             message = f"`{kind}` volumes cannot be mounted in Kubernetes 1.{pod.version}; use another kind"
