@@ -86,9 +86,9 @@ class Project:
     def replace(self, file: str, old: str, new: str) -> None:
         """Change a file, and stage it."""
         path = self.folder / file
-        before = path.read_text("utf-8")
-        assert old in before
-        path.write_text(before.replace(old, new), "utf-8")
+        before = path.read_bytes()
+        assert old.encode() in before
+        path.write_bytes(before.replace(old.encode(), new.encode()))
         git(self.folder, "add", "--", file)
 
 
@@ -96,7 +96,6 @@ class Project:
 def project(tmp_path: Path, home: Path, hooks: tuple[Path, str]) -> Project:
     folder = tmp_path / "a project"
     shutil.copytree(MIXTURE, folder)
-    write_lock_files(folder)
     location, commit = hooks
     used = [{"id": "fcompile-validate"}, {"id": "fcompile-validate-all", "stages": ["manual"]}]
     configuration = {"repos": [{"repo": str(location), "rev": commit, "hooks": used}]}
@@ -106,15 +105,17 @@ def project(tmp_path: Path, home: Path, hooks: tuple[Path, str]) -> Project:
 
 
 def write_lock_files(folder: Path) -> None:
-    """Lock files as package managers write them: some megabytes, and nothing of ours in them."""
+    """Lock files as package managers write them: larger than any document of ours may be, and nothing of ours in them."""
     integrity = "sha512-" + "A" * 88
-    packages = {f"node_modules/package-{number}": {"version": "1.0.0", "integrity": integrity} for number in range(15_000)}
+    packages = {f"node_modules/package-{number}": {"version": "1.0.0", "integrity": integrity} for number in range(75_000)}
     (folder / "package-lock.json").write_text(json.dumps({"lockfileVersion": 3, "packages": packages}, indent=2), "utf-8")
-    entries = [f"  /package-{number}@1.0.0:\n    resolution: {{integrity: {integrity}}}\n    dev: false\n" for number in range(15_000)]
+    entries = [f"  /package-{number}@1.0.0:\n    resolution: {{integrity: {integrity}}}\n    dev: false\n" for number in range(75_000)]
     (folder / "pnpm-lock.yaml").write_text("lockfileVersion: '9.0'\n\npackages:\n\n" + "\n".join(entries), "utf-8")
 
 
 def test_a_repository_without_problems_passes(project: Project) -> None:
+    write_lock_files(project.folder)
+    git(project.folder, "add", "--all")
     code, output = project.hook("fcompile-validate", "--all-files")
     assert code == 0, output
     assert "Passed" in output
@@ -122,11 +123,22 @@ def test_a_repository_without_problems_passes(project: Project) -> None:
     assert "warning[" not in output
 
 
-@pytest.mark.parametrize("file", ["chart/templates/framework.yaml", "chart/templates/plain.yaml", "overlay/patches/more-workers.yaml"])
-def test_what_is_passed_over_is_said(project: Project, file: str) -> None:
-    _, output = project.hook("fcompile-validate", "--files", file)
-    assert file in output
-    assert "Helm" in output or "kustomize" in output
+@pytest.mark.parametrize(
+    ("file", "what"),
+    [
+        ("chart/templates/framework.yaml", "a template"),
+        ("chart/templates/plain.yaml", "a template of a Helm chart"),
+        ("chart/charts/queue/templates/tests/smoke.yaml", "a template of a Helm chart"),
+        ("ansible/templates/framework.yaml", "a template"),
+        ("overlay/patches/more-workers.yaml", "a kustomize patch"),
+        ("legacy/base/fewer-workers.yaml", "a kustomize patch"),
+        ("legacy/remove.yaml", "a kustomize patch"),
+    ],
+)
+def test_what_is_passed_over_is_said(project: Project, file: str, what: str) -> None:
+    code, output = project.hook("fcompile-validate", "--files", file)
+    assert code == 0, output
+    assert re.search(rf"skipped {re.escape(file)}: {what}\b", output), output
 
 
 @pytest.mark.parametrize(
@@ -137,6 +149,8 @@ def test_what_is_passed_over_is_said(project: Project, file: str) -> None:
         ("frameworks/several in one file.yaml", "containers:", "containres:"),
         ("frameworks/serve.json", '"taskNumber": 2', '"taskNumber": "2"'),
         ("frameworks/train.yaml", "  name: train", "  name: train\n  name: train"),
+        ("frameworks/train.yaml", "    - name: worker", "\t- name: worker"),
+        ("frameworks/crlf and BOM.yaml", "taskNumber: 1", "taskNumber: -1"),
     ],
 )
 def test_a_problem_fails_the_hook_at_its_position(project: Project, file: str, old: str, new: str) -> None:

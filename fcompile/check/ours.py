@@ -13,7 +13,13 @@ from fcompile.diagnostics.problem import Path
 from fcompile.load import LoadError, values
 from fcompile.model import names
 
-_TEMPLATE_ACTION = re.compile(r"\{\{-?\s*(?:[.$/(]|-?\s*/\*|(?:include|template|if|else|range|end|with|define|block|toYaml|tpl|printf|default|required|quote|lookup)\b)")
+# Only at the start of a line, an item or a value: within a string an action breaks no YAML, so what is wrong is something else.
+_TEMPLATE_ACTION = re.compile(
+    r"""^[ \t]*(?:-[ \t]+)*(?:(?:"[\w./-]+"|'[\w./-]+'|[\w./-]+)[ \t]*:[ \t]+)?\[?[ \t]*
+    (?:\{\{-?\s*(?:[.$/(]|(?:include|template|if|else|range|end|with|define|block|toYaml|tpl|printf|default|required|quote|lookup)\b)
+    |\{%-?\s*\w)""",
+    re.MULTILINE | re.VERBOSE,
+)
 _KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 
 
@@ -40,7 +46,7 @@ def is_framework(value: Any) -> bool:
 
 
 def looks_like_template(source: str) -> bool:
-    """Whether a text holds Go template actions, as Helm's templates do. FrameworkController's own placeholders are none."""
+    """Whether a text that is no YAML is a Go (so Helm) or Jinja template. FrameworkController's placeholders are no sign of one."""
     return _TEMPLATE_ACTION.search(source) is not None
 
 
@@ -81,7 +87,8 @@ def _patches_of(kustomization: str) -> frozenset[str]:
             documents = values(file.read())
     except (OSError, LoadError):
         return frozenset()
-    folder, found = os.path.dirname(kustomization), set()
+    folder = os.path.dirname(kustomization)
+    found: set[str] = set()
     for document in documents:
         listed = sequence(document, "patchesStrategicMerge")
         listed = listed + [mapping({"patch": patch}, "patch").get("path") for patch in sequence(document, "patches")]

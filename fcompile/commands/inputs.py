@@ -19,7 +19,7 @@ from fcompile.load.files import FileEntry, find, may_hold_framework
 WORTH_PROCESSES = 64
 """From so many files on, starting processes costs less than they save."""
 _AT_ONCE = 16
-_SAYS_FRAMEWORK = re.compile(r"""kind["']?\s*:\s*["']?Framework\b""")
+_SAYS_FRAMEWORK = re.compile(r"""^[^#\n]*\bkind["']?\s*:\s*["']?Framework\b""", re.MULTILINE)
 
 
 class File(NamedTuple):
@@ -121,7 +121,7 @@ def _skipped(entry: FileEntry, data: bytes, found: Read) -> str:
     if not may_hold_framework(data):
         return ""
     if any(isinstance(document, LoadError) for document in found) and looks_like_template(data.decode("utf-8", "replace")):
-        return "a template, not YAML: render it first (helm template … | fcompile validate -)"
+        return "a template, not YAML: render it first (such as: helm template … | fcompile validate -)"
     return "" if entry.path == "-" else skip_reason(entry.path) or ""
 
 
