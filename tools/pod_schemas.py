@@ -105,11 +105,9 @@ def versioned(name: str, field: str, versions: list[int], by_version: dict[int, 
     kinds = {(form["kind"], form.get("items")) for form in (by_version[version][name][field] for version in versions)}
     if len(kinds) > 1:
         raise SystemExit(f"{name}.{field} changed its kind: {sorted(map(str, kinds))}")
-    # While everyone in a version has the type's every field, the type itself is as new as they are: say it once, where it is used.
-    here = [version for version, types in by_version.items() if name in types]
-    if first != here[0]:
+    if first != VERSIONS[0]:
         newest["since"] = first
-    if last != here[-1]:
+    if last != VERSIONS[-1]:
         newest["until"] = last
     return newest
 

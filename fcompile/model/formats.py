@@ -61,10 +61,10 @@ def suggestion(name: str, text: str) -> str | None:
     fits = accepts(name)
     for candidate in (
         text.strip(SPACE),
+        text.lstrip("/"),
+        re.sub(r"[^A-Za-z0-9_]+", "_", text).strip("_"),
         text.strip(SPACE).lower(),
         re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-"),
-        re.sub(r"[^A-Za-z0-9_]+", "_", text).strip("_"),
-        text.lstrip("/"),
     ):
         if candidate and candidate != text and fits(candidate):
             return candidate
@@ -160,7 +160,7 @@ FORMATS: dict[str, Format] = {
     "framework-name": Format("1 to 63 lower-case letters and digits, and nothing else", "[a-z0-9]{1,63}"),
     "dns-label": Format(_DNS_LABEL, _LABEL, 63, _dns_label),
     "dns-subdomain": Format(_DNS_SUBDOMAIN, _SUBDOMAIN, 253, _dns_subdomain),
-    "dns-prefix": Format(f"{_DNS_SUBDOMAIN}, and `-` at the end", rf"(?:{_LABEL}\.)*[a-z0-9](?:[-a-z0-9]*[a-z0-9])?-?", 253, _dns_prefix),
+    "dns-prefix": Format(f"{_DNS_SUBDOMAIN}, and `-` at the end", rf"(?!-$)(?:{_LABEL}\.)*(?:[a-z0-9][-a-z0-9]*|-)", 253, _dns_prefix),
     "hostname": Format(_DNS_SUBDOMAIN.replace("253", "64"), _SUBDOMAIN, 64),
     "label-key": Format(_KEY, rf"(?:(?=[^/]{{1,253}}/){_SUBDOMAIN}/)?{_NAME}", 0, _label_key),
     "annotation-key": Format(_KEY, rf"(?:(?=[^/]{{1,253}}/){_ANY_CASE}(?:\.{_ANY_CASE})*/)?{_NAME}", 0, _annotation_key),
