@@ -12,8 +12,9 @@ from typing import Any
 from fcompile.check.pod_rules.accounts import account_rules
 from fcompile.check.pod_rules.affinity import affinity_rules
 from fcompile.check.pod_rules.containers import container_rules
-from fcompile.check.pod_rules.dropped import dropped_fields, in_force
+from fcompile.check.pod_rules.dropped import dropped_fields
 from fcompile.check.pod_rules.env import env_rules
+from fcompile.check.pod_rules.in_force import in_force
 from fcompile.check.pod_rules.lifecycle import lifecycle_rules
 from fcompile.check.pod_rules.metadata import metadata_rules
 from fcompile.check.pod_rules.mounts import mount_rules

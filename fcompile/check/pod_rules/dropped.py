@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -111,25 +111,6 @@ _CONTAINER: Tree = {
 }
 _SIDECAR = _Gate(gates.KNOWS_SIDECARS, gates.SIDECARS, "SidecarContainers")
 _RESTART_POLICY = _Gate(gates.KNOWS_RESTART_RULES, gates.CONTAINER_RESTART_RULES, "ContainerRestartRules")
-
-
-# A field that is taken out must still be readable.
-_STILL_ERRORS = frozenset(("FC101", "FC102", "FC111", "FC112", "FC113"))
-
-
-def in_force(findings: Iterable[Finding]) -> list[Finding]:
-    """All findings but the errors in fields that are reported as dropped: the API server does not look at those either."""
-    found = list(findings)
-    places = {finding.path for finding in found if finding.rule is DROPPED}
-    if not places:
-        return found
-    return [finding for finding in found if not _is_moot(finding, places)]
-
-
-def _is_moot(finding: Finding, places: set[Path]) -> bool:
-    if finding.rule.severity is not Severity.ERROR or finding.rule.code in _STILL_ERRORS:
-        return False
-    return any(finding.path[:length] in places for length in range(1, len(finding.path) + 1))
 
 
 def dropped_fields(pod: Pod) -> Iterator[Finding]:
