@@ -11,7 +11,7 @@ from .faults import DuplicateKey, Fault
 from .json_values import number
 from .places import Entry, Place
 
-_TOKEN: Final = re.compile(r'[ \t\r\n]*("(?:[^"\\]|\\.)*"|[\[\]{},:]|[^ \t\r\n"\[\]{},:]+)', re.DOTALL)
+_TOKEN: Final = re.compile(r'[ \t\r\n]*("(?:[^"\\]++|\\.)*+"|[\[\]{},:]|[^ \t\r\n"\[\]{},:]+)', re.DOTALL)
 _HALF_OF_PAIR: Final = re.compile("[\ud800-\udfff]")
 
 

@@ -12,7 +12,10 @@ from .faults import Fault
 from .scalars import as_value
 
 _WHITE: Final = re.compile(r"[ \t\r\n]*")
-_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"?|[\[\]{},:]', re.DOTALL)
+_STRING: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
+_BRACKET: Final = re.compile(r"[\[\]{}]")
+_TOKEN: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[\]{},:]', re.DOTALL)
+_CONSTANT: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"?|-?(?:NaN|Infinity)', re.DOTALL)
 _HALF_OF_PAIR: Final = re.compile("[\ud800-\udfff]")
 _ESCAPED_HALF: Final = re.compile(r"\\u[dD][89a-fA-F]")
 _MANY: Final = 1_000_000
@@ -48,6 +51,8 @@ def read(text: str, start: int) -> tuple[Any, int]:
         raise _syntax(text, start, error) from None
     if text.count("{", start, end) + text.count("[", start, end) > rules.MAX_DEPTH:
         _measure(text, start)
+    if (end - start) * 4 > rules.MAX_BYTES and len(text[start:end].encode()) > rules.MAX_BYTES:
+        raise too_large(start)
     if _ESCAPED_HALF.search(text, start, end):
         value = _without_halves(value)
     return value, end
@@ -65,40 +70,56 @@ def _refused(text: str, start: int) -> Fault:
 
 
 def end_of(text: str, start: int) -> int:
-    """Where a value ends that was refused; the end of the text if that cannot be known."""
-    depth = 0
-    for token in _TOKEN.finditer(text, start):
-        if token.group() in "{[":
-            depth += 1
-        elif token.group() in "]}":
-            depth -= 1
-        if depth <= 0:
-            return token.end()
-    return len(text)
+    """Where a value ends that was refused; the end of the text if it is too large or deep to find out."""
+    try:
+        _measure(text, start)
+        return _SYNTAX_ONLY.raw_decode(text, start)[1]
+    except (Fault, RecursionError, json.JSONDecodeError):
+        return len(text)
 
 
 def _measure(text: str, start: int) -> None:
     """Refuse a value that is too large, too deep or has too many parts, before anything is built from it."""
-    depth, nodes = 0, 1
-    for token in _TOKEN.finditer(text, start):
-        sign = token.group()
-        if sign in ("{", "["):
-            depth += 1
-            nodes += 1
-            if depth > rules.MAX_DEPTH:
-                message = f"lists and mappings are nested more than {rules.MAX_DEPTH} levels deep: no Kubernetes object is"
-                raise Fault(rules.TOO_DEEP, message, token.start())
-        elif sign in ("}", "]"):
-            depth -= 1
-        elif sign in (",", ":"):
-            nodes += 1
-        if nodes > rules.MAX_NODES:
-            message = f"the document holds more than {rules.MAX_NODES:,} keys and values: split it"
-            raise Fault(rules.TOO_MANY_NODES, message, token.start())
-        if token.end() - start > rules.MAX_BYTES:
-            raise Fault(rules.TOO_LARGE, f"the document is larger than {rules.MAX_BYTES // 1024 // 1024} MiB: split it", start)
-        if depth <= 0:
+    size = 512
+    while not _measure_part(text, start, min(size, rules.MAX_BYTES + 1)):
+        if size > rules.MAX_BYTES:
+            if len(text) - start > rules.MAX_BYTES:
+                raise too_large(start)
             return
+        size *= 8
+
+
+def _measure_part(text: str, start: int, size: int) -> bool:
+    """Measure as much as `size`; False when the value does not end within it."""
+    bare = _STRING.sub("", text[start : start + size])
+    depth, end, opened = 0, len(bare), 0
+    for bracket in _BRACKET.finditer(bare):
+        opens = bracket.group() in ("{", "[")
+        depth += 1 if opens else -1
+        opened += opens
+        if depth > rules.MAX_DEPTH:
+            message = f"lists and mappings are nested more than {rules.MAX_DEPTH} levels deep: no Kubernetes object is"
+            raise Fault(rules.TOO_DEEP, message, _bracket_number(text, start, opened))
+        if depth <= 0 or opened > rules.MAX_NODES:
+            end = bracket.end()
+            break
+    if opened + bare.count(",", 0, end) + bare.count(":", 0, end) > rules.MAX_NODES:
+        message = f"the document holds more than {rules.MAX_NODES:,} keys and values: split it"
+        raise Fault(rules.TOO_MANY_NODES, message, start)
+    return depth <= 0
+
+
+def too_large(start: int) -> Fault:
+    return Fault(rules.TOO_LARGE, f"the document is larger than {rules.MAX_BYTES // 1024 // 1024} MiB: split it", start)
+
+
+def _bracket_number(text: str, start: int, number: int) -> int:
+    """Where the opening bracket with this number stands; the first is 1."""
+    for token in _TOKEN.finditer(text, start):
+        number -= token.group() in ("{", "[")
+        if number == 0:
+            return token.start()
+    return start
 
 
 def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -179,9 +200,9 @@ def _trailing_comma(text: str, place: int) -> int | None:
 
 def _constant_place(text: str, start: int) -> int:
     """Where `NaN` or `Infinity` stands outside of a string."""
-    for token in re.finditer(r'"(?:[^"\\]|\\.)*"|-?(?:NaN|Infinity)', text[start:], re.DOTALL):
+    for token in _CONSTANT.finditer(text, start):
         if not token.group().startswith('"'):
-            return start + token.start()
+            return token.start()
     return start
 
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import math
 import re
-import struct
-from decimal import Decimal
 from typing import Final
 
 Scalar = str | int | float | bool | None
@@ -153,8 +151,15 @@ def as_value(scalar: Scalar) -> Scalar:
     Infinity and not-a-number come back unchanged: JSON has no such numbers, the caller refuses them.
     """
     if isinstance(scalar, float) and scalar.is_integer() and abs(scalar) < 1e21:
-        return int(scalar) if abs(scalar) < 2**53 else int(Decimal(repr(scalar)))
+        return int(scalar) if abs(scalar) < 2**53 else _printed_integer(scalar)
     return scalar
+
+
+def _printed_integer(number: float) -> int:
+    """The integer whose digits are the shortest that mean this float, filled up with zeros."""
+    from decimal import Decimal
+
+    return int(Decimal(repr(number)))
 
 
 def as_key(scalar: Scalar) -> str | None:
@@ -170,6 +175,8 @@ def as_key(scalar: Scalar) -> str | None:
 
 def _single_precision(number: float) -> str:
     """The shortest decimal that is the same number in 32 bits: so much of a floating point key survives in kubectl."""
+    import struct
+
     if math.isnan(number):
         return ".nan"
     try:
@@ -192,6 +199,8 @@ def _single_precision(number: float) -> str:
 
 def _shortest(number: float) -> tuple[str, int]:
     """Significant digits and the exponent of the first of them."""
+    import struct
+
     for precision in range(9):
         text = f"{abs(number):.{precision}e}"
         if struct.pack("f", float(text)) == struct.pack("f", abs(number)):

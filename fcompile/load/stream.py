@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from fcompile.diagnostics.problem import Severity
 
-from . import json_values, rules, yaml_values
+from . import rules, yaml_values
 from .decoding import Decoded, decode
 from .document import Document
 from .faults import DuplicateKey, Fault
@@ -85,6 +85,8 @@ def _items(decoded: Decoded, library: bool = False) -> Iterator[Document | Fault
 
 
 def _json_items(decoded: Decoded, library: bool) -> Iterator[Document | Fault]:
+    from . import json_values  # with the json module: most files are YAML
+
     text, end, count = decoded.source.text, 0, 0
     while (place := json_values.skip_white(text, end)) < len(text):
         try:
@@ -107,7 +109,7 @@ def _after_json(decoded: Decoded, end: int, count: int, fault: Fault, library: b
     if start is not None:
         yield from _with_json_fault(_yaml_items(decoded, start, library), fault, text)
         return
-    place = json_values.skip_white(text, end)
+    place = end + len(text[end:]) - len(text[end:].lstrip(" \t\r\n"))
     if text.startswith("---", place):
         message = "a file that begins with `{` is JSON throughout, without `---`: remove this line, or begin the file with `---`"
         fault = Fault(rules.JSON_SYNTAX, message, place, place + 3)

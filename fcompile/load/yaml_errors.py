@@ -57,6 +57,8 @@ def syntax_fault(error: YAMLError, text: str) -> Fault:
         return Fault(rules.UNCLOSED_QUOTE, message, context)
     if problem.startswith("did not find expected ',' or"):
         return _bracket(text, problem[-2], context, place)
+    if problem == "did not find expected node content" and not text[place:].strip():
+        return Fault(rules.UNCLOSED_BRACKET, "the document ends here, within brackets: close them", place)
     return _other(error, text, problem, context, place)
 
 

@@ -32,7 +32,7 @@ Result = TypeVar("Result")
 
 _MOST_COLONS: Final = 50
 _MARK_IN_TEXT: Final = re.compile("(?:[\n\r\x85\u2028\u2029]|^\ufeff)\ufeff")
-_ESCAPED_SLASH: Final = re.compile(r"(?:[^\\]|\\[^/])*\\/", re.DOTALL)
+_ESCAPE: Final = re.compile(r"\\.", re.DOTALL)
 
 
 def with_events(text: str, use: Callable[[Events], Result]) -> Result:
@@ -95,10 +95,10 @@ def _check_scalars(events: Events, text: str) -> None:
         elif isinstance(event, ScalarEvent):
             start, end = event_range(event)
             if event.style == '"':
-                slash = _ESCAPED_SLASH.match(text, start, end)
-                if slash:
-                    message = "kubectl does not know the escape `\\/` in YAML: write `/` alone"
-                    raise Fault(rules.YAML_SYNTAX, message, slash.end() - 2, slash.end())
+                for escape in _ESCAPE.finditer(text, start, end):
+                    if escape.group() == "\\/":
+                        message = "kubectl does not know the escape `\\/` in YAML: write `/` alone"
+                        raise Fault(rules.YAML_SYNTAX, message, *escape.span())
             elif event.style == "" and flow[-1] and "?" in event.value:
                 message = f'to kubectl a `?` ends a value without quotes within brackets: quote it as `"{event.value}"`'
                 raise Fault(rules.YAML_SYNTAX, message, start, end)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any, Final
+
 from yaml.events import (
     AliasEvent,
-    CollectionEndEvent,
     CollectionStartEvent,
     DocumentEndEvent,
+    MappingEndEvent,
     MappingStartEvent,
-    NodeEvent,
     ScalarEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
     StreamEndEvent,
 )
 
@@ -30,6 +33,9 @@ def with_first_key(fault: DuplicateKey, text: str) -> DuplicateKey:
     first = with_events(text, lambda events: _Builder(events, text, fault.start).first_key(fault.key))
     related = () if first is None else (("the first one is here", *first),)
     return DuplicateKey(fault.rule, fault.message, fault.start, fault.end, fault.key, related)
+
+
+_NODES: Final = frozenset((ScalarEvent, AliasEvent, MappingStartEvent, SequenceStartEvent))
 
 
 class _Frame:
@@ -56,16 +62,17 @@ class _Builder:
     def build(self) -> Place | None:
         while True:
             event = self._next()
-            if isinstance(event, StreamEndEvent | DocumentEndEvent):
+            kind = type(event)
+            if kind is DocumentEndEvent or kind is StreamEndEvent:
                 return self._root
-            if self._stop is not None and isinstance(event, NodeEvent) and event_range(event)[0] >= self._stop:
-                return self._root
-            if isinstance(event, CollectionEndEvent):
+            if kind in _NODES:
+                if self._stop is not None and event_range(event)[0] >= self._stop:
+                    return self._root
+                self._node(event)
+            elif kind is MappingEndEvent or kind is SequenceEndEvent:
                 place = self._frames.pop().place
                 place.end = max(event_range(event)[0 if place.block else 1], place.start)
                 self._attach(place)
-            elif isinstance(event, NodeEvent):
-                self._node(event)
 
     def first_key(self, key: str) -> tuple[int, int] | None:
         """Where the innermost mapping that is open at the stop has a key."""
@@ -74,25 +81,28 @@ class _Builder:
         entry = entries.get(key) if entries else None
         return (entry.start, entry.end) if entry else None
 
-    def _node(self, event: NodeEvent) -> None:
-        frame = self._frames[-1] if self._frames else None
-        if frame is not None and frame.place.entries is not None and frame.key is None and isinstance(event, ScalarEvent | AliasEvent):
-            frame.key = event
-            frame.merging = isinstance(event, ScalarEvent) and is_merge(event)
-            if isinstance(event, ScalarEvent) and event.anchor is not None:
-                self._anchors[event.anchor] = (self._scalar(event), event)
-            return
-        if isinstance(event, CollectionStartEvent):
-            self._open(event)
-        elif isinstance(event, ScalarEvent):
+    def _node(self, event: Any) -> None:
+        kind = type(event)
+        scalar = kind is ScalarEvent
+        if self._frames:
+            frame = self._frames[-1]
+            if frame.key is None and frame.place.entries is not None and (scalar or kind is AliasEvent):
+                frame.key = event
+                frame.merging = scalar and event.value == "<<" and is_merge(event)
+                if scalar and event.anchor is not None:
+                    self._anchors[event.anchor] = (self._scalar(event), event)
+                return
+        if scalar:
             place = self._scalar(event)
             if event.anchor is not None:
                 self._anchors[event.anchor] = (place, event)
             self._attach(place)
-        else:
+        elif kind is AliasEvent:
             place = Place(*event_range(event))
-            place.target = self._anchors[event.anchor or ""][0]
+            place.target = self._anchors[event.anchor][0]
             self._attach(place)
+        else:
+            self._open(event)
 
     def _open(self, event: CollectionStartEvent) -> None:
         place = Place(*event_range(event))
