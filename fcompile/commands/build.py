@@ -6,6 +6,7 @@ Documents of other kinds pass through. A Framework with an error: nothing is pri
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -32,6 +33,10 @@ REVIEW_ONLY = (
     "What will run, for review and `kubectl diff`, not for `kubectl apply`: the controller makes these objects.\n"
     "Values that only the cluster knows (uids, attempt ids, owner references) are left out."
 )
+
+
+_FIRST_SEPARATOR = re.compile(r"\A---[ \t]*(?:\r?\n)?")
+"""The separator that a document can begin with when it is the first one of a file. A comment may follow it."""
 
 
 class Passed(NamedTuple):
@@ -118,7 +123,7 @@ def _is_object(value: Any) -> bool:
 
 def _raw(written: str) -> str:
     """The text of a document that can stand in a stream as it is, else empty."""
-    written = written.strip("\ufeff\r\n")
+    written = _FIRST_SEPARATOR.sub("", written).strip("\ufeff\r\n")
     if not written or written.lstrip()[0] in "{[" or any(line.startswith(("---", "...", "%")) for line in written.splitlines()):
         return ""
     return f"---\n{written}\n"

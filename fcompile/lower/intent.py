@@ -63,7 +63,7 @@ class Intent(NamedTuple):
 def lower(framework: dict[str, Any]) -> Intent:
     """The intent of a defaulted Framework without errors. Pure: the same Framework gives the same intent everywhere."""
     name, spec = framework["metadata"]["name"], framework["spec"]
-    roles = tuple(lower_role(name, role) for role in spec["taskRoles"])
+    roles = tuple(lower_role(name, role) for role in spec.get("taskRoles") or ())
     return Intent(
         framework=name,
         execution_type=spec["executionType"],
