@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -11,7 +12,7 @@ from fcompile import __version__
 from fcompile.errors import EXIT_CLOSED_PIPE, EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_USAGE, UsageError
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser
+    from argparse import ArgumentParser, HelpFormatter
 
 COMMANDS = {
     "validate": "find every problem in Frameworks",
@@ -24,6 +25,8 @@ COMMANDS = {
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command that `argv` (default: the process's own) asks for; returns the exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    # What is imported and parsed lives long and has next to no cycles: looking for them now and then is enough.
+    gc.set_threshold(50_000, 20, 50)
     try:
         code = _run(arguments)
         sys.stdout.flush()
@@ -56,9 +59,7 @@ def _run(arguments: list[str]) -> int:
             return EXIT_USAGE
         return _exit_code_of(parser, arguments)
     command = importlib.import_module(f"fcompile.commands.{arguments[0]}")
-    parser = argparse.ArgumentParser(
-        prog=f"{_program()} {arguments[0]}", description=command.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(prog=f"{_program()} {arguments[0]}", description=command.__doc__, formatter_class=_formatter)
     command.configure(parser)
     try:
         parsed = parser.parse_args(arguments[1:])
@@ -75,13 +76,24 @@ def _top_level() -> ArgumentParser:
     listed = "\n".join(f"  {name:<{width}}  {about}" for name, about in COMMANDS.items())
     parser = argparse.ArgumentParser(
         prog=_program(),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=_formatter,
         description=f"Checks Frameworks (frameworkcontroller.microsoft.com/v1) and writes down exactly what will run.\n\ncommands:\n{listed}",
         epilog="Exit codes: 0 fine, 1 errors in the input, 2 wrong use, 3 a bug in fcompile, 130 interrupted.",
     )
     parser.add_argument("--version", action="version", version=f"fcompile {__version__}")
     parser.add_argument("command", choices=list(COMMANDS), metavar="command", help="one of the above; `fcompile COMMAND --help` tells more")
     return parser
+
+
+def _formatter(prog: str) -> HelpFormatter:
+    """Help as wide as the terminal. Left to itself, argparse imports much to find that out, help or not."""
+    import argparse
+
+    try:
+        columns = os.get_terminal_size(sys.stdout.fileno()).columns
+    except (OSError, ValueError, AttributeError):
+        columns = 100
+    return argparse.RawDescriptionHelpFormatter(prog, width=max(columns - 2, 40))
 
 
 def _exit_code_of(parser: ArgumentParser, arguments: list[str]) -> int:

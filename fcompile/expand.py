@@ -69,12 +69,16 @@ def service(role: Role, namespace: str) -> dict[str, Any] | None:
 def pod(role: Role, namespace: str, index: int | str, cluster: ClusterValues | None = None) -> dict[str, Any]:
     """The Pod of one task: with the cluster's values what the controller creates, without them what was reviewed."""
     made: dict[str, Any] = substitute(role.pod, task_values(namespace, index))
-    if cluster is not None:
-        made["metadata"]["annotations"].update(cluster.annotations())
-        for kind in ("initContainers", "containers"):
-            for container in made["spec"].get(kind) or ():
-                container["env"] = add_cluster_env(container["env"], cluster)
-    return made
+    return made if cluster is None else _with_cluster(made, cluster)
+
+
+def _with_cluster(reviewed: dict[str, Any], cluster: ClusterValues) -> dict[str, Any]:
+    """The Pod that is made of a reviewed one, which is not changed: it may share parts with the intent."""
+    metadata, spec = reviewed["metadata"], dict(reviewed["spec"])
+    for kind in ("initContainers", "containers"):
+        if spec.get(kind):
+            spec[kind] = [{**container, "env": add_cluster_env(container["env"], cluster)} for container in spec[kind]]
+    return {**reviewed, "metadata": {**metadata, "annotations": {**metadata["annotations"], **cluster.annotations()}}, "spec": spec}
 
 
 def shared_objects(intent: Intent, namespace: str) -> Iterator[dict[str, Any]]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from fcompile.check.suggestions import closest
 from fcompile.check.values import mapping, sequence, text
 from fcompile.diagnostics.problem import field_path
 from fcompile.load import LoadError, values
@@ -115,8 +115,8 @@ def _enter(node: Any, field: Field, step: str, override: Override, done: list[st
     if field.kind == "object" and isinstance(node, dict):
         fields = types[field.ref]
         if step not in fields:
-            near = difflib.get_close_matches(step, fields, 1, 0.6)
-            hint = f"; did you mean `{near[0]}`?" if near else f"; its fields are {', '.join(sorted(fields))}"
+            near = closest(step, fields)
+            hint = f"; did you mean `{near.word}`?" if near else f"; its fields are {', '.join(sorted(fields))}"
             raise OverrideError(f"--set {override.written}: `{where}` has no field `{step}`{hint}")
         return step, fields[step]
     if field.kind == "map" and isinstance(node, dict):

@@ -8,6 +8,7 @@ from fcompile.check.across import FrameworkFact, Place, ServiceFact, Where, serv
 from fcompile.check.ambiguous import ambiguous
 from fcompile.check.framework import check_framework
 from fcompile.check.ours import frameworks_in, objects_in
+from fcompile.check.placeholders import may_hold_placeholders
 from fcompile.check.subject import Subject, subject
 from fcompile.check.values import mapping, text
 from fcompile.check.waivers import MARK, Waivers
@@ -96,7 +97,7 @@ def _subject(held: Framework, options: Options) -> Subject:
     def plain(path: Path, part: Part) -> str | None:
         return held.document.plain((*held.path, *path), part)
 
-    return subject(held.value, options.namespace, options.version, plain, "{{FC_" in held.document.text)
+    return subject(held.value, options.namespace, options.version, plain, may_hold_placeholders(held.document.text))
 
 
 def look_up(data: bytes, where: Where) -> Place:

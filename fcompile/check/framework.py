@@ -13,9 +13,7 @@ from fcompile.check.services import service_rules
 from fcompile.check.sizes import INTENT_WORTH_MEASURING, intent_size, size_rules
 from fcompile.check.structure import structure, walk
 from fcompile.check.subject import Subject
-from fcompile.default import default
 from fcompile.diagnostics.problem import Finding, Severity
-from fcompile.lower.intent import lower
 
 
 def check_framework(subject: Subject, source_text: str) -> list[Finding]:
@@ -30,6 +28,9 @@ def check_framework(subject: Subject, source_text: str) -> list[Finding]:
         # A template is checked as its first and as its last task gets it: what is wrong in both is told once.
         found.setdefault((finding.rule.code, path, finding.part), finding._replace(path=path, fix=fix))
     if len(source_text) > INTENT_WORTH_MEASURING and not any(finding.rule.severity is Severity.ERROR for finding in found.values()):
+        from fcompile.default import default
+        from fcompile.lower.intent import lower
+
         # Only a Framework without errors can be lowered.
         return [*found.values(), *intent_size(lower(default(subject.value).framework).document())]
     return list(found.values())

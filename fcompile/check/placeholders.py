@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
-import json
 import re
 from collections.abc import Iterator
 from typing import Any
 
 from fcompile.check.subject import RoleUnderCheck, Subject
+from fcompile.check.suggestions import closest
 from fcompile.check.values import mapping, sequence, text
 from fcompile.diagnostics.problem import Finding, Fix, Part, Path, Severity, rule
 from fcompile.lower.placeholders import role_values, substitute
@@ -45,16 +44,28 @@ KEYS_COLLIDE = rule(
 )
 
 _LOOKS_LIKE = re.compile(r"\{\{[ \t]*(FC_[A-Za-z0-9_]*)[ \t]*(\}\}?)?", re.IGNORECASE)
+_UNUSUAL = re.compile(rf"\{{\{{(?!(?:{'|'.join(names.PLACEHOLDERS)})\}}\}})[ \t]*[Ff][Cc]_")
+_IN_KEY = re.compile(r"\{\{FC_[A-Z_]+\}\}[^\n]*:")
 _REFERENCE = re.compile(r"\$\$|\$\((FC_[A-Za-z0-9_.-]*)\)")
 
 
-def placeholder_rules(subject: Subject, text_of_document: str) -> Iterator[Finding]:
-    """Everything in this file, for one Framework; its document's text lets the common case pass at once."""
-    if _LOOKS_LIKE.search(text_of_document):
+def may_hold_placeholders(source: str) -> bool:
+    """Whether a document may hold placeholders, judged by its text: a backslash may spell one out or fold it."""
+    return "{{FC_" in source or "\\" in source
+
+
+def placeholder_rules(subject: Subject, source: str) -> Iterator[Finding]:
+    """Everything in this file, for one Framework; the text of its document lets what is usual pass at once."""
+    escapes = "\\" in source
+    if "{{FC_" in source or escapes:
         yield from _outside(subject)
+    if escapes or _UNUSUAL.search(source):
         for role in subject.roles:
-            yield from _inside(subject, role)
-    if "$(FC_" in text_of_document:
+            yield from _inside(role)
+    if escapes or _IN_KEY.search(source) or "? " in source:
+        for role in subject.roles:
+            yield from _collisions(role.template, role.template_path, role_values(subject.name, role.name))
+    if "$(FC_" in source or escapes:
         for role in subject.roles:
             yield from _references(role)
 
@@ -73,22 +84,23 @@ def _outside(subject: Subject) -> Iterator[Finding]:
                 )
 
 
-def _inside(subject: Subject, role: RoleUnderCheck) -> Iterator[Finding]:
+def _inside(role: RoleUnderCheck) -> Iterator[Finding]:
     for path, part, written in _strings(role.template, role.template_path):
         for match in _LOOKS_LIKE.finditer(written):
             name = match.group(1)
             if match.group() != names.placeholder(name) or name not in names.PLACEHOLDERS:
                 yield _unknown(path, part, written, match)
-    yield from _collisions(role.template, role.template_path, role_values(subject.name, role.name))
 
 
 def _unknown(path: Path, part: Part, written: str, match: re.Match[str]) -> Finding:
     name = match.group(1)
-    near = [name.upper()] if name.upper() in names.PLACEHOLDERS else difflib.get_close_matches(name.upper(), names.PLACEHOLDERS, 1, 0.75)
-    if not near:
+    import json
+
+    near = closest(name.upper(), names.PLACEHOLDERS)
+    if near is None:
         known = ", ".join(names.PLACEHOLDERS)
         return Finding(UNKNOWN_PLACEHOLDER, path, f"`{match.group()}` is no placeholder and stays as it is: the known ones are {known}", part=part)
-    right = names.placeholder(near[0])
+    right = names.placeholder(near.word)
     why = "is not closed by two braces" if name in names.PLACEHOLDERS and match.group(2) != "}}" else "is no placeholder"
     fixed = written[: match.start()] + right + written[match.end() :]
     fix = Fix(f"write {right}", path, part, json.dumps(fixed, ensure_ascii=False)) if "\n" not in written else None
@@ -97,23 +109,28 @@ def _unknown(path: Path, part: Part, written: str, match: re.Match[str]) -> Find
 
 def _collisions(value: Any, path: Path, values: dict[str, str]) -> Iterator[Finding]:
     if isinstance(value, dict):
-        seen: dict[str, str] = {}
-        for key in value:
-            replaced = substitute(key, values)
-            # A key of digits could also meet one task's index; the first index stands for all of them.
-            if replaced in seen:
-                yield Finding(
-                    KEYS_COLLIDE,
-                    (*path, key),
-                    f"`{key}` and `{seen[replaced]}` are the same key once the placeholders are replaced, and only one value is kept: rename one",
-                    part="key",
-                )
-            seen[replaced] = key
+        if any("{{FC_" in key for key in value):
+            yield from _same_keys(value, path, values)
         for key, item in value.items():
             yield from _collisions(item, (*path, key), values)
     elif isinstance(value, list):
         for index, item in enumerate(value):
             yield from _collisions(item, (*path, index), values)
+
+
+def _same_keys(mapping: dict[str, Any], path: Path, values: dict[str, str]) -> Iterator[Finding]:
+    seen: dict[str, str] = {}
+    for key in mapping:
+        # A key of digits could also meet one task's index; the first index stands for all of them.
+        replaced = substitute(key, values)
+        if replaced in seen:
+            yield Finding(
+                KEYS_COLLIDE,
+                (*path, key),
+                f"`{key}` and `{seen[replaced]}` are the same key once the placeholders are replaced, and only one value is kept: rename one",
+                part="key",
+            )
+        seen[replaced] = key
 
 
 def _references(role: RoleUnderCheck) -> Iterator[Finding]:
@@ -142,8 +159,8 @@ def _unresolved(written: Any, path: Path, known: set[str]) -> Iterator[Finding]:
         name = match.group(1)
         if name is None or name in known:
             continue
-        near = difflib.get_close_matches(name, sorted(known), 1, 0.75)
-        hint = f"did you mean $({near[0]})?" if near else "define the variable, or write `$$(` for the text itself"
+        near = closest(name, sorted(known))
+        hint = f"did you mean $({near.word})?" if near else "define the variable, or write `$$(` for the text itself"
         yield Finding(UNKNOWN_REFERENCE, path, f"`$({name})` refers to no variable of this container, and stays as it is: {hint}")
 
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 from collections.abc import Iterator
 from typing import Any
 
 from fcompile.diagnostics.problem import Finding, Severity, rule
-from fcompile.emit.json import canonical
 
 ETCD_BYTES = 1_572_864
 """etcd's default limit of one request (1.5 MiB)."""
@@ -48,6 +45,8 @@ def size_rules(value: dict[str, Any], text_length: int, aliased: bool) -> Iterat
     """`value` is the Framework, `text_length` its source's length; `aliased` says that YAML aliases may make it longer than that."""
     if text_length < SMALL_ENOUGH and not aliased:
         return
+    import json
+
     size = len(json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str).encode("utf-8", "surrogatepass"))
     if size > ETCD_BYTES:
         yield Finding(
@@ -67,9 +66,13 @@ def size_rules(value: dict[str, Any], text_length: int, aliased: bool) -> Iterat
 
 def intent_size(document: dict[str, Any]) -> Iterator[Finding]:
     """`document` is the intent as the ConfigMap holds it."""
+    from fcompile.emit.json import canonical
+
     plain = canonical(document)
     if len(plain) <= CONFIG_MAP_BYTES // 2:
         return
+    import gzip
+
     # base64 costs nothing here: the API server counts the decoded bytes of binaryData.
     size = len(gzip.compress(plain, 6, mtime=0))
     if size > CONFIG_MAP_BYTES - 1024:

@@ -55,21 +55,28 @@ class Subject(NamedTuple):
     """The source text of the plain scalar at a path, or None when it is quoted, no scalar or not there."""
     roles: tuple[RoleUnderCheck, ...]
     holds_placeholders: bool
+    """Whether there may be any: when not, nobody has to look for them."""
 
     def templates(self) -> Iterator[tuple[RoleUnderCheck, dict[str, Any]]]:
-        """Each role's template as its first and, where that can differ, its last task gets it."""
+        """Each role's template as its first and, where that differs, its last task gets it."""
         for role in self.roles:
-            if not self.holds_placeholders:
-                yield role, role.template
-                continue
-            for index in sorted({0, role.last_index}):
-                yield role, self.substituted(role, index)
+            template = role.template
+            first = self.substituted(role, 0)
+            yield role, first
+            if first is not template and role.last_index > 0:
+                yield role, self.substituted(role, role.last_index)
 
     def substituted(self, role: RoleUnderCheck, index: int) -> dict[str, Any]:
-        """A role's template with the placeholders of one task filled in."""
-        lowered = substitute(role.template, role_values(self.name, role.name))
-        template: dict[str, Any] = substitute(lowered, task_values(self.namespace, index))
+        """A role's template with the placeholders of one task filled in; the template itself when there are none."""
+        if not self.holds_placeholders:
+            return role.template
+        template: dict[str, Any] = substitute(role.template, self._values(role, index))
         return template
+
+    def _values(self, role: RoleUnderCheck, index: int) -> dict[str, str]:
+        # The values of a role still hold the task's symbols, and so are substituted themselves.
+        values: dict[str, str] = substitute(role_values(self.name, role.name), task_values(self.namespace, index))
+        return values
 
     def source_path(self, path: Path) -> Path:
         """A path within a substituted template as it stands in the source, where keys still hold placeholders."""
@@ -94,8 +101,7 @@ class Subject(NamedTuple):
         return step
 
     def substituted_text(self, role: RoleUnderCheck, written: str, index: int) -> str:
-        lowered = substitute(written, role_values(self.name, role.name))
-        return str(substitute(lowered, task_values(self.namespace, index)))
+        return str(substitute(written, self._values(role, index)))
 
 
 def subject(value: dict[str, Any], namespace: str, version: int, plain: Callable[[Path, Part], str | None], holds: bool) -> Subject:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import Any
 
 from fcompile.emit.json import canonical
@@ -17,5 +16,7 @@ def digest(roles: list[dict[str, Any]]) -> str:
     `roles` are mappings of `name`, `pod` and `service` (null without one). Their order does not count, nor do counts and
     policies, which stay outside: scaling and stopping never change a digest.
     """
+    import hashlib  # late: checking alone has no need of it
+
     content = {"lowering": LOWERING_VERSION, "roles": sorted(roles, key=lambda role: str(role["name"]))}
     return f"{LOWERING_VERSION}:sha256:{hashlib.sha256(canonical(content)).hexdigest()}"

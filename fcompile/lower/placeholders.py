@@ -8,6 +8,7 @@ that the order of replacement cannot matter.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import is_not
 from typing import Any
 
 from fcompile.model import names
@@ -32,27 +33,36 @@ def task_values(namespace: str, index: int | str) -> dict[str, str]:
 
 
 def substitute(value: Any, values: Mapping[str, str]) -> Any:
-    """A copy of `value` with each `{{NAME}}` of `values` replaced in all strings, keys included.
+    """`value` with each `{{NAME}}` of `values` replaced in all strings, keys included. The input is not changed.
 
-    Two keys of one mapping that become equal: the one that sorts later stays, as in FrameworkController.
+    What has nothing to replace in it is not copied: the result may share parts with the input, and is the input when nothing at all
+    is replaced. Two keys of one mapping that become equal: the one that sorts later stays, as in FrameworkController.
     """
     return _substitute(value, [(names.placeholder(name), text) for name, text in values.items()])
 
 
 def _substitute(value: Any, pairs: list[tuple[str, str]]) -> Any:
-    if isinstance(value, str):
-        return _replace(value, pairs)
-    if isinstance(value, dict):
-        if any("{{" in key for key in value):
+    kind = type(value)
+    if kind is str:
+        return _replace(value, pairs) if "{{FC_" in value else value
+    if kind is dict:
+        if any(["{{FC_" in key for key in value]):
             return {_replace(key, pairs): _substitute(value[key], pairs) for key in sorted(value)}
-        return {key: _substitute(item, pairs) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_substitute(item, pairs) for item in value]
+        changed = {}
+        for key, item in value.items():
+            if type(item) is str and "{{FC_" not in item:
+                continue
+            made = _substitute(item, pairs)
+            if made is not item:
+                changed[key] = made
+        return {**value, **changed} if changed else value
+    if kind is list:
+        made = [_substitute(item, pairs) for item in value]
+        return made if any(map(is_not, made, value)) else value
     return value
 
 
 def _replace(text: str, pairs: list[tuple[str, str]]) -> str:
-    if "{{FC_" in text:
-        for written, replacement in pairs:
-            text = text.replace(written, replacement)
+    for written, replacement in pairs:
+        text = text.replace(written, replacement)
     return text
