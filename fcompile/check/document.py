@@ -78,7 +78,7 @@ def check_document(document: Document, number: int, options: Options, checked: C
     for path, value in frameworks_in(document.value):
         held = Framework(document, path, value)
         under_check = _subject(held, options)
-        label = f"{under_check.namespace}/{under_check.name}"
+        label = f"{under_check.namespace}/{under_check.name}" if under_check.name else ""
         findings = [*check_framework(under_check, document.text), *ambiguous(document, path)]
         checked.problems.extend(sorted((_place_finding(held, finding, label) for finding in findings), key=lambda problem: problem.span.start))
         if under_check.name:

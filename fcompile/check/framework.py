@@ -54,7 +54,7 @@ def _all(subject: Subject, source_text: str) -> Iterator[Finding]:
 
 def _with_templates(subject: Subject, templates: list[tuple[Any, dict[str, Any]]]) -> dict[str, Any]:
     """The Framework with each role's template as its first task gets it."""
-    if not subject.holds_placeholders:
+    if not subject.holds_placeholders or not subject.roles:
         return subject.value
     first = {role.index: template for role, template in reversed(templates)}
     roles = []
