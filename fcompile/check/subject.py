@@ -8,9 +8,11 @@ from typing import Any, NamedTuple
 from fcompile.check.values import integer, mapping, sequence, text
 from fcompile.diagnostics.problem import Part, Path
 from fcompile.lower.placeholders import role_values, substitute, task_values
+from fcompile.model import names
 
 MAX_TASKS = 10_000
 DEFAULT_NAMESPACE = "default"
+_WITH_INDEX = (names.placeholder(names.TASK_INDEX), names.placeholder(names.POD_NAME))
 
 
 class RoleUnderCheck(NamedTuple):
@@ -58,12 +60,10 @@ class Subject(NamedTuple):
     """Whether there may be any: when not, nobody has to look for them."""
 
     def templates(self) -> Iterator[tuple[RoleUnderCheck, dict[str, Any]]]:
-        """Each role's template as its first and, where that differs, its last task gets it."""
+        """Each role's template as its first task gets it and, where the index can matter to any rule, as its last one does."""
         for role in self.roles:
-            template = role.template
-            first = self.substituted(role, 0)
-            yield role, first
-            if first is not template and role.last_index > 0:
+            yield role, self.substituted(role, 0)
+            if self.holds_placeholders and role.last_index > 0 and _index_matters(role.template):
                 yield role, self.substituted(role, role.last_index)
 
     def substituted(self, role: RoleUnderCheck, index: int) -> dict[str, Any]:
@@ -118,6 +118,28 @@ def subject(value: dict[str, Any], namespace: str, version: int, plain: Callable
 def _count(role: Any) -> int:
     count = integer(role, "taskNumber")
     return 1 if count is None else count
+
+
+def _index_matters(value: Any, parent: str = "") -> bool:
+    """Whether the task's index is in a template anywhere but in free text: a command, an argument, a variable's value, an annotation."""
+    if isinstance(value, str):
+        return "{{FC_" in value and any(written in value for written in _WITH_INDEX)
+    if isinstance(value, list):
+        return any([_index_matters(item, parent) for item in value])
+    if not isinstance(value, dict) or not value:
+        return False
+    if any(["{{FC_" in key for key in value]):
+        return True
+    if parent == "annotations":
+        return False
+    for key, item in value.items():
+        kind = type(item)
+        if kind is str:
+            if "{{FC_" in item and not (parent == "env" and key == "value") and _index_matters(item):
+                return True
+        elif (kind is dict or (kind is list and key not in ("command", "args"))) and _index_matters(item, key):
+            return True
+    return False
 
 
 def _child(node: Any, step: str | int) -> Any:
