@@ -18,18 +18,21 @@ class Closest(NamedTuple):
 
 
 def closest(word: str, known: Iterable[str]) -> Closest | None:
-    """The known word that is most like `word`, or None when none is near or two are equally so."""
+    """The known word that is most like `word`, or the only one that contains it; None when none is near or two are equally so."""
     plain = _plain(word)
     best: list[tuple[int, str]] = []
+    longer = []
     for candidate in known:
         if _plain(candidate) == plain:
             return Closest(candidate, True)
+        if len(plain) > 4 and plain in _plain(candidate):
+            longer.append(candidate)
         distance = edits(word.lower(), candidate.lower())
         if distance <= max(1, min(len(word), len(candidate)) // 3):
             best.append((distance, candidate))
     best.sort()
     if not best or (len(best) > 1 and best[0][0] == best[1][0]):
-        return None
+        return Closest(longer[0], False) if len(longer) == 1 else None
     distance, candidate = best[0]
     return Closest(candidate, distance == 1 and len(word) >= 6)
 
@@ -69,7 +72,7 @@ def home(name: str, root: str, path: Path, version: int) -> str | None:
     if chain:
         for field, below in types(version)[chain[-1]].items():
             if below.ref and name in types(version)[below.ref]:
-                return f"it belongs into `{field}`, one level down"
+                return f"it belongs in `{field}`, one level down"
     place = _places(root, version).get(name)
     return None if place is None else f"it is a field of `{place}`"
 

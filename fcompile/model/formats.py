@@ -65,6 +65,7 @@ def suggestion(name: str, text: str) -> str | None:
         re.sub(r"[^A-Za-z0-9_]+", "_", text).strip("_"),
         text.strip(SPACE).lower(),
         re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-"),
+        re.sub(r"[^a-z0-9]+", "", text.lower()),
     ):
         if candidate and candidate != text and fits(candidate):
             return candidate

@@ -101,7 +101,8 @@ def test_the_field_of_upstreams_own_example() -> None:
     [
         (with_main(restartPolicyy="x", nodeSelector={"a": "b"}), "it is a field of `spec`, one level up"),
         (with_spec(capabilities={"add": ["SYS_PTRACE"]}), "it is a field of `spec.taskRoles[].task.pod.spec.containers[].securityContext`"),
-        (with_main(privileged=True), "it belongs into `securityContext`, one level down"),
+        (with_main(privileged=True), "it belongs in `securityContext`, one level down"),
+        (framework({**role(), "completionPolicy": {}}), "did you mean `frameworkAttemptCompletionPolicy`?"),
         (with_main(taskNumber=3), "it is a field of `taskRoles`, 4 levels up"),
     ],
 )
@@ -340,7 +341,7 @@ def test_too_many_items() -> None:
         (framework(role(), executionType="Run"), "use Create, Start or Stop", None),
         (
             framework(role(), managedBy="kueue"),
-            "use frameworkcontroller.microsoft.com/frameworkcontroller or kueue.x-k8s.io/multikueue",
+            "did you mean `kueue.x-k8s.io/multikueue`? It can be frameworkcontroller.microsoft.com/frameworkcontroller or",
             None,
         ),
         (with_spec(restartPolicy="Sometimes"), "use Always, OnFailure or Never", None),

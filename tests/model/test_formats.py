@@ -103,6 +103,7 @@ def test_test_and_pattern_say_the_same(name: str, data: st.DataObject) -> None:
         ("dns-label", "Worker_1", "worker-1"),
         ("dns-label", " a ", "a"),
         ("framework-name", "Train", "train"),
+        ("framework-name", "My-Train", "mytrain"),
         ("env-name", "MY VAR", "MY_VAR"),
         ("port-name", "HTTP", "http"),
         ("local-path", "/a/b", "a/b"),
