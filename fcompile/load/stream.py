@@ -154,7 +154,7 @@ class _Chunk(NamedTuple):
 
 
 def _yaml_items(decoded: Decoded, start: int, library: bool) -> Iterator[Document | Fault]:
-    for chunk in _chunks(decoded.source.text, start, decoded.marked):
+    for chunk in _chunks(decoded.source.text, start, decoded.marked, library):
         if chunk.fault is not None and not library:
             yield chunk.fault
         text = decoded.source.text[chunk.start : chunk.end]
@@ -172,10 +172,12 @@ def _yaml_items(decoded: Decoded, start: int, library: bool) -> Iterator[Documen
             yield _moved(_ignored(fed.text, ignored), chunk.start, fed)
 
 
-def _chunks(text: str, start: int, marked: bool) -> Iterator[_Chunk]:
+def _chunks(text: str, start: int, marked: bool, library: bool) -> Iterator[_Chunk]:
     begin, separated = start, False
     fault: Fault | None = None
     for separator in _separators(text, start):
+        if library and separator.group(1).strip() and not separator.group(1)[0].isspace():
+            continue
         if separator.start() > begin:
             if _only_directives(text, begin, separator.start()):
                 fault = fault or _directive(text, begin)

@@ -1,8 +1,8 @@
 """libyaml's events, corrected where libyaml and the Go library of kubectl read differently.
 
-Both descend from the same C code, so little is left to correct: a colon before a bracket, question marks and tags within brackets, the
-escape `\\/`, the version in `%YAML`, and a byte order mark that begins a line. Where kubectl's reading makes sense it is taken, else the
-text is refused.
+Both descend from the same C code, so little is left to correct: a colon before a bracket, question marks and tags within brackets,
+the escapes `\\/` and `\\'`, the version in `%YAML`, and a byte order mark that begins a line. Where kubectl's reading makes sense it is
+taken, else the text is refused.
 """
 
 from __future__ import annotations
@@ -30,7 +30,11 @@ Events = Callable[[], Any]
 """Gives the next event at each call."""
 Result = TypeVar("Result")
 
-_MOST_COLONS: Final = 50
+_MOST_HIDDEN: Final = 50
+_MEANINGS: Final = {":": ":", "\\": ""}
+"""What a hidden character adds to the text of its scalar."""
+_IN_TAG: Final = "x"
+"""What stands for a character of a tag. No such tag means anything to kubectl, and so not its name either."""
 _MARK_IN_TEXT: Final = re.compile("(?:[\n\r\x85\u2028\u2029]|^\ufeff)\ufeff")
 _ESCAPE: Final = re.compile(r"\\.", re.DOTALL)
 
@@ -43,38 +47,45 @@ def with_events(text: str, use: Callable[[Events], Result]) -> Result:
     mark = _MARK_IN_TEXT.search(text) if "\ufeff" in text else None
     if mark:
         message = "a byte order mark stands in the middle of the file, and kubectl would take it for a part of the text: remove it"
-        raise Fault(rules.FORBIDDEN_CHARACTER, message, mark.start() + 1)
-    colons: list[int] = []
+        raise Fault(rules.FORBIDDEN_CHARACTER, message, mark.end() - 1)
+    hidden: dict[int, str] = {}
     while True:
         try:
-            return use(_events(text, colons))
+            return use(_events(text, hidden))
         except YAMLError as error:
-            colon = _colon_of_text(error)
-            if colon is None or len(colons) == _MOST_COLONS:
+            place = _only_libyaml_refuses(error, text)
+            if place is None or len(hidden) == _MOST_HIDDEN:
                 raise syntax_fault(error, text) from None
-            colons.append(colon)
+            hidden[place] = _MEANINGS.get(text[place], _IN_TAG)
 
 
-def _colon_of_text(error: YAMLError) -> int | None:
-    """Where libyaml stumbles over the colon in `[a:]`, which to kubectl is a part of the text."""
-    if isinstance(error, MarkedYAMLError) and error.problem == "found unexpected ':'" and error.problem_mark:
-        return int(error.problem_mark.index)
-    return None
+def _only_libyaml_refuses(error: YAMLError, text: str) -> int | None:
+    """Where libyaml stumbles over a character that kubectl reads: in `[a:]`, in `"it\\'s"`, or in the tag of `!a,b c`."""
+    if not isinstance(error, MarkedYAMLError) or error.problem_mark is None:
+        return None
+    place = int(error.problem_mark.index)
+    in_tag = error.context in ("while scanning a tag", "while parsing a tag") and text[place : place + 1] in (",", "[", "]")
+    if error.problem == "found unexpected ':'" or in_tag:
+        return place
+    return place if error.problem == "found unknown escape character" and text[place : place + 2] == "\\'" else None
 
 
-def _events(text: str, colons: list[int]) -> Events:
-    if not colons:
+def _events(text: str, hidden: dict[int, str]) -> Events:
+    """The events, with characters hidden from libyaml: a letter that the text does not use stands for each, and is changed back."""
+    if not hidden:
         return CParser(text).get_event
-    stand_in = next(letter for letter in map(chr, range(0xE000, 0xF8FF)) if letter not in text)
+    unused = (letter for letter in map(chr, range(0xE000, 0xF8FF)) if letter not in text)
+    stand_ins = {meaning: next(unused) for meaning in _MEANINGS.values()} | {_IN_TAG: _IN_TAG}
     letters = list(text)
-    for colon in colons:
-        letters[colon] = stand_in
+    for place, meaning in hidden.items():
+        letters[place] = stand_ins[meaning]
     get = CParser("".join(letters)).get_event
 
     def next_event() -> Any:
         event = get()
         if type(event) is ScalarEvent:
-            event.value = event.value.replace(stand_in, ":")
+            for meaning, stand_in in stand_ins.items():
+                event.value = event.value.replace(stand_in, meaning)
         return event
 
     return next_event

@@ -56,11 +56,12 @@ def check_start(event: DocumentStartEvent) -> None:
 
 
 def check_tag(event: NodeEvent, text: str) -> None:
-    """Refuse a tag that a comma or bracket follows at once: kubectl takes that for a part of the tag."""
-    tag = _TAG.match(text, event_range(event)[0])
-    if tag and text[tag.end() : tag.end() + 1] in (",", "[", "]"):
-        message = f"kubectl takes the `{text[tag.end()]}` for a part of the tag before it: write a space between them"
-        raise Fault(rules.YAML_SYNTAX, message, tag.end())
+    """Refuse a tag that a comma or bracket ends: kubectl takes that for a part of the tag."""
+    start, end = event_range(event)
+    tag = _TAG.match(text, start)
+    if tag and tag.end() == end and text[end : end + 1] in (",", "[", "]"):
+        message = f"kubectl takes the `{text[end]}` for a part of the tag before it: write a space between them"
+        raise Fault(rules.YAML_SYNTAX, message, end)
 
 
 def duplicate_key(key: str, event: Event) -> DuplicateKey:
