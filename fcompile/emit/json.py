@@ -93,7 +93,7 @@ def _canonical(value: Any, write: Callable[[str], None], depth: int) -> None:
         write("]" if value else "[]")
     else:
         text = _literal(value)
-        write("0" if text == "-0" else text)
+        write("0" if text == "-0.0" else text)
 
 
 def _sorted_keys(mapping: dict[Any, Any]) -> list[str]:

@@ -56,14 +56,14 @@ def _escape(character: str, wide: str) -> str:
 def json_number(number: int | float) -> str:
     """The number as Go's encoding/json and ECMAScript print it: `1`, `0.000001`, `1e-7`, `100000000000000000000`, `1e+21`.
 
-    A whole number outside int64 and uint64 is a float to Kubernetes, and is written as that float. Raises EmitError for NaN,
-    an infinity and what a float cannot hold.
+    Only minus zero keeps a `.0`. A whole number outside int64 and uint64 is a float to Kubernetes, and is written as that float.
+    Raises EmitError for NaN, an infinity and what a float cannot hold.
     """
     number = kubernetes_number(number)
     if isinstance(number, int):
         return str(number)
     text = repr(number)
-    if text.endswith(".0"):
+    if text.endswith(".0") and text != "-0.0":  # `-0` would be read as a whole number, and those have one zero
         return text[:-2]
     mantissa, has_exponent, exponent = text.partition("e")
     if not has_exponent:

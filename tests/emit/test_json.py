@@ -93,13 +93,13 @@ class TestPretty:
 
     @given(value=hostile.values)
     def test_reads_back(self, value: Any) -> None:
-        assert hostile.same(value, json.loads(pretty(value), parse_int=lambda text: -0.0 if text == "-0" else int(text)))
+        assert hostile.same(value, json.loads(pretty(value)))
 
 
 class TestStream:
     @given(values=st.lists(hostile.objects, max_size=4))
     def test_reads_back(self, values: list[dict[str, Any]]) -> None:
-        read = json.loads("".join(stream(values)), parse_int=lambda text: -0.0 if text == "-0" else int(text))
+        read = json.loads("".join(stream(values)))
         if len(values) == 1:
             assert hostile.same(values[0], read)
         else:
