@@ -28,20 +28,53 @@ def main(argv: Sequence[str] | None = None) -> int:
     # What is imported and parsed lives long and has next to no cycles: looking for them now and then is enough.
     gc.set_threshold(50_000, 20, 50)
     try:
+        _check_streams()
         code = _run(arguments)
         sys.stdout.flush()
     except UsageError as error:
-        print(f"fcompile: {error}", file=sys.stderr)
-        return EXIT_USAGE
-    except BrokenPipeError:
-        # Whoever read our output has gone, as `head` does. Python would complain once more when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _end(EXIT_USAGE, str(error))
+    except BrokenPipeError:  # whoever read our output has gone, as `head` does
+        _drop_output()
         return EXIT_CLOSED_PIPE
+    except OSError as error:  # what is read is guarded where it is read: this is a full disk or the like
+        _drop_output()
+        return _end(EXIT_USAGE, f"{error.filename or 'cannot write the output'}: {error.strerror or error}")
     except KeyboardInterrupt:
-        print("fcompile: interrupted", file=sys.stderr)
-        return EXIT_INTERRUPTED
+        _drop_output()
+        return _end(EXIT_INTERRUPTED, "interrupted")
+    except MemoryError:
+        return _end(EXIT_USAGE, "there is not enough memory for this input")
     except Exception:
         return _internal_error()
+    return code
+
+
+def _check_streams() -> None:
+    """See to streams that the caller has closed. Python has None for them, and writes to the standard output what goes to None."""
+    if sys.stdin is not None and sys.stdout is not None and sys.stderr is not None:
+        return
+    while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass  # the next file to be opened must not come to stand in the place of a standard stream
+    os.close(descriptor)
+    if sys.stderr is None:
+        sys.stderr = open(2, "w", encoding="utf-8")  # noqa: SIM115
+    if sys.stdout is None:
+        raise UsageError("the standard output is closed")
+
+
+def _drop_output() -> None:
+    """Forget what is not written yet: Python would try it once more at its end, and complain."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError, AttributeError):
+        return
+
+
+def _end(code: int, message: str) -> int:
+    try:
+        print(f"fcompile: {message}", file=sys.stderr)
+    except OSError:
+        return code  # nowhere to say it
     return code
 
 
@@ -78,7 +111,7 @@ def _top_level() -> ArgumentParser:
         prog=_program(),
         formatter_class=_formatter,
         description=f"Checks Frameworks (frameworkcontroller.microsoft.com/v1) and writes down exactly what will run.\n\ncommands:\n{listed}",
-        epilog="Exit codes: 0 fine, 1 errors in the input, 2 wrong use, 3 a bug in fcompile, 130 interrupted.",
+        epilog="Exit codes: 0 fine, 1 errors in the input, 2 wrong use or nowhere to write, 3 a bug in fcompile, 130 interrupted.",
     )
     parser.add_argument("--version", action="version", version=f"fcompile {__version__}")
     parser.add_argument("command", choices=list(COMMANDS), metavar="command", help="one of the above; `fcompile COMMAND --help` tells more")
