@@ -32,7 +32,7 @@ class _Gate(NamedTuple):
 _USER = _Gate(37, gates.NEVER, "AtomicWriteVolumeUserFields")
 _FILES = {"defaultUser": _USER, "items": {"user": _USER}}
 _HOOK = {
-    "sleep": _Gate(29, gates.SLEEP, "PodLifecycleSleepAction"),
+    "sleep": _Gate(gates.KNOWS_SLEEP, gates.SLEEP, "PodLifecycleSleepAction"),
     "httpGet": {"protocol": _Gate(37, gates.NEVER, "H2CContainerProbe")},
 }
 _PROBE = {

@@ -48,8 +48,10 @@ def lifecycle_rules(pod: Pod) -> Iterator[Finding]:
 
 
 def _hook(hook: dict[str, Any], path: Path, pod: Pod) -> Iterator[Finding]:
-    if given(hook, "sleep") and pod.version < gates.SLEEP:
-        return  # The server takes it out, and with it perhaps the hook.
+    if pod.version < gates.SLEEP:
+        if pod.version >= gates.KNOWS_SLEEP or not given(hook, "sleep"):
+            yield from handler_rules(hook, _KINDS[:-1], path)
+        return
     yield from handler_rules(hook, _KINDS, path)
     sleep = hook.get("sleep")
     if not isinstance(sleep, dict) or any(given(hook, kind) for kind in _KINDS[:-1]):
