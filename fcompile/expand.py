@@ -16,16 +16,16 @@ from fcompile.lower.placeholders import substitute, task_values
 from fcompile.model import names
 
 LEFT_OUT = (
-    ("Pod", "metadata.ownerReferences of the attempt's ConfigMap", "its uid"),
-    *(("Pod", f"metadata.annotations.{name}", "a uid or attempt id") for name in names.CLUSTER_NAMES),
-    *(("Pod", f"spec.*ontainers[*].env[{name}]", "a uid or attempt id") for name in names.CLUSTER_NAMES),
-    ("Pod", f"spec.*ontainers[*].env[{names.TASK_ATTEMPT_INSTANCE_UID}]", "the attempt id"),
-    ("ConfigMap", "metadata.ownerReferences of the Framework", "its uid"),
-    *(("ConfigMap", f"metadata.annotations.{name}", "a uid or attempt id") for name in names.CLUSTER_NAMES[:2]),
-    ("ConfigMap", "binaryData", "a compressed intent: its bytes depend on the compressor; the digest vouches for its content"),
-    ("Service", "metadata.ownerReferences of the Framework", "its uid"),
+    ("Pod", "metadata.ownerReferences", ("of the attempt's ConfigMap",), "its uid"),
+    ("Pod", "metadata.annotations", names.CLUSTER_NAMES, "a uid or attempt id"),
+    ("Pod", "env of every container and init container", names.CLUSTER_NAMES, "a uid or attempt id"),
+    ("Pod", "env of every container and init container", (names.TASK_ATTEMPT_INSTANCE_UID,), "the attempt id"),
+    ("ConfigMap", "metadata.ownerReferences", ("of the Framework",), "its uid"),
+    ("ConfigMap", "metadata.annotations", names.CLUSTER_NAMES[:2], "a uid or attempt id"),
+    ("ConfigMap", "binaryData", (), "a compressed intent: its bytes depend on the compressor; the digest vouches for its content"),
+    ("Service", "metadata.ownerReferences", ("of the Framework",), "its uid"),
 )
-"""What only the cluster can know, as (kind, field, why): left out of the expected manifests, never replaced by a placeholder.
+"""What only the cluster can know, as (kind, field, which of it, why): left out of the expected manifests, never replaced by a placeholder.
 Whatever the API server itself adds to an object (defaults, uid, times, status, managed fields) is not in them either."""
 
 INTENT_KEY = "intent.json"
