@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from itertools import takewhile
 from pathlib import Path
 
 import pytest
+from jsonschema.validators import validator_for
 from syrupy.assertion import SnapshotAssertion
 
 from fcompile.check.ours import is_framework
@@ -64,6 +66,15 @@ def test_leaves_nothing_to_chance(path: Path) -> None:
             for container in [*spec.get("initContainers", []), *spec["containers"]]:
                 assert ":" in container["image"].rpartition("/")[2]
                 assert {"requests", "limits"} <= set(container["resources"])
+
+
+@pytest.mark.parametrize("path", FILES, ids=in_words)
+def test_editors_accept_it(path: Path, repository: Path) -> None:
+    """The schema of the modeline finds nothing, placeholders included."""
+    schema = json.loads((repository / "schemas" / "framework.schema.json").read_text(encoding="utf-8"))
+    validator = validator_for(schema)(schema)
+    for framework in filter(is_framework, values(path.read_bytes())):
+        assert [error.message for error in validator.iter_errors(framework)] == []
 
 
 @pytest.mark.parametrize("path", COMPILED, ids=in_words)
