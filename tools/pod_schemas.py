@@ -120,6 +120,10 @@ def with_rules(table: Types) -> dict[str, dict[str, FieldRow | list[FieldRow]]]:
         if field not in table.get(name, {}):
             raise SystemExit(f"pod_field_rules: there is no field {key}")
         forms = [{**table[name][field], **one} for one in (rule if isinstance(rule, list) else [rule])]
+        first = table[name][field].get("since", VERSIONS[0])
+        # A form for versions before the field itself is for nothing, and none is older than the field.
+        forms = [{**form, "since": max(first, form.get("since", first))} for form in forms if form.get("until", VERSIONS[-1]) >= first]
+        forms = [{key: value for key, value in form.items() if (key, value) != ("since", VERSIONS[0])} for form in forms]
         result[name][field] = forms if len(forms) > 1 else forms[0]
     place, source, name, left, rule = ONLY_LABELS_TYPE
     result[name] = {field: form if field in left else {"kind": "any", **rule} for field, form in result[source].items()}
