@@ -54,7 +54,7 @@ class Document:
         """
         root, text = self._places()
         start, end = places_of.locate(root, path, part, text.text)
-        return self.source.span(self.start + text.offset(start), self.start + text.offset(end))
+        return self.source.span(self.start + text.start(start), self.start + text.end(end))
 
     def plain(self, path: Path, part: Part = "value") -> str | None:
         """The source text of a scalar without quotes, tag and anchor: what a fix may put in quotes. None for everything else."""

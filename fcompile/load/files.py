@@ -60,10 +60,10 @@ class FileEntry(NamedTuple):
 
 def find(paths: Sequence[str]) -> Iterator[FileEntry]:
     """The files behind the paths, one after the other as they are found; what cannot be read comes as an entry with an error."""
-    named = {os.path.realpath(path) for path in paths if path != "-"}
+    named = {_real(path) for path in paths}
     done: set[str] = set()
     for path in paths:
-        real = "-" if path == "-" else os.path.realpath(path)
+        real = _real(path)
         if real not in done:
             done.add(real)
             yield from _named(path, real, named)
@@ -134,6 +134,14 @@ def _ignored(entries: list[os.DirEntry[str]]) -> list[str]:
                 lines = [line.strip().rstrip("/") for line in file]
             return [line for line in lines if line and not line.startswith("#")]
     return []
+
+
+def _real(path: str) -> str:
+    """The path without links, by which a file is recognized."""
+    try:
+        return path if path == "-" else os.path.realpath(path)
+    except ValueError:  # a NUL character; opening it will say so
+        return path
 
 
 def _order(entry: os.DirEntry[str]) -> bytes:

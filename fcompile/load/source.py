@@ -20,6 +20,7 @@ class Source:
         self.name = name
         self.text = text
         self._starts: list[int] | None = None
+        self._last_line = (0, "")
 
     def span(self, start: int, end: int) -> Span:
         """The region between two offsets."""
@@ -33,8 +34,16 @@ class Source:
         starts = self._line_starts()
         if not 1 <= number <= len(starts):
             return ""
-        end = starts[number] if number < len(starts) else len(self.text)
-        return self.text[starts[number - 1] : end].rstrip("\r\n")
+        if self._last_line[0] != number:
+            # Problems come line by line, and a file can be one line: each keeps its line, so let them share it.
+            end = starts[number] if number < len(starts) else len(self.text)
+            self._last_line = number, self.text[starts[number - 1] : end].rstrip("\r\n")
+        return self._last_line[1]
+
+    def line_start(self, number: int) -> int:
+        """The offset where a line begins; the end of the text for a line beyond it."""
+        starts = self._line_starts()
+        return starts[number - 1] if number <= len(starts) else len(self.text)
 
     def _position(self, offset: int) -> tuple[int, int]:
         starts = self._line_starts()

@@ -248,8 +248,9 @@ def _ignored(text: str, start: int) -> Fault:
 
 
 def _moved(fault: Fault, start: int, fed: YamlText) -> Fault:
-    related = tuple((message, start + fed.offset(first), start + fed.offset(last)) for message, first, last in fault.related)
-    return Fault(fault.rule, fault.message, start + fed.offset(fault.start), start + fed.offset(fault.end), related)
+    """A fault of a document, with offsets in the text of the file."""
+    related = tuple((message, start + fed.start(first), start + fed.end(last)) for message, first, last in fault.related)
+    return Fault(fault.rule, fault.message, start + fed.start(fault.start), start + fed.end(fault.end), related)
 
 
 def _shorten(text: str) -> str:

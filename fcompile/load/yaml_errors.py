@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from yaml._yaml import CParser
 from yaml.error import MarkedYAMLError, YAMLError
+from yaml.events import CollectionEndEvent, CollectionStartEvent
 
 from fcompile.diagnostics.problem import Rule
 
 from . import rules
 from .faults import Fault
 from .scalars import shorten
+from .yaml_nodes import event_range
 
 _FORBIDDEN: Final = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _INDENTATION: Final = re.compile(r"[ \t]*")
@@ -58,7 +61,8 @@ def syntax_fault(error: YAMLError, text: str) -> Fault:
     if problem.startswith("did not find expected ',' or"):
         return _bracket(text, problem[-2], context, place)
     if problem == "did not find expected node content" and not text[place:].strip():
-        return Fault(rules.UNCLOSED_BRACKET, "the document ends here, within brackets: close them", place)
+        opened = _innermost_bracket(text)
+        return _bracket(text, "]" if text[opened] == "[" else "}", opened, place)
     return _other(error, text, problem, context, place)
 
 
@@ -94,6 +98,20 @@ def _bracket(text: str, closing: str, opened: int, place: int) -> Fault:
         return Fault(rules.UNCLOSED_BRACKET, message, opened)
     message = f"a `,` or `{closing}` is expected here, within the `{opening}` that was opened before: add it, or quote the value"
     return Fault(rules.UNCLOSED_BRACKET, message, place, related=(("opened here", opened, opened + 1),))
+
+
+def _innermost_bracket(text: str) -> int:
+    """Where the last bracket opens that is still open where libyaml gives up."""
+    events, open_at = CParser(text).get_event, [0]
+    try:
+        while (event := events()) is not None:
+            if isinstance(event, CollectionStartEvent):
+                open_at.append(event_range(event)[1] - 1)
+            elif isinstance(event, CollectionEndEvent):
+                open_at.pop()
+    except YAMLError:
+        pass
+    return open_at[-1]
 
 
 def _other(error: MarkedYAMLError, text: str, problem: str, context: int, place: int) -> Fault:

@@ -18,9 +18,13 @@ class YamlText(NamedTuple):
     removed: tuple[int, ...]
     """Offsets in `text` before each of which a carriage return was dropped."""
 
-    def offset(self, offset: int) -> int:
-        """The same place in the text as it was."""
+    def start(self, offset: int) -> int:
+        """The same place in the text as it was, for the start of a region."""
         return offset + bisect.bisect_right(self.removed, offset)
+
+    def end(self, offset: int) -> int:
+        """The same for the end of a region."""
+        return offset + bisect.bisect_left(self.removed, offset)
 
 
 def yaml_text(text: str) -> YamlText:

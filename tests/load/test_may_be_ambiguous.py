@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 
 from fcompile.load.ambiguous import _MAY_BE, may_be_ambiguous
 
-PIECES = st.sampled_from(["1:30", "2001-01-02", "-", ":", "e", "E", "+", "123", "0x", "0b", "0o", "_", ".", "=", " ", "\n", "[", ",", "a", "9" * 220, "f" * 16])
+PIECES = st.sampled_from(
+    ["1:30", "2001-01-02", "-", ":", "e", "E", "+", "123", "0x", "0b", "0o", "_", ".", "=", " ", "\n", "[", ",", "a", "9" * 220, "f" * 16]
+)
 
 
 @given(st.lists(PIECES | st.text(alphabet="0123456789:-_.eE=x \n[,", max_size=6), max_size=8).map("".join))

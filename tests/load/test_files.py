@@ -1,0 +1,185 @@
+"""Which files are read, in which order, and what is said of those that cannot be."""
+
+from __future__ import annotations
+
+import io
+import os
+import pickle
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from fcompile.load import LoadError
+from fcompile.load.files import FileEntry, find
+
+TEXT = b"a: 1\n"
+
+
+def make(folder: Path, *names: str) -> None:
+    for name in names:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(TEXT)
+
+
+def names(*paths: Path | str) -> list[str]:
+    entries = list(find([str(path) for path in paths]))
+    assert [entry.error for entry in entries] == [None] * len(entries)
+    assert all(entry.read() == TEXT for entry in entries)
+    return [entry.name for entry in entries]
+
+
+def error_of(*paths: Path | str) -> LoadError:
+    (entry,) = find([str(path) for path in paths])
+    with pytest.raises(LoadError) as caught:
+        entry.read()
+    return caught.value
+
+
+def test_a_folder_is_read_with_all_below_it_in_the_order_of_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make(tmp_path, "b.yaml", "a/z.yml", "a.yaml", "a/b/c.json", "a-b.yaml", "B.yaml", "é.yaml", "a/.hidden.yaml", "a0/x.yaml")
+    make(tmp_path, ".git/x.yaml", "a/.cache/y.yaml", "readme.md", "x.yaml.bak", "values.YAML", "Makefile")
+    monkeypatch.chdir(tmp_path)
+    expected = ["B.yaml", "a-b.yaml", "a.yaml", "a/.hidden.yaml", "a/b/c.json", "a/z.yml", "a0/x.yaml", "b.yaml", "é.yaml"]
+    assert expected == sorted(expected, key=os.fsencode)
+    assert names(".") == [f"./{name}" for name in expected]
+    assert names(tmp_path) == [f"{tmp_path}/{name}" for name in expected]
+    assert names("a") == ["a/.hidden.yaml", "a/b/c.json", "a/z.yml"]
+    assert names("a/") == ["a/.hidden.yaml", "a/b/c.json", "a/z.yml"]
+
+
+def test_a_named_path_is_read_whatever_its_name(tmp_path: Path) -> None:
+    make(tmp_path, "Makefile", ".hidden/x.yaml", ".git/y")
+    assert names(tmp_path / "Makefile", tmp_path / ".hidden", tmp_path / ".git/y") == [
+        f"{tmp_path}/Makefile",
+        f"{tmp_path}/.hidden/x.yaml",
+        f"{tmp_path}/.git/y",
+    ]
+
+
+def test_what_is_named_twice_is_read_once(tmp_path: Path) -> None:
+    make(tmp_path, "a.yaml", "b/c.yaml", "b/d.yaml")
+    file = tmp_path / "a.yaml"
+    assert names(file, file) == [str(file)]
+    assert names(tmp_path, file) == [f"{tmp_path}/b/c.yaml", f"{tmp_path}/b/d.yaml", str(file)]
+    assert names(tmp_path / "b", tmp_path) == [f"{tmp_path}/b/c.yaml", f"{tmp_path}/b/d.yaml", str(file)]
+    assert names(tmp_path / "b", tmp_path / "b" / "d.yaml", tmp_path / "b" / "c.yaml") == [f"{tmp_path}/b/d.yaml", f"{tmp_path}/b/c.yaml"]
+
+
+def test_links_to_files_are_read_and_links_to_folders_are_not_followed(tmp_path: Path) -> None:
+    make(tmp_path, "real/a.yaml", "in/b.yaml")
+    (tmp_path / "in" / "loop").symlink_to(tmp_path / "in")
+    (tmp_path / "in" / "out").symlink_to(tmp_path / "real")
+    (tmp_path / "in" / "link.yaml").symlink_to(tmp_path / "real" / "a.yaml")
+    (tmp_path / "in" / "folder.yaml").symlink_to(tmp_path / "real")
+    assert names(tmp_path / "in") == [f"{tmp_path}/in/b.yaml", f"{tmp_path}/in/link.yaml"]
+    assert names(tmp_path / "in" / "out") == [f"{tmp_path}/in/out/a.yaml"]
+
+
+def test_what_is_no_file_is_left_out_of_folders(tmp_path: Path) -> None:
+    make(tmp_path, "a.yaml", "folder.yaml/b.yaml")
+    os.mkfifo(tmp_path / "fifo.yaml")
+    assert names(tmp_path) == [f"{tmp_path}/a.yaml", f"{tmp_path}/folder.yaml/b.yaml"]
+
+
+def test_a_fifo_that_is_named_is_read(tmp_path: Path) -> None:
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    writer = threading.Thread(target=fifo.write_bytes, args=(TEXT,))
+    writer.start()
+    assert names(fifo) == [str(fifo)]
+    writer.join()
+
+
+@pytest.mark.skipif(not Path("/dev/fd").exists(), reason="no /dev/fd here")
+def test_process_substitution_is_read() -> None:
+    reading, writing = os.pipe()
+    os.write(writing, TEXT)
+    os.close(writing)
+    assert names(f"/dev/fd/{reading}") == [f"/dev/fd/{reading}"]
+    os.close(reading)
+
+
+def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(TEXT)))
+    assert names("-", "-") == ["<stdin>"]
+    monkeypatch.setattr(sys, "stdin", None)
+    assert "standard input is closed" in error_of("-").message
+
+
+def test_a_missing_file(tmp_path: Path) -> None:
+    for path in (tmp_path / "no.yaml", tmp_path / "no" / "a.yaml"):
+        error = error_of(path)
+        assert error.rule.code == "FC030"
+        assert str(path) in error.message
+        assert error.name == str(path)
+    make(tmp_path, "file")
+    assert error_of(tmp_path / "file" / "a.yaml").rule.code == "FC030"
+    assert error_of("nul\0").rule.code == "FC031"
+
+
+def test_a_link_to_nothing(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").symlink_to(tmp_path / "gone")
+    assert error_of(tmp_path / "a.yaml").rule.code == "FC030"
+    assert "a link to a file that does not exist" in error_of(tmp_path).message
+
+
+def test_a_link_to_itself(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").symlink_to(tmp_path / "a.yaml")
+    assert error_of(tmp_path).rule.code == "FC031"
+
+
+def test_a_folder_without_files(tmp_path: Path) -> None:
+    make(tmp_path, "readme.md", ".git/a.yaml", "deep/notes.txt")
+    error = error_of(tmp_path)
+    assert error.rule.code == "FC032"
+    assert str(tmp_path) in error.message
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_what_must_not_be_read(tmp_path: Path) -> None:
+    make(tmp_path, "a.yaml", "b/c.yaml", "d.yaml")
+    (tmp_path / "a.yaml").chmod(0)
+    (tmp_path / "b").chmod(0)
+    entries = list(find([str(tmp_path)]))
+    assert [entry.error is not None for entry in entries] == [False, True, False]
+    assert error_of(tmp_path / "a.yaml").rule.code == "FC031"
+    (tmp_path / "b").chmod(0o700)
+
+
+def test_a_file_that_vanishes(tmp_path: Path) -> None:
+    make(tmp_path, "a.yaml")
+    (entry,) = find([str(tmp_path)])
+    (tmp_path / "a.yaml").unlink()
+    with pytest.raises(LoadError, match="no file or folder"):
+        entry.read()
+
+
+def test_files_are_found_one_by_one(tmp_path: Path) -> None:
+    make(tmp_path, "a/a.yaml", "b/b.yaml")
+    found = find([str(tmp_path)])
+    assert next(found).name.endswith("a/a.yaml")
+    make(tmp_path, "b/c.yaml")
+    assert [entry.name[-8:] for entry in found] == ["b/b.yaml", "b/c.yaml"]
+
+
+def test_a_name_that_is_no_text_can_be_shown(tmp_path: Path) -> None:
+    path = os.fsencode(tmp_path) + b"/\xff.yaml"
+    try:
+        Path(os.fsdecode(path)).write_bytes(TEXT)
+    except OSError:
+        pytest.skip("this file system has only names in UTF-8")
+    (entry,) = find([str(tmp_path)])
+    assert entry.name.encode().endswith("/\ufffd.yaml".encode())
+    assert entry.read() == TEXT
+
+
+def test_an_entry_can_be_sent_to_another_process(tmp_path: Path) -> None:
+    make(tmp_path, "a.yaml")
+    good, bad = find([str(tmp_path), str(tmp_path / "no")])
+    copies: list[FileEntry] = pickle.loads(pickle.dumps([good, bad]))
+    assert copies[0] == good
+    assert copies[1].error is not None
+    assert str(copies[1].error) == str(bad.error)

@@ -1,0 +1,160 @@
+"""What is wrong is said under the right rule, at the right place, in plain words."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+from fcompile.diagnostics.problem import RULES, Severity
+from fcompile.load import Document, LoadError, documents, read, values
+
+FAULTS = [
+    # text, rule, the text that is pointed at, its line, a part of the message
+    ("a: 1\nb:\n  c: 1\n  d: 2\n  c: 3\n", "FC003", "c", 5, "the key `c` is already in this mapping"),
+    ("x: &x {k: 1}\na:\n  <<: *x\n  k: 2\n", "FC003", "k", 4, "already in this mapping"),
+    ("x: &x {k: 1}\na:\n  k: 2\n  <<: *x\n", "FC003", "<<", 4, "brings the key `k`"),
+    ("a:\n\t- b\n", "FC004", "\t", 2, "a tab"),
+    ("a:\n  b: 1\n\tc: 2\n", "FC004", "\t", 3, "a tab"),
+    ("a: |\n  x\n\ty\n", "FC004", "\t", 3, "a tab"),
+    ("a: \t- b\n", "FC001", "-", 1, "a list item cannot stand here"),
+    ('a: "foo\nb: 1\n', "FC005", '"', 1, "never closed"),
+    ("a: 'foo\nb: 1\n", "FC005", "'", 1, "never closed"),
+    ("a: 'foo\n---\nb: 1\n", "FC005", "'", 1, "never closed"),
+    ("a: [1, 2\n", "FC006", "[", 1, "add the closing `]`"),
+    ("a: {b: 1\n", "FC006", "{", 1, "add the closing `}`"),
+    ("a: [1, 2\nb: 3\n", "FC006", ":", 2, "a `,` or `]` is expected"),
+    ("a: {b: 1\n c: 2}\n", "FC006", ":", 2, "a `,` or `}` is expected"),
+    ("a: {\n", "FC006", "{", 1, "add the closing `}`"),
+    ("a: {b: [c,\n# d\n", "FC006", "[", 1, "add the closing `]`"),
+    ("a: *x\n", "FC007", "*x", 1, "no anchor `&x`"),
+    ("a: *.log\n", "FC001", ".", 1, "quote the value"),
+    ("a: &x [*x]\n", "FC008", "*x", 1, "within the value of its own anchor"),
+    ("a: \xff".encode("latin-1"), "FC012", "�", 1, "0xFF"),
+    (b"\xff\xfea\0", "FC012", "a", 1, "UTF-16"),
+    (b"\xfe\xff\0a", "FC012", "a", 1, "UTF-16"),
+    ("a: b\0c\n", "FC013", "\0", 1, "NUL"),
+    ("a: b\x07c\n", "FC013", "\x07", 1, "U+0007"),
+    ("a: 1\n\ufeffb: 2\n", "FC013", "\ufeff", 2, "byte order mark"),
+    ("a: !!int x\n", "FC014", "!!int x", 1, "is no int"),
+    ("a: !!binary x\n", "FC014", "!!binary x", 1, "base64"),
+    ("a: &x 1\nb: {<<: *x}\n", "FC015", "<<", 2, "must be a mapping"),
+    ("~: 1\n", "FC016", "~", 1, 'quote it as `"~"`'),
+    ("?\n: 1\n", "FC016", "", 1, "a key is missing"),
+    ("? [a]\n: b\n", "FC016", "[", 1, "cannot be a key"),
+    ("a: {{FC_X}}\n", "FC016", "{{", 1, "placeholder"),
+    ("a: .inf\n", "FC017", ".inf", 1, 'quote it as `".inf"`'),
+    ("a: [1, -.inf]\n", "FC017", "-.inf", 1, "JSON"),
+    ("a: !!float .nan\n", "FC017", "!!float .nan", 1, "JSON"),
+    ('{"a": 1e999}', "FC017", "1e999", 1, "too large"),
+    ("a: 1\n--- foo\n", "FC018", "foo", 2, "only a comment after `---`"),
+    ("%YAML 1.1\n---\na: 1\n", "FC019", "%YAML 1.1", 1, "remove this line"),
+    ("a: b: c\n", "FC001", ":", 1, "quote the value"),
+    ("a: 1\nfoo\nb: 1\n", "FC001", "foo", 2, "`foo` is no `key: value`"),
+    ("a:\n  b: 1\n c: 2\n", "FC001", "c", 3, "correct the indentation"),
+    ("- a\nb: c\n", "FC001", "b", 2, "a list item is expected"),
+    ("a: @x\n", "FC001", "@", 1, "cannot begin with `@`"),
+    ("a: `x`\n", "FC001", "`", 1, "a backtick"),
+    ("a: 'x'y\n", "FC001", "y", 1, "quote the whole value"),
+    ('a: "\\q"\n', "FC001", "\\", 1, "unknown escape"),
+    ('a: "\\/"\n', "FC001", "\\/", 1, "write `/` alone"),
+    ("a: [b?c]\n", "FC001", "b?c", 1, 'quote it as `"b?c"`'),
+    ("a: [!b, c]\n", "FC001", ",", 1, "write a space"),
+    ("a: |0\n  x\n", "FC001", "0", 1, "1 to 9"),
+    ("a: | x\n", "FC001", "x", 1, "next line"),
+    ('{"a": 1, "a": 2}', "FC003", '"a"', 1, "already in this mapping"),
+    ('{"a": 1}\n{"b": 2}\n---\n{"c": 3}\n', "FC002", "---", 3, "JSON throughout"),
+    ('{"a": "x', "FC005", '"', 1, "never closed"),
+    ('{"a": [1, 2', "FC006", "{", 1, "ends before the JSON does"),
+    ('{"a": 1}\n{"b": 1}\n{"c": 1,}\n', "FC002", ",", 3, "no comma before a closing bracket"),
+    ('{"a": 1}\n{"b": 1}\n{"c": NaN}\n', "FC002", "N", 3, "a JSON value is expected"),
+    ('{"a": 1}\n{"b": 1}\n{"c" 1}\n', "FC002", "1", 3, "`:` is expected"),
+    ('{"a": 1}\n{"b": 1}\n{c: 1}\n', "FC002", "c", 3, "in double quotes"),
+    ('{"a": 1}\n{"b": 1}\n{"c": "\t"}\n', "FC002", "\t", 3, "control character"),
+    ('{"a": 1}\n{"b": 1}\n{"c": "\\q"}\n', "FC002", "\\", 3, "unknown escape"),
+]
+
+
+@pytest.mark.parametrize(("text", "code", "pointed", "line", "message"), FAULTS)
+def test_a_fault_is_named_and_placed(text: str | bytes, code: str, pointed: str, line: int, message: str) -> None:
+    data = text if isinstance(text, bytes) else text.encode()
+    error = next(item for item in read(data, "x.yaml") if isinstance(item, LoadError))
+    source = data.decode("utf-8", "replace") if not data.startswith((b"\xff", b"\xfe")) else "a"
+    assert error.rule.code == code
+    assert message in error.message
+    assert error.span.line == line
+    assert source[error.span.start : error.span.end] == pointed
+    assert not error.message.endswith(".")
+    assert "while " not in error.message
+    assert error.rule is RULES[code]
+    assert error.source_line == (source.split("\n")[line - 1] if line <= source.count("\n") + 1 else "")
+    assert str(error) == f"{line}:{error.span.column}: {error.message}"
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [("a: 1\nb: 2\na: 3\n", 1), ("x: &x {k: 1}\na:\n  <<: *x\n  k: 2\n", 1), ('{"a": 1,\n"b": 2,\n"a": 3}', 1), ("a: 1\n'a': 2", 1)],
+)
+def test_a_duplicate_key_names_both_places(text: str, lines: int) -> None:
+    (error,) = read(text.encode(), "x.yaml")
+    assert isinstance(error, LoadError)
+    (related,) = error.related
+    assert related.span is not None
+    assert related.file == "x.yaml"
+    assert related.span.line == lines
+    assert text[related.span.start : related.span.end].strip("\"'") in ("a", "k")
+    assert related.span.start < error.span.start
+
+
+def test_every_problem_of_a_file_comes_out_and_every_good_document() -> None:
+    text = b"a: 1\n---\nb: '\n---\nc: 3\n---\nd: [\n---\n\ne: 5\n--- {x: 1}\n"
+    items = list(read(text, "x.yaml"))
+    assert [item.value for item in items if isinstance(item, Document)] == [{"a": 1}, {"c": 3}, {"e": 5}, {"x": 1}]
+    assert [(item.rule.code, item.span.line) for item in items if isinstance(item, LoadError)] == [
+        ("FC005", 3),
+        ("FC006", 7),
+        ("FC018", 11),
+    ]
+
+
+def test_documents_come_out_before_the_problem_is_raised() -> None:
+    found = []
+    with pytest.raises(LoadError) as caught:
+        found += [document.value for document in documents(b"a: 1\n---\nb: 2\n---\nc: [\n---\nd: 4\n", "x.yaml")]
+    assert caught.value.rule.code == "FC006"
+    iterator = documents(b"a: 1\n---\nb: 2\n---\nc: [\n", "x.yaml")
+    assert [next(iterator).value, next(iterator).value] == [{"a": 1}, {"b": 2}]
+
+
+def test_text_that_kubectl_never_reads_is_a_warning() -> None:
+    document, warning = read(b"a: 1\n...\nb: 2\n", "x.yaml")
+    assert isinstance(document, Document)
+    assert document.value == {"a": 1}
+    assert isinstance(warning, LoadError)
+    assert (warning.rule.code, warning.rule.severity, warning.span.line, warning.source_line) == ("FC020", Severity.WARNING, 3, "b: 2")
+    assert values(b"a: 1\n...\nb: 2\n") == [{"a": 1}]
+    assert [found.value for found in documents(b"{a: 1} b\n", "x.yaml")] == [{"a": 1}]
+    assert len(list(read(b"a: 1\n...\n# only a comment\n---\nb: 2\n", "x.yaml"))) == 2
+
+
+def test_an_error_can_be_sent_to_another_process() -> None:
+    (error,) = read(b"a: 1\na: 2\n", "x.yaml")
+    assert isinstance(error, LoadError)
+    copy = pickle.loads(pickle.dumps(error))
+    assert (copy.rule, copy.message, copy.span, copy.source_line, copy.name, copy.related) == (
+        error.rule,
+        error.message,
+        error.span,
+        error.source_line,
+        error.name,
+        error.related,
+    )
+
+
+def test_one_bad_byte_spoils_only_its_document() -> None:
+    items = list(read("é: 1\n---\nb: \xff\n---\nc: 3\n".encode("latin-1").replace(b"\xe9", "é".encode()), "x.yaml"))
+    assert [item.value if isinstance(item, Document) else (item.rule.code, item.span.line, item.span.column) for item in items] == [
+        {"é": 1},
+        ("FC012", 3, 4),
+        {"c": 3},
+    ]
