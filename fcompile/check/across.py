@@ -38,7 +38,7 @@ class Where(NamedTuple):
 
     file: str
     document: int
-    """Which document of the file, counted from 0."""
+    """The offset at which its document begins in the text of the file."""
     path: Path
     part: Part = "value"
 
@@ -120,10 +120,10 @@ def _services(services: list[ServiceFact], look_up: Lookup) -> Iterator[Problem]
         if not service.headless or not service.framework:
             continue
         others = by_framework.setdefault((service.namespace, service.framework), [])
-        for earlier in others:
-            if _overlap(earlier, service):
-                message = f"headless Services `{earlier.name}` and `{service.name}` select the same tasks: keep one of them"
-                yield _problem(SERVICES_OVERLAP, service, message, "the other one", earlier, look_up)
+        earlier = next((other for other in others if _overlap(other, service)), None)
+        if earlier is not None:
+            message = f"headless Services `{earlier.name}` and `{service.name}` select the same tasks: keep one of them"
+            yield _problem(SERVICES_OVERLAP, service, message, "the other one", earlier, look_up)
         others.append(service)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from fcompile.check.across import FrameworkFact, Place, ServiceFact, Where, service_facts, user_service
@@ -12,8 +13,8 @@ from fcompile.check.placeholders import may_hold_placeholders
 from fcompile.check.subject import Subject, subject
 from fcompile.check.values import mapping, text
 from fcompile.check.waivers import MARK, Waivers
-from fcompile.diagnostics.problem import Edit, Finding, Part, Path, Problem, Related, field_path
-from fcompile.load import Document, LoadError, read
+from fcompile.diagnostics.problem import Edit, Finding, Part, Path, Problem, Related, Span, field_path
+from fcompile.load import Document, LoadError
 
 
 class Options(NamedTuple):
@@ -59,11 +60,11 @@ Read = list[Document | LoadError]
 def check_read(file: str, read: Read, options: Options) -> Checked:
     """Everything about one file that can be known without the others."""
     checked = empty(file)
-    for number, document in enumerate(read):
+    for document in read:
         if isinstance(document, LoadError):
             checked.problems.append(load_problem(document))
         else:
-            check_document(document, number, options, checked)
+            check_document(document, options, checked)
     source = next((document.source.text for document in read if isinstance(document, Document)), "")
     return checked._replace(waivers=Waivers.from_text(source, file)) if MARK in source else checked
 
@@ -73,7 +74,7 @@ def load_problem(error: LoadError) -> Problem:
     return Problem(error.rule, error.rule.severity, error.message, error.name, error.span, error.source_line, "", "", related=error.related)
 
 
-def check_document(document: Document, number: int, options: Options, checked: Checked) -> None:
+def check_document(document: Document, options: Options, checked: Checked) -> None:
     """Check the document's Frameworks, and note what matters across documents, into `checked`."""
     for path, value in frameworks_in(document.value):
         held = Framework(document, path, value)
@@ -82,15 +83,17 @@ def check_document(document: Document, number: int, options: Options, checked: C
         findings = [*check_framework(under_check, document.text), *ambiguous(document, path)]
         checked.problems.extend(sorted((_place_finding(held, finding, label) for finding in findings), key=lambda problem: problem.span.start))
         if under_check.name:
-            where = Where(checked.file, number, (*path, "metadata", "name"))
+            where = Where(checked.file, document.start, (*path, "metadata", "name"))
             checked.frameworks.append(FrameworkFact(under_check.namespace, under_check.name, where))
         for inner, fields in service_facts(under_check):
-            checked.services.append(ServiceFact(namespace=under_check.namespace, where=Where(checked.file, number, (*path, *inner), "key"), **fields))
+            where = Where(checked.file, document.start, (*path, *inner), "key")
+            checked.services.append(ServiceFact(namespace=under_check.namespace, where=where, **fields))
     for path, value in objects_in(document.value):
         service = user_service(value)
         if service is not None:
             namespace = text(mapping(value, "metadata"), "namespace") or options.namespace
-            checked.services.append(ServiceFact(namespace=namespace, where=Where(checked.file, number, (*path, "metadata", "name")), **service))
+            where = Where(checked.file, document.start, (*path, "metadata", "name"))
+            checked.services.append(ServiceFact(namespace=namespace, where=where, **service))
 
 
 def _subject(held: Framework, options: Options) -> Subject:
@@ -100,12 +103,13 @@ def _subject(held: Framework, options: Options) -> Subject:
     return subject(held.value, options.namespace, options.version, plain, may_hold_placeholders(held.document.text))
 
 
-def look_up(data: bytes, where: Where) -> Place:
-    """The place of something that was noted when the same bytes were checked."""
-    document = next(document for number, document in enumerate(read(data, where.file)) if number == where.document)
-    assert isinstance(document, Document)
-    span = document.locate(where.path, where.part)
-    return Place(span, document.source_line(span.line))
+def look_up(documents: Iterable[Document], where: Where) -> Place:
+    """The place of something that was noted when the documents of its file were checked; the file's beginning if they are others now."""
+    for document in documents:
+        if document.start == where.document:
+            span = document.locate(where.path, where.part)
+            return Place(span, document.source_line(span.line))
+    return Place(Span(1, 1, 1, 1, 0, 0), "")
 
 
 def _place_finding(held: Framework, finding: Finding, label: str) -> Problem:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-import sys
-from collections.abc import Iterator, Sequence
-from functools import partial
-from itertools import islice
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache, partial
+from itertools import chain, islice
+from typing import TYPE_CHECKING, NamedTuple
 
 from fcompile.check.across import Place, Where
 from fcompile.check.document import Checked, Options, Read, check_read, empty, load_problem, look_up
@@ -16,10 +15,15 @@ from fcompile.check.ours import looks_like_template, skip_reason
 from fcompile.load import Document, LoadError, read
 from fcompile.load.files import FileEntry, find, may_hold_framework
 
+if TYPE_CHECKING:
+    from fcompile.commands.processes import Done
+
 WORTH_PROCESSES = 64
 """From so many files on, starting processes costs less than they save."""
 _AT_ONCE = 16
-_SAYS_FRAMEWORK = re.compile(r"""^[^#\n]*\bkind["']?\s*:\s*["']?Framework\b""", re.MULTILINE)
+_LONG = 4096
+"""So many characters of paths are enough for one process at a time: what is sent must fit into a pipe."""
+_SAYS_FRAMEWORK = re.compile(r"""^[^#\n]*\bkind["']?\s*:\s*["']?Framework(?:List)?\b""", re.MULTILINE)
 
 
 class File(NamedTuple):
@@ -36,7 +40,11 @@ class Inputs:
 
     def __init__(self, paths: Sequence[str]) -> None:
         self._paths = paths
-        self._stdin: bytes | None = None
+        self._named = frozenset(paths)
+        self._kept: dict[str, bytes | LoadError] = {}
+        """What can be read only once, by its path."""
+        # Two, since a problem across files is looked up in both; more than one problem in a file is no reason to read it again.
+        self._documents = lru_cache(2)(self._read_again)
         self._opened: dict[str, str] = {}
 
     def files(self) -> Iterator[File]:
@@ -48,40 +56,61 @@ class Inputs:
         """Every file checked, in the order of the files. `jobs` is the number of processes; None: as many as are worth it."""
         entries = self._entries()
         first = list(islice(entries, WORTH_PROCESSES))
-        processes = _processes(jobs, len(first))
+        processes = jobs or (_cores() if len(first) == WORTH_PROCESSES else 1)
         if processes == 1:
-            for entry in first:
-                yield check_entry(entry, options, self._data(entry))
-            for entry in entries:
+            for entry in chain(first, entries):
                 yield check_entry(entry, options, self._data(entry))
             return
-        # The standard input cannot be read in another process: it is one file, and checked here.
-        for entry in first:
-            if entry.path == "-":
-                yield check_entry(entry, options, self._data(entry))
-        yield from _in_processes((entry for part in (first, entries) for entry in part if entry.path != "-"), options, processes)
+        from fcompile.commands.processes import in_processes
+
+        batches = self._batches(chain(first, entries), options)
+        for results in in_processes(partial(check_entry, options=options), batches, processes):
+            yield from results
 
     def look_up(self, where: Where) -> Place:
         """The place of something that a checked file had, found by reading the file again."""
-        entry = FileEntry(where.file, self._opened[where.file])
-        data = self._data(entry)
-        assert isinstance(data, bytes)
-        return look_up(data, where)
+        return look_up(self._documents(where.file), where)
 
     def _entries(self) -> Iterator[FileEntry]:
         for entry in find(self._paths):
             self._opened[entry.name] = entry.path
             yield entry
 
+    def _batches(self, entries: Iterable[FileEntry], options: Options) -> Iterator[list[FileEntry] | Done]:
+        """Some files at a time, of long paths fewer; what can be read only once is checked here, in its turn."""
+        from fcompile.commands.processes import Done
+
+        batch: list[FileEntry] = []
+        size = 0
+        for entry in entries:
+            once = self._can_be_read_only_once(entry)
+            if batch and (once or len(batch) == _AT_ONCE or size >= _LONG):
+                yield batch
+                batch, size = [], 0
+            if once:
+                yield Done([check_entry(entry, options, self._data(entry))])
+            else:
+                batch.append(entry)
+                size += len(entry.name) + len(entry.path)
+        if batch:
+            yield batch
+
+    def _read_again(self, name: str) -> list[Document]:
+        data = self._data(FileEntry(name, self._opened[name]))
+        return [] if isinstance(data, LoadError) else [item for item in read(data, name) if isinstance(item, Document)]
+
     def _data(self, entry: FileEntry) -> bytes | LoadError:
-        if entry.path != "-":
+        if not self._can_be_read_only_once(entry):
             return _read(entry)
-        if self._stdin is None:
-            data = _read(entry)
-            if isinstance(data, LoadError):
-                return data
-            self._stdin = data
-        return self._stdin
+        if entry.path not in self._kept:
+            self._kept[entry.path] = _read(entry)
+        return self._kept[entry.path]
+
+    def _can_be_read_only_once(self, entry: FileEntry) -> bool:
+        """Whether it is the standard input or a pipe. In a folder only files count, so that it must have been named."""
+        if entry.path == "-":
+            return True
+        return entry.path in self._named and entry.error is None and not os.path.isfile(entry.path)
 
 
 def open_file(entry: FileEntry, data: bytes | LoadError) -> File:
@@ -125,26 +154,8 @@ def _skipped(entry: FileEntry, data: bytes, found: Read) -> str:
     return "" if entry.path == "-" else skip_reason(entry.path) or ""
 
 
-def _processes(jobs: int | None, files: int) -> int:
-    if jobs is not None:
-        return max(jobs, 1)
-    if files < WORTH_PROCESSES:
-        return 1
+def _cores() -> int:
+    """How many processes can run at once."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def _in_processes(entries: Iterator[FileEntry], options: Options, processes: int) -> Iterator[Checked]:
-    import multiprocessing
-
-    # Forking keeps what is imported; nothing here has started a thread. Elsewhere the platform's own way has to do.
-    context = multiprocessing.get_context("fork" if sys.platform == "linux" else None)
-    with context.Pool(processes, _leave_interrupts_to_the_parent) as pool:
-        yield from pool.imap(partial(check_entry, options=options), entries, _AT_ONCE)
-
-
-def _leave_interrupts_to_the_parent() -> None:
-    import signal
-
-    signal.signal(signal.SIGINT, signal.SIG_IGN)

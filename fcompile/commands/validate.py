@@ -13,20 +13,25 @@ from fcompile.commands.arguments import add_input_arguments, add_report_argument
 from fcompile.commands.progress import progress
 from fcompile.commands.report import Reporting, fails, open_report
 from fcompile.diagnostics import FORMATS
-from fcompile.errors import EXIT_ERRORS
+from fcompile.errors import EXIT_ERRORS, UsageError
+
+_MOST_JOBS = 256
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The arguments of the command."""
     add_input_arguments(parser)
     parser.add_argument("--format", choices=tuple(FORMATS), default="text", help="how problems are printed (default: %(default)s)")
-    parser.add_argument("-j", "--jobs", type=int, metavar="N", help="how many processes check files (default: one per core when there are many files)")
+    jobs = "how many processes check files (default: one per core when there are many files)"
+    parser.add_argument("-j", "--jobs", type=int, metavar="N", help=jobs)
     add_report_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Check all inputs and report."""
     checked_with = options(arguments)
+    if arguments.jobs is not None and not 1 <= arguments.jobs <= _MOST_JOBS:
+        raise UsageError(f"--jobs {arguments.jobs}: write a number from 1 to {_MOST_JOBS}")
     files = inputs.Inputs(arguments.paths)
     reporting = Reporting(open_report(arguments.format, sys.stdout, arguments), arguments, files.look_up)
     for checked in progress(files.checked(checked_with, arguments.jobs), "files checked"):
