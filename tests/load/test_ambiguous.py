@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from fcompile.load import documents
+from fcompile.load import documents, yaml_places
+from fcompile.load.ambiguous import ambiguous, may_be_ambiguous
+from fcompile.load.faults import Fault
 
 
 def found(text: str) -> list[tuple[object, str, str]]:
@@ -84,3 +88,39 @@ def test_paths_and_keys() -> None:
 
 def test_json_has_quotes() -> None:
     assert found('{"a": "1:30"}') == []
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "1:30",
+                "12:5.5",
+                "2001-01-01",
+                "0-1",
+                "1e400",
+                "0x" + "f" * 17,
+                "=",
+                ".5_",
+                "9" * 320,
+                "a",
+                ": ",
+                "- ",
+                "[",
+                "]",
+                ", ",
+                "\n",
+                " ",
+                "'",
+            ]
+        ),
+        max_size=10,
+    ).map("".join)
+)
+def test_the_quick_look_misses_nothing(text: str) -> None:
+    try:
+        places = yaml_places.places(text)
+    except Fault:
+        return
+    if list(ambiguous(places, text)):
+        assert may_be_ambiguous(text)
