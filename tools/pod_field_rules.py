@@ -166,6 +166,9 @@ RULES: dict[str, Rule | list[Rule]] = {
     "ConfigMapKeySelector.key": {**NEEDED, "format": "config-key"},
     "SecretKeySelector.name": {**NEEDED, **SUBDOMAIN},
     "SecretKeySelector.key": {**NEEDED, "format": "config-key"},
+    # A server-side diff takes these objects and `projected.sources` whole: what the API server fills into them must be there before.
+    "ObjectFieldSelector.apiVersion": {"default": "v1"},
+    "ResourceFieldSelector.divisor": {"default": "0"},
     "ObjectFieldSelector.fieldPath": NEEDED,
     "ResourceFieldSelector.resource": NEEDED,
     "VolumeMount.name": NEEDED,
@@ -231,7 +234,7 @@ RULES: dict[str, Rule | list[Rule]] = {
     "SecretProjection.name": NEEDED,
     "ConfigMapProjection.name": NEEDED,
     "ServiceAccountTokenProjection.path": [{**NEEDED, "until": 29}, {**NEEDED, **LOCAL_PATH, "since": 30}],
-    "ServiceAccountTokenProjection.expirationSeconds": {"minimum": 600, "maximum": 2**32},
+    "ServiceAccountTokenProjection.expirationSeconds": {"minimum": 600, "maximum": 2**32, "default": 3600},
     "ServiceAccountTokenProjection.user": FILE_USER,
     "ClusterTrustBundleProjection.path": since(37, {**NEEDED, **LOCAL_PATH}),
     "ClusterTrustBundleProjection.user": FILE_USER,

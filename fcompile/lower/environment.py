@@ -42,7 +42,7 @@ class ClusterValues(NamedTuple):
 def known_env(known: dict[str, str]) -> list[dict[str, Any]]:
     """The variables that do not depend on the cluster, in FrameworkController's order."""
     literal = [{"name": name, "value": known[name]} for name in names.KNOWN_NAMES]
-    return [*literal, {"name": names.POD_UID, "valueFrom": {"fieldRef": {"fieldPath": "metadata.uid"}}}]
+    return [*literal, {"name": names.POD_UID, "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": "metadata.uid"}}}]
 
 
 def add_cluster_env(env: list[dict[str, Any]], cluster: ClusterValues) -> list[dict[str, Any]]:

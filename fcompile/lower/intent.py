@@ -7,8 +7,10 @@ from typing import Any, NamedTuple
 from fcompile.lower.digest import LOWERING_VERSION, digest
 from fcompile.lower.environment import lower_container
 from fcompile.lower.placeholders import role_values, substitute
+from fcompile.lower.quantities import canonical_quantities
 from fcompile.lower.services import add_host_names, lower_service
 from fcompile.model import names
+from fcompile.schema.pod_schemas import POD_TEMPLATE
 
 SERVER_METADATA = frozenset(
     {
@@ -91,7 +93,7 @@ def lower_role(framework: str, role: dict[str, Any]) -> Role:
 
 def _lower_pod(framework: str, role: dict[str, Any]) -> dict[str, Any]:
     known = role_values(framework, role["name"])
-    template = substitute(role["task"]["pod"], known)
+    template = substitute(canonical_quantities(role["task"]["pod"], POD_TEMPLATE), known)
     spec = template.get("spec") or {}
     if role.get("service") is not None:
         spec = add_host_names(spec, framework, role["name"])

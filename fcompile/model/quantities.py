@@ -84,3 +84,47 @@ def _parts() -> re.Pattern[str]:
     return re.compile(
         r"(?P<sign>[+-])?(?P<whole>[0-9]*)\.?(?P<fraction>(?<=\.)[0-9]+)?(?:(?P<suffix>[KMGTPE]i|[numkMGTPE])|[eE](?P<exponent>[+-]?[0-9]+))?"
     )
+
+
+def canonical(text: str, unit: int = 1) -> str:
+    """A quantity as the API server writes it: `0.5` is `500m`, `1024Mi` is `1Gi`, and `1.500` and `1025Ki` stay what they are.
+
+    `unit` is what it is rounded to, away from zero, in billionths. What is no quantity, or does not fit 64 bits, comes back as it is.
+    """
+    amount = nanos(text)
+    if amount is None or abs(amount) >= _BINARY_LIMIT:
+        return text
+    text = text.strip(_SPACE)
+    match = _parts().fullmatch(text)
+    assert match is not None
+    if _is_kept(match, unit):
+        return text
+    amount = -(-amount // unit) * unit if amount >= 0 else amount // unit * unit
+    if match["suffix"] in _BINARY and abs(amount) >= 1024 * NANO and amount % NANO == 0:
+        whole, steps = _without_factors(amount // NANO, 1024, len(_BINARY))
+        return f"{whole}{['', *_BINARY][steps]}"
+    digits, power = _without_factors(amount, 10, 27)
+    power -= 9
+    digits, power = digits * 10 ** (power % 3), power - power % 3
+    if match["exponent"] and digits:
+        return f"{digits}e{power}" if power else f"{digits}"
+    return f"{digits}{({0: ''} | {of: suffix for suffix, of in _DECIMAL.items()})[power]}" if digits else "0"
+
+
+def _is_kept(match: re.Match[str], unit: int) -> bool:
+    """Whether the API server takes the text for canonical as it is, by the quick look that it has at digits and scale."""
+    whole, fraction, suffix = match["whole"].lstrip("0") or "0", match["fraction"] or "", match["suffix"] or ""
+    digits = whole + fraction
+    if suffix in _BINARY:
+        return not fraction and 14 - len(whole) >= _BINARY[suffix] * 3 // 10 and int(whole) % 8 != 0
+    scale = _DECIMAL.get(suffix, 0) + _exponent(match["exponent"]) - len(fraction)
+    rounds = scale < (-3 if unit > 1 else -9)
+    return len(digits) <= 18 and not rounds and scale % 3 == 0 and not digits.endswith("000") and digits[0] != "0"
+
+
+def _without_factors(number: int, factor: int, most: int) -> tuple[int, int]:
+    """`number` without the factors `factor` in it, and how many there were, at most `most`."""
+    count = 0
+    while number and number % factor == 0 and count < most:
+        number, count = number // factor, count + 1
+    return number, count

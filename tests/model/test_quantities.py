@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fcompile.model.quantities import NANO, PATTERN, is_quantity, nanos
+from fcompile.model.quantities import NANO, PATTERN, canonical, is_quantity, nanos
 
 VALUES = {
     "0": 0,
@@ -107,3 +109,21 @@ def test_plain_decimals_are_exact(number: Decimal) -> None:
 @given(st.from_regex(PATTERN, fullmatch=True))
 def test_what_an_editor_allows_is_one(text: str) -> None:
     assert is_quantity(text) or re.search("[eE]", text)
+
+
+CANONICAL = json.loads((Path(__file__).parent / "data" / "canonical_quantities.json").read_text())
+
+
+@pytest.mark.parametrize(("kind", "unit"), [("sizeLimit", 1), ("limits", 10**6)])
+def test_canonical_form_is_the_api_servers(kind: str, unit: int) -> None:
+    assert {text: canonical(text, unit) for text in CANONICAL[kind]} == CANONICAL[kind]
+
+
+def test_canonical_form_is_stable() -> None:
+    for text in CANONICAL["sizeLimit"].values():
+        assert canonical(text) == text
+
+
+@pytest.mark.parametrize("text", ["", "x", "1Q", "9e999", "{{FC_TASK_INDEX}}Gi"])
+def test_what_is_no_quantity_stays(text: str) -> None:
+    assert canonical(text) == text

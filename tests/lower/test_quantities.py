@@ -1,0 +1,52 @@
+"""Quantities of a Pod are those that the API server would write, wherever they are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fcompile.compile import compile_framework
+from fcompile.expand import pod
+from tests.check.frameworks import framework, role
+
+SPEC: dict[str, Any] = {
+    "overhead": {"cpu": "0.25"},
+    "initContainers": [{"name": "i", "image": "b", "resources": {"limits": {"memory": "1024Mi"}}}],
+    "containers": [
+        {
+            "name": "c",
+            "image": "b",
+            "resources": {"requests": {"cpu": 0.5, "memory": "0.5Gi", "nvidia.com/gpu": "1000m"}},
+            "env": [{"name": "A", "valueFrom": {"resourceFieldRef": {"resource": "limits.cpu", "divisor": "1000m"}}}],
+        }
+    ],
+    "volumes": [
+        {"name": "v", "emptyDir": {"sizeLimit": "2048Mi"}},
+        {"name": "e", "ephemeral": {"volumeClaimTemplate": {"spec": {"resources": {"requests": {"storage": "1024Gi"}}}}}},
+    ],
+}
+
+
+def test_everywhere() -> None:
+    value = framework(role(spec=SPEC))
+    (made,) = compile_framework(value, "ns").intent.roles
+    spec = pod(made, "ns", 0)["spec"]
+    assert spec["overhead"] == {"cpu": "250m"}
+    assert spec["initContainers"][0]["resources"]["limits"] == {"memory": "1Gi"}
+    assert spec["containers"][0]["resources"]["requests"] == {"cpu": "500m", "memory": "512Mi", "nvidia.com/gpu": "1"}
+    assert spec["containers"][0]["env"][-1]["valueFrom"]["resourceFieldRef"]["divisor"] == "1"
+    assert spec["volumes"][0]["emptyDir"]["sizeLimit"] == "2Gi"
+    assert spec["volumes"][1]["ephemeral"]["volumeClaimTemplate"]["spec"]["resources"]["requests"] == {"storage": "1Ti"}
+
+
+def test_the_framework_itself_keeps_what_was_written() -> None:
+    made = compile_framework(framework(role(spec=SPEC)), "ns").framework
+    template = made["spec"]["taskRoles"][0]["task"]["pod"]["spec"]
+    assert template["containers"][0]["resources"]["requests"] == {"cpu": "0.5", "memory": "0.5Gi", "nvidia.com/gpu": "1000m"}
+
+
+def test_equal_amounts_have_one_digest() -> None:
+    def digest(memory: str) -> str:
+        containers = [{"name": "c", "image": "b", "resources": {"limits": {"memory": memory}}}]
+        return compile_framework(framework(role(spec={"containers": containers})), "ns").intent.digest
+
+    assert digest("1024Mi") == digest("1Gi") != digest("1G")
