@@ -56,13 +56,6 @@ POD_NAME_IGNORED = rule(
     "The Pod template gives a name or namespace, which is not used.",
     "A task's Pod is always called `{framework}-{role}-{index}`, in the Framework's namespace. Remove the field.",
 )
-SECOND_CONTROLLER = rule(
-    "FC414",
-    "second-controller",
-    Severity.ERROR,
-    "The Pod template has an owner reference with `controller: true`.",
-    "The attempt's ConfigMap is the controlling owner of each Pod, and the API server refuses a second one. Leave `controller` out.",
-)
 
 
 def name_rules(subject: Subject) -> Iterator[Finding]:
@@ -135,19 +128,7 @@ def _reserved(role: RoleUnderCheck) -> Iterator[Finding]:
                 f"`{name}` of a Pod template is not used: a task's Pod is called {{framework}}-{{role}}-{{index}}, in the Framework's namespace; remove it",
                 part="key",
             )
-    yield from _owners(role)
     yield from _environment(role)
-
-
-def _owners(role: RoleUnderCheck) -> Iterator[Finding]:
-    for index, owner in enumerate(sequence(mapping(role.template, "metadata"), "ownerReferences")):
-        if isinstance(owner, dict) and owner.get("controller") is True:
-            yield Finding(
-                SECOND_CONTROLLER,
-                (*role.template_path, "metadata", "ownerReferences", index, "controller"),
-                "the attempt's ConfigMap controls each Pod, and there can be only one controlling owner: remove `controller`",
-                part="key",
-            )
 
 
 def _environment(role: RoleUnderCheck) -> Iterator[Finding]:

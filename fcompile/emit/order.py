@@ -33,13 +33,15 @@ USER_MAPS = frozenset(
 
 _OBJECT_FIRST = ("apiVersion", "kind", "metadata", "name", "namespace")
 _FIRST = ("name", "namespace")
+_LAST = "task"
+"""A role's Pod template is long: what is said of the role itself comes before it."""
 
 
 def ordered(value: Any) -> Any:
     """A copy of `value` in canonical order.
 
     An object begins with `apiVersion`, `kind` and `metadata`, so does whatever refers to one; any mapping with a `name` begins
-    with it and its `namespace`; all other keys are sorted by code point. Lists keep their order.
+    with it and its `namespace`; all other keys are sorted by code point, but `task` comes last. Lists keep their order.
     """
     if isinstance(value, dict):
         return _mapping(value)
@@ -53,6 +55,9 @@ def _mapping(mapping: dict[str, Any]) -> dict[str, Any]:
     keys = sorted(mapping)
     if first:
         keys = [key for key in first if key in mapping] + [key for key in keys if key not in first]
+    if _LAST in mapping:
+        keys.remove(_LAST)
+        keys.append(_LAST)
     copy = {}
     for key in keys:
         value = mapping[key]

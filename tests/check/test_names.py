@@ -63,13 +63,6 @@ def test_a_reserved_label_with_the_value_it_gets_anyway() -> None:
     assert found(name_rules, framework(role(metadata={"labels": {"FC_TASK_INDEX": "{{FC_TASK_INDEX}}"}}))) == []
 
 
-def test_second_controller() -> None:
-    owners = [{"apiVersion": "v1", "kind": "ConfigMap", "name": "x", "uid": "u", "controller": True}]
-    assert found(name_rules, framework(role(metadata={"ownerReferences": owners}))) == [
-        ("FC414", (*TEMPLATE, "metadata", "ownerReferences", 0, "controller"))
-    ]
-
-
 def placeholders(value: dict[str, object]) -> list[tuple[str, tuple[str | int, ...]]]:
     return found(lambda subject: placeholder_rules(subject, repr(value)), value)
 

@@ -41,13 +41,6 @@ SYSCTL = rule(
     "A sysctl is set twice, or belongs to a namespace that the Pod shares with the host.",
     "On the host network net.* cannot be set, with `hostIPC` neither kernel.shm*, kernel.msg*, kernel.sem nor fs.mqueue.*.",
 )
-SELINUX_CHANGE_POLICY = rule(
-    "FC269",
-    "selinux-change-policy",
-    Severity.ERROR,
-    "MountOption is not allowed as seLinuxChangePolicy in this Kubernetes version.",
-    "It came with 1.37 (earlier it needs the feature gate SELinuxMount). Use Recursive.",
-)
 
 _IPC_SYSCTLS = frozenset(
     f"kernel.{name}" for name in ("sem", "shmall", "shmmax", "shmmni", "shm_rmid_forced", "shm", "msgmax", "msgmnb", "msgmni", "msg")
@@ -63,10 +56,6 @@ def security_rules(pod: Pod) -> Iterator[Finding]:
         yield from _profiles(pod.security, path, pod.version)
         if "sysctls" in pod.security:
             yield from _sysctls(pod)
-        policy = pod.security.get("seLinuxChangePolicy")
-        if policy == "MountOption" and gates.SELINUX_CHANGE_POLICY <= pod.version < gates.SELINUX_MOUNT:
-            message = f"`seLinuxChangePolicy: MountOption` is not allowed in Kubernetes 1.{pod.version}; use Recursive"
-            yield Finding(SELINUX_CHANGE_POLICY, (*path, "seLinuxChangePolicy"), message)
     yield from _namespaces(pod)
     for container in pod.containers:
         context = container.fields.get("securityContext")
