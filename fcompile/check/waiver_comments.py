@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from fcompile.check.waivers import CODE, MALFORMED, NO_REASON, Waiver, Waivers, code_problem, field_pattern, fits, waiver_problem
-from fcompile.check.yaml_comments import Comment, comments, line_of, line_start
+from fcompile.check.waivers import CODE, MALFORMED, NO_REASON, Waiver, Waivers, code_problem, field_fits, waiver_problem
+from fcompile.check.yaml_comments import Comment, comments, line_of
 from fcompile.diagnostics.problem import Problem, Rule, Span
 from fcompile.load import Source
 
 _HEAD = re.compile(r"\s*(?P<verb>[^\s:]*)\s*(?P<rest>.*)")
-_TARGETS = re.compile(r"(?P<codes>[^\s,]+(?:\s*,\s*[^\s,]*)*)(?:\s+(?P<pattern>.*\S))?\s*")
+_TARGETS = re.compile(r"(?P<codes>[^\s,]++(?:\s*+,\s*+[^\s,]*+)*+)(?:\s++(?P<pattern>.+))?")
 _HOW = "write `# fcompile: waive CODE: reason`"
 
 
@@ -28,13 +28,13 @@ class CommentScope(NamedTuple):
     """The line it is about; 0 with a pattern."""
     fields: frozenset[str]
     """The fields that begin on that line."""
-    pattern: re.Pattern[str] | None
+    pattern: str | None
 
     def covers(self, problem: Problem) -> bool:
         if problem.file != self.file or problem.span.line not in self.document:
             return False
         if self.pattern is not None:
-            return fits(self.pattern, problem.field)
+            return field_fits(self.pattern, problem.field)
         return problem.span.line == self.line or problem.field in self.fields
 
     def covers_file(self, file: str) -> bool:
@@ -66,7 +66,7 @@ class _Reader:
             self._malformed(f"`{head['verb']}` is no instruction: {_HOW}" if head["verb"] else f"the instruction is missing: {_HOW}")
             return
         written, reason = _split_reason(head["rest"])
-        targets = _TARGETS.fullmatch(written)
+        targets = _TARGETS.fullmatch(written.rstrip())
         if targets is None:
             self._malformed(f"no code to waive: {_HOW}")
         elif not reason:
@@ -101,7 +101,7 @@ class _Reader:
         elif re.search(r"\s", re.sub(r'"[^"]*"', "", pattern)):
             self._malformed(f"`{pattern}` is no field: write the reason after `: `")
         else:
-            return CommentScope(file, comment.document, 0, frozenset(), field_pattern(pattern))
+            return CommentScope(file, comment.document, 0, frozenset(), pattern)
         return None
 
     def _malformed(self, message: str) -> None:
@@ -113,14 +113,14 @@ class _Reader:
 
     def _whole(self) -> Span:
         """The comment with the white space before it, or its whole line when nothing else is on it."""
-        text, mark = self._source.text, self._comment.hash
-        start = line_start(self._source, mark)
-        before = text[start:mark].rstrip()
-        line = self._source.line(line_of(self._source, mark))
-        end = start + len(line)
-        if before or self._end < start + len(line.rstrip()):
-            return self._source.span(start + len(before), self._end)
-        return self._source.span(start, end + (2 if text.startswith("\r\n", end) else min(1, len(text) - end)))
+        line = line_of(self._source, self._comment.hash)
+        first = self._source.line_start(line)
+        start = self._comment.hash
+        while start > first and self._source.text[start - 1] in " \t":
+            start -= 1
+        if start > first or self._end < first + len(self._source.line(line).rstrip()):
+            return self._source.span(start, self._end)
+        return self._source.span(start, self._source.line_start(line + 1))
 
 
 def _split_reason(text: str) -> tuple[str, str]:

@@ -18,6 +18,7 @@ import re
 from collections.abc import Iterable
 from typing import Literal, NamedTuple, Protocol
 
+from fcompile.check.wildcards import fits
 from fcompile.diagnostics.problem import RULES, Edit, Problem, Rule, Severity, Span, rule
 from fcompile.diagnostics.writer import Waived
 
@@ -94,7 +95,8 @@ class Waivers:
     """
 
     def __init__(self) -> None:
-        self._by_code: dict[str, list[Waiver]] = {}
+        self._waivers: dict[tuple[str, str], list[Waiver]] = {}
+        """By code, and file for comments; those of the waivers file are under an empty name."""
         self._used: set[Waiver] = set()
         self._unread: set[str] = set()
         self.problems: list[Problem] = []
@@ -120,16 +122,16 @@ class Waivers:
         return waivers
 
     def __bool__(self) -> bool:
-        return bool(self._by_code or self.problems)
+        return bool(self._waivers or self.problems)
 
     def add(self, waiver: Waiver) -> None:
-        self._by_code.setdefault(waiver.code, []).append(waiver)
+        key = waiver.code, waiver.file if waiver.kind == "comment" else ""
+        self._waivers.setdefault(key, []).append(waiver)
 
     def extend(self, other: Waivers) -> None:
         """Take over the waivers of `other` and their problems."""
-        for waivers in other._by_code.values():
-            for waiver in waivers:
-                self.add(waiver)
+        for key, waivers in other._waivers.items():
+            self._waivers.setdefault(key, []).extend(waivers)
         self._used |= other._used
         self._unread |= other._unread
         self.problems += other.problems
@@ -138,9 +140,11 @@ class Waivers:
         """Part problems into those that stay and those that a waiver covers. Can be called again with further problems."""
         kept, waived = [], []
         for problem in problems:
-            if problem.severity is Severity.ERROR and problem.rule.code.startswith("FC0"):
+            code = problem.rule.code
+            if problem.severity is Severity.ERROR and code.startswith("FC0"):
                 self._unread.add(problem.file)
-            covering = [waiver for waiver in self._by_code.get(problem.rule.code, ()) if waiver.scope.covers(problem)]
+            candidates = (*self._waivers.get((code, problem.file), ()), *self._waivers.get((code, ""), ()))
+            covering = [waiver for waiver in candidates if waiver.scope.covers(problem)]
             # All that cover it are of use: which one is taken must not make another one look unused.
             self._used.update(covering)
             if covering:
@@ -152,28 +156,26 @@ class Waivers:
     def unused(self, checked: Iterable[str] | None = None) -> list[Problem]:
         """A problem for each waiver that covered nothing so far, in the order of files and lines.
 
-        `checked` holds the files of a run that saw only some of the project's, as under pre-commit: a waiver is then reported only
-        if it could have covered something in one of them. A comment in a file that could not be read whole is left in peace.
+        `checked` holds the files of a run that saw only some of the project's, as under pre-commit: an entry of the waivers file is
+        then reported only if it could have covered something in one of them. Comments in a file that could not be read whole are
+        left in peace.
         """
-        files = None if checked is None else list(checked)
-        idle = [waiver for waivers in self._by_code.values() for waiver in waivers if waiver not in self._used]
-        idle = [
-            waiver
-            for waiver in idle
-            if not (waiver.kind == "comment" and waiver.file in self._unread)
-            and (files is None or any(map(waiver.scope.covers_file, files)))
-        ]
-        return [_unused(waiver) for waiver in sorted(idle, key=lambda waiver: (waiver.file, waiver.span.start))]
+        files = None if checked is None else tuple(checked)
+
+        def idle(waiver: Waiver) -> bool:
+            if waiver in self._used:
+                return False
+            if waiver.kind == "comment":
+                return waiver.file not in self._unread
+            return files is None or any(map(waiver.scope.covers_file, files))
+
+        found = [waiver for waivers in self._waivers.values() for waiver in waivers if idle(waiver)]
+        return [_unused(waiver) for waiver in sorted(found, key=lambda waiver: (waiver.file, waiver.span.start))]
 
 
-def fits(pattern: re.Pattern[str], field: str) -> bool:
+def field_fits(pattern: str, field: str) -> bool:
     """Whether a field path fits a pattern, with or without the `items[3].` of a list of objects before it."""
-    return bool(pattern.fullmatch(field) or pattern.fullmatch(re.sub(r"^items\[\d+\]\.?", "", field)))
-
-
-def field_pattern(text: str) -> re.Pattern[str]:
-    """A field path in which `*` stands for any text."""
-    return re.compile(".*".join(map(re.escape, text.split("*"))), re.DOTALL)
+    return fits(pattern, field) or (field.startswith("items[") and fits(pattern, re.sub(r"^items\[\d+\]\.?", "", field)))
 
 
 def waiver_problem(rule: Rule, message: str, file: str, span: Span, source_line: str, fix: Edit | None = None) -> Problem:

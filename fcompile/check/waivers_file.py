@@ -10,10 +10,11 @@
 from __future__ import annotations
 
 import os
-import re
+from functools import lru_cache
 from typing import Any, NamedTuple
 
-from fcompile.check.waivers import MALFORMED, NO_REASON, Waiver, Waivers, code_problem, field_pattern, fits, waiver_problem
+from fcompile.check.waivers import MALFORMED, NO_REASON, Waiver, Waivers, code_problem, field_fits, waiver_problem
+from fcompile.check.wildcards import fits, path_fits
 from fcompile.diagnostics.problem import Part, Path, Problem, Rule
 from fcompile.load import Document, LoadError, read
 
@@ -25,27 +26,24 @@ FIELDS = {"code": True, "path": False, "framework": False, "field": False, "reas
 
 
 class FileScope(NamedTuple):
-    """What an entry covers. None: any."""
+    """What an entry covers. Empty: any."""
 
     folder: str
-    path: re.Pattern[str] | None
-    framework: re.Pattern[str] | None
-    field: re.Pattern[str] | None
+    path: str
+    framework: str
+    field: str
 
     def covers(self, problem: Problem) -> bool:
-        return (
-            self.covers_file(problem.file)
-            and self._covers_framework(problem.framework)
-            and (self.field is None or fits(self.field, problem.field))
-        )
+        return self.covers_file(problem.file) and self._covers_framework(problem.framework) and self._covers_field(problem.field)
 
     def covers_file(self, file: str) -> bool:
-        return self.path is None or bool(self.path.fullmatch(_relative(file, self.folder)))
+        return not self.path or path_fits(self.path, _relative(file, self.folder))
 
     def _covers_framework(self, framework: str) -> bool:
-        if self.framework is None:
-            return True
-        return bool(self.framework.fullmatch(framework) or self.framework.fullmatch(framework.rpartition("/")[2]))
+        return not self.framework or fits(self.framework, framework) or fits(self.framework, framework.rpartition("/")[2])
+
+    def _covers_field(self, field: str) -> bool:
+        return not self.field or field_fits(self.field, field)
 
 
 def read_waivers(waivers: Waivers, path: str) -> None:
@@ -101,12 +99,8 @@ class _Reader:
         if problem:
             self._report(*problem, (number, "code"))
             return
-        scope = FileScope(
-            os.path.dirname(self._file),
-            path_pattern(entry["path"]) if entry.get("path") else None,
-            field_pattern(entry["framework"]) if entry.get("framework") else None,
-            field_pattern(entry["field"]) if entry.get("field") else None,
-        )
+        folder = os.path.dirname(self._file)
+        scope = FileScope(folder, entry.get("path") or "", entry.get("framework") or "", entry.get("field") or "")
         span = self._document.locate((number, "code"), "value")
         line = self._document.source_line(span.line)
         self._waivers.add(Waiver(code, entry["reason"].strip(), "file", self._file, span, line, scope, None))
@@ -116,16 +110,7 @@ class _Reader:
         self._waivers.problems.append(waiver_problem(rule, message, self._file, span, self._document.source_line(span.line)))
 
 
-def path_pattern(glob: str) -> re.Pattern[str]:
-    """A pattern of paths as in .gitignore: `*` and `?` stay within a folder, `**` does not; without a slash inside it fits at any
-    depth; a folder stands for all in it."""
-    glob = glob.removeprefix("./")
-    anywhere = "" if "/" in glob.rstrip("/") else "(?:.*/)?"
-    parts = re.split(r"(\*\*/|\*\*|\*|\?)", glob.strip("/"))
-    wild = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
-    return re.compile(anywhere + "".join(wild.get(part) or re.escape(part) for part in parts) + "(?:/.*)?", re.DOTALL)
-
-
+@lru_cache(maxsize=10_000)
 def _relative(file: str, folder: str) -> str:
     try:
         return os.path.relpath(file, folder or os.curdir).replace(os.sep, "/")

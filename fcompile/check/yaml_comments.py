@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Container, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from yaml.events import (
@@ -31,12 +31,12 @@ from fcompile.load.yaml_nodes import event_range
 
 _COMMENT = re.compile(
     r"(?<![^ \t\r\n\x85\u2028\u2029])#[ \t]*fcompile:"
-    r"(?P<body>[^\r\n\x85\u2028\u2029]*?)(?=[ \t]+#(?:[ \t]|fcompile:)|[\r\n\x85\u2028\u2029]|\Z)"
+    r"(?P<body>[^\r\n\x85\u2028\u2029]*?)(?=(?<![ \t])[ \t]+#(?:[ \t]|fcompile:)|[\r\n\x85\u2028\u2029]|\Z)"
 )
 _LINE_END = re.compile(r"[\r\n\x85\u2028\u2029]")
 _SEPARATOR = re.compile(r"^---", re.MULTILINE)
 _NO_CONTENT = re.compile(r"[ \t]*(?:#|---|\.\.\.|$)")
-_NO_FIELD = re.compile(r"(?:[-?][ \t]+|[ \t]+)*(?:#|$)")
+_NO_FIELD = re.compile(r"[ \t]*+(?:[-?][ \t]++)*+(?:#|$)")
 """What may stand before a comment that is about the next line: nothing, the dash of an item that begins there, another comment."""
 
 
@@ -68,8 +68,8 @@ def comments(source: Source) -> Iterator[Comment]:
 def _in_document(source: Source, start: int, end: int) -> Iterator[Comment]:
     found = list(_COMMENT.finditer(source.text, start, end))
     first, last = line_of(source, start), line_of(source, max(start, end - 1))
-    abouts = [_line_about(source, match.start(), last) for match in found]
-    outline = _Outline(source, start, set(abouts))
+    abouts = _lines_about(source, [match.start() for match in found], last)
+    outline = _Outline(source, start, abouts)
     if not outline.read(source.text[start:end]):
         return
     for match, about in zip(found, abouts, strict=True):
@@ -83,27 +83,34 @@ def line_of(source: Source, offset: int) -> int:
     return source.span(offset, offset).line
 
 
-def line_start(source: Source, offset: int) -> int:
-    """The offset of the first character of the line that an offset is in."""
-    return offset - source.span(offset, offset).column + 1
-
-
-def _line_about(source: Source, offset: int, last: int) -> int | None:
-    line = line_of(source, offset)
-    if not _NO_FIELD.match(source.text[line_start(source, offset) : offset]):
-        return line
-    return next((below for below in range(line + 1, last + 1) if not _NO_CONTENT.match(source.line(below))), None)
+def _lines_about(source: Source, offsets: list[int], last: int) -> list[int | None]:
+    """For each comment the line that it is about: its own, or the next one with content up to the line `last`."""
+    abouts: list[int | None] = []
+    passed, next_content = last + 1, None
+    for offset in reversed(offsets):
+        line = line_of(source, offset)
+        if not _NO_FIELD.match(source.text, source.line_start(line), offset):
+            abouts.append(line)
+            continue
+        # What was passed already is not looked through again: many comments can stand above one another.
+        below = (below for below in range(line + 1, passed) if not _NO_CONTENT.match(source.line(below)))
+        next_content = next(below, next_content)
+        passed = line + 1
+        abouts.append(next_content)
+    return abouts[::-1]
 
 
 class _Outline:
     """Where the scalars of a document are, and which fields begin on the lines that were asked for."""
 
-    def __init__(self, source: Source, start: int, lines: Container[int | None]) -> None:
+    def __init__(self, source: Source, start: int, lines: list[int | None]) -> None:
         self._source = source
         self._start = start
-        self._lines = lines
+        self._lines = [(source.line_start(line), source.line_start(line + 1), line) for line in sorted({line for line in lines if line})]
+        """Begin, end and number of each line that was asked for."""
         self._walk = _Walk()
         self._ended = False
+        self._passed = 0
         self._scalars: list[tuple[int, int]] = []
         self.fields: dict[int | None, list[Path]] = {}
 
@@ -120,7 +127,7 @@ class _Outline:
         return index >= 0 and offset < self._scalars[index][1]
 
     def _take_all(self, events: Events) -> bool:
-        self._walk, self._ended, self._scalars, self.fields = _Walk(), False, [], {}
+        self._walk, self._ended, self._passed, self._scalars, self.fields = _Walk(), False, 0, [], {}
         while not isinstance(event := events(), StreamEndEvent):
             self._ended |= isinstance(event, DocumentEndEvent)
             if isinstance(event, NodeEvent):
@@ -134,18 +141,27 @@ class _Outline:
         return True
 
     def _take(self, event: NodeEvent) -> None:
-        start, end = (self._start + offset for offset in event_range(event))
-        scalar = event.value if isinstance(event, ScalarEvent) else ""
+        start, end = event_range(event)
+        start, end = start + self._start, end + self._start
+        scalar = ""
         if isinstance(event, ScalarEvent):
-            first = start
+            scalar, first = event.value, start
             if event.style in ("|", ">"):
                 # A comment may follow the indicator of a block scalar.
                 header = _LINE_END.search(self._source.text, start)
                 first = header.end() if header else end
             self._scalars.append((first, end))
-        line = line_of(self._source, start)
-        if self._walk.enter(scalar) and line in self._lines:
+        line = self._line_asked_for(start)
+        if self._walk.enter(scalar) and line is not None:
             self.fields.setdefault(line, []).append(self._walk.path())
+
+    def _line_asked_for(self, offset: int) -> int | None:
+        """The line of an offset if it was asked for. Offsets come in order, so lines that were passed are not looked at again."""
+        while self._passed < len(self._lines) and self._lines[self._passed][1] <= offset:
+            self._passed += 1
+        if self._passed < len(self._lines) and self._lines[self._passed][0] <= offset:
+            return self._lines[self._passed][2]
+        return None
 
 
 class _Walk:
