@@ -6,11 +6,11 @@ import gc
 import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from fcompile import __version__
 from fcompile.errors import EXIT_CLOSED_PIPE, EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_USAGE, UsageError
 
+TYPE_CHECKING = False  # Importing `typing` for it takes longer than all else here, and an interrupt is only understood after that.
 if TYPE_CHECKING:
     from argparse import ArgumentParser, HelpFormatter
 

@@ -108,6 +108,20 @@ def _named(path: str, real: str, named: set[str]) -> Iterator[FileEntry]:
 
 
 def _folder(path: str, real: str, named: set[str]) -> Iterator[FileEntry]:
+    # Iterators on a stack of our own: folders can be nested deeper than Python's calls.
+    inside = [_entries(path, real, named)]
+    while inside:
+        entry = next(inside[-1], None)
+        if entry is None:
+            inside.pop()
+        elif isinstance(entry, FileEntry):
+            yield entry
+        else:
+            inside.append(_entries(*entry, named))
+
+
+def _entries(path: str, real: str, named: set[str]) -> Iterator[FileEntry | tuple[str, str]]:
+    """The files of a folder that are to be read, and the folders, each as its path and its real path, in their order."""
     try:
         with os.scandir(path) as found:
             entries = sorted(found, key=_order)
@@ -121,7 +135,7 @@ def _folder(path: str, real: str, named: set[str]) -> Iterator[FileEntry]:
             continue
         if entry.is_dir(follow_symlinks=False):
             if not entry.name.startswith("."):
-                yield from _folder(entry.path, real_entry, named)
+                yield entry.path, real_entry
         elif entry.name.endswith(SUFFIXES):
             yield from _file(entry)
 
@@ -159,8 +173,8 @@ def _file(entry: os.DirEntry[str]) -> Iterator[FileEntry]:
 
 
 def _shown(path: str) -> str:
-    """A path that can be printed: bytes that are no text in it become replacement characters."""
-    return os.fsencode(path).decode("utf-8", "replace")
+    """A path that can be printed: bytes that are no text in it become escapes such as `\\xff`, so that two paths stay two."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 def _os_error(name: str, error: OSError | ValueError) -> LoadError:
