@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
-import re
+from functools import cache
+from typing import TYPE_CHECKING
 
-_NONCHARACTERS = "".join(f"{chr(plane << 16 | 0xFFFE)}{chr(plane << 16 | 0xFFFF)}" for plane in range(17))
-# Spelt out rather than asked of `unicodedata`, whose answers differ between versions of Python: controls (C0, DEL, C1),
-# soft hyphen, bidirectional and other format characters, line and paragraph separators, surrogates, noncharacters, tags.
-_HIDDEN = re.compile(
-    "[\x00-\x1f\x7f-\x9f\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f"
-    "\ud800-\udfff\ufdd0-\ufdef\ufeff\ufff9-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3"
-    f"\U0001d173-\U0001d17a\U000e0000-\U000e0fff{_NONCHARACTERS}]"
-)
+if TYPE_CHECKING:
+    import re
+
+
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 def visible(text: str) -> str:
     """`text` on one line, with characters that act or cannot be seen written as escapes (`\\x1b`, `\\u202e`)."""
-    return _HIDDEN.sub(_escape, text)
+    if text.isascii() and text.isprintable():
+        return text
+    return _hidden().sub(_escape, text)
+
+
+@cache
+def _hidden() -> re.Pattern[str]:
+    """Any one character to escape. It takes milliseconds to compile, and most runs never need it."""
+    import re
+
+    noncharacters = "".join(f"{chr(plane << 16 | 0xFFFE)}{chr(plane << 16 | 0xFFFF)}" for plane in range(17))
+    # Spelt out rather than asked of `unicodedata`, whose answers differ between versions of Python: controls (C0, DEL, C1),
+    # soft hyphen, bidirectional and other format characters, line and paragraph separators, surrogates, noncharacters, tags.
+    return re.compile(
+        "[\x00-\x1f\x7f-\x9f\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f"
+        "\ud800-\udfff\ufdd0-\ufdef\ufeff\ufff9-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3"
+        f"\U0001d173-\U0001d17a\U000e0000-\U000e0fff{noncharacters}]"
+    )
 
 
 def _escape(match: re.Match[str]) -> str:
