@@ -62,23 +62,34 @@ def skip_reason(file: str) -> str | None:
 
 @lru_cache(maxsize=4096)
 def _in_helm_chart(folder: str) -> bool:
-    parent, name = os.path.split(folder)
-    if not name:
-        return False
-    if name == "templates" and os.path.exists(os.path.join(parent, "Chart.yaml")):
-        return True
-    return _in_helm_chart(parent)
+    parents = (os.path.split(one) for one in _up_from(folder))
+    return any(name == "templates" and os.path.exists(os.path.join(parent, "Chart.yaml")) for parent, name in parents)
 
 
 @lru_cache(maxsize=4096)
 def _patches(folder: str) -> frozenset[str]:
-    """The files that a kustomization in the folder, or the nearest one above it, uses as patches."""
-    parent = os.path.dirname(folder)
+    """The files that kustomizations in the folder and in all above it use as patches."""
+    return frozenset().union(*map(_patches_in, _up_from(folder)))
+
+
+def _up_from(folder: str) -> Iterator[str]:
+    """The folder and all above it."""
+    while True:
+        yield folder
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return
+        folder = parent
+
+
+@lru_cache(maxsize=4096)
+def _patches_in(folder: str) -> frozenset[str]:
+    """The files that the folder's own kustomization uses as patches."""
     for name in _KUSTOMIZATIONS:
         path = os.path.join(folder, name)
         if os.path.isfile(path):
-            return _patches_of(path) | (_patches(parent) if parent != folder else frozenset())
-    return _patches(parent) if parent != folder else frozenset()
+            return _patches_of(path)
+    return frozenset()
 
 
 def _patches_of(kustomization: str) -> frozenset[str]:

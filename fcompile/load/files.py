@@ -154,7 +154,7 @@ def _real(path: str) -> str:
     """The path without links, by which a file is recognized."""
     try:
         return path if path == "-" else os.path.realpath(path)
-    except ValueError:  # a NUL character; opening it will say so
+    except (OSError, ValueError):  # the current folder is gone, or a NUL character; opening it will say so
         return path
 
 
