@@ -60,7 +60,8 @@ def cold_starts(folder: Path, times: int) -> Iterator[Row]:
 
 def thousand_files(folder: Path, times: int) -> Iterator[Row]:
     few, lots = folder / "few", folder / "lots"
-    size_few, size = many(few, 200), many(lots, 1000)
+    many(few, 200)
+    size = many(lots, 1000)
     ours = median([run([FCOMPILE, "validate", str(lots)]) for _ in range(max(times // 3, 3))])
     smaller = median([run([FCOMPILE, "validate", str(few)]) for _ in range(max(times // 3, 3))])
     per_megabyte = ours.cpu / (size / 1e6)
@@ -88,7 +89,7 @@ def linearity(folder: Path) -> Iterator[Row]:
         if base is None:
             base = ours
             continue
-        what = f"{frameworks} Frameworks of 10,000 tasks ({ours.output / 1e9:.1f} GB): time / 10 × that of 10"
+        what = f"{frameworks} Frameworks of 10,000 tasks ({ours.output / 1e9:.1f} GB): time / 10 times that of 10"
         yield what, milliseconds(ours), milliseconds(base), ours.wall / (10 * base.wall), 1.3, ours.memory
 
 
@@ -97,7 +98,9 @@ def peers(folder: Path, times: int) -> Iterator[Row]:
     if shutil.which("kubeconform"):
         # Schemas are not downloaded: with none for this kind it reads, parses and skips, the least that it can do.
         command = ["kubeconform", "-ignore-missing-schemas", "-schema-location", str(folder), str(folder / "lots")]
-        yield from _beside("`validate` of 1,000 files / kubeconform, no schema", [FCOMPILE, "validate", str(folder / "lots")], command, times)
+        yield from _beside(
+            "`validate` of 1,000 files / kubeconform, no schema", [FCOMPILE, "validate", str(folder / "lots")], command, times
+        )
     kustomize = ["kustomize", "build"] if shutil.which("kustomize") else ["kubectl", "kustomize"] if shutil.which("kubectl") else None
     if kustomize:
         listed = "".join(f"- {name}\n" for name in sorted(os.listdir(folder / "few")))

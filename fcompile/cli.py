@@ -110,7 +110,8 @@ def _top_level() -> ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=_program(),
         formatter_class=_formatter,
-        description=f"Checks Frameworks (frameworkcontroller.microsoft.com/v1) and writes down exactly what will run.\n\ncommands:\n{listed}",
+        description="Checks Frameworks (frameworkcontroller.microsoft.com/v1) and writes down exactly what will run.\n\n"
+        f"commands:\n{listed}",
         epilog="Exit codes: 0 fine, 1 errors in the input, 2 wrong use or nowhere to write, 3 a bug in fcompile, 130 interrupted.",
     )
     parser.add_argument("--version", action="version", version=f"fcompile {__version__}")
@@ -145,7 +146,10 @@ def _internal_error() -> int:
     import traceback
 
     traceback.print_exc()
-    print(f"fcompile {__version__}: this is a bug in fcompile: please report it with the text above and, if you can, the input", file=sys.stderr)
+    print(
+        f"fcompile {__version__}: this is a bug in fcompile: please report it with the text above and, if you can, the input",
+        file=sys.stderr,
+    )
     return EXIT_INTERNAL
 
 

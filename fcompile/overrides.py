@@ -13,7 +13,14 @@ from fcompile.load import LoadError, values
 from fcompile.model.fields import Field, Type
 
 _STEP = re.compile(r"""\.?(?P<name>[^.\[\]="']+)|\[(?P<quoted>"[^"]*"|'[^']*')\]|\[(?P<bare>[^\]"']+)\]""")
-_ARTICLES = {"integer": "a whole number", "boolean": "true or false", "list": "a list", "map": "a mapping", "object": "a mapping", "number": "a number"}
+_ARTICLES = {
+    "integer": "a whole number",
+    "boolean": "true or false",
+    "list": "a list",
+    "map": "a mapping",
+    "object": "a mapping",
+    "number": "a number",
+}
 
 
 class OverrideError(ValueError):
@@ -61,7 +68,9 @@ def _steps(target: str, written: str) -> tuple[str, ...]:
     while at < len(target):
         match = _STEP.match(target, at)
         if match is None:
-            raise OverrideError(f"--set {written}: cannot read the field at `{target[at:]}`; write names with dots, [index], [name] or [\"key\"]")
+            raise OverrideError(
+                f'--set {written}: cannot read the field at `{target[at:]}`; write names with dots, [index], [name] or ["key"]'
+            )
         steps.append(match["name"] or match["bare"] or match["quoted"][1:-1])
         at = match.end()
     return tuple(steps)
@@ -75,7 +84,8 @@ def apply(overrides: Iterable[Override], frameworks: list[dict[str, Any]], types
 
 
 def _the_role(override: Override, frameworks: list[dict[str, Any]]) -> dict[str, Any]:
-    found, known = [], []
+    found: list[tuple[str, dict[str, Any]]] = []
+    known: list[str] = []
     for framework in frameworks:
         name = text(mapping(framework, "metadata"), "name") or ""
         for role in sequence(mapping(framework, "spec"), "taskRoles"):
@@ -87,10 +97,9 @@ def _the_role(override: Override, frameworks: list[dict[str, Any]]) -> dict[str,
         listed = ", ".join(known[:10]) + (", …" if len(known) > 10 else "") if known else "none"
         raise OverrideError(f"--set {override.written}: no such role; there are: {listed}")
     if len(found) > 1:
-        which = " or ".join(f"{name}/{override.role}" for name, _ in found[:3])
-        raise OverrideError(f"--set {override.written}: {len(found)} Frameworks have a role `{override.role}`: say which, {which}{' …' if len(found) > 3 else ''}")
-    role: dict[str, Any] = found[0][1]
-    return role
+        which = " or ".join(f"{name}/{override.role}" for name, _ in found[:3]) + (" …" if len(found) > 3 else "")
+        raise OverrideError(f"--set {override.written}: {len(found)} Frameworks have a role `{override.role}`: say which, {which}")
+    return found[0][1]
 
 
 def _set(role: dict[str, Any], override: Override, types: dict[str, Type]) -> None:
@@ -109,7 +118,9 @@ def _set(role: dict[str, Any], override: Override, types: dict[str, Type]) -> No
             node = node[key]
 
 
-def _enter(node: Any, field: Field, step: str, override: Override, done: list[str | int], types: dict[str, Type]) -> tuple[str | int, Field]:
+def _enter(
+    node: Any, field: Field, step: str, override: Override, done: list[str | int], types: dict[str, Type]
+) -> tuple[str | int, Field]:
     """The key or index that a step means in `node`, and the field that it leads to."""
     where = field_path(tuple(done)) or override.role
     if field.kind == "object" and isinstance(node, dict):
@@ -127,7 +138,11 @@ def _enter(node: Any, field: Field, step: str, override: Override, done: list[st
 
 
 def _item(items: list[Any], step: str, field: Field, override: Override, where: str) -> int:
-    named = [index for index, item in enumerate(items) if any(mapping({"item": item}, "item").get(key) == step for key in ("name", *field.map_keys))]
+    named = [
+        index
+        for index, item in enumerate(items)
+        if any(mapping({"item": item}, "item").get(key) == step for key in ("name", *field.map_keys))
+    ]
     if len(named) == 1:
         return named[0]
     if len(named) > 1:
@@ -148,7 +163,14 @@ def _typed(override: Override, field: Field, where: str) -> Any:
     value = read[0] if read else None
     if field.kind == "int-or-string" and not (isinstance(value, int) and not isinstance(value, bool)):
         return override.value
-    wanted: dict[str, type | tuple[type, ...]] = {"integer": int, "boolean": bool, "number": (int, float), "list": list, "map": dict, "object": dict}
+    wanted: dict[str, type | tuple[type, ...]] = {
+        "integer": int,
+        "boolean": bool,
+        "number": (int, float),
+        "list": list,
+        "map": dict,
+        "object": dict,
+    }
     expected = wanted.get(field.kind, object)
     if not isinstance(value, expected) or (isinstance(value, bool) and field.kind != "boolean"):
         raise OverrideError(f"--set {override.written}: `{where}` is {_ARTICLES.get(field.kind, field.kind)}, not `{override.value}`")

@@ -73,7 +73,10 @@ def test_what_only_a_server_sets_goes() -> None:
 @pytest.mark.parametrize(
     ("given", "wanted"),
     [
-        ({"containers": [{"resources": {"limits": {"cpu": 0.5, "memory": 1e9, "nvidia.com/gpu": 1}}}]}, {"cpu": "0.5", "memory": "1000000000", "nvidia.com/gpu": "1"}),
+        (
+            {"containers": [{"resources": {"limits": {"cpu": 0.5, "memory": 1e9, "nvidia.com/gpu": 1}}}]},
+            {"cpu": "0.5", "memory": "1000000000", "nvidia.com/gpu": "1"},
+        ),
         ({"containers": [{"resources": {"limits": {"cpu": "500m"}}}]}, {"cpu": "500m"}),
     ],
 )

@@ -34,7 +34,10 @@ def test_the_documentation_has_the_whole_list(repository: Path) -> None:
 
 
 def test_the_difference_between_reviewed_and_created_is_the_list() -> None:
-    spec = {"initContainers": [{"name": "i", "image": "b"}], "containers": [{"name": "c", "image": "b", "env": [{"name": "A", "value": "1"}]}]}
+    spec = {
+        "initContainers": [{"name": "i", "image": "b"}],
+        "containers": [{"name": "c", "image": "b", "env": [{"name": "A", "value": "1"}]}],
+    }
     (made,) = compiled(role(spec=spec)).intent.roles
     reviewed, created = expand.pod(made, "ns", 1), expand.pod(made, "ns", 1, CLUSTER)
     annotations = set(next(which for kind, field, which, _ in expand.LEFT_OUT if (kind, field) == ("Pod", "metadata.annotations")))

@@ -22,7 +22,8 @@ SERVICE_NAME_TAKEN = rule(
     "service-name-taken",
     Severity.WARNING,
     "A Service has the name of the one that a role asks for.",
-    "The controller never touches a Service that is not its own: the role's `service` would not be made. Rename yours, or remove `service` from the role.",
+    "The controller never touches a Service that is not its own: the role's `service` would not be made. Rename yours, or "
+    "remove `service` from the role.",
 )
 SERVICES_OVERLAP = rule(
     "FC503",
@@ -77,7 +78,13 @@ def service_facts(subject: Subject) -> Iterator[tuple[Path, dict[str, Any]]]:
     """The roles of a Framework that ask for a Service: the path of `service`, and the fields of its `ServiceFact`."""
     for role in subject.roles:
         if isinstance(role.value, dict) and isinstance(role.value.get("service"), dict):
-            fields = {"name": names.service_name(subject.name, role.name), "framework": subject.name, "role": role.name, "headless": True, "ours": True}
+            fields = {
+                "name": names.service_name(subject.name, role.name),
+                "framework": subject.name,
+                "role": role.name,
+                "headless": True,
+                "ours": True,
+            }
             yield (*role.path, "service"), fields
 
 
@@ -103,7 +110,9 @@ def across(frameworks: list[FrameworkFact], services: list[ServiceFact], look_up
     for fact in frameworks:
         earlier = first.setdefault((fact.namespace, fact.name), fact)
         if earlier is not fact:
-            message = f"Framework `{fact.name}` in namespace `{fact.namespace}` was there before: rename one of them or change its namespace"
+            message = (
+                f"Framework `{fact.name}` in namespace `{fact.namespace}` was there before: rename one of them or change its namespace"
+            )
             yield _problem(DUPLICATE_FRAMEWORK, fact, message, "the first one", earlier, look_up)
     yield from _services(services, look_up)
 
@@ -113,7 +122,10 @@ def _services(services: list[ServiceFact], look_up: Lookup) -> Iterator[Problem]
     for service in services:
         other = taken.get((service.namespace, service.name)) if service.ours else None
         if other is not None:
-            message = f"this role asks for a Service `{service.name}`, and the input has one: the controller leaves it alone; rename it or drop `service`"
+            message = (
+                f"this role asks for a Service `{service.name}`, and the input has one: the controller leaves it alone; rename "
+                "it or drop `service`"
+            )
             yield _problem(SERVICE_NAME_TAKEN, service, message, "that Service", other, look_up)
     by_framework: dict[tuple[str, str], list[ServiceFact]] = {}
     for service in services:

@@ -9,6 +9,7 @@ from fcompile.diagnostics.problem import Finding, Fix, Path
 from fcompile.load import Document
 from fcompile.load.rules import AMBIGUOUS_SCALAR
 
+
 def ambiguous(document: Document, prefix: Path) -> Iterator[Finding]:
     """Such scalars below `prefix` of the document; paths start below it."""
     for path, part, written in document.ambiguous():

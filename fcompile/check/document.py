@@ -81,7 +81,9 @@ def check_document(document: Document, options: Options, checked: Checked) -> No
         under_check = _subject(held, options)
         label = f"{under_check.namespace}/{under_check.name}" if under_check.name else ""
         findings = [*check_framework(under_check, document.text), *ambiguous(document, path)]
-        checked.problems.extend(sorted((_place_finding(held, finding, label) for finding in findings), key=lambda problem: problem.span.start))
+        checked.problems.extend(
+            sorted((_place_finding(held, finding, label) for finding in findings), key=lambda problem: problem.span.start)
+        )
         if under_check.name:
             where = Where(checked.file, document.start, (*path, "metadata", "name"))
             checked.frameworks.append(FrameworkFact(under_check.namespace, under_check.name, where))

@@ -41,9 +41,9 @@ def _all(subject: Subject, source_text: str) -> Iterator[Finding]:
     yield from structure(_with_templates(subject, templates), version=subject.version, plain=subject.plain)
     seen: set[int] = set()
     for role, template in templates:
-        if role.index in seen:
+        if role.place in seen:
             yield from walk(template, "PodTemplateSpec", role.template_path, version=subject.version, plain=subject.plain)
-        seen.add(role.index)
+        seen.add(role.place)
         yield from pod_rules(template, role.template_path, version=subject.version)
     yield from policies(subject)
     yield from name_rules(subject)
@@ -56,12 +56,12 @@ def _with_templates(subject: Subject, templates: list[tuple[Any, dict[str, Any]]
     """The Framework with each role's template as its first task gets it."""
     if not subject.holds_placeholders or not subject.roles:
         return subject.value
-    first = {role.index: template for role, template in reversed(templates)}
+    first = {role.place: template for role, template in reversed(templates)}
     roles = []
     for role in subject.roles:
         task = role.value.get("task") if isinstance(role.value, dict) else None
         if isinstance(task, dict) and isinstance(task.get("pod"), dict):
-            roles.append({**role.value, "task": {**task, "pod": first[role.index]}})
+            roles.append({**role.value, "task": {**task, "pod": first[role.place]}})
         else:
             roles.append(role.value)
     return {**subject.value, "spec": {**subject.value["spec"], "taskRoles": roles}}

@@ -18,7 +18,8 @@ HOSTNAME_CUT = rule(
     "pod-hostname-cut",
     Severity.WARNING,
     "A Pod name is longer than a host name may be.",
-    "The kubelet cuts the host name to 63 characters, so that every task of the role sees the same one. Shorten the Framework's or the role's name, "
+    "The kubelet cuts the host name to 63 characters, so that every task of the role sees the same one. Shorten the "
+    "Framework's or the role's name, "
     "or set `hostname` in the template.",
 )
 SERVICE_HOSTNAME_TOO_LONG = rule(
@@ -47,7 +48,8 @@ RESERVED_ENV = rule(
     "reserved-env-repeated",
     Severity.WARNING,
     "A container's environment variable has a name that FrameworkController injects as well.",
-    "The container sees your value in place of FrameworkController's, and `kubectl diff` cannot compare a variable that is given twice. Choose another name.",
+    "The container sees your value in place of FrameworkController's, and `kubectl diff` cannot compare a variable that is "
+    "given twice. Choose another name.",
 )
 POD_NAME_IGNORED = rule(
     "FC413",
@@ -78,7 +80,8 @@ def _built_names(subject: Subject, role: RoleUnderCheck) -> Iterator[Finding]:
         yield Finding(
             HOSTNAME_CUT,
             path,
-            f"the Pod name `{pod}` has {len(pod)} characters, and a host name only {MAX_LABEL}: all tasks of the role would see the same host name; "
+            f"the Pod name `{pod}` has {len(pod)} characters, and a host name only {MAX_LABEL}: all tasks of the role would "
+            "see the same host name; "
             "shorten the names or set `hostname`",
         )
 
@@ -97,7 +100,8 @@ def _service_names(subject: Subject, role: RoleUnderCheck, path: Path) -> Iterat
         yield Finding(
             SERVICE_NAME_INVALID,
             ("metadata", "name"),
-            f"the Service `{service}` would begin with a digit, and a Service's name begins with a letter: let the Framework's name begin with one",
+            f"the Service `{service}` would begin with a digit, and a Service's name begins with a letter: let the Framework's "
+            "name begin with one",
         )
     if len(host) > MAX_LABEL and not text(mapping(role.template, "spec"), "hostname"):
         yield Finding(
@@ -125,7 +129,8 @@ def _reserved(role: RoleUnderCheck) -> Iterator[Finding]:
             yield Finding(
                 POD_NAME_IGNORED,
                 (*role.template_path, "metadata", name),
-                f"`{name}` of a Pod template is not used: a task's Pod is called {{framework}}-{{role}}-{{index}}, in the Framework's namespace; remove it",
+                f"`{name}` of a Pod template is not used: a task's Pod is called {{framework}}-{{role}}-{{index}}, in the "
+                "Framework's namespace; remove it",
                 part="key",
             )
     yield from _environment(role)
@@ -141,6 +146,7 @@ def _environment(role: RoleUnderCheck) -> Iterator[Finding]:
                     yield Finding(
                         RESERVED_ENV,
                         (*role.template_path, "spec", kind, place, "env", index, "name"),
-                        f"`{name}` is injected by FrameworkController; given again it hides that value from the container, and `kubectl diff` cannot "
+                        f"`{name}` is injected by FrameworkController; given again it hides that value from the container, and "
+                        "`kubectl diff` cannot "
                         "compare it: choose another name",
                     )

@@ -12,9 +12,10 @@ from fcompile.check.values import mapping, sequence, text
 from fcompile.diagnostics.problem import Path
 from fcompile.load import LoadError, values
 from fcompile.model import names
+from fcompile.model.patterns import lazy
 
 # Only at the start of a line, an item or a value: within a string an action breaks no YAML, so what is wrong is something else.
-_TEMPLATE_ACTION = re.compile(
+_TEMPLATE_ACTION = lazy(
     r"""^[ \t]*(?:-[ \t]+)*(?:(?:"[\w./-]+"|'[\w./-]+'|[\w./-]+)[ \t]*:[ \t]+)?\[?[ \t]*
     (?:\{\{-?\s*(?:[.$/(]|(?:include|template|if|else|range|end|with|define|block|toYaml|tpl|printf|default|required|quote|lookup)\b)
     |\{%-?\s*\w)""",

@@ -12,13 +12,15 @@ from fcompile.check.values import mapping, sequence, text
 from fcompile.diagnostics.problem import Finding, Fix, Part, Path, Severity, rule
 from fcompile.lower.placeholders import role_values, substitute
 from fcompile.model import names
+from fcompile.model.patterns import lazy
 
 UNKNOWN_PLACEHOLDER = rule(
     "FC421",
     "unknown-placeholder",
     Severity.WARNING,
     "A placeholder looks like one of FrameworkController's, but is none.",
-    "It stays in the Pod as it is written. The six that are replaced are {{FC_FRAMEWORK_NAMESPACE}}, {{FC_FRAMEWORK_NAME}}, {{FC_TASKROLE_NAME}}, "
+    "It stays in the Pod as it is written. The six that are replaced are {{FC_FRAMEWORK_NAMESPACE}}, {{FC_FRAMEWORK_NAME}}, "
+    "{{FC_TASKROLE_NAME}}, "
     "{{FC_TASK_INDEX}}, {{FC_CONFIGMAP_NAME}} and {{FC_POD_NAME}}, in capitals and without spaces.",
 )
 PLACEHOLDER_OUTSIDE = rule(
@@ -33,7 +35,8 @@ UNKNOWN_REFERENCE = rule(
     "unknown-variable-reference",
     Severity.WARNING,
     "`$(FC_…)` refers to a variable that the container does not have.",
-    "Kubernetes leaves a reference that it cannot resolve as it is. Correct the name, define the variable, or write `$$(…)` for the text itself.",
+    "Kubernetes leaves a reference that it cannot resolve as it is. Correct the name, define the variable, or write `$$(…)` "
+    "for the text itself.",
 )
 KEYS_COLLIDE = rule(
     "FC424",
@@ -43,7 +46,7 @@ KEYS_COLLIDE = rule(
     "Only one of the two values is in the Pod. Rename one of the keys.",
 )
 
-_LOOKS_LIKE = re.compile(r"\{\{[ \t]*(FC_[A-Za-z0-9_]*)[ \t]*(\}\}?)?", re.IGNORECASE)
+_LOOKS_LIKE = lazy(r"\{\{[ \t]*(FC_[A-Za-z0-9_]*)[ \t]*(\}\}?)?", re.IGNORECASE)
 _UNUSUAL = re.compile(rf"\{{\{{(?!(?:{'|'.join(names.PLACEHOLDERS)})\}}\}})[ \t]*[Ff][Cc]_")
 _IN_KEY = re.compile(r"\{\{FC_[A-Z_]+\}\}[^\n]*:")
 _REFERENCE = re.compile(r"\$\$|\$\((FC_[A-Za-z0-9_.-]*)\)")
@@ -72,7 +75,9 @@ def placeholder_rules(subject: Subject, source: str) -> Iterator[Finding]:
 
 def _outside(subject: Subject) -> Iterator[Finding]:
     spec = mapping(subject.value, "spec")
-    roles = [{key: item for key, item in role.value.items() if key != "task"} if isinstance(role.value, dict) else None for role in subject.roles]
+    roles = [
+        {key: item for key, item in role.value.items() if key != "task"} if isinstance(role.value, dict) else None for role in subject.roles
+    ]
     for path, part, written in _strings({**spec, "taskRoles": roles}, ("spec",)):
         for name in names.PLACEHOLDERS:
             if names.placeholder(name) in written:
@@ -99,7 +104,9 @@ def _unknown(path: Path, part: Part, written: str, match: re.Match[str]) -> Find
     near = closest(name.upper(), names.PLACEHOLDERS)
     if near is None:
         known = ", ".join(names.PLACEHOLDERS)
-        return Finding(UNKNOWN_PLACEHOLDER, path, f"`{match.group()}` is no placeholder and stays as it is: the known ones are {known}", part=part)
+        return Finding(
+            UNKNOWN_PLACEHOLDER, path, f"`{match.group()}` is no placeholder and stays as it is: the known ones are {known}", part=part
+        )
     right = names.placeholder(near.word)
     why = "is not closed by two braces" if name in names.PLACEHOLDERS and match.group(2) != "}}" else "is no placeholder"
     fixed = written[: match.start()] + right + written[match.end() :]
@@ -127,7 +134,8 @@ def _same_keys(mapping: dict[str, Any], path: Path, values: dict[str, str]) -> I
             yield Finding(
                 KEYS_COLLIDE,
                 (*path, key),
-                f"`{key}` and `{seen[replaced]}` are the same key once the placeholders are replaced, and only one value is kept: rename one",
+                f"`{key}` and `{seen[replaced]}` are the same key once the placeholders are replaced, and only one value is "
+                "kept: rename one",
                 part="key",
             )
         seen[replaced] = key

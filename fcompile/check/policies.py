@@ -16,14 +16,16 @@ UNREACHABLE = rule(
     "unreachable-completion-policy",
     Severity.WARNING,
     "A completion policy waits for more tasks than its role has.",
-    "The count can never be reached, so the policy does nothing. Lower it to at most `taskNumber`, or write -1 to say that there is no limit.",
+    "The count can never be reached, so the policy does nothing. Lower it to at most `taskNumber`, or write -1 to say that "
+    "there is no limit.",
 )
 ZERO = rule(
     "FC302",
     "zero-in-completion-policy",
     Severity.WARNING,
     "A completion policy says 0, which means no limit.",
-    "FrameworkController treats 0 as -1: the policy is switched off. Write -1 to say so, or 1 to complete the attempt at the first such task.",
+    "FrameworkController treats 0 as -1: the policy is switched off. Write -1 to say so, or 1 to complete the attempt at the "
+    "first such task.",
 )
 GAP = rule(
     "FC303",
@@ -52,7 +54,8 @@ NEVER_COMPLETES = rule(
     "never-completes",
     Severity.WARNING,
     "A completion policy waits for tasks that never complete.",
-    "With `restartPolicy: Always` the kubelet restarts the containers for ever, and with `maxRetryCount: -2` the task itself is always retried: "
+    "With `restartPolicy: Always` the kubelet restarts the containers for ever, and with `maxRetryCount: -2` the task itself "
+    "is always retried: "
     "it never counts as succeeded. Use `restartPolicy: Never` (or OnFailure) and a retry policy that ends.",
 )
 RESTART_POLICY_LEFT_OUT = rule(
@@ -68,7 +71,8 @@ NOTHING_RUNS = rule(
     "nothing-runs",
     Severity.WARNING,
     "A Framework has no task at all.",
-    "Without tasks an attempt never completes: it waits in AttemptPreparing until somebody scales it up or stops it. Give a role a taskNumber of 1 or more.",
+    "Without tasks an attempt never completes: it waits in AttemptPreparing until somebody scales it up or stops it. Give a "
+    "role a taskNumber of 1 or more.",
 )
 RETRY_EVEN_SUCCESS = -2
 
@@ -109,19 +113,21 @@ def _completion_policy(role: RoleUnderCheck) -> Iterator[Finding]:
                 fix=Fix("write -1, which means the same", path, "value", "-1"),
             )
         # A role of 0 tasks is a role at rest: its policy is for the day it is scaled up.
-        elif count is not None and count > role.count > 0:
+        elif count is not None and count > role.task_number > 0:
             yield Finding(
                 UNREACHABLE,
                 path,
-                f"`{name}: {count}` can never be reached with {_tasks(role.count)}: lower it to at most {role.count}, or write -1 for no limit",
+                f"`{name}: {count}` can never be reached with {_tasks(role.task_number)}: lower it to at most {role.task_number}, or write "
+                "-1 for no limit",
             )
     failed, succeeded = min_failed(role), min_succeeded(role)
-    if 1 <= failed <= role.count and 1 <= succeeded <= role.count and failed + succeeded > role.count + 1:
+    if 1 <= failed <= role.task_number and 1 <= succeeded <= role.task_number and failed + succeeded > role.task_number + 1:
         yield Finding(
             GAP,
             base,
-            f"with {failed - 1} of {_tasks(role.count)} failed and {role.count - failed + 1} succeeded neither count is reached, and the attempt "
-            f"is Succeeded all the same: let minFailedTaskCount + minSucceededTaskCount be at most {role.count + 1}",
+            f"with {failed - 1} of {_tasks(role.task_number)} failed and {role.task_number - failed + 1} succeeded neither count is "
+            "reached, and the attempt "
+            f"is Succeeded all the same: let minFailedTaskCount + minSucceededTaskCount be at most {role.task_number + 1}",
             part="key",
         )
 
@@ -153,7 +159,8 @@ def _restart_policy(role: RoleUnderCheck) -> Iterator[Finding]:
         yield Finding(
             NEVER_COMPLETES,
             path,
-            f"`minSucceededTaskCount: {min_succeeded(role)}` waits for tasks that never complete, since `task.retryPolicy.maxRetryCount: -2` retries "
+            f"`minSucceededTaskCount: {min_succeeded(role)}` waits for tasks that never complete, since "
+            "`task.retryPolicy.maxRetryCount: -2` retries "
             "them even when they succeed: use -1 or a limit",
         )
 
@@ -162,8 +169,13 @@ def _whole_framework(subject: Subject) -> Iterator[Finding]:
     roles = subject.roles
     if not roles:
         return
-    if all(role.count == 0 for role in roles):
-        yield Finding(NOTHING_RUNS, ("spec", "taskRoles"), "every role has `taskNumber: 0`, so that nothing runs and the attempt never completes", part="key")
+    if all(role.task_number == 0 for role in roles):
+        yield Finding(
+            NOTHING_RUNS,
+            ("spec", "taskRoles"),
+            "every role has `taskNumber: 0`, so that nothing runs and the attempt never completes",
+            part="key",
+        )
         return
     if any(min_failed(role) >= 1 for role in roles):
         return

@@ -27,7 +27,8 @@ HOST_NAMES_SET = rule(
     "service-host-names-set",
     Severity.WARNING,
     "A role with a service sets another subdomain itself.",
-    "DNS names of tasks come from a headless Service of the same name as `subdomain`: with another one the tasks are not found under the role's Service. "
+    "DNS names of tasks come from a headless Service of the same name as `subdomain`: with another one the tasks are not "
+    "found under the role's Service. "
     "Leave `subdomain` out.",
 )
 
@@ -49,7 +50,11 @@ def _ports(role: RoleUnderCheck) -> Iterator[Finding]:
         name, number, protocol = text(port, "name"), integer(port, "port"), text(port, "protocol") or "TCP"
         if not name:
             if len(ports) > 1:
-                yield Finding(PORT_NAME_MISSING, path, f"port {number} has no name, and a service of {len(ports)} ports needs one for each: add `name`")
+                yield Finding(
+                    PORT_NAME_MISSING,
+                    path,
+                    f"port {number} has no name, and a service of {len(ports)} ports needs one for each: add `name`",
+                )
         elif name in names:
             yield Finding(PORT_REPEATED, (*path, "name"), f"the port name `{name}` was there before: give each port its own")
         if number is not None and (number, protocol) in numbers:
@@ -64,5 +69,6 @@ def _subdomain(subject: Subject, role: RoleUnderCheck) -> Iterator[Finding]:
         yield Finding(
             HOST_NAMES_SET,
             (*role.template_path, "spec", "subdomain"),
-            f"the role's Service is `{subject.name}-{role.name}`, and with the subdomain `{own}` its tasks are not found there: leave `subdomain` out",
+            f"the role's Service is `{subject.name}-{role.name}`, and with the subdomain `{own}` its tasks are not found "
+            "there: leave `subdomain` out",
         )

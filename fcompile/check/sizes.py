@@ -59,7 +59,8 @@ def size_rules(value: dict[str, Any], text_length: int, aliased: bool) -> Iterat
         yield Finding(
             TOO_LARGE_FOR_LAST_APPLIED,
             ("spec",),
-            f"the Framework has {size:,} bytes as JSON, and `kubectl apply` can keep {ANNOTATIONS_BYTES:,} in its annotation: use --server-side",
+            f"the Framework has {size:,} bytes as JSON, and `kubectl apply` can keep {ANNOTATIONS_BYTES:,} in its annotation: "
+            "use --server-side",
             part="key",
         )
 
@@ -79,6 +80,7 @@ def intent_size(document: dict[str, Any]) -> Iterator[Finding]:
         yield Finding(
             INTENT_TOO_LARGE,
             ("spec",),
-            f"the intent has {size:,} bytes compressed, and a ConfigMap holds {CONFIG_MAP_BYTES:,}: move large scripts or data out of the Pod templates",
+            f"the intent has {size:,} bytes compressed, and a ConfigMap holds {CONFIG_MAP_BYTES:,}: move large scripts or data "
+            "out of the Pod templates",
             part="key",
         )

@@ -19,16 +19,16 @@ class RoleUnderCheck(NamedTuple):
     """A task role of unknown quality."""
 
     value: Any
-    index: int
+    place: int
     """Its place in `spec.taskRoles`."""
     name: str
     """Empty when it has none."""
-    count: int
+    task_number: int
     """`taskNumber`, 1 when it is left out or of a wrong type."""
 
     @property
     def path(self) -> Path:
-        return ("spec", "taskRoles", self.index)
+        return ("spec", "taskRoles", self.place)
 
     @property
     def template_path(self) -> Path:
@@ -41,7 +41,7 @@ class RoleUnderCheck(NamedTuple):
     @property
     def last_index(self) -> int:
         """The highest task index that can exist."""
-        return min(max(self.count, 1), MAX_TASKS) - 1
+        return min(max(self.task_number, 1), MAX_TASKS) - 1
 
 
 class Subject(NamedTuple):
@@ -82,7 +82,7 @@ class Subject(NamedTuple):
         """A path within a substituted template as it stands in the source, where keys still hold placeholders."""
         if not self.holds_placeholders or len(path) <= 5 or path[:2] != ("spec", "taskRoles"):
             return path
-        role = next((role for role in self.roles if role.index == path[2]), None)
+        role = next((role for role in self.roles if role.place == path[2]), None)
         if role is None:
             return path
         node, source = role.template, list(path[:5])
@@ -125,10 +125,10 @@ def _index_matters(value: Any, parent: str = "") -> bool:
     if isinstance(value, str):
         return "{{FC_" in value and any(written in value for written in _WITH_INDEX)
     if isinstance(value, list):
-        return any([_index_matters(item, parent) for item in value])
+        return any(_index_matters(item, parent) for item in value)
     if not isinstance(value, dict) or not value:
         return False
-    if any(["{{FC_" in key for key in value]):
+    if any("{{FC_" in key for key in value):
         return True
     if parent == "annotations":
         return False

@@ -13,8 +13,12 @@ from fcompile.schema.pod_schemas import DEFAULT_VERSION, NEWEST, OLDEST
 
 def add_input_arguments(parser: argparse.ArgumentParser) -> None:
     """PATH… and what a check depends on besides."""
-    parser.add_argument("paths", nargs="+", metavar="PATH", help="a file, a folder (its *.yaml, *.yml and *.json, subfolders too) or - for stdin")
-    parser.add_argument("-n", "--namespace", metavar="NAME", help=f"the namespace of Frameworks that give none (default: {DEFAULT_NAMESPACE})")
+    parser.add_argument(
+        "paths", nargs="+", metavar="PATH", help="a file, a folder (its *.yaml, *.yml and *.json, subfolders too) or - for stdin"
+    )
+    parser.add_argument(
+        "-n", "--namespace", metavar="NAME", help=f"the namespace of Frameworks that give none (default: {DEFAULT_NAMESPACE})"
+    )
     add_version_argument(parser)
 
 
@@ -31,7 +35,9 @@ def add_version_argument(parser: argparse.ArgumentParser) -> None:
 def add_report_arguments(parser: argparse.ArgumentParser) -> None:
     """How problems are judged and shown."""
     parser.add_argument("--strict", action="store_true", help="take warnings for errors")
-    parser.add_argument("--waivers", metavar="FILE", help="the waivers file (default: .fcompile-waivers.yaml in the current folder, if there is one)")
+    parser.add_argument(
+        "--waivers", metavar="FILE", help="the waivers file (default: .fcompile-waivers.yaml in the current folder, if there is one)"
+    )
     parser.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="colour in text (default: on a terminal)")
 
 
@@ -47,5 +53,7 @@ def options(arguments: argparse.Namespace) -> Options:
     """What a check depends on besides its input."""
     namespace = arguments.namespace or DEFAULT_NAMESPACE
     if not re.fullmatch(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?", namespace):
-        raise UsageError(f"--namespace {namespace}: a namespace has up to 63 lower-case letters, digits and dashes, and no dash at its ends")
+        raise UsageError(
+            f"--namespace {namespace}: a namespace has up to 63 lower-case letters, digits and dashes, and no dash at its ends"
+        )
     return Options(kubernetes_minor(arguments.kubernetes_version), namespace)

@@ -57,10 +57,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="LIST",
         help="what to print, separated by commas: framework (the default), expected (= configmap,services,pods)",
     )
-    parser.add_argument("-o", "--output", default="yaml", metavar="FORMAT", help="yaml (the default), json, name, or dir=PATH: a file per object")
+    parser.add_argument(
+        "-o", "--output", default="yaml", metavar="FORMAT", help="yaml (the default), json, name, or dir=PATH: a file per object"
+    )
     parser.add_argument("--force", action="store_true", help="with dir=PATH: also replace files that were edited since they were written")
-    parser.add_argument("--set", action="append", default=[], metavar="ROLE.FIELD=VALUE", help="set a field of a role: [framework/]role.field=value")
-    parser.add_argument("--only", action="append", default=[], metavar="ROLE[INDEX]", help="only these tasks' Pods: [framework/]role or role[index]")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="ROLE.FIELD=VALUE", help="set a field of a role: [framework/]role.field=value"
+    )
+    parser.add_argument(
+        "--only", action="append", default=[], metavar="ROLE[INDEX]", help="only these tasks' Pods: [framework/]role or role[index]"
+    )
     parser.add_argument("-v", "--verbose", action="store_true", help="say on stderr which fields were filled in by default")
     add_report_arguments(parser)
 

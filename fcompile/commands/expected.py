@@ -23,7 +23,7 @@ class Only(NamedTuple):
 
     framework: str
     role: str
-    index: int | None
+    task: int | None
 
     def picks(self, framework: str, role: str) -> bool:
         return self.framework in ("", framework) and self.role == role
@@ -52,12 +52,12 @@ def tasks(compiled: Compiled, only: tuple[Only, ...]) -> Iterator[tuple[Role, ra
     for role in compiled.intent.roles:
         picked = [one for one in only if one.picks(compiled.intent.framework, role.name)]
         for one in picked:
-            if one.index is not None and one.index >= role.count:
-                raise UsageError(f"--only: role `{role.name}` has {role.count} tasks: there is no [{one.index}]")
-        if not only or any(one.index is None for one in picked):
-            yield role, range(role.count)
+            if one.task is not None and one.task >= role.task_number:
+                raise UsageError(f"--only: role `{role.name}` has {role.task_number} tasks: there is no [{one.task}]")
+        if not only or any(one.task is None for one in picked):
+            yield role, range(role.task_number)
         else:
-            for index in sorted({one.index for one in picked if one.index is not None}):
+            for index in sorted({one.task for one in picked if one.task is not None}):
                 yield role, range(index, index + 1)
 
 

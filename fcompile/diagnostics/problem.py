@@ -6,7 +6,7 @@ findings is it composed again with positions, and each `Finding` becomes a `Prob
 
 from __future__ import annotations
 
-from enum import Enum
+from enum import StrEnum
 from typing import Literal, NamedTuple
 
 Path = tuple[str | int, ...]
@@ -16,7 +16,7 @@ Part = Literal["key", "value"]
 """Which half of `key: value` a position means. A list item has only a value."""
 
 
-class Severity(str, Enum):
+class Severity(StrEnum):
     """ERROR: it will be refused, or will not run as written. WARNING: it runs, and nobody can want it so. NOTE: good to know."""
 
     ERROR = "error"

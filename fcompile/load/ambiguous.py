@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from fcompile.diagnostics.problem import Part, Path
+from fcompile.model.patterns import lazy
 
 from .places import Place
 from .scalars import resolve
@@ -16,9 +17,9 @@ _CLOCK: Final = r"[0-9]{1,2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]*)?(?:[ \t]*(?:Z|[-+][0-
 _DATE: Final = rf"[0-9]{{4}}-[0-9]{{1,2}}-[0-9]{{1,2}}(?:(?:[Tt]|[ \t]+){_CLOCK})?"
 _FLOAT: Final = r"[-+]?(?:\.[0-9][0-9_]*|[0-9][0-9_]*(?:\.[0-9_]*)?)(?:[eE][-+]?[0-9]+)?"
 _INTEGER: Final = r"[-+]?0(?:[xX][0-9a-fA-F_]+|[bB][01_]+|o[0-7]+)"
-_OTHER_TYPE: Final = re.compile(rf"(?:{_TIME}|{_DATE}|{_FLOAT}|{_INTEGER}|=)\Z")
+_OTHER_TYPE: Final = lazy(rf"(?:{_TIME}|{_DATE}|{_FLOAT}|{_INTEGER}|=)\Z")
 """What YAML 1.1, YAML 1.2 or a widespread reader takes for a time, date, number or default value."""
-_MAY_BE: Final = re.compile(
+_MAY_BE: Final = lazy(
     r"(?:(?<![^\s\[{,])|\A)(?:"
     r"[-+]?[0-9][0-9_]*:[0-5]?[0-9]"
     r"|[0-9]{4}-[0-9]"

@@ -35,10 +35,20 @@ class Role(NamedTuple):
     """
 
     name: str
-    count: int
+    task_number: int
     policies: dict[str, Any]
     pod: dict[str, Any]
     service: dict[str, Any] | None
+
+    def document(self) -> dict[str, Any]:
+        """The role as plain JSON values."""
+        return {
+            "name": self.name,
+            "taskNumber": self.task_number,
+            "policies": self.policies,
+            "pod": self.pod,
+            "service": self.service,
+        }
 
 
 class Intent(NamedTuple):
@@ -58,7 +68,7 @@ class Intent(NamedTuple):
             "framework": self.framework,
             "executionType": self.execution_type,
             "retryPolicy": self.retry_policy,
-            "roles": [role._asdict() for role in self.roles],
+            "roles": [role.document() for role in self.roles],
         }
 
 
@@ -80,7 +90,7 @@ def lower_role(framework: str, role: dict[str, Any]) -> Role:
     task = role["task"]
     return Role(
         name=role["name"],
-        count=role["taskNumber"],
+        task_number=role["taskNumber"],
         policies={
             "frameworkAttemptCompletionPolicy": role["frameworkAttemptCompletionPolicy"],
             "podGracefulDeletionTimeoutSec": task.get("podGracefulDeletionTimeoutSec"),

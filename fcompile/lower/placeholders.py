@@ -46,7 +46,7 @@ def _substitute(value: Any, pairs: list[tuple[str, str]]) -> Any:
     if kind is str:
         return _replace(value, pairs) if "{{FC_" in value else value
     if kind is dict:
-        if any(["{{FC_" in key for key in value]):
+        if any("{{FC_" in key for key in value):
             return {_replace(key, pairs): _substitute(value[key], pairs) for key in sorted(value)}
         changed = {}
         for key, item in value.items():

@@ -6,7 +6,7 @@ that ask for the same have the same digest.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 from fcompile.model.fields import Field
@@ -41,7 +41,7 @@ def _value(value: Any, field: Field) -> Any:
     return value
 
 
-@lru_cache(maxsize=None)
+@cache
 def _leading_to_quantities(type_name: str) -> dict[str, Field]:
     """The fields of a type that are quantities or hold some."""
     return {name: field for name, field in types(NEWEST)[type_name].items() if _leads(field)}

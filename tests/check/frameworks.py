@@ -9,7 +9,9 @@ from fcompile.check.subject import Subject, subject
 from fcompile.diagnostics.problem import Finding
 
 
-def role(name: str = "worker", count: int | None = 4, failed: int | None = None, succeeded: int | None = None, **more: Any) -> dict[str, Any]:
+def role(
+    name: str = "worker", count: int | None = 4, failed: int | None = None, succeeded: int | None = None, **more: Any
+) -> dict[str, Any]:
     """A role; what is None is left out. `spec`, `retry`, `metadata` and `service` go to their places."""
     spec = {"restartPolicy": "Never", "containers": [{"name": "main", "image": "busybox"}], **more.pop("spec", {})}
     task: dict[str, Any] = {"pod": {"spec": {key: value for key, value in spec.items() if value is not None}}}
@@ -43,4 +45,7 @@ def under_check(value: dict[str, Any]) -> Subject:
 
 def found(rules: Callable[[Subject], Iterator[Finding]], value: dict[str, Any]) -> list[tuple[str, tuple[str | int, ...]]]:
     """Codes and paths of what the rules find, the paths without `spec.taskRoles`."""
-    return [(finding.rule.code, finding.path[2:] if finding.path[:2] == ("spec", "taskRoles") else finding.path) for finding in rules(under_check(value))]
+    return [
+        (finding.rule.code, finding.path[2:] if finding.path[:2] == ("spec", "taskRoles") else finding.path)
+        for finding in rules(under_check(value))
+    ]

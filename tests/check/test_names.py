@@ -120,7 +120,13 @@ def test_references() -> None:
 
 
 def test_service_ports() -> None:
-    ports = [{"name": "a", "port": 1}, {"port": 2}, {"name": "a", "port": 3}, {"name": "c", "port": 1, "protocol": "UDP"}, {"name": "d", "port": 1}]
+    ports = [
+        {"name": "a", "port": 1},
+        {"port": 2},
+        {"name": "a", "port": 3},
+        {"name": "c", "port": 1, "protocol": "UDP"},
+        {"name": "d", "port": 1},
+    ]
     base = (0, "service", "ports")
     assert found(service_rules, framework(role(service={"ports": ports}))) == [
         ("FC511", (*base, 1)),

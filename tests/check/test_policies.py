@@ -60,7 +60,9 @@ def test_the_fix_of_a_zero_says_the_same() -> None:
 
 def test_failures_that_end_nothing_leave_nothing_to_retry() -> None:
     retry = {"fancyRetryPolicy": True, "maxRetryCount": 3}
-    assert found(policies, framework(role(failed=-1, succeeded=1), retryPolicy=retry)) == [("FC305", ("spec", "retryPolicy", "maxRetryCount"))]
+    assert found(policies, framework(role(failed=-1, succeeded=1), retryPolicy=retry)) == [
+        ("FC305", ("spec", "retryPolicy", "maxRetryCount"))
+    ]
     assert found(policies, framework(role(failed=-1), role("chief", failed=1), retryPolicy=retry)) == []
 
 
@@ -91,6 +93,8 @@ def test_left_out_counts_are_the_defaults() -> None:
     assert found(policies, value) == [("FC301", SUCCEEDED)]
 
 
-@pytest.mark.parametrize("value", [{}, {"spec": 3}, {"spec": {"taskRoles": [None, 1, "x", {"task": []}, {"taskNumber": "4", "task": {"pod": {"spec": []}}}]}}])
+@pytest.mark.parametrize(
+    "value", [{}, {"spec": 3}, {"spec": {"taskRoles": [None, 1, "x", {"task": []}, {"taskNumber": "4", "task": {"pod": {"spec": []}}}]}}]
+)
 def test_anything_can_be_looked_at(value: dict[str, object]) -> None:
     found(policies, value)

@@ -11,7 +11,7 @@ from tests.check.frameworks import framework, role, under_check
 
 def indices(spec: dict[str, Any] | None = None, metadata: dict[str, Any] | None = None) -> int:
     """In how many forms a template is checked."""
-    more = {key: value for key, value in (("spec", spec), ("metadata", metadata)) if value is not None}
+    more: dict[str, Any] = {key: value for key, value in (("spec", spec), ("metadata", metadata)) if value is not None}
     return len(list(under_check(framework(role(count=12, **more))).templates()))
 
 
@@ -37,7 +37,9 @@ def test_the_last_task_is_looked_at_where_the_index_can_matter(spec: Any, metada
 
 
 def test_templates_are_the_tasks() -> None:
-    subject = under_check(framework(role(count=12, spec={"hostname": "{{FC_TASKROLE_NAME}}-{{FC_TASK_INDEX}}", "subdomain": "{{FC_FRAMEWORK_NAMESPACE}}"})))
+    subject = under_check(
+        framework(role(count=12, spec={"hostname": "{{FC_TASKROLE_NAME}}-{{FC_TASK_INDEX}}", "subdomain": "{{FC_FRAMEWORK_NAMESPACE}}"}))
+    )
     assert [(template["spec"]["hostname"], template["spec"]["subdomain"]) for _, template in subject.templates()] == [
         ("worker-0", "default"),
         ("worker-11", "default"),

@@ -12,7 +12,7 @@ from fcompile.default import default
 from fcompile.expand import config_map, pod
 from fcompile.load import values
 from fcompile.lower.environment import ClusterValues
-from fcompile.lower.intent import lower
+from fcompile.lower.intent import Intent, lower
 from fcompile.model import names
 
 RECORDED = json.loads((Path(__file__).parents[1] / "data" / "upstream_pods.json").read_text())
@@ -47,7 +47,7 @@ def without_defaults(recorded: Any, ours: Any) -> Any:
     return recorded
 
 
-def intent():
+def intent() -> Intent:
     (framework,) = values(RECORDED["framework"].encode())
     return lower(default(framework).framework)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,6 +10,7 @@ from fcompile.check.pod_rules.pod import Pod
 from fcompile.check.pod_rules.read import flag, given
 from fcompile.check.values import mapping, sequence, text
 from fcompile.diagnostics.problem import Finding, Path, Severity, rule
+from fcompile.model.patterns import lazy
 
 WRONG_SYSTEM = rule(
     "FC270",
@@ -60,10 +60,10 @@ _CONTAINER_CONTEXT = {
     "seLinuxOptions": 0,
     "seccompProfile": 0,
 }
-_NETBIOS = re.compile(r'[^\\/:*?"<>|.][^\\/:*?"<>|]{0,14}')
-_DNS = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*")
-_NOT_IN_USER = re.compile(r'["/\\:;|=,+*?<>@\[\]]')
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_NETBIOS = lazy(r'[^\\/:*?"<>|.][^\\/:*?"<>|]{0,14}')
+_DNS = lazy(r"[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*")
+_NOT_IN_USER = lazy(r'["/\\:;|=,+*?<>@\[\]]')
+_CONTROL = lazy(r"[\x00-\x1f\x7f]")
 _MAX_SPEC = 64 * 1024
 
 

@@ -1,0 +1,22 @@
+"""Regular expressions that most runs never need: compiled when they are first used, since starting up is budgeted."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, cast
+
+
+class _Lazy:
+    def __init__(self, source: str, flags: int) -> None:
+        self._source = source
+        self._flags = flags
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(re.compile(self._source, self._flags), name)
+        setattr(self, name, value)
+        return value
+
+
+def lazy(source: str, flags: int = 0) -> re.Pattern[str]:
+    """The same as `re.compile`, later: its methods and attributes are there, and an error in `source` shows at the first use."""
+    return cast("re.Pattern[str]", _Lazy(source, flags))
