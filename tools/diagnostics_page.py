@@ -75,7 +75,8 @@ that `--waivers` names. `code` and `reason` are required. `path` works as in `.g
   reason: these serve until they are stopped by hand
 ```
 
-A waiver that covers nothing is reported, so that none outlives its reason. Errors of reading a file (FC0xx) cannot be waived.
+A waiver that covers nothing is reported, so that none outlives its reason. Errors of reading a file (FC0xx) cannot be waived, nor can
+wrong types and missing fields (FC111, FC112, FC114, FC121): from such a Framework nothing can be built.
 """
 
 

@@ -8,8 +8,9 @@ Either a comment in the Framework's file (`waiver_comments`):
 
     # fcompile: waive FC307 spec.taskRoles[*].task.pod.spec: every role serves until it is stopped by hand
 
-or an entry of the file `.fcompile-waivers.yaml` (`waivers_file`). Errors of reading a file cannot be waived, nor can problems of
-waivers themselves. A waiver that covers nothing is reported, so that waivers do not outlive their reasons.
+or an entry of the file `.fcompile-waivers.yaml` (`waivers_file`). Errors of reading a file cannot be waived, nor wrong types and
+missing fields, nor problems of waivers themselves. A waiver that covers nothing is reported, so that waivers do not outlive their
+reasons.
 """
 
 from __future__ import annotations
@@ -62,6 +63,8 @@ UNUSED = rule(
 MARK = "fcompile:"
 """What a comment that is meant for us begins with."""
 CODE = re.compile(r"FC[0-9]{3}")
+_NO_FRAMEWORK = frozenset({"FC111", "FC112", "FC114", "FC121"})
+"""With a value of a wrong type, or a field missing, there is nothing to build: no waiver changes that."""
 
 
 class Scope(Protocol):
@@ -192,6 +195,8 @@ def code_problem(code: str) -> tuple[Rule, str] | None:
         return NOT_WAIVABLE, f"{code} is about waivers and cannot be waived: correct the waiver that it reports"
     if code.startswith("FC0") and known.severity is Severity.ERROR:
         return NOT_WAIVABLE, f"{code} means that the file cannot be read and cannot be waived: correct the file"
+    if code in _NO_FRAMEWORK:
+        return NOT_WAIVABLE, f"{code} means that no API server can read the Framework and cannot be waived: correct the field"
     return None
 
 
