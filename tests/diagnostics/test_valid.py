@@ -146,6 +146,14 @@ def test_github(report: AnyReport) -> None:
         assert not re.search(r"%(?!25|0A|0D|3A|2C)", line)
 
 
+def test_github_escapes_what_separates() -> None:
+    rule = Rule("FC999", "rule", Severity.NOTE, "", "")
+    problem = Problem(rule, rule.severity, "50%, a::b", "./a,b:c%d=e.yaml", Span(1, 2, 1, 2, 1, 1), "", "", "")
+    assert printed("github", ([problem], [], [])) == (
+        "::notice file=a%2Cb%3Ac%25d=e.yaml,line=1,endLine=1,col=2,endColumn=2,title=FC999 rule::50%25, a::b\n"
+    )
+
+
 @given(reports(), st.sampled_from(["text", "github", "junit"]))
 def test_no_control_characters(report: AnyReport, name: str) -> None:
     output = printed(name, report)
