@@ -98,7 +98,7 @@ def _measure_part(text: str, start: int, size: int) -> bool:
         depth += 1 if opens else -1
         opened += opens
         if depth > rules.MAX_DEPTH:
-            message = f"lists and mappings are nested more than {rules.MAX_DEPTH} levels deep: no Kubernetes object is"
+            message = f"lists and mappings are nested more than {rules.MAX_DEPTH} levels deep, as no Kubernetes object is: remove what is too much"
             raise Fault(rules.TOO_DEEP, message, _bracket_number(text, start, opened))
         if depth <= 0 or opened > rules.MAX_NODES:
             end = bracket.end()
@@ -181,11 +181,13 @@ def _syntax(text: str, start: int, error: json.JSONDecodeError) -> JsonSyntax:
     elif "escape" in problem:
         message = 'unknown escape in a string: JSON knows `\\" \\\\ \\/ \\b \\f \\n \\r \\t` and `\\u` with 4 hexadecimal digits'
     elif "delimiter" in problem:
-        message = f"`{problem.split(chr(39))[1]}` is expected here" if problem.count("'") >= 2 else "a delimiter is expected here"
+        message = (
+            f"`{problem.split(chr(39))[1]}` is expected here: add it" if problem.count("'") >= 2 else "a delimiter is expected here: add it"
+        )
     elif "property name" in problem:
-        message = "a key is expected here, in double quotes"
+        message = "a key is expected here: write one in double quotes"
     else:
-        message = "a JSON value is expected here: a string in double quotes, a number, `true`, `false`, `null`, `{` or `[`"
+        message = "a JSON value is expected here: write a string in double quotes, a number, `true`, `false`, `null`, `{` or `[`"
     return JsonSyntax(rules.JSON_SYNTAX, message, place)
 
 

@@ -112,7 +112,7 @@ def resolve_tagged(tag: str, text: str) -> Scalar:
             return value
         if value < 2**63:
             return float(value)
-    raise NotOfTag(f"`{shorten(text)}` is no {kind}, as its tag `!!{kind}` says")
+    raise NotOfTag(f"`{shorten(text)}` is no {kind}, as its tag `!!{kind}` says: remove the tag or correct the value")
 
 
 def _binary(text: str) -> str:
@@ -121,7 +121,9 @@ def _binary(text: str) -> str:
 
     compact = text.replace("\n", "").replace("\r", "")
     if not _BASE64.match(compact):
-        raise NotOfTag(f"`{shorten(text)}` is not base64 (with its padding), as its tag `!!binary` says")
+        raise NotOfTag(
+            f"`{shorten(text)}` is not base64 (with its padding), as its tag `!!binary` says: remove the tag or correct the value"
+        )
     decoded = base64.b64decode(compact).decode("utf-8", "surrogateescape")
     return re.sub("[\udc80-\udcff]", "\ufffd", decoded)
 

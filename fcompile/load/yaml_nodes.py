@@ -85,7 +85,7 @@ def collection_as_key(event: Event, text: str) -> Fault:
 
 
 def too_deep(event: Event) -> Fault:
-    message = f"lists and mappings are nested more than {rules.MAX_DEPTH} levels deep: no Kubernetes object is"
+    message = f"lists and mappings are nested more than {rules.MAX_DEPTH} levels deep, as no Kubernetes object is: remove what is too much"
     return Fault(rules.TOO_DEEP, message, *event_range(event))
 
 
