@@ -216,6 +216,7 @@ def test_the_fields_on_a_line(text: str, fields: set[str]) -> None:
         ("# fcompile: waive FC1O1: x", "FC902", "FC1O1", "there is no code `FC1O1`"),
         ("# fcompile: waive FC001: x", "FC904", "FC001", "cannot be waived"),
         ("# fcompile: waive FC905: x", "FC904", "FC905", "cannot be waived"),
+        ("# fcompile: waive FC111: x", "FC904", "FC111", "cannot be waived"),
     ],
 )
 def test_a_bad_waiver(comment: str, code: str, at: str, words: str) -> None:
