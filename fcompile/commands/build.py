@@ -37,6 +37,7 @@ REVIEW_ONLY = (
 
 _FIRST_SEPARATOR = re.compile(r"\A---[ \t]*(?:\r?\n)?")
 """The separator that a document can begin with when it is the first one of a file. A comment may follow it."""
+_KEEPS_LINE_ENDS = re.compile(r"[|>][1-9]?\+")
 
 
 class Passed(NamedTuple):
@@ -115,7 +116,7 @@ def _units(document: Document, checked: Options) -> Iterator[Unit]:
         if is_framework(value):
             yield compile_framework(value, checked.namespace)
         elif _is_object(value):
-            yield Passed(value, "" if path else _raw(document.text))
+            yield Passed(value, "" if path else _raw(document))
         else:
             where = f"{document.source.name}:{document.line}"
             print(f"fcompile: left out {where}: not an object for a cluster", file=sys.stderr)
@@ -127,12 +128,21 @@ def _is_object(value: Any) -> bool:
     return bool(version and kind) and not (version or "").startswith("kustomize.config.k8s.io/")
 
 
-def _raw(written: str) -> str:
+def _raw(document: Document) -> str:
     """The text of a document that can stand in a stream as it is, else empty."""
-    written = _FIRST_SEPARATOR.sub("", written).strip("\ufeff\r\n")
+    written = _FIRST_SEPARATOR.sub("", document.text).strip("\ufeff\r\n")
     if not written or written.lstrip()[0] in "{[" or any(line.startswith(("---", "...", "%")) for line in written.splitlines()):
         return ""
-    return f"---\n{written}\n"
+    if not _ends_in_line_end(document.value):
+        return f"---\n{written}\n"
+    # Perhaps in a block: of that some readers take the line end before a `---` away, and `+` keeps the empty lines as well.
+    return "" if _KEEPS_LINE_ENDS.search(written) else f"---\n{written}\n...\n"
+
+
+def _ends_in_line_end(value: Any) -> bool:
+    while isinstance(value, dict | list) and value:
+        value = value[-1] if isinstance(value, list) else value[next(reversed(value))]
+    return isinstance(value, str) and value.endswith("\n")
 
 
 def _check_names(only: tuple[expected.Only, ...], units: list[Unit]) -> None:
