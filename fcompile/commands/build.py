@@ -37,6 +37,7 @@ REVIEW_ONLY = (
 
 _FIRST_SEPARATOR = re.compile(r"\A---[ \t]*(?:\r?\n)?")
 """The separator that a document can begin with when it is the first one of a file. A comment may follow it."""
+_LAST_MARK = re.compile(r"\r?\n\.\.\.[ \t]*\Z")
 _KEEPS_LINE_ENDS = re.compile(r"[|>][1-9]?\+")
 
 
@@ -130,7 +131,7 @@ def _is_object(value: Any) -> bool:
 
 def _raw(document: Document) -> str:
     """The text of a document that can stand in a stream as it is, else empty."""
-    written = _FIRST_SEPARATOR.sub("", document.text).strip("\ufeff\r\n")
+    written = _LAST_MARK.sub("", _FIRST_SEPARATOR.sub("", document.text).strip("\ufeff\r\n"))
     if not written or written.lstrip()[0] in "{[" or any(line.startswith(("---", "...", "%")) for line in written.splitlines()):
         return ""
     if not _ends_in_line_end(document.value):
