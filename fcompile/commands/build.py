@@ -134,16 +134,21 @@ def _raw(document: Document) -> str:
     written = _LAST_MARK.sub("", _FIRST_SEPARATOR.sub("", document.text).strip("\ufeff\r\n"))
     if not written or written.lstrip()[0] in "{[" or any(line.startswith(("---", "...", "%")) for line in written.splitlines()):
         return ""
-    if not _ends_in_line_end(document.value):
+    if not _ends_in_block(document):
         return f"---\n{written}\n"
-    # Perhaps in a block: of that some readers take the line end before a `---` away, and `+` keeps the empty lines as well.
+    # Some readers take the line end before a `---` away, and `+` keeps the empty lines as well.
     return "" if _KEEPS_LINE_ENDS.search(written) else f"---\n{written}\n...\n"
 
 
-def _ends_in_line_end(value: Any) -> bool:
+def _ends_in_block(document: Document) -> bool:
+    """Whether the last value is a block that holds its last line end."""
+    value, path = document.value, []
     while isinstance(value, dict | list) and value:
-        value = value[-1] if isinstance(value, list) else value[next(reversed(value))]
-    return isinstance(value, str) and value.endswith("\n")
+        path.append(len(value) - 1 if isinstance(value, list) else next(reversed(value)))
+        value = value[path[-1]]
+    if not isinstance(value, str) or not value.endswith("\n"):
+        return False
+    return document.source.text[document.locate(tuple(path)).start] not in ('"', "'")
 
 
 def _check_names(only: tuple[expected.Only, ...], units: list[Unit]) -> None:
