@@ -45,7 +45,6 @@ IP: list[Rule] = [{"required": True, "format": "ip", "until": 35}, {"required": 
 FILE_USER = USER_ID
 LABELS: Rule = {"keys": "label-key", "format": "label-value"}
 ONLY_LABELS: Rule = {"forbidden": "only `labels` and `annotations` may be set for the claim"}
-INCLUSION: Rule = {"enum": ["Honor", "Ignore"], "nonempty": True}
 
 
 def since(version: int, rule: Rule) -> list[Rule]:
@@ -54,13 +53,16 @@ def since(version: int, rule: Rule) -> list[Rule]:
     return [{"until": version - 1}, {**rule, "since": version}]
 
 
+INCLUSION = since(26, {"enum": ["Honor", "Ignore"], "nonempty": True})
+
+
 def _container(kind: str) -> dict[str, Rule | list[Rule]]:
     return {
         f"{kind}.name": {**NEEDED, **LABEL},
         f"{kind}.image": {**NEEDED, "format": "image"},
         f"{kind}.imagePullPolicy": {"enum": PULL_POLICIES},
         f"{kind}.terminationMessagePolicy": {"enum": ["File", "FallbackToLogsOnError"]},
-        f"{kind}.restartPolicy": {"enum": ["Always", ["Never", 35], ["OnFailure", 35]], "nonempty": True},
+        f"{kind}.restartPolicy": since(29, {"enum": ["Always", ["Never", 35], ["OnFailure", 35]], "nonempty": True}),
         f"{kind}.restartPolicyRules": {"max_items": 20},
     }
 

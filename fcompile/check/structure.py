@@ -262,7 +262,14 @@ def _list_advice(value: Any, field: Field, version: int) -> str:
         first = next(iter(types(version)[field.ref]), "") if field.ref else ""
         key = field.map_keys[0] if field.map_keys else "name" if field.ref and "name" in types(version)[field.ref] else first
         return f"write an item for each, `- {key}: …`" if field.ref else "write each item on a line of its own after `- `"
-    return "put `- ` before it, on a line of its own" if isinstance(value, str) and not field.ref else ""
+    if not isinstance(value, str) or field.ref:
+        return ""
+    words = value.split()
+    if words and len(words) <= 6 and all(word.replace("-", "").replace(".", "").replace("/", "").isalnum() for word in words):
+        # In quotes: a bare `1` or `no` would be no string.
+        quoted = ", ".join(f'"{word}"' for word in words)
+        return f"write `[{quoted}]`"
+    return "write each item on a line of its own after `- `"
 
 
 def _null_item(refused: bool, path: Path, index: int, walk: Walk) -> None:

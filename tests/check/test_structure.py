@@ -148,7 +148,7 @@ def test_forbidden_fields() -> None:
 @pytest.mark.parametrize(
     ("value", "path", "says"),
     [
-        (with_main(command="sleep 1"), f"{MAIN}.command", "must be a list, not the string `sleep 1`: put `- ` before it"),
+        (with_main(command="sleep 1"), f"{MAIN}.command", 'must be a list, not the string `sleep 1`: write `["sleep", "1"]`'),
         (with_main(env={"A": "b"}), f"{MAIN}.env", "must be a list, not a mapping: write an item for each, `- name: …`"),
         (with_main(resources=["cpu"]), f"{MAIN}.resources", "must be a mapping, not a list"),
         (with_main(tty="yes"), f"{MAIN}.tty", "must be true or false, not the string `yes`"),
