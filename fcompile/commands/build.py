@@ -185,7 +185,7 @@ def _print(units: list[Unit], emit: tuple[str, ...], only: tuple[expected.Only, 
     elif output == "dir":
         from fcompile.emit.folder import write as write_folder
 
-        count = write_folder(folder, _objects(units, emit, only), force=force)
+        count = write_folder(folder, progress(_objects(units, emit, only), "objects written"), force=force)
         print(f"fcompile: wrote {count} file{'s' if count != 1 else ''} to {folder}", file=sys.stderr)
     else:
         write(_yaml(units, emit, only))
@@ -208,7 +208,8 @@ def _json(units: list[Unit], emit: tuple[str, ...], only: tuple[expected.Only, .
 def _texts(
     units: list[Unit], emit: tuple[str, ...], only: tuple[expected.Only, ...], dump: Callable[[Any], str], raw: Callable[[Passed], str]
 ) -> Iterator[str]:
-    for unit in units:
+    # On a terminal the documents themselves show how far it is.
+    for unit in units if sys.stdout.isatty() else progress(units, "documents written"):
         if isinstance(unit, Passed):
             if "framework" in emit:
                 yield raw(unit) or dump(unit.value)

@@ -10,6 +10,7 @@ from typing import TextIO
 from fcompile.check.across import FrameworkFact, Lookup, ServiceFact, across
 from fcompile.check.document import Checked
 from fcompile.check.waivers import Waivers
+from fcompile.commands.progress import clear
 from fcompile.diagnostics import open_writer
 from fcompile.diagnostics.problem import Problem
 from fcompile.diagnostics.writer import Report, Style, Summary, Writer
@@ -25,6 +26,8 @@ class Reporting:
         self._report = Report(writer)
         self._look_up = look_up
         self._waivers = _waivers_file(arguments.waivers)
+        # Only a run over everything can tell that an entry of the waivers file covers no file at all.
+        self._whole = any(os.path.isdir(path) and os.path.samefile(path, os.curdir) for path in arguments.paths)
         self._frameworks: list[FrameworkFact] = []
         self._services: list[ServiceFact] = []
         self._files: list[str] = []
@@ -33,6 +36,7 @@ class Reporting:
     def checked(self, checked: Checked) -> None:
         """What one file came to."""
         if checked.skipped:
+            clear()
             print(f"fcompile: skipped {checked.file}: {checked.skipped}", file=sys.stderr)
         if not checked.frameworks and not checked.problems and not checked.services:
             self._report.skipped()
@@ -49,13 +53,16 @@ class Reporting:
     def finish(self) -> Summary:
         """What lies across files, then what became of the waivers."""
         self._write(list(across(self._frameworks, self._services, self._look_up)))
-        for problem in (*self._waivers.problems, *self._waivers.unused(self._files)):
+        for problem in (*self._waivers.problems, *self._waivers.unused(None if self._whole else self._files)):
+            clear()
             self._report.problem(problem)
+        clear()
         return self._report.finish()
 
     def _write(self, problems: list[Problem]) -> None:
         kept, waived = self._waivers.apply(problems)
         for problem in kept:
+            clear()
             self._report.problem(problem)
         for one in waived:
             self._report.waived(one)

@@ -13,6 +13,7 @@ from fcompile.commands.arguments import add_input_arguments, add_report_argument
 from fcompile.commands.progress import progress
 from fcompile.commands.report import Reporting, fails, open_report
 from fcompile.diagnostics import FORMATS
+from fcompile.diagnostics.writer import summary_line
 from fcompile.errors import EXIT_ERRORS, UsageError
 
 _MOST_JOBS = 256
@@ -37,6 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
     for checked in progress(files.checked(checked_with, arguments.jobs), "files checked"):
         reporting.checked(checked)
     summary = reporting.finish()
-    if not reporting.frameworks and arguments.format != "text":
-        print("fcompile: no Framework found", file=sys.stderr)
+    if arguments.format != "text":
+        # There stdout is for a machine: what it came to is said to people here.
+        print(f"fcompile: {summary_line(summary)}", file=sys.stderr)
     return EXIT_ERRORS if fails(summary, arguments.strict) else 0
