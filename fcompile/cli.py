@@ -32,7 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         code = _run(arguments)
         sys.stdout.flush()
     except UsageError as error:
-        return _end(EXIT_USAGE, str(error))
+        return _end(error.code, str(error))
     except BrokenPipeError:  # whoever read our output has gone, as `head` does
         _drop_output()
         return EXIT_CLOSED_PIPE

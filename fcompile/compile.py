@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from fcompile.check.values import mapping, sequence
 from fcompile.default import default
 from fcompile.diagnostics.problem import Path
 from fcompile.lower.intent import Intent, lower
@@ -19,6 +20,21 @@ class Compiled(NamedTuple):
     intent: Intent
     filled: tuple[Path, ...]
     """The fields that a default filled in."""
+
+
+def lacking(value: dict[str, Any]) -> Path | None:
+    """The first field without which a Framework cannot be compiled. Only one in which errors were waived can lack it."""
+    needed: list[Path] = [("metadata", "name"), ("spec",)]
+    for index, _ in enumerate(sequence(mapping(value, "spec"), "taskRoles")):
+        role = ("spec", "taskRoles", index)
+        needed += [(*role, "name"), (*role, "task", "pod")]
+    return next((path for path in needed if _at(value, path) is None), None)
+
+
+def _at(value: Any, path: Path) -> Any:
+    for step in path:
+        value = value[step] if isinstance(value, list) else value.get(step) if isinstance(value, dict) else None
+    return value
 
 
 def compile_framework(value: dict[str, Any], namespace: str) -> Compiled:

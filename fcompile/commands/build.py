@@ -20,11 +20,12 @@ from fcompile.commands.arguments import add_input_arguments, add_report_argument
 from fcompile.commands.inputs import Inputs
 from fcompile.commands.progress import progress
 from fcompile.commands.report import OnlyWhenFound, Reporting, fails, open_report
-from fcompile.compile import Compiled, compile_framework
-from fcompile.diagnostics.problem import field_path
+from fcompile.compile import Compiled, compile_framework, lacking
+from fcompile.diagnostics.problem import Path, field_path
+from fcompile.diagnostics.visible import visible
 from fcompile.emit import json, yaml
 from fcompile.emit.stdout import write
-from fcompile.errors import EXIT_ERRORS, UsageError
+from fcompile.errors import EXIT_ERRORS, InputError, UsageError
 from fcompile.load import Document
 from fcompile.schema.pod_schemas import NEWEST
 from fcompile.schema.types import types
@@ -115,12 +116,19 @@ def _checked_documents(files: Inputs, arguments: argparse.Namespace, checked: Op
 def _units(document: Document, checked: Options) -> Iterator[Unit]:
     for path, value in objects_in(document.value):
         if is_framework(value):
+            missing = lacking(value)
+            if missing is not None:
+                field = field_path((*path, *missing))
+                raise InputError(f"{_place(document, path)}: without `{field}` nothing can be built; no waiver helps")
             yield compile_framework(value, checked.namespace)
         elif _is_object(value):
             yield Passed(value, "" if path else _raw(document))
         else:
-            where = f"{document.source.name}:{document.line}"
-            print(f"fcompile: left out {where}: not an object for a cluster", file=sys.stderr)
+            print(f"fcompile: left out {_place(document, path)}: not an object for a cluster", file=sys.stderr)
+
+
+def _place(document: Document, path: Path) -> str:
+    return f"{visible(document.source.name)}:{document.locate(path).line}"
 
 
 def _is_object(value: Any) -> bool:
@@ -236,4 +244,4 @@ def _name(thing: Any) -> str:
     kind = str(thing.get("kind", "")).lower() if isinstance(thing, dict) else ""
     metadata = thing.get("metadata") if isinstance(thing, dict) else None
     name = metadata.get("name", "") if isinstance(metadata, dict) else ""
-    return f"{kind}.{group}/{name}" if group else f"{kind}/{name}"
+    return visible(f"{kind}.{group}/{name}" if group else f"{kind}/{name}")

@@ -13,6 +13,7 @@ from fcompile.check.waivers import Waivers
 from fcompile.commands.progress import clear
 from fcompile.diagnostics import open_writer
 from fcompile.diagnostics.problem import Problem
+from fcompile.diagnostics.visible import visible
 from fcompile.diagnostics.writer import Report, Style, Summary, Writer
 from fcompile.errors import UsageError
 
@@ -37,7 +38,7 @@ class Reporting:
         """What one file came to."""
         if checked.skipped:
             clear()
-            print(f"fcompile: skipped {checked.file}: {checked.skipped}", file=sys.stderr)
+            print(f"fcompile: skipped {visible(checked.file)}: {checked.skipped}", file=sys.stderr)
         if not checked.frameworks and not checked.problems and not checked.services:
             self._report.skipped()
             return
