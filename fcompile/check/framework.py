@@ -7,7 +7,7 @@ from typing import Any
 
 from fcompile.check.names import name_rules
 from fcompile.check.placeholders import placeholder_rules
-from fcompile.check.pod_rules import pod_rules
+from fcompile.check.pod_rules import in_force, pod_rules
 from fcompile.check.policies import policies
 from fcompile.check.services import service_rules
 from fcompile.check.sizes import INTENT_WORTH_MEASURING, intent_size, size_rules
@@ -37,6 +37,15 @@ def check_framework(subject: Subject, source_text: str) -> list[Finding]:
 
 
 def _all(subject: Subject, source_text: str) -> Iterator[Finding]:
+    yield from in_force(_of_structure_and_pods(subject), subject.version)
+    yield from policies(subject)
+    yield from name_rules(subject)
+    yield from service_rules(subject)
+    yield from placeholder_rules(subject, source_text)
+    yield from size_rules(subject.value, len(source_text), "*" in source_text)
+
+
+def _of_structure_and_pods(subject: Subject) -> Iterator[Finding]:
     templates = list(subject.templates())
     yield from structure(_with_templates(subject, templates), version=subject.version, plain=subject.plain)
     seen: set[int] = set()
@@ -45,11 +54,6 @@ def _all(subject: Subject, source_text: str) -> Iterator[Finding]:
             yield from walk(template, "PodTemplateSpec", role.template_path, version=subject.version, plain=subject.plain)
         seen.add(role.place)
         yield from pod_rules(template, role.template_path, version=subject.version)
-    yield from policies(subject)
-    yield from name_rules(subject)
-    yield from service_rules(subject)
-    yield from placeholder_rules(subject, source_text)
-    yield from size_rules(subject.value, len(source_text), "*" in source_text)
 
 
 def _with_templates(subject: Subject, templates: list[tuple[Any, dict[str, Any]]]) -> dict[str, Any]:

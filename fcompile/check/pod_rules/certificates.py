@@ -30,6 +30,7 @@ CERTIFICATE = rule(
 _FILES = ("credentialBundlePath", "keyPath", "certificateChainPath")
 _LONGEST_OF_KUBERNETES = 86_400
 _MAX_SIGNER = 571
+_MAX_ANNOTATIONS = 256 * 1024
 
 
 def trust_bundle_rules(part: dict[str, Any], path: Path) -> Iterator[Finding]:
@@ -62,7 +63,11 @@ def certificate_rules(part: dict[str, Any], path: Path) -> Iterator[Finding]:
     if seconds is not None and seconds > _LONGEST_OF_KUBERNETES and f".{host}".endswith(".kubernetes.io"):
         message = f"`maxExpirationSeconds` {seconds} is more than the {_LONGEST_OF_KUBERNETES} of signers of kubernetes.io; lower it"
         yield Finding(CERTIFICATE, (*path, "maxExpirationSeconds"), message)
-    for key in mapping(part, "userAnnotations"):
+    annotations = mapping(part, "userAnnotations")
+    if sum(_size(str(key)) + _size(text(annotations, key) or "") for key in annotations) > _MAX_ANNOTATIONS:
+        message = f"`userAnnotations` hold more than {_MAX_ANNOTATIONS} bytes; shorten them"
+        yield Finding(CERTIFICATE, (*path, "userAnnotations"), message, part="key")
+    for key in annotations:
         if isinstance(key, str) and (key.count("/") != 1 or not accepts("annotation-key")(key)):
             message = f'the annotation "{key}" has no domain; write one such as example.com/name'
             yield Finding(CERTIFICATE, (*path, "userAnnotations", key), message, part="key")
@@ -78,3 +83,7 @@ def _is_signer(name: str) -> bool:
 
 def _is_bundle_name(name: str) -> bool:
     return accepts("dns-subdomain")(name.rpartition(":")[2])
+
+
+def _size(written: str) -> int:
+    return len(written.encode("utf-8", "surrogatepass"))

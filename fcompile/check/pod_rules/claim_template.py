@@ -21,9 +21,16 @@ CLAIM_TEMPLATE = rule(
     "must agree, and need an `apiGroup` unless they are claims.",
 )
 
+_SET_BY_OTHERS = ("deletionGracePeriodSeconds", "finalizers", "managedFields", "ownerReferences")
+
 
 def claim_template_rules(template: dict[str, Any], path: Path, version: int) -> Iterator[Finding]:
     """Problems of a `volumeClaimTemplate`."""
+    metadata = mapping(template, "metadata")
+    for key in _SET_BY_OTHERS:
+        if key in metadata and metadata[key] in ([], 0):
+            message = f"`{key}` cannot be set for the claim, not even to nothing; remove it"
+            yield Finding(CLAIM_TEMPLATE, (*path, "metadata", key), message, part="key")
     spec = template.get("spec")
     if not isinstance(spec, dict):
         return
@@ -64,6 +71,9 @@ def _data_sources(spec: dict[str, Any], path: Path, version: int) -> Iterator[Fi
         group = text(value, "apiGroup")
         if group and version >= 29 and not accepts("dns-subdomain")(group):
             yield Finding(CLAIM_TEMPLATE, (*path, key, "apiGroup"), f'"{group}" is no API group; correct it')
+        namespace = text(value, "namespace")
+        if namespace and version >= 26 and not accepts("dns-label")(namespace):
+            yield Finding(CLAIM_TEMPLATE, (*path, key, "namespace"), f'"{namespace}" cannot be the name of a namespace; correct it')
     if not isinstance(source, dict) or not isinstance(reference, dict):
         return
     if text(reference, "namespace") and version >= 26:

@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from fcompile.check.pod_rules import gates
+from fcompile.check.pod_rules.divisors import divides
 from fcompile.check.pod_rules.pod import Pod
-from fcompile.check.pod_rules.quantity import amount
 from fcompile.check.values import text
 from fcompile.diagnostics.problem import Finding, Path, Severity, rule
 from fcompile.model.formats import accepts
-from fcompile.model.quantities import NANO
 
 FIELD_REF = rule(
     "FC224",
@@ -51,8 +50,6 @@ _FILE_FIELDS = frozenset(f"metadata.{field}" for field in ("name", "namespace", 
 _WITH_KEY = {"metadata.labels": "label-key", "metadata.annotations": "annotation-key"}
 _RESOURCES = frozenset(f"{kind}.{name}" for kind in ("limits", "requests") for name in ("cpu", "memory", "ephemeral-storage"))
 _HUGE_PAGES = ("limits.hugepages-", "requests.hugepages-")
-_DECIMAL_UNITS = frozenset(NANO * 10**power for power in (0, 3, 6, 9, 12, 15, 18))
-_BINARY_UNITS = frozenset(NANO * 2**power for power in (0, 10, 20, 30, 40, 50, 60))
 
 
 def field_ref(reference: dict[str, Any], path: Path, version: int, *, in_file: bool) -> Iterator[Finding]:
@@ -96,23 +93,10 @@ def resource_field_ref(reference: dict[str, Any], path: Path, pod: Pod, *, in_fi
         known = ", ".join(sorted(_RESOURCES))
         message = f'`resource` "{resource}" cannot be had; use one of {known}, or hugepages'
         yield Finding(RESOURCE_FIELD_REF, (*path, "resource"), message)
-    elif resource and not _divides(resource, reference.get("divisor")):
+    elif resource and not divides(resource, reference.get("divisor")):
         units = "1 or 1m" if resource.endswith(".cpu") else "1, 1k, 1M, 1G, 1T, 1P, 1E, 1Ki, 1Mi, 1Gi, 1Ti, 1Pi or 1Ei"
         message = f'`divisor` "{reference["divisor"]}" is not one for {resource}; use {units}'
         yield Finding(RESOURCE_FIELD_REF, (*path, "divisor"), message)
     if name and not any(container.name == name for container in pod.containers):
         message = f'`containerName` "{name}" is no container of this Pod, and the kubelet will refuse it; name one of them'
         yield Finding(RESOURCE_FIELD_CONTAINER, (*path, "containerName"), message)
-
-
-def _divides(resource: str, divisor: Any) -> bool:
-    """Whether the divisor is one of the allowed ones in another way of writing. (0 is the same as none.)"""
-    value = amount(divisor)
-    if not value:
-        return True
-    written = divisor.strip() if isinstance(divisor, str) else ""
-    if written[-1:].isdigit() and not written.isdigit() and "e" in written.lower():
-        return value == NANO
-    if resource.endswith(".cpu"):
-        return value in (NANO, NANO // 1000)
-    return value in (_BINARY_UNITS if written.endswith("i") else _DECIMAL_UNITS)

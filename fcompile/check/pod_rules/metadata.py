@@ -6,7 +6,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from fcompile.check.pod_rules.pod import Pod
-from fcompile.check.pod_rules.profile_annotations import app_armor_annotation, is_profile_annotation, seccomp_annotation
+from fcompile.check.pod_rules.profile_annotations import (
+    DEPRECATED_ANNOTATION,
+    app_armor_annotation,
+    is_profile_annotation,
+    seccomp_annotation,
+)
 from fcompile.check.pod_rules.read import entries, flag, texts
 from fcompile.check.pod_rules.scheduling import toleration_rules
 from fcompile.check.values import mapping, text
@@ -40,13 +45,6 @@ GENERATE_NAME = rule(
     Severity.ERROR,
     "The template's generateName is no beginning of a Pod's name.",
     "FrameworkController names the Pods, but the API server still looks at the field. Remove it.",
-)
-DEPRECATED_ANNOTATION = rule(
-    "FC293",
-    "deprecated-annotation",
-    Severity.WARNING,
-    "An annotation no longer does anything.",
-    "Kubernetes has replaced it by a field. Use the field that the message names.",
 )
 
 _DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
@@ -136,10 +134,15 @@ def _tolerations(value: str, path: Path) -> Iterator[Finding]:
     except (ValueError, RecursionError):
         yield Finding(CHECKED_ANNOTATION, path, "the annotation is no JSON; use the field `tolerations` instead")
         return
-    if not isinstance(tolerations or [], list) or not all(_reads_as_toleration(entry) for entry in tolerations or []):
+    if tolerations is None:
+        return
+    if not isinstance(tolerations, list) or not all(_reads_as_toleration(entry) for entry in tolerations):
         yield Finding(CHECKED_ANNOTATION, path, "the annotation is no list of tolerations; use the field `tolerations` instead")
         return
-    for toleration in tolerations or []:
+    for toleration in tolerations:
+        key = text(toleration, "key")
+        if key and not accepts("label-key")(key):
+            yield Finding(CHECKED_ANNOTATION, path, f'"{key}" in the annotation cannot be the key of a taint; correct it')
         for finding in toleration_rules(toleration or {}, path):
             yield finding._replace(path=path)
 

@@ -47,7 +47,10 @@ def pod_resource_rules(pod: Pod) -> Iterator[Finding]:
         return
     if given(resources, "claims"):
         yield Finding(POD_RESOURCES, (*path, "claims"), "`claims` belong to containers, not to the whole Pod; move them", part="key")
-    filled_in = _together(pod, _requests) if mapping(resources, "limits") or pod.version >= 37 else ()
+    fills_in_limits = pod.version >= gates.POD_LEVEL_LIMITS
+    filled_in = _together(pod, _requests) if mapping(resources, "limits") or fills_in_limits else ()
+    if fills_in_limits:
+        resources = _with_limits(resources, pod)
     yield from requirement_rules(resources, path, pod_name_problem, filled_in=filled_in)
     yield from _coverage(resources, path, pod)
 
@@ -65,6 +68,18 @@ def _claims(pod: Pod) -> Iterator[Finding]:
         if given(claim, "resourceClaimName") == given(claim, "resourceClaimTemplateName"):
             message = "the claim needs either `resourceClaimName` or `resourceClaimTemplateName`; give one of the two"
             yield Finding(POD_CLAIM, path, message)
+
+
+def _with_limits(resources: dict[str, Any], pod: Pod) -> dict[str, Any]:
+    """With the limits of huge pages that the API server fills in: those of the containers, when all have one, or the request."""
+    limits, requests = mapping(resources, "limits"), mapping(resources, "requests")
+    missing = [name for name in requests if is_huge_pages(name) and name not in limits]
+    if not missing:
+        return resources
+    together, wanted = _together(pod, _limits), _amounts(resources, "requests")
+    everywhere = [name for name in missing if all(name in _limits(container) for container in pod.containers)]
+    within = {name: requests[name] for name in everywhere if together.get(name, 0) <= wanted.get(name, 0)}
+    return {**resources, "limits": {**limits, **within}}
 
 
 def _coverage(resources: dict[str, Any], path: Path, pod: Pod) -> Iterator[Finding]:

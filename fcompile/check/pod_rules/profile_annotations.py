@@ -24,6 +24,13 @@ PROFILE_ANNOTATION_IGNORED = rule(
     "A seccomp annotation does nothing since Kubernetes 1.27.",
     "Use the field `securityContext.seccompProfile`.",
 )
+DEPRECATED_ANNOTATION = rule(
+    "FC293",
+    "deprecated-annotation",
+    Severity.WARNING,
+    "An annotation is deprecated, or no longer does anything.",
+    "Kubernetes has replaced it by a field. Use the field that the message names.",
+)
 
 _POD = "seccomp.security.alpha.kubernetes.io/pod"
 _CONTAINER = "container.seccomp.security.alpha.kubernetes.io/"
@@ -77,6 +84,9 @@ def app_armor_annotation(key: str, value: str, path: Path, pod: Pod) -> Iterator
     elif container is not None and value in ("", _LOCAL) and isinstance(pod.security.get("appArmorProfile"), dict):
         # An annotation that names a profile becomes the container's field; this one does not, so that of the Pod is held against it.
         yield from _compare(value, pod.security["appArmorProfile"], _APP_ARMOR_TYPES, "appArmorProfile", path)
+    elif container is not None:
+        message = f'the annotation "{key}" is deprecated since Kubernetes 1.30; use `appArmorProfile` of the container instead'
+        yield Finding(DEPRECATED_ANNOTATION, path, message, part="key")
 
 
 def _named(pod: Pod, name: str) -> dict[str, Any] | None:
