@@ -59,7 +59,8 @@ class Document:
     def plain(self, path: Path, part: Part = "value") -> str | None:
         """The source text of a scalar without quotes, tag and anchor: what a fix may put in quotes. None for everything else."""
         root, text = self._places()
-        return places_of.plain_text(root, path, part, text.text)
+        region = places_of.plain_region(root, path, part)
+        return None if region is None else self.source.text[self.start + text.start(region[0]) : self.start + text.end(region[1])]
 
     def ambiguous(self) -> Iterator[tuple[Path, Part, str]]:
         """Scalars without quotes that are strings to kubectl but not to every YAML reader, with their text."""

@@ -39,7 +39,10 @@ def places(text: str, start: int = 0) -> Place:
             key = None
         if sign in ("{", "["):
             if len(open_places) == rules.MAX_DEPTH:
-                message = f"lists and mappings are nested more than {rules.MAX_DEPTH} levels deep, as no Kubernetes object is: remove what is too much"
+                message = (
+                    f"lists and mappings are nested more than {rules.MAX_DEPTH} levels deep, "
+                    "as no Kubernetes object is: remove what is too much"
+                )
                 raise Fault(rules.TOO_DEEP, message, begin)
             place.entries, place.items = ({}, None) if sign == "{" else (None, [])
             open_places.append(place)

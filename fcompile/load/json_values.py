@@ -98,7 +98,10 @@ def _measure_part(text: str, start: int, size: int) -> bool:
         depth += 1 if opens else -1
         opened += opens
         if depth > rules.MAX_DEPTH:
-            message = f"lists and mappings are nested more than {rules.MAX_DEPTH} levels deep, as no Kubernetes object is: remove what is too much"
+            message = (
+                f"lists and mappings are nested more than {rules.MAX_DEPTH} levels deep, "
+                "as no Kubernetes object is: remove what is too much"
+            )
             raise Fault(rules.TOO_DEEP, message, _bracket_number(text, start, opened))
         if depth <= 0 or opened > rules.MAX_NODES:
             end = bracket.end()

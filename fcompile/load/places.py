@@ -89,12 +89,10 @@ def _quoted(line: str) -> bool:
     return line.count('"') % 2 == 1 or line.count("'") % 2 == 1
 
 
-def plain_text(root: Place, path: Path, part: Part, text: str) -> str | None:
-    """The source text of a key or value that is a scalar without quotes, tag and anchor; None for any other, and for an empty one."""
+def plain_region(root: Place, path: Path, part: Part) -> tuple[int, int] | None:
+    """Where a key or value stands that is a scalar without quotes, tag and anchor; None for any other, and for an empty one."""
     found = walk(root, path)
     if not found.complete:
         return None
-    if part == "key":
-        entry = found.entry
-        return text[entry.start : entry.end] or None if entry is not None and entry.plain else None
-    return text[found.place.start : found.place.end] or None if found.place.plain else None
+    which = found.entry if part == "key" else found.place
+    return (which.start, which.end) if which is not None and which.plain and which.start < which.end else None

@@ -13,11 +13,13 @@ from typing import Any, Final, NamedTuple
 
 from fcompile.diagnostics.problem import Severity
 
-from . import rules, yaml_values
+from . import rules
 from .decoding import Decoded, decode
 from .document import Document
 from .faults import DuplicateKey, Fault
+from .reading import NOTHING, Reading
 from .source import LoadError, load_error
+from .yaml_lines import UNUSUAL, read_lines
 from .yaml_text import YamlText, yaml_text
 
 _SPACE: Final = re.compile("[\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]")
@@ -164,7 +166,7 @@ def _yaml_items(decoded: Decoded, start: int, library: bool) -> Iterator[Documen
         except Fault as fault:
             yield _moved(fault, chunk.start, fed)
             continue
-        if value is not yaml_values.NOTHING:
+        if value is not NOTHING:
             yield Document(value, decoded.source, chunk.start, chunk.end)
         elif chunk.between:
             yield Document(None, decoded.source, chunk.start, chunk.end)
@@ -222,7 +224,7 @@ def _directive(text: str, begin: int) -> Fault:
     return Fault(rules.DIRECTIVE, message, *line.span())
 
 
-def _read_chunk(decoded: Decoded, chunk: _Chunk, fed: YamlText) -> yaml_values.Reading:
+def _read_chunk(decoded: Decoded, chunk: _Chunk, fed: YamlText) -> Reading:
     size = chunk.end - chunk.start
     if size * 4 > rules.MAX_BYTES and len(fed.text.encode()) > rules.MAX_BYTES + 1:
         line = _FIRST_LINE.match(fed.text)
@@ -231,6 +233,11 @@ def _read_chunk(decoded: Decoded, chunk: _Chunk, fed: YamlText) -> yaml_values.R
     bad = decoded.bad_byte(chunk.start, chunk.end)
     if bad is not None:
         raise Fault(bad.rule, bad.message, bad.start - chunk.start)
+    value = read_lines(fed.text)
+    if value is not UNUSUAL:
+        return Reading(value)
+    from . import yaml_values  # with PyYAML, which costs more time to import than most files to read
+
     try:
         return yaml_values.read(fed.text)
     except DuplicateKey as fault:

@@ -6,12 +6,13 @@ that no nesting can exhaust the stack. `yaml_places` makes a tree of places from
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Any
 
 from yaml.error import YAMLError
 from yaml.events import MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent, SequenceStartEvent, StreamEndEvent
 
 from . import rules
+from .reading import NOTHING, Reading
 from .scalars import PLAIN_KEYS, PLAIN_VALUES
 from .yaml_aliases import Anchor, Anchors, Merge
 from .yaml_events import Events, check_scalars, with_events
@@ -27,21 +28,6 @@ from .yaml_nodes import (
     too_deep,
     too_many,
 )
-
-
-class _Nothing:
-    """The type of NOTHING."""
-
-
-NOTHING: Final = _Nothing()
-"""There is no document at all: only comments and white space."""
-
-
-class Reading(NamedTuple):
-    value: Any
-    """NOTHING if there is no document."""
-    ignored: int | None
-    """Where text begins that kubectl never reads, because it comes after the end of the document; None if there is none."""
 
 
 def read(text: str) -> Reading:
