@@ -33,7 +33,7 @@ def lacking(value: dict[str, Any]) -> Path | None:
 
 def _at(value: Any, path: Path) -> Any:
     for step in path:
-        value = value[step] if isinstance(value, list) else value.get(step) if isinstance(value, dict) else None
+        value = value[int(step)] if isinstance(value, list) else value.get(step) if isinstance(value, dict) else None
     return value
 
 
