@@ -6,7 +6,7 @@ that ask for the same have the same digest.
 
 from __future__ import annotations
 
-from functools import cache
+from operator import is_not
 from typing import Any
 
 from fcompile.model.fields import Field
@@ -20,34 +20,25 @@ _THOUSANDTH = NANO // 1000
 
 def canonical_quantities(value: dict[str, Any], type_name: str) -> dict[str, Any]:
     """The object with its quantities in canonical form. The input is not changed; what holds none is not copied."""
+    fields = types(NEWEST)[type_name]
     changed = {}
-    for name, field in _leading_to_quantities(type_name).items():
-        item = value.get(name)
-        made = _value(item, field)
+    for name, item in value.items():
+        field = fields.get(name)
+        made = item if field is None else _value(item, field)
         if made is not item:
             changed[name] = made
     return {**value, **changed} if changed else value
 
 
 def _value(value: Any, field: Field) -> Any:
-    if field.kind == "quantity":
+    kind = field.kind
+    if kind == "quantity":
         return canonical(value) if isinstance(value, str) else value
-    if isinstance(value, dict) and field.kind == "object":
+    if kind == "object" and isinstance(value, dict):
         return canonical_quantities(value, field.ref)
-    if isinstance(value, dict) and field.kind == "map":
+    if kind == "map" and field.items == "quantity" and isinstance(value, dict):
         return {key: canonical(amount, _THOUSANDTH) if isinstance(amount, str) else amount for key, amount in value.items()}
-    if isinstance(value, list):
-        return [canonical_quantities(item, field.ref) if isinstance(item, dict) else item for item in value]
+    if kind == "list" and field.items == "object" and isinstance(value, list):
+        made = [canonical_quantities(item, field.ref) if isinstance(item, dict) else item for item in value]
+        return made if any(map(is_not, made, value)) else value
     return value
-
-
-@cache
-def _leading_to_quantities(type_name: str) -> dict[str, Field]:
-    """The fields of a type that are quantities or hold some."""
-    return {name: field for name, field in types(NEWEST)[type_name].items() if _leads(field)}
-
-
-def _leads(field: Field) -> bool:
-    if "quantity" in (field.kind, field.items):
-        return True
-    return bool(field.ref) and bool(_leading_to_quantities(field.ref))
