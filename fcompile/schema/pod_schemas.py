@@ -24,6 +24,8 @@ POD_TEMPLATE = "PodTemplateSpec"
 @cache
 def pod_type(name: str, version: int) -> Type:
     """The fields of a type in Kubernetes 1.`version`. Raises KeyError for a type that is in no version."""
+    if version != NEWEST and not any(map(_changes, _rows()[name].values())):
+        return pod_type(name, NEWEST)
     fields = {}
     for field, row in _rows()[name].items():
         found = _at(row, version)
@@ -55,6 +57,11 @@ def values_by_version(name: str, field: str) -> dict[str, tuple[int, int]]:
             text, since, until = (*value, NEWEST)[:3] if isinstance(value, list) else (value, OLDEST, NEWEST)
             found[text] = (since, until)
     return found
+
+
+def _changes(row: Any) -> bool:
+    """Whether a field is not the same in every version."""
+    return isinstance(row, list) or "since" in row or "until" in row or any(isinstance(value, list) for value in row.get("enum", ()))
 
 
 def _at(row: Any, version: int) -> dict[str, Any] | None:
