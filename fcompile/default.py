@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from fcompile.diagnostics.problem import Path
 from fcompile.emit.scalars import json_number
-from fcompile.lower.intent import SERVER_METADATA
 from fcompile.model.fields import Field, Type
+from fcompile.model.framework import SERVER_SET
 from fcompile.schema.pod_schemas import NEWEST
 from fcompile.schema.types import types
 
@@ -40,7 +40,7 @@ def default(framework: dict[str, Any]) -> Defaulted:
 
 
 def _own_metadata(metadata: dict[str, Any]) -> dict[str, Any]:
-    own = {key: item for key, item in metadata.items() if key not in SERVER_METADATA}
+    own = {key: item for key, item in metadata.items() if key not in SERVER_SET}
     annotations = own.get("annotations")
     if isinstance(annotations, dict) and LAST_APPLIED in annotations:
         own["annotations"] = {key: item for key, item in annotations.items() if key != LAST_APPLIED}

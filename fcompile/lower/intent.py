@@ -10,21 +10,8 @@ from fcompile.lower.placeholders import role_values, substitute
 from fcompile.lower.quantities import canonical_quantities
 from fcompile.lower.services import add_host_names, lower_service
 from fcompile.model import names
+from fcompile.model.framework import SERVER_SET
 from fcompile.schema.pod_schemas import POD_TEMPLATE
-
-SERVER_METADATA = frozenset(
-    {
-        "creationTimestamp",
-        "deletionGracePeriodSeconds",
-        "deletionTimestamp",
-        "generation",
-        "managedFields",
-        "resourceVersion",
-        "selfLink",
-        "uid",
-    }
-)
-"""Metadata that only the API server sets; ignored wherever it is given."""
 
 
 class Role(NamedTuple):
@@ -116,7 +103,7 @@ def _lower_pod(framework: str, role: dict[str, Any]) -> dict[str, Any]:
 
 def _lower_metadata(template: dict[str, Any], known: dict[str, str]) -> dict[str, Any]:
     own = template.get("metadata") or {}
-    metadata = {key: value for key, value in own.items() if key not in SERVER_METADATA}
+    metadata = {key: value for key, value in own.items() if key not in SERVER_SET}
     metadata["name"] = known[names.POD_NAME]
     metadata["namespace"] = known[names.FRAMEWORK_NAMESPACE]
     # A label or annotation of the user's under a name of ours is overwritten; `check` has warned of it.
