@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from fcompile.check.pod_rules.read import given
+from fcompile.check.pod_rules.read import given, size
 from fcompile.check.pod_rules.selectors import selector_rules
 from fcompile.check.values import integer, mapping, text
 from fcompile.diagnostics.problem import Finding, Path, Severity, rule
@@ -64,7 +64,7 @@ def certificate_rules(part: dict[str, Any], path: Path) -> Iterator[Finding]:
         message = f"`maxExpirationSeconds` {seconds} is more than the {_LONGEST_OF_KUBERNETES} of signers of kubernetes.io; lower it"
         yield Finding(CERTIFICATE, (*path, "maxExpirationSeconds"), message)
     annotations = mapping(part, "userAnnotations")
-    if sum(_size(str(key)) + _size(text(annotations, key) or "") for key in annotations) > _MAX_ANNOTATIONS:
+    if sum(size(str(key)) + size(text(annotations, key) or "") for key in annotations) > _MAX_ANNOTATIONS:
         message = f"`userAnnotations` hold more than {_MAX_ANNOTATIONS} bytes; shorten them"
         yield Finding(CERTIFICATE, (*path, "userAnnotations"), message, part="key")
     for key in annotations:
@@ -83,7 +83,3 @@ def _is_signer(name: str) -> bool:
 
 def _is_bundle_name(name: str) -> bool:
     return accepts("dns-subdomain")(name.rpartition(":")[2])
-
-
-def _size(written: str) -> int:
-    return len(written.encode("utf-8", "surrogatepass"))

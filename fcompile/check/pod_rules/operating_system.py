@@ -7,7 +7,7 @@ from typing import Any
 
 from fcompile.check.pod_rules import gates
 from fcompile.check.pod_rules.pod import Pod
-from fcompile.check.pod_rules.read import flag, given
+from fcompile.check.pod_rules.read import flag, given, size
 from fcompile.check.values import mapping, sequence, text
 from fcompile.diagnostics.problem import Finding, Path, Severity, rule
 from fcompile.model.patterns import lazy
@@ -132,9 +132,10 @@ def _host_process(pod: Pod) -> Iterator[Finding]:
 
 def _user(options: dict[str, Any], path: Path) -> Iterator[Finding]:
     credentials, user = text(options, "gmsaCredentialSpec"), text(options, "runAsUserName")
-    size = 1 if credentials is None else len(credentials.encode("utf-8", "replace"))
-    if not 0 < size <= _MAX_SPEC:
-        yield Finding(WINDOWS_USER, (*path, "gmsaCredentialSpec"), f"`gmsaCredentialSpec` has {size} bytes; it must have 1 to {_MAX_SPEC}")
+    length = 1 if credentials is None else size(credentials)
+    if not 0 < length <= _MAX_SPEC:
+        message = f"`gmsaCredentialSpec` has {length} bytes; it must have 1 to {_MAX_SPEC}"
+        yield Finding(WINDOWS_USER, (*path, "gmsaCredentialSpec"), message)
     problem = None if user is None else _user_problem(user)
     if problem is not None:
         yield Finding(WINDOWS_USER, (*path, "runAsUserName"), f'`runAsUserName` "{user}" {problem}')
@@ -146,9 +147,9 @@ def _user_problem(name: str) -> str | None:
         domain, user = "", name
     if not user or _CONTROL.search(name):
         return "is empty or has control characters; write USER or DOMAIN\\USER"
-    if backslash and not (len(domain.encode("utf-8", "replace")) < 256 and (_NETBIOS.fullmatch(domain) or _DNS.fullmatch(domain))):
+    if backslash and not (size(domain) < 256 and (_NETBIOS.fullmatch(domain) or _DNS.fullmatch(domain))):
         return "has no valid domain; write DOMAIN\\USER with a NetBIOS or DNS name"
-    if len(user.encode("utf-8", "replace")) > 104:
+    if size(user) > 104:
         return "has a user of more than 104 characters; shorten it"
     if not user.strip(". ") or _NOT_IN_USER.search(user):
         return 'has only dots and blanks, or one of " / \\ : ; | = , + * ? < > @ [ ], in the user; change it'

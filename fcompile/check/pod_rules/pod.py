@@ -39,7 +39,7 @@ class Pod(NamedTuple):
     containers: tuple[Placed, ...]
     """Regular ones first, then the init containers."""
     volumes: dict[str, dict[str, Any]]
-    """By name; of two with the same name, the first."""
+    """By name; of two with the same name, the first (that is no image)."""
     security: dict[str, Any]
     """`spec.securityContext`."""
     restart_policy: str
@@ -93,8 +93,9 @@ def _volumes(spec: dict[str, Any]) -> dict[str, dict[str, Any]]:
     volumes: dict[str, dict[str, Any]] = {}
     for _, volume in entries(spec, "volumes"):
         name = text(volume, "name")
-        if name:
-            volumes.setdefault(name, volume)
+        # An image volume may be taken out, and leave its name to another one.
+        if name and (name not in volumes or volumes[name].get("image") is not None):
+            volumes[name] = volume
     return volumes
 
 

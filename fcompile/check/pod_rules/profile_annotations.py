@@ -46,8 +46,9 @@ def is_profile_annotation(key: str) -> bool:
 
 def seccomp_annotation(key: str, value: str, path: Path, pod: Pod) -> Iterator[Finding]:
     """Problems of a seccomp annotation; nothing when `key` is another one."""
+    container: dict[str, Any] | None = pod.spec
     if key == _POD:
-        context: dict[str, Any] = pod.security
+        context = pod.security
     elif key.startswith(_CONTAINER):
         container = _named(pod, key.removeprefix(_CONTAINER))
         context = mapping(container, "securityContext")
@@ -60,7 +61,10 @@ def seccomp_annotation(key: str, value: str, path: Path, pod: Pod) -> Iterator[F
     profile = context.get("seccompProfile")
     if isinstance(profile, dict):
         yield from _compare(value, profile, _SECCOMP_TYPES, "seccompProfile", path)
-    elif pod.version >= 27:
+    elif pod.version < 27:
+        if pod.os_name == "windows" and container is not None:
+            yield Finding(PROFILE_ANNOTATION, path, "a seccomp profile is not for Windows; remove the annotation", part="key")
+    else:
         yield Finding(PROFILE_ANNOTATION_IGNORED, path, f'the annotation "{key}" does nothing; use `seccompProfile`', part="key")
 
 

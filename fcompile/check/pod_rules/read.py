@@ -43,3 +43,8 @@ def empty_list(value: dict[str, Any], key: str) -> bool:
 def choice(value: dict[str, Any], key: str, default: str) -> str:
     """The string under `key`, or what the API server puts there when it is missing, null or empty."""
     return text(value, key) or default
+
+
+def size(written: str) -> int:
+    """The length in bytes, as the API server counts."""
+    return len(written.encode("utf-8", "replace"))

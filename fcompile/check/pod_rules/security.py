@@ -7,7 +7,7 @@ from typing import Any
 
 from fcompile.check.pod_rules import gates
 from fcompile.check.pod_rules.pod import Pod
-from fcompile.check.pod_rules.read import entries, flag, texts
+from fcompile.check.pod_rules.read import entries, flag, size, texts
 from fcompile.check.values import mapping, text
 from fcompile.diagnostics.problem import Finding, Path, Related, Severity, rule
 from fcompile.model.formats import SPACE, accepts
@@ -109,7 +109,7 @@ def _app_armor_name_problem(name: str) -> str | None:
         return "is empty; name it"
     if name.strip(SPACE) != name:
         return "has blanks around it; take them away"
-    if len(name.encode("utf-8", "replace")) > _MAX_PROFILE:
+    if size(name) > _MAX_PROFILE:
         return f"is longer than {_MAX_PROFILE} bytes; shorten it"
     return None
 

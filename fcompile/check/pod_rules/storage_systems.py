@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from fcompile.check.pod_rules.read import choice, empty_list, flag, given
+from fcompile.check.pod_rules.read import choice, empty_list, flag, given, size
 from fcompile.check.values import integer, mapping, text
 from fcompile.model.formats import accepts
 
@@ -21,7 +21,7 @@ _RESERVED_SUFFIXES = (".kubernetes.io", ".k8s.io")
 def _iscsi(source: dict[str, Any], volume: dict[str, Any]) -> Problems:
     if (flag(source, "chapAuthDiscovery") or flag(source, "chapAuthSession")) and not given(source, "secretRef"):
         yield "secretRef", "CHAP authentication needs a `secretRef`; add it"
-    length = len(f"{text(volume, 'name') or ''}:{text(source, 'targetPortal') or ''}".encode())
+    length = size(f"{text(volume, 'name') or ''}:{text(source, 'targetPortal') or ''}")
     if given(source, "initiatorName") and length > _MAX_ISCSI_NAME:
         limit = _MAX_ISCSI_NAME - 1
         yield (
@@ -61,7 +61,7 @@ def _quobyte(source: dict[str, Any], volume: dict[str, Any]) -> Problems:
     registry, tenant = text(source, "registry"), text(source, "tenant")
     if not registry:
         return
-    if tenant and len(tenant.encode()) > 64:
+    if tenant and size(tenant) > 64:
         yield "tenant", f"`tenant` has {len(tenant)} characters, more than 64; shorten it"
     elif not all(_is_host_and_port(pair) for pair in registry.split(",")):
         yield "registry", f'`registry` "{registry}" must be HOST:PORT, several of them separated by commas; correct it'

@@ -11,7 +11,7 @@ from fcompile.check.pod_rules.files import downward_files, overlapping
 from fcompile.check.pod_rules.pod import Pod
 from fcompile.check.pod_rules.projected import projected_rules
 from fcompile.check.pod_rules.quantity import amount
-from fcompile.check.pod_rules.read import entries
+from fcompile.check.pod_rules.read import entries, given
 from fcompile.check.pod_rules.storage_systems import STORAGE_SYSTEMS
 from fcompile.diagnostics.problem import Finding, Path, Related, Severity, rule
 
@@ -64,6 +64,8 @@ def volume_rules(pod: Pod) -> Iterator[Finding]:
     """Problems of the Pod's volumes."""
     seen: dict[str, int] = {}
     for index, volume in entries(pod.spec, "volumes"):
+        if "image" in volume and pod.version < gates.IMAGE_VOLUMES and given(volume, "image"):
+            continue  # The API server takes out the whole volume.
         name = volume.get("name")
         if isinstance(name, str) and name:
             first = seen.setdefault(name, index)
@@ -71,8 +73,7 @@ def volume_rules(pod: Pod) -> Iterator[Finding]:
                 related = (Related("the first one", (*pod.path, "volumes", first, "name")),)
                 message = f'the volume name "{name}" is taken in this Pod; choose another'
                 yield Finding(DUPLICATE_VOLUME, (*pod.path, "volumes", index, "name"), message, related=related)
-        if "image" not in volume or pod.version >= gates.IMAGE_VOLUMES:
-            yield from _sources(volume, index, pod)
+        yield from _sources(volume, index, pod)
 
 
 def _sources(volume: dict[str, Any], index: int, pod: Pod) -> Iterator[Finding]:
