@@ -15,12 +15,13 @@ from .yaml_nodes import bad_key, collection_as_key, event_range, scalar_key, sca
 class Anchor:
     """What an anchor stands for: a scalar, or a list or mapping that is complete once it is closed."""
 
-    __slots__ = ("_before", "_collection", "_scalar", "size")
+    __slots__ = ("_before", "_collection", "_length", "_scalar", "size")
 
     def __init__(self, before: int, scalar: ScalarEvent | None = None) -> None:
         self._before = before
         self._scalar = scalar
         self._collection: Any = None
+        self._length = -1
         self.size = 0 if scalar is None else 1
         """Nodes in it; 0 while it is open."""
 
@@ -31,6 +32,12 @@ class Anchor:
         if self._scalar is not None:
             return scalar_value(self._scalar)
         return _copy(self._collection, rules.MAX_DEPTH - depth, event)
+
+    def length(self) -> int:
+        """Characters of text in it."""
+        if self._length < 0:
+            self._length = _length(self._collection) if self._scalar is None else len(self._scalar.value)
+        return self._length
 
     def key(self, event: AliasEvent) -> str:
         if self._scalar is None:
@@ -47,6 +54,7 @@ class Anchors:
     def __init__(self) -> None:
         self._by_name: dict[str, Anchor] = {}
         self._aliased = 0
+        self._written_out = 0
 
     def add_scalar(self, event: ScalarEvent, nodes: int) -> None:
         self._by_name[event.anchor or ""] = Anchor(nodes - 1, event)
@@ -69,10 +77,21 @@ class Anchors:
         return nodes
 
     def value(self, event: AliasEvent, depth: int) -> Any:
-        return self._find(event).value(event, depth)
+        anchor = self._find(event)
+        self._grow(anchor, event)
+        return anchor.value(event, depth)
 
     def key(self, event: AliasEvent) -> str:
-        return self._find(event).key(event)
+        anchor = self._find(event)
+        self._grow(anchor, event)
+        return anchor.key(event)
+
+    def _grow(self, anchor: Anchor, event: AliasEvent) -> None:
+        """Refuse an alias with which the document, all aliases written out, becomes too large."""
+        self._written_out += anchor.length()
+        if self._written_out > rules.MAX_BYTES:
+            message = f"the document is larger than {rules.MAX_BYTES // 1024 // 1024} MiB with its aliases written out: split it"
+            raise Fault(rules.TOO_LARGE, message, *event_range(event))
 
     def _find(self, event: AliasEvent) -> Anchor:
         name = event.anchor or ""
@@ -84,6 +103,14 @@ class Anchors:
             message = f"the alias `*{name}` stands within the value of its own anchor `&{name}`: write that part out"
             raise Fault(rules.RECURSIVE_ALIAS, message, *event_range(event))
         return anchor
+
+
+def _length(value: Any) -> int:
+    if isinstance(value, str):
+        return len(value)
+    if isinstance(value, dict):
+        return sum(len(key) + _length(item) for key, item in value.items())
+    return sum(map(_length, value)) if isinstance(value, list) else 0
 
 
 def _allowed_share(nodes: int) -> float:
