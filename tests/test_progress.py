@@ -15,13 +15,13 @@ from fcompile.commands.progress import clear, progress
 
 def on_a_terminal(code: str) -> str:
     """What a Python program prints on a terminal of its own."""
-    program = f"import sys, time\nfrom fcompile.commands import progress as module\nfrom fcompile.commands.progress import clear, progress\n{code}"
+    imports = "import sys, time\nfrom fcompile.commands import progress as module\nfrom fcompile.commands.progress import clear, progress\n"
     printed = b""
     child, terminal = pty.fork()
     if child == 0:
         os.environ.pop("CI", None)
         os.environ["TERM"] = "xterm"
-        os.execv(sys.executable, [sys.executable, "-c", program])
+        os.execv(sys.executable, [sys.executable, "-c", imports + code])
     while True:
         try:
             read = os.read(terminal, 4096)
