@@ -50,6 +50,8 @@ _LOOKS_LIKE = lazy(r"\{\{[ \t]*(FC_[A-Za-z0-9_]*)[ \t]*(\}\}?)?", re.IGNORECASE)
 _UNUSUAL = re.compile(rf"\{{\{{(?!(?:{'|'.join(names.PLACEHOLDERS)})\}}\}})[ \t]*[Ff][Cc]_")
 _IN_KEY = re.compile(r"\{\{FC_[A-Z_]+\}\}[^\n]*:")
 _REFERENCE = re.compile(r"\$\$|\$\((FC_[A-Za-z0-9_.-]*)\)")
+_FEW = 200
+"""Among more variables than this no misspelt one is sought: that would take time for every reference again."""
 
 
 def may_hold_placeholders(source: str) -> bool:
@@ -167,7 +169,7 @@ def _unresolved(written: Any, path: Path, known: set[str]) -> Iterator[Finding]:
         name = match.group(1)
         if name is None or name in known:
             continue
-        near = closest(name, sorted(known))
+        near = closest(name, sorted(known)) if len(known) <= _FEW else None
         hint = f"did you mean $({near.word})?" if near else "define the variable, or write `$$(` for the text itself"
         yield Finding(UNKNOWN_REFERENCE, path, f"`$({name})` refers to no variable of this container, and stays as it is: {hint}")
 
