@@ -50,14 +50,6 @@ class Pod(NamedTuple):
     os_name: str
     """`linux`, `windows` or empty."""
 
-    @property
-    def main_containers(self) -> list[Placed]:
-        return [container for container in self.containers if not container.is_init]
-
-    @property
-    def init_containers(self) -> list[Placed]:
-        return [container for container in self.containers if container.is_init]
-
 
 def read_pod(template: dict[str, Any], path: Path, version: int) -> Pod:
     """The template at `path`, read for the rules."""
