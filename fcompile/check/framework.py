@@ -18,22 +18,14 @@ from fcompile.diagnostics.problem import Finding, Severity
 
 def check_framework(subject: Subject, source_text: str) -> list[Finding]:
     """All findings on one Framework, each once, in the order of the rules; paths are those of the source."""
-    found: dict[tuple[object, ...], Finding] = {}
-    for finding in _all(subject, source_text):
-        path = subject.source_path(finding.path)
-        fix = finding.fix
-        if path != finding.path:
-            # The text at fault is partly a placeholder's: no edit of it is certain.
-            fix = None
-        # A template is checked as its first and as its last task gets it: what is wrong in both is told once.
-        found.setdefault((finding.rule.code, path, finding.part), finding._replace(path=path, fix=fix))
-    if len(source_text) > INTENT_WORTH_MEASURING and not any(finding.rule.severity is Severity.ERROR for finding in found.values()):
+    found = list(dict.fromkeys(_all(subject, source_text)))
+    if len(source_text) > INTENT_WORTH_MEASURING and not any(finding.rule.severity is Severity.ERROR for finding in found):
         from fcompile.default import default
         from fcompile.lower.intent import lower
 
         # Only a Framework without errors can be lowered.
-        return [*found.values(), *intent_size(lower(default(subject.value).framework).document())]
-    return list(found.values())
+        return [*found, *intent_size(lower(default(subject.value).framework).document())]
+    return found
 
 
 def _all(subject: Subject, source_text: str) -> Iterator[Finding]:
@@ -47,13 +39,33 @@ def _all(subject: Subject, source_text: str) -> Iterator[Finding]:
 
 def _of_structure_and_pods(subject: Subject) -> Iterator[Finding]:
     templates = list(subject.templates())
-    yield from structure(_with_templates(subject, templates), version=subject.version, plain=subject.plain)
+    reported: set[tuple[object, ...]] = set()
+    for finding in structure(_with_templates(subject, templates), version=subject.version, plain=subject.plain):
+        yield _in_source(subject, finding, reported)
     seen: set[int] = set()
     for role, template in templates:
-        if role.place in seen:
-            yield from walk(template, "PodTemplateSpec", role.template_path, version=subject.version, plain=subject.plain)
-        seen.add(role.place)
-        yield from pod_rules(template, role.template_path, version=subject.version)
+        if role.place not in seen:
+            seen.add(role.place)
+            for finding in pod_rules(template, role.template_path, version=subject.version):
+                yield _in_source(subject, finding, reported)
+            continue
+        # What is wrong for the first task and for the last is told once, although the index makes the messages differ.
+        again = list(walk(template, "PodTemplateSpec", role.template_path, version=subject.version, plain=subject.plain))
+        again += pod_rules(template, role.template_path, version=subject.version)
+        earlier = frozenset(reported)
+        yield from (found for finding in again if _key(found := _in_source(subject, finding, reported)) not in earlier)
+
+
+def _in_source(subject: Subject, finding: Finding, reported: set[tuple[object, ...]]) -> Finding:
+    """The finding at its path in the source, noted as reported. Where placeholders are part of what is wrong no edit is certain."""
+    path = subject.source_path(finding.path)
+    found = finding if path == finding.path else finding._replace(path=path, fix=None)
+    reported.add(_key(found))
+    return found
+
+
+def _key(finding: Finding) -> tuple[object, ...]:
+    return finding.rule.code, finding.path, finding.part
 
 
 def _with_templates(subject: Subject, templates: list[tuple[Any, dict[str, Any]]]) -> dict[str, Any]:
