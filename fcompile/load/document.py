@@ -75,6 +75,6 @@ class Document:
         from . import json_places, yaml_places
 
         if self._root is None or self._yaml is None:
-            self._yaml = YamlText(self.text, ()) if self.json else yaml_text(self.text)
+            self._yaml = YamlText(self.text) if self.json else yaml_text(self.text)
             self._root = json_places.places(self._yaml.text) if self.json else yaml_places.places(self._yaml.text)
         return self._root, self._yaml

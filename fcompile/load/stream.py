@@ -20,7 +20,7 @@ from .faults import DuplicateKey, Fault
 from .reading import NOTHING, Reading
 from .source import LoadError, load_error
 from .yaml_lines import UNUSUAL, read_lines
-from .yaml_text import YamlText, yaml_text
+from .yaml_text import YamlText, library_text, yaml_text
 
 _SPACE: Final = re.compile("[\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]")
 _JSON_START: Final = re.compile(_SPACE.pattern + "*\\{")
@@ -160,7 +160,7 @@ def _yaml_items(decoded: Decoded, start: int, library: bool) -> Iterator[Documen
         if chunk.fault is not None and not library:
             yield chunk.fault
         text = decoded.source.text[chunk.start : chunk.end]
-        fed = YamlText(text, ()) if library else yaml_text(text)
+        fed = library_text(text) if library else yaml_text(text)
         try:
             value, ignored = _read_chunk(decoded, chunk, fed)
         except Fault as fault:
@@ -232,7 +232,7 @@ def _read_chunk(decoded: Decoded, chunk: _Chunk, fed: YamlText) -> Reading:
         raise Fault(rules.TOO_LARGE, message, 0, line.end() if line else None)
     bad = decoded.bad_byte(chunk.start, chunk.end)
     if bad is not None:
-        raise Fault(bad.rule, bad.message, bad.start - chunk.start)
+        raise Fault(bad.rule, bad.message, bad.start - chunk.start - fed.skipped)
     value = read_lines(fed.text)
     if value is not UNUSUAL:
         return Reading(value)

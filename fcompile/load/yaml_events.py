@@ -30,12 +30,13 @@ Events = Callable[[], Any]
 """Gives the next event at each call."""
 Result = TypeVar("Result")
 
-_MOST_HIDDEN: Final = 50
+_MOST_READ_AGAIN: Final = 1_000_000
+"""Characters; beyond it the text is refused, with advice that suits kubectl too."""
 _MEANINGS: Final = {":": ":", "\\": ""}
 """What a hidden character adds to the text of its scalar."""
 _IN_TAG: Final = "x"
 """What stands for a character of a tag. No such tag means anything to kubectl, and so not its name either."""
-_MARK_IN_TEXT: Final = re.compile("(?:[\n\r\x85\u2028\u2029]|^\ufeff)\ufeff")
+_MARK_IN_TEXT: Final = re.compile("(?:[\n\r\x85\u2028\u2029]|^)\ufeff")
 _ESCAPE: Final = re.compile(r"\\.", re.DOTALL)
 
 
@@ -49,13 +50,15 @@ def with_events(text: str, use: Callable[[Events], Result]) -> Result:
         message = "a byte order mark stands in the middle of the file, and kubectl would take it for a part of the text: remove it"
         raise Fault(rules.FORBIDDEN_CHARACTER, message, mark.end() - 1)
     hidden: dict[int, str] = {}
+    read_again = 0
     while True:
         try:
             return use(_events(text, hidden))
         except YAMLError as error:
             place = _only_libyaml_refuses(error, text)
-            if place is None or len(hidden) == _MOST_HIDDEN:
+            if place is None or place in hidden or read_again > _MOST_READ_AGAIN:
                 raise syntax_fault(error, text) from None
+            read_again += place
             hidden[place] = _MEANINGS.get(text[place], _IN_TAG)
 
 
@@ -76,10 +79,11 @@ def _events(text: str, hidden: dict[int, str]) -> Events:
         return CParser(text).get_event
     unused = (letter for letter in map(chr, range(0xE000, 0xF8FF)) if letter not in text)
     stand_ins = {meaning: next(unused) for meaning in _MEANINGS.values()} | {_IN_TAG: _IN_TAG}
-    letters = list(text)
-    for place, meaning in hidden.items():
-        letters[place] = stand_ins[meaning]
-    get = CParser("".join(letters)).get_event
+    pieces, end = [], 0
+    for place, meaning in sorted(hidden.items()):
+        pieces += [text[end:place], stand_ins[meaning]]
+        end = place + 1
+    get = CParser("".join([*pieces, text[end:]])).get_event
 
     def next_event() -> Any:
         event = get()

@@ -11,25 +11,35 @@ import re
 from typing import Final, NamedTuple
 
 _DOUBLE: Final = re.compile(r"\r(?=\r\n)")
+_MARK: Final = "\ufeff"
 
 
 class YamlText(NamedTuple):
     text: str
-    removed: tuple[int, ...]
+    """Without the byte order mark that may stand at the start."""
+    skipped: int = 0
+    """1 if there was a byte order mark."""
+    removed: tuple[int, ...] = ()
     """Offsets in `text` before each of which a carriage return was dropped."""
 
     def start(self, offset: int) -> int:
         """The same place in the text as it was, for the start of a region."""
-        return offset + bisect.bisect_right(self.removed, offset)
+        return offset + self.skipped + bisect.bisect_right(self.removed, offset)
 
     def end(self, offset: int) -> int:
         """The same for the end of a region."""
-        return offset + bisect.bisect_left(self.removed, offset)
+        return offset + self.skipped + bisect.bisect_left(self.removed, offset)
+
+
+def library_text(text: str) -> YamlText:
+    """As the YAML library gets it when nobody stands before it."""
+    return YamlText(text[1:], 1) if text.startswith(_MARK) else YamlText(text)
 
 
 def yaml_text(text: str) -> YamlText:
-    removed: tuple[int, ...] = ()
+    """As kubectl hands it on."""
+    text, skipped, removed = library_text(text)
     if "\r\r\n" in text:
         removed = tuple(match.start() - count for count, match in enumerate(_DOUBLE.finditer(text)))
         text = _DOUBLE.sub("", text)
-    return YamlText(text if text.endswith("\n") else text + "\n", removed)
+    return YamlText(text if text.endswith("\n") else text + "\n", skipped, removed)

@@ -39,6 +39,7 @@ BOMBS = {
     "open quote in JSON": ('{"a": "' + "\\\\" * 2_000_000, "FC005"),
     "backslashes": ('["' + "\\\\" * 1_000_000 + '\\/"]', "FC001"),
     "colons before commas": ("[" + "a:," * 100_000 + "]", "FC001"),
+    "colons before commas at the end": ("".join(f"a{i}: b\n" for i in range(300_000)) + "c: [" + "a:," * 60 + "]", "FC001"),
     "a digit too many": ('{"a": ' + "1" * 3_000_000 + "}", "FC017"),
     "base64": ("a: !!binary " + "A" * 3_000_003, "FC014"),
     "recursion": ("a: &a\n  b: [*a]\n", "FC008"),
@@ -126,3 +127,8 @@ def test_aliases_count_as_often_as_they_are_used() -> None:
     assert isinstance(too_many, LoadError)
     assert too_many.rule.code == "FC009"
     assert too_many.span.line == 2
+
+
+def test_a_text_that_is_read_again_and_again_comes_to_an_end() -> None:
+    for text in ("\ufeff{k 1: {-a:{\tff: !!binary aGk=},} # c\n  {}\n", "[" + "a:," * 60 + "]", "a: !,! b", "- !!,!\n"):
+        assert list(read(text.encode(), "x"))

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from fcompile.diagnostics.problem import Part, Path
-from fcompile.load import Document, documents
+from fcompile.load import Document, LoadError, documents, read
 
 TEXT = """\
 apiVersion: v1  # comment
@@ -170,3 +170,15 @@ def test_values_are_not_shared_between_aliases() -> None:
     value: Any = only("a: &a {b: [1]}\nc: *a\nd: {<<: *a}\n").value
     value["a"]["b"].append(2)
     assert value["c"] == {"b": [1]}
+
+
+def test_a_byte_order_mark_moves_nothing() -> None:
+    text = "a: 1\n---\n\ufeffb: {c: -d:, e: [f}\n---\n\ufeffg: h\n---\n\ufeff{i: [j:, {k: {-l:{m: n},} } }\n"
+    first, wrong, third, broken = read(text.encode(), "x.yaml")
+    assert isinstance(first, Document)
+    assert isinstance(third, Document)
+    assert isinstance(wrong, LoadError)
+    assert isinstance(broken, LoadError)
+    assert (third.value, shown(third, ("g",), "key"), shown(third, ("g",))) == ({"g": "h"}, "g", "h")
+    assert (wrong.span.line, wrong.source_line[wrong.span.column - 1]) == (3, "}")
+    assert broken.span.line == 7
