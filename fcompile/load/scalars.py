@@ -29,12 +29,12 @@ _SIGNED_BINARY: Final = re.compile(r"0b[-+][01]+\Z")
 """`0b-1`: a slip of the Go library, which then reads -1."""
 _FLOAT: Final = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\Z")
 _DOT_FLOAT: Final = re.compile(r"\.[0-9](?:_?[0-9])*(?:[eE][-+]?[0-9](?:_?[0-9])*)?\Z")
-_TIMESTAMP: Final = re.compile(
-    r"(\d{4})-(\d{1,2})-(\d{1,2})"
-    r"(?:(?:([Tt])| +)(\d{1,2}):(\d{1,2}):(\d{1,2})(?:[.,]\d+)?(Z|[-+]\d\d:\d\d)?)?\Z",
-    re.ASCII,
+# Of tagged scalars, which are rare: not compiled until one comes.
+_TIMESTAMP: Final = (
+    r"([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})"
+    r"(?:(?:([Tt])| +)([0-9]{1,2}):([0-9]{1,2}):([0-9]{1,2})(?:[.,][0-9]+)?(Z|[-+][0-9]{2}:[0-9]{2})?)?\Z"
 )
-_BASE64: Final = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?\Z")
+_BASE64: Final = r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?\Z"
 
 
 class NotOfTag(ValueError):
@@ -120,7 +120,7 @@ def _binary(text: str) -> str:
     import base64
 
     compact = text.replace("\n", "").replace("\r", "")
-    if not _BASE64.match(compact):
+    if not re.match(_BASE64, compact):
         raise NotOfTag(
             f"`{shorten(text)}` is not base64 (with its padding), as its tag `!!binary` says: remove the tag or correct the value"
         )
@@ -129,7 +129,7 @@ def _binary(text: str) -> str:
 
 
 def _is_timestamp(text: str) -> bool:
-    match = _TIMESTAMP.match(text)
+    match = re.match(_TIMESTAMP, text)
     if not match:
         return False
     year, month, day, letter, hour, minute, second, zone = match.groups()

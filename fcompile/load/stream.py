@@ -22,9 +22,8 @@ from .source import LoadError, load_error
 from .yaml_lines import UNUSUAL, read_lines
 from .yaml_text import YamlText, library_text, yaml_text
 
-_SPACE: Final = re.compile("[\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]")
-_JSON_START: Final = re.compile(_SPACE.pattern + "*\\{")
-_SURELY_JSON: Final = re.compile(r'\A\s*\{\s*"')
+_SPACES: Final = "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
+"""White space to Go."""
 _LOOK_AHEAD: Final = 4096
 """So far kubectl looks for the `{`."""
 _SEPARATOR: Final = re.compile(r"^---([^\n]*)\n?", re.MULTILINE)
@@ -79,8 +78,7 @@ def values(data: bytes) -> list[Any]:
 
 def _items(decoded: Decoded, library: bool = False) -> Iterator[Document | Fault]:
     """Documents and faults, with offsets in the text of the file. Documents may be None here."""
-    start = _JSON_START.match(decoded.source.text) if not decoded.marked else None
-    if start is not None and start.end() <= _LOOK_AHEAD:
+    if not decoded.marked and decoded.source.text[:_LOOK_AHEAD].lstrip(_SPACES).startswith("{"):
         yield from _json_items(decoded, library)
     else:
         yield from _yaml_items(decoded, 0, library)
@@ -130,7 +128,7 @@ def _yaml_start(text: str, place: int, library: bool) -> int | None:
         if len(text[place : place + 4].encode()) < 4 and not library:
             return None
         letter = text[place : place + 1]
-        if not _SPACE.match(letter):
+        if not letter or letter not in _SPACES:
             return place
         place += 1
         if letter == "\n":
@@ -141,7 +139,7 @@ def _with_json_fault(items: Iterator[Document | Fault], fault: Fault, text: str)
     """The items, with the fault of JSON in place of that of YAML for a text that was surely meant as JSON."""
     for count, item in enumerate(items):
         refused = count == 0 and isinstance(item, Fault) and item.rule.severity is Severity.ERROR
-        yield fault if refused and _SURELY_JSON.match(text) else item
+        yield fault if refused and re.match(r'\s*\{\s*"', text) else item
 
 
 class _Chunk(NamedTuple):
