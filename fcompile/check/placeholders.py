@@ -48,7 +48,6 @@ KEYS_COLLIDE = rule(
 
 _LOOKS_LIKE = lazy(r"\{\{[ \t]*(FC_[A-Za-z0-9_]*)[ \t]*(\}\}?)?", re.IGNORECASE)
 _UNUSUAL = re.compile(rf"\{{\{{(?!(?:{'|'.join(names.PLACEHOLDERS)})\}}\}})[ \t]*[Ff][Cc]_")
-_IN_KEY = re.compile(r"\{\{FC_[A-Z_]+\}\}[^\n]*:")
 _REFERENCE = re.compile(r"\$\$|\$\((FC_[A-Za-z0-9_.-]*)\)")
 _FEW = 200
 """Among more variables than this no misspelt one is sought: that would take time for every reference again."""
@@ -67,12 +66,24 @@ def placeholder_rules(subject: Subject, source: str) -> Iterator[Finding]:
     if escapes or _UNUSUAL.search(source):
         for role in subject.roles:
             yield from _inside(role)
-    if escapes or _IN_KEY.search(source) or "? " in source:
+    if escapes or _may_be_in_key(source) or "? " in source:
         for role in subject.roles:
             yield from _collisions(role.template, role.template_path, role_values(subject.name, role.name))
     if "$(FC_" in source or escapes:
         for role in subject.roles:
             yield from _references(role)
+
+
+def _may_be_in_key(source: str) -> bool:
+    """Whether a colon follows a placeholder in its line. Each line is looked at once: it can be as long as a file may be."""
+    start = source.find("{{FC_")
+    while start >= 0:
+        end = source.find("\n", start)
+        end = len(source) if end < 0 else end
+        if source.find(":", start, end) >= 0:
+            return True
+        start = source.find("{{FC_", end)
+    return False
 
 
 def _outside(subject: Subject) -> Iterator[Finding]:

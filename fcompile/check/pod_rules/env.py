@@ -55,7 +55,7 @@ def env_rules(pod: Pod) -> Iterator[Finding]:
 
 
 def _variables(container: Placed, pod: Pod) -> Iterator[Finding]:
-    seen: set[str] = set()
+    first: dict[str, int] = {}
     for index, variable in entries(container.fields, "env"):
         source = variable.get("valueFrom")
         if isinstance(source, dict):
@@ -63,13 +63,11 @@ def _variables(container: Placed, pod: Pod) -> Iterator[Finding]:
         name = variable.get("name")
         if not isinstance(name, str):
             continue
-        if name in seen and (source is not None or not _builds_on(variable, name)):
-            yield _duplicate(name, index, container)
-        seen.add(name)
+        if first.setdefault(name, index) != index and (source is not None or not _builds_on(variable, name)):
+            yield _duplicate(name, index, first[name], container)
 
 
-def _duplicate(name: str, index: int, container: Placed) -> Finding:
-    first = next(place for place, earlier in entries(container.fields, "env") if text(earlier, "name") == name)
+def _duplicate(name: str, index: int, first: int, container: Placed) -> Finding:
     related = (Related("the first one", (*container.path, "env", first, "name")),)
     message = f'the variable "{name}" is set before and hidden by this one; keep one of the two'
     return Finding(DUPLICATE_ENV, (*container.path, "env", index, "name"), message, related=related)
