@@ -1,0 +1,267 @@
+"""The commands as their users meet them: exit codes, streams, and what is said when something is wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fcompile import __version__
+from fcompile.cli import main
+from fcompile.load import values
+from tests.laws import run
+
+GOOD = """\
+apiVersion: frameworkcontroller.microsoft.com/v1
+kind: Framework
+metadata: {name: NAME}
+spec:
+  taskRoles:
+  - name: worker
+    taskNumber: 3
+    task:
+      pod:
+        spec:
+          restartPolicy: Never
+          containers:
+          - name: main
+            image: busybox
+"""
+SERVICE = "# keep this comment\napiVersion: v1\nkind: Service\nmetadata:\n  name: web  # and this one\nspec: {ports: [{port: 80}]}\n"
+
+Capture = pytest.CaptureFixture[str]
+
+
+def good(name: str = "train") -> str:
+    return GOOD.replace("NAME", name)
+
+
+def command(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "fcompile", *arguments]
+
+
+def test_version(capsys: Capture) -> None:
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"fcompile {__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ([], "usage"),
+        (["frobnicate"], "invalid choice"),
+        (["validate"], "PATH"),
+        (["validate", "--format", "html", "x"], "invalid choice"),
+        (["validate", "--kubernetes-version", "1.24", "x"], "1.25 to 1.37"),
+        (["validate", "--kubernetes-version", "new", "x"], "1.25 to 1.37"),
+        (["validate", "--namespace", "A_b", "x"], "--namespace A_b"),
+        (["validate", "--waivers", "/no/such/file", "x"], "/no/such/file"),
+        (["build", "--emit", "frameworks", "x"], "`frameworks` is none of"),
+        (["build", "-o", "xml", "x"], "yaml, json, name or dir=PATH"),
+        (["build", "--only", "a[b]", "x"], "role[index]"),
+        (["build", "--set", "x", "-"], "role.field=value"),
+        (["build", "--set", "nobody.taskNumber=1", "-"], "no such role; there are: train/worker"),
+        (["build", "--only", "nobody", "-"], "no role `nobody`"),
+        (["build", "--only", "worker[3]", "-"], "3 tasks"),
+    ],
+)
+def test_wrong_use(arguments: list[str], says: str) -> None:
+    done = run(arguments, good().encode())
+    assert done.code == 2
+    assert done.out == b""
+    assert says in done.err
+
+
+def test_missing_file_and_empty_folder(tmp_path: Path, capsys: Capture) -> None:
+    assert main(["validate", str(tmp_path / "nothing")]) == 1
+    assert "there is no file or folder" in capsys.readouterr().out
+    assert main(["validate", str(tmp_path)]) == 1
+    assert "no .yaml, .yml or .json file" in capsys.readouterr().out
+
+
+def test_no_framework_is_fine_for_validate_and_wrong_for_build(tmp_path: Path, capsys: Capture) -> None:
+    (tmp_path / "service.yaml").write_text(SERVICE)
+    assert main(["validate", str(tmp_path)]) == 0
+    assert "No Framework found" in capsys.readouterr().out
+    assert main(["build", str(tmp_path)]) == 2
+    assert "no Framework found" in capsys.readouterr().err
+
+
+def test_one_error_and_nothing_is_printed(tmp_path: Path, capsys: Capture) -> None:
+    (tmp_path / "a.yaml").write_text(good("a"))
+    (tmp_path / "b.yaml").write_text(good("b").replace("image:", "imag:"))
+    assert main(["build", str(tmp_path)]) == 1
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "b.yaml:14:13: error[FC101]" in captured.err
+
+
+def test_strict_takes_warnings_for_errors() -> None:
+    data = good().replace("          restartPolicy: Never\n", "").encode()
+    assert run(["validate", "-"], data).code == 0
+    assert run(["validate", "--strict", "-"], data).code == 1
+    assert run(["build", "-"], data).code == 0
+    assert run(["build", "--strict", "-"], data).code == 1
+
+
+def test_the_same_framework_twice_is_reported_with_both_places(tmp_path: Path, capsys: Capture) -> None:
+    for name in ("a.yaml", "b.yaml"):
+        (tmp_path / name).write_text(good())
+    assert main(["validate", str(tmp_path)]) == 1
+    out = capsys.readouterr().out
+    assert "b.yaml:3:18: error[FC501]" in out
+    assert "a.yaml:3:18: the first one" in out
+
+
+def test_an_assumed_namespace_is_said() -> None:
+    done = run(["build", "-"], good().encode())
+    assert "using `default`" in done.err
+    assert values(done.out)[0]["metadata"]["namespace"] == "default"
+    done = run(["build", "-n", "team", "-"], good().encode())
+    assert done.err == ""
+    assert values(done.out)[0]["metadata"]["namespace"] == "team"
+
+
+def test_other_documents_pass_with_their_comments() -> None:
+    done = run(["build", "-n", "x", "-"], f"{SERVICE}---\n{good()}".encode())
+    assert done.code == 0
+    assert SERVICE.encode() in done.out
+    assert [value["kind"] for value in values(done.out)] == ["Service", "Framework"]
+
+
+def test_what_kubectl_get_prints_is_input() -> None:
+    (framework,) = values(good().encode())
+    framework["metadata"] |= {"uid": "u", "resourceVersion": "7", "managedFields": [{}], "creationTimestamp": "2026-01-01T00:00:00Z"}
+    framework["status"] = {"state": "Completed"}
+    listed = {"apiVersion": "v1", "kind": "List", "items": [framework]}
+    done = run(["build", "-n", "x", "-"], json.dumps(listed).encode())
+    assert done.code == 0
+    assert done.out == run(["build", "-n", "x", "-"], good().encode()).out
+
+
+def test_output_formats(tmp_path: Path) -> None:
+    data = good().encode()
+    assert run(["build", "-n", "x", "--emit", "expected", "-o", "name", "-"], data).out.decode().split() == [
+        "configmap/train-attempt",
+        "pod/train-worker-0",
+        "pod/train-worker-1",
+        "pod/train-worker-2",
+    ]
+    as_yaml = run(["build", "-n", "x", "--emit", "expected", "-"], data).out
+    assert as_yaml.startswith(b"# What will run, for review")
+    assert json.loads(run(["build", "-n", "x", "--emit", "expected", "-o", "json", "-"], data).out)["items"] == values(as_yaml)
+    (only,) = values(run(["build", "-n", "x", "--only", "worker[1]", "-"], data).out)
+    assert only["metadata"]["name"] == "train-worker-1"
+    folder = tmp_path / "out"
+    assert run(["build", "-n", "x", "--emit", "framework,pods", "-o", f"dir={folder}", "-"], data).code == 0
+    names = ["framework_x_train.yaml", "pod_x_train-worker-0.yaml", "pod_x_train-worker-1.yaml", "pod_x_train-worker-2.yaml"]
+    assert sorted(path.name for path in folder.glob("*.yaml")) == names
+    (folder / "mine.txt").write_text("precious")
+    assert run(["build", "-n", "x", "-o", f"dir={folder}", "-"], data).code == 2
+    assert (folder / "mine.txt").read_text() == "precious"
+
+
+def test_set_changes_what_will_run() -> None:
+    done = run(
+        [
+            "build",
+            "-n",
+            "x",
+            "--emit",
+            "pods",
+            "--set",
+            "worker.taskNumber=1",
+            "--set",
+            "worker.task.pod.spec.containers[main].image=1.10",
+            "-",
+        ],
+        good().encode(),
+    )
+    (pod,) = values(done.out)
+    assert pod["spec"]["containers"][0]["image"] == "1.10"
+
+
+def test_many_files_give_the_same_report_however_many_processes(tmp_path: Path) -> None:
+    for number in range(80):
+        text = good(f"f{number}")
+        (tmp_path / f"{number:03}.yaml").write_text(text if number % 7 else text.replace("image:", "imag:"))
+    reports = [run(["validate", "-j", jobs, str(tmp_path)]) for jobs in ("1", "4")]
+    assert reports[0] == reports[1]
+    assert reports[0].code == 1
+    assert b"Found 12 errors in 12 of 80 files." in reports[0].out
+
+
+def test_nobody_reads_on(tmp_path: Path) -> None:
+    path = tmp_path / "large.yaml"
+    path.write_text(good().replace("taskNumber: 3", "taskNumber: 10000"))
+    process = subprocess.Popen(command("build", "-n", "x", "--emit", "expected", str(path)), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.readline()
+    process.stdout.close()
+    assert process.wait(timeout=60) == 141
+    assert process.stderr.read() == b""
+    process.stderr.close()
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full on this system")
+def test_a_full_disk(tmp_path: Path) -> None:
+    path = tmp_path / "a.yaml"
+    path.write_text(good())
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(command("build", "-n", "x", str(path)), stdout=full, stderr=subprocess.PIPE, timeout=60, check=False)
+    assert done.returncode == 2
+    assert b"No space left" in done.stderr
+    assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_interrupted(tmp_path: Path, jobs: str) -> None:
+    """Ctrl-C goes to the whole group of processes."""
+    for number in range(100):
+        (tmp_path / f"{number:04}.yaml").write_text(good(f"f{number}"))
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    arguments = command("validate", "-j", jobs, str(tmp_path), str(pipe))
+    process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+    with open(pipe, "wb"):  # returns once the command waits for what comes through it
+        os.killpg(process.pid, signal.SIGINT)
+        _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert stderr == b"fcompile: interrupted\n"
+    with pytest.raises(ProcessLookupError):
+        os.killpg(process.pid, 0)
+
+
+def test_odd_names_of_files(tmp_path: Path) -> None:
+    names = ["with space.yaml", "new\nline.yaml", "-dash.yaml", "ünï.yml"]
+    for number, name in enumerate(names):
+        (tmp_path / name).write_text(good(f"f{number}").replace("image:", "imag:"))
+    done = run(["validate", str(tmp_path)])
+    assert done.code == 1
+    assert b"in 4 of 4 files" in done.out
+    assert b"new\\nline.yaml:14:13" in done.out
+
+
+def test_an_ascii_terminal(tmp_path: Path) -> None:
+    path = tmp_path / "a.yaml"
+    path.write_text(good().replace("name: main", "name: 'mäin'"))
+    environment = {**os.environ, "PYTHONUTF8": "0", "LC_ALL": "C", "PYTHONIOENCODING": "ascii", "PYTHONCOERCECLOCALE": "0"}
+    done = subprocess.run(command("validate", str(path)), env=environment, capture_output=True, timeout=60, check=False)
+    assert done.returncode == 1
+    assert b"m\\xe4in" in done.stdout
+
+
+def test_deep_folders_and_a_loop(tmp_path: Path) -> None:
+    folder = tmp_path
+    for _ in range(60):
+        folder = folder / "d"
+        folder.mkdir()
+    (folder / "a.yaml").write_text(good())
+    (folder / "loop").symlink_to(tmp_path)
+    assert b"1 Framework in 1 file" in run(["validate", str(tmp_path)]).out
