@@ -13,6 +13,7 @@ from fcompile.errors import EXIT_CLOSED_PIPE, EXIT_INTERNAL, EXIT_INTERRUPTED, E
 TYPE_CHECKING = False  # Importing `typing` for it takes longer than all else here, and an interrupt is only understood after that.
 if TYPE_CHECKING:
     from argparse import ArgumentParser, HelpFormatter
+    from typing import TextIO
 
 COMMANDS = {
     "validate": "find every problem in Frameworks",
@@ -34,13 +35,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     except UsageError as error:
         return _end(error.code, str(error))
     except BrokenPipeError:  # whoever read our output has gone, as `head` does
-        _drop_output()
+        _drop(sys.stdout)
         return EXIT_CLOSED_PIPE
     except OSError as error:  # what is read is guarded where it is read: this is a full disk or the like
-        _drop_output()
+        _drop(sys.stdout)
         return _end(EXIT_USAGE, f"{error.filename or 'cannot write the output'}: {error.strerror or error}")
     except KeyboardInterrupt:
-        _drop_output()
+        _drop(sys.stdout)
         return _end(EXIT_INTERRUPTED, "interrupted")
     except MemoryError:
         return _end(EXIT_USAGE, "there is not enough memory for this input")
@@ -62,19 +63,19 @@ def _check_streams() -> None:
         raise UsageError("the standard output is closed")
 
 
-def _drop_output() -> None:
+def _drop(stream: TextIO) -> None:
     """Forget what is not written yet: Python would try it once more at its end, and complain."""
     try:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
     except (OSError, ValueError, AttributeError):
         return
 
 
 def _end(code: int, message: str) -> int:
     try:
-        print(f"fcompile: {message}", file=sys.stderr)
-    except OSError:
-        return code  # nowhere to say it
+        print(f"fcompile: {message}", file=sys.stderr, flush=True)
+    except OSError:  # nowhere to say it
+        _drop(sys.stderr)
     return code
 
 
