@@ -58,7 +58,7 @@ def may_be_ambiguous(text: str) -> bool:
         any(pattern.search(text) for pattern in _RESEMBLES)
         or any(text[colon.start() - 1] in "0123456789_" for colon in _COLON.finditer(text, 1))
         or any(text[max(dash.start() - 4, 0) : dash.start()].isdecimal() for dash in _DASH.finditer(text, 1))
-        or any(len(line) >= _LONG for line in text.splitlines())
+        or max(map(len, text.splitlines()), default=0) >= _LONG
     ) and _MAY_BE.search(text) is not None
 
 
