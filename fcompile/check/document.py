@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 from fcompile.check.across import FrameworkFact, Place, ServiceFact, Where, service_facts, user_service
 from fcompile.check.ambiguous import ambiguous
 from fcompile.check.framework import check_framework
-from fcompile.check.ours import frameworks_in, objects_in
+from fcompile.check.nearly import nearly
+from fcompile.check.ours import frameworks_in, is_framework, objects_in
 from fcompile.check.placeholders import may_hold_placeholders
 from fcompile.check.subject import Subject, subject
 from fcompile.check.values import mapping, text
@@ -91,6 +92,9 @@ def check_document(document: Document, options: Options, checked: Checked) -> No
             where = Where(checked.file, document.start, (*path, *inner), "key")
             checked.services.append(ServiceFact(namespace=under_check.namespace, where=where, **fields))
     for path, value in objects_in(document.value):
+        if not is_framework(value):
+            held = Framework(document, path, value)
+            checked.problems.extend(_place_finding(held, finding, "") for finding in nearly(value))
         service = user_service(value)
         if service is not None:
             namespace = text(mapping(value, "metadata"), "namespace") or options.namespace

@@ -28,7 +28,7 @@ STDIN: Final = "<stdin>"
 SUFFIXES: Final = (".yaml", ".yml", ".json")
 IGNORE_FILE: Final = ".fcompileignore"
 
-_LITERAL: Final = re.compile(rb"frameworkcontroller\.microsoft\.com|FC_")
+_LITERAL: Final = re.compile(rb"frameworkcontroller\.microsoft\.com|FC_|taskRoles")
 _HIDDEN: Final = re.compile(rb"\\(?:[xuU\r\n]|\xc2\x85|\xe2\x80[\xa8\xa9])|!\S*(?:binary|%)|!<|^%TAG", re.MULTILINE)
 """What can make a text without its letters: escapes, a continued line in double quotes, and base64 under any name of its tag."""
 _NOWHERE: Final = Span(1, 1, 1, 1, 0, 0)
@@ -72,8 +72,8 @@ def find(paths: Sequence[str]) -> Iterator[FileEntry]:
 def may_hold_framework(data: bytes) -> bool:
     """Whether a file may hold a Framework, or a Service that selects on its labels; false only when it certainly does not.
 
-    The group of a Framework's apiVersion, or `FC_` of the labels, must be in the bytes, unless the file uses one of the few ways to
-    spell a text otherwise. When this is true, reading the file decides.
+    The group of a Framework's apiVersion (or `taskRoles`, since that can be misspelt), or `FC_` of the labels, must be in the bytes,
+    unless the file uses one of the few ways to spell a text otherwise. When this is true, reading the file decides.
     """
     if _LITERAL.search(data) or _HIDDEN.search(data):
         return True
