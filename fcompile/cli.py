@@ -53,6 +53,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _check_streams() -> None:
     """See to streams that the caller has closed. Python has None for them, and writes to the standard output what goes to None."""
     if sys.stdin is not None and sys.stdout is not None and sys.stderr is not None:
+        if hasattr(sys.stdout, "reconfigure"):
+            sys.stdout.reconfigure(errors="backslashreplace")  # a character that the terminal does not have is no reason to stop
         return
     while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
         pass  # the next file to be opened must not come to stand in the place of a standard stream
