@@ -135,6 +135,13 @@ def test_streams_and_paths(tmp_path: Path, script: str, code: int, out: str, say
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize("arguments", ["rule --help", "rule --all", "validate --help", "build --help", "schema", "rule FC421"])
+def test_a_terminal_that_lacks_characters(tmp_path: Path, arguments: str) -> None:
+    done = shell(f"PYTHONIOENCODING=ascii fcompile {arguments}", tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.isascii()
+
+
 def test_what_goes_to_a_closed_stderr_is_not_in_the_output(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text(framework("a").replace("imag:", "image:"))
     assert shell("fcompile build a.yaml 2>&-", tmp_path).stdout == shell("fcompile build a.yaml 2>/dev/null", tmp_path).stdout
