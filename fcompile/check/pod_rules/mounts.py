@@ -7,7 +7,7 @@ from typing import Any
 
 from fcompile.check.pod_rules import gates
 from fcompile.check.pod_rules.pod import Placed, Pod
-from fcompile.check.pod_rules.read import entries, flag, given
+from fcompile.check.pod_rules.read import entries, flag, given, some
 from fcompile.check.values import mapping, sequence, text
 from fcompile.diagnostics.problem import Finding, Path, Related, Severity, rule
 
@@ -83,8 +83,8 @@ def _mounts(container: Placed, pod: Pod) -> Iterator[Finding]:
 
 
 def _unknown(name: str, path: Path, pod: Pod) -> Finding:
-    known = ", ".join(sorted(pod.volumes)) if pod.volumes else "none"
-    return Finding(UNKNOWN_VOLUME, path, f'there is no volume "{name}" in this Pod (there is {known}); add it or correct the name')
+    there = some(pod.volumes)
+    return Finding(UNKNOWN_VOLUME, path, f'there is no volume "{name}" in this Pod (there is {there}); add it or correct the name')
 
 
 def _taken(mount_path: str, path: Path, index: int, first: int) -> Finding:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from fcompile.check.values import text
+
+
+_SOME = 10
 
 
 def given(value: dict[str, Any], key: str) -> bool:
@@ -24,6 +28,15 @@ def entries(value: dict[str, Any], key: str) -> list[tuple[int, dict[str, Any]]]
     if not isinstance(found, list):
         return []
     return [(index, entry or {}) for index, entry in enumerate(found) if entry is None or isinstance(entry, dict)]
+
+
+def some(names: Collection[str]) -> str:
+    """The names for a message, not all of them when they are many."""
+    if len(names) > _SOME:
+        from heapq import nsmallest
+
+        return f"{', '.join(nsmallest(_SOME, names))} and {len(names) - _SOME:,} more"
+    return ", ".join(sorted(names)) or "none"
 
 
 def texts(value: dict[str, Any], key: str) -> list[tuple[int, str]]:

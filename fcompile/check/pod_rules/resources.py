@@ -8,7 +8,7 @@ from typing import Any
 from fcompile.check.pod_rules import gates
 from fcompile.check.pod_rules.pod import Pod
 from fcompile.check.pod_rules.quantity import amount, in_millis, in_units
-from fcompile.check.pod_rules.read import entries
+from fcompile.check.pod_rules.read import entries, some
 from fcompile.check.pod_rules.resource_names import BYTES, HUGE, USUAL, can_overcommit, container_name_problem, is_huge_pages, is_native
 from fcompile.check.values import mapping, text
 from fcompile.diagnostics.problem import Finding, Path, Severity, rule
@@ -146,19 +146,19 @@ def _against_limit(name: str, value: Any, limits: dict[str, Any], path: Path) ->
 
 
 def _claims(resources: dict[str, Any], path: Path, pod: Pod) -> Iterator[Finding]:
-    known = {text(claim, "name") for _, claim in entries(pod.spec, "resourceClaims")}
-    seen: set[tuple[str, str]] = set()
+    known = {text(claim, "name") or "" for _, claim in entries(pod.spec, "resourceClaims")} - {""}
+    seen: dict[str, set[str]] = {}
     for index, claim in entries(resources, "claims"):
         name, request = text(claim, "name"), text(claim, "request") or ""
         place = (*path, "claims", index)
         if not name:
             continue
-        if any(other == name and (not request or taken in ("", request)) for other, taken in seen):
+        taken = seen.setdefault(name, set())
+        if taken and (not request or not taken.isdisjoint(("", request))):
             yield Finding(RESOURCE_CLAIM, place, f'the claim "{name}" is listed before in this container; remove one entry')
-        seen.add((name, request))
+        taken.add(request)
         if name not in known:
-            listed = ", ".join(sorted(filter(None, known))) or "none"
-            message = f'"{name}" is not in the Pod\'s `resourceClaims` (there is {listed}); add it or correct the name'
+            message = f'"{name}" is not in the Pod\'s `resourceClaims` (there is {some(known)}); add it or correct the name'
             yield Finding(RESOURCE_CLAIM, (*place, "name"), message)
         if request and not accepts("dns-label")(request):
             yield Finding(RESOURCE_CLAIM, (*place, "request"), f'"{request}" is no name of a request; use small letters, digits and `-`')
