@@ -90,6 +90,11 @@ SLOW = {
     + b"spec:\n  taskRoles:\n  - name: a\n    task:\n      pod:\n        spec:\n          restartPolicy: Never\n          containers:\n"
     + b"          - name: a\n            image: b\n            env:\n"
     + b"            - {name: E, value: x}\n" * 10_000,
+    "mounts of no volume among many": HEAD
+    + b"spec:\n  taskRoles:\n  - name: a\n    task:\n      pod:\n        spec:\n          restartPolicy: Never\n          volumes:\n"
+    + b"".join(b"          - {name: v%d, emptyDir: {}}\n" % number for number in range(3_000))
+    + b"          containers:\n          - name: a\n            image: b\n            volumeMounts:\n"
+    + b"".join(b"            - {name: w%d, mountPath: /m%d}\n" % (number, number) for number in range(3_000)),
     "many Services over the same tasks": HEAD
     + b"spec: {}\n"
     + b"".join(
