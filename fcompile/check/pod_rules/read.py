@@ -7,7 +7,6 @@ from typing import Any
 
 from fcompile.check.values import text
 
-
 _SOME = 10
 
 
