@@ -8,7 +8,7 @@ from fcompile.diagnostics.problem import Severity, rule
 
 MAX_DEPTH: Final = 100
 """Collections within collections."""
-MAX_NODES: Final = 1_000_000
+MAX_NODES: Final = 500_000
 """Keys, values, lists and mappings of a document, each alias counted with all that it stands for."""
 MAX_BYTES: Final = 8 * 1024 * 1024
 """Bytes of one document. A file may hold any number of documents."""
