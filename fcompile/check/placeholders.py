@@ -92,7 +92,7 @@ def _outside(subject: Subject) -> Iterator[Finding]:
         {key: item for key, item in role.value.items() if key != "task"} if isinstance(role.value, dict) else None for role in subject.roles
     ]
     for path, part, written in _strings({**spec, "taskRoles": roles}, ("spec",)):
-        for name in names.PLACEHOLDERS:
+        for name in names.PLACEHOLDERS if "{{FC_" in written else ():
             if names.placeholder(name) in written:
                 yield Finding(
                     PLACEHOLDER_OUTSIDE,
@@ -174,7 +174,7 @@ def _references(role: RoleUnderCheck) -> Iterator[Finding]:
 
 
 def _unresolved(written: Any, path: Path, known: set[str]) -> Iterator[Finding]:
-    if not isinstance(written, str):
+    if not isinstance(written, str) or "$(FC_" not in written:
         return
     for match in _REFERENCE.finditer(written):
         name = match.group(1)

@@ -62,8 +62,9 @@ class Subject(NamedTuple):
     def templates(self) -> Iterator[tuple[RoleUnderCheck, dict[str, Any]]]:
         """Each role's template as its first task gets it and, where the index can matter to any rule, as its last one does."""
         for role in self.roles:
-            yield role, self.substituted(role, 0)
-            if self.holds_placeholders and role.last_index > 0 and _index_matters(role.template):
+            first = self.substituted(role, 0)
+            yield role, first
+            if role.last_index > 0 and _index_matters(role.template, first):
                 yield role, self.substituted(role, role.last_index)
 
     def substituted(self, role: RoleUnderCheck, index: int) -> dict[str, Any]:
@@ -120,26 +121,28 @@ def _count(role: Any) -> int:
     return 1 if count is None else count
 
 
-def _index_matters(value: Any, parent: str = "") -> bool:
-    """Whether the task's index is in a template anywhere but in free text: a command, an argument, a variable's value, an annotation."""
-    if isinstance(value, str):
-        return "{{FC_" in value and any(written in value for written in _WITH_INDEX)
-    if isinstance(value, list):
-        return any(_index_matters(item, parent) for item in value)
-    if not isinstance(value, dict) or not value:
+def _index_matters(written: Any, first: Any, parent: str = "") -> bool:
+    """Whether the task's index is in a template anywhere but in free text: a command, an argument, a variable's value, an annotation.
+
+    `first` is the template as the first task gets it. What is the same object in both holds no placeholder.
+    """
+    if written is first:
         return False
-    if any("{{FC_" in key for key in value):
+    if isinstance(written, str):
+        return any(mark in written for mark in _WITH_INDEX)
+    if isinstance(written, list):
+        return any(_index_matters(item, made, parent) for item, made in zip(written, first, strict=True))
+    if any("{{FC_" in key for key in written):
         return True
-    if parent == "annotations":
-        return False
-    for key, item in value.items():
-        kind = type(item)
-        if kind is str:
-            if "{{FC_" in item and not (parent == "env" and key == "value") and _index_matters(item):
-                return True
-        elif (kind is dict or (kind is list and key not in ("command", "args"))) and _index_matters(item, key):
-            return True
-    return False
+    return parent != "annotations" and any(
+        _index_matters(item, first[key], key) for key, item in written.items() if not _is_free_text(parent, key, item)
+    )
+
+
+def _is_free_text(parent: str, key: str, item: Any) -> bool:
+    if isinstance(item, str):
+        return parent == "env" and key == "value"
+    return isinstance(item, list) and key in ("command", "args")
 
 
 def _child(node: Any, step: str | int) -> Any:

@@ -106,12 +106,14 @@ class Problem(NamedTuple):
 
 RULES: dict[str, Rule] = {}
 """Every rule by its code; filled as the modules that declare rules are imported."""
+_NAMES: set[str] = set()
 
 
 def rule(code: str, name: str, severity: Severity, summary: str, help: str) -> Rule:
     """Declare a rule. A code or name that is taken is a programming error."""
-    if code in RULES or any(other.name == name for other in RULES.values()):
+    if code in RULES or name in _NAMES:
         raise ValueError(f"rule {code} ({name}) is declared twice")
+    _NAMES.add(name)
     RULES[code] = declared = Rule(code, name, severity, summary, help)
     return declared
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 MARK = "903172845160273814526038"
-_CHUNK = 128 * 1024
+_CHUNK = 16 * 1024
 
 
 def pods(pod: Callable[[str], Any], indices: Sequence[int], dump: Callable[[Any], str]) -> Iterator[str]:

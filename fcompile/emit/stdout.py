@@ -1,11 +1,12 @@
-"""Writing a result to standard output: UTF-8 whatever the locale, line ends as they are, in large writes."""
+"""Writing a result to standard output: UTF-8 whatever the locale, line ends as they are."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
 
-_CHUNK = 128 * 1024
+_CHUNK = 16 * 1024
+"""A pipe holds four of these: we write the next while its reader takes the last. With larger ones the two wait for each other."""
 
 
 def write(texts: Iterable[str]) -> None:

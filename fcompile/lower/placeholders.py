@@ -46,12 +46,13 @@ def _substitute(value: Any, pairs: list[tuple[str, str]]) -> Any:
     if kind is str:
         return _replace(value, pairs) if "{{FC_" in value else value
     if kind is dict:
-        if any("{{FC_" in key for key in value):
+        if "{{FC_" in "\n".join(value):
             return {_replace(key, pairs): _substitute(value[key], pairs) for key in sorted(value)}
         changed = {}
         for key, item in value.items():
-            if type(item) is str and "{{FC_" not in item:
-                continue
+            kind = type(item)
+            if (kind is str and "{{FC_" not in item) or (kind is not str and kind is not dict and kind is not list):
+                continue  # most items by far, and a call for each would take most of the time
             made = _substitute(item, pairs)
             if made is not item:
                 changed[key] = made

@@ -1,0 +1,12 @@
+import pytest
+
+from fcompile.check.structure import UNKNOWN_FIELD
+from fcompile.diagnostics.problem import RULES, Severity, rule
+
+
+@pytest.mark.parametrize(("code", "name"), [(UNKNOWN_FIELD.code, "a-new-name"), ("FC100", UNKNOWN_FIELD.name)])
+def test_a_code_and_a_name_stand_for_one_rule(code: str, name: str) -> None:
+    before = dict(RULES)
+    with pytest.raises(ValueError, match="declared twice"):
+        rule(code, name, Severity.ERROR, "", "")
+    assert before == RULES
