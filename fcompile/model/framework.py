@@ -12,6 +12,9 @@ from fcompile.model.names import API_VERSION, GROUP, KIND
 MANAGED_BY = (f"{GROUP}/frameworkcontroller", "kueue.x-k8s.io/multikueue")
 MAX_TASKS = 10_000
 """Of one role."""
+# What the rules of the CRD may cost in the API server depends on how many items a list can have. Nobody meets these bounds.
+MAX_ROLES = 500
+MAX_SERVICE_PORTS = 32
 INT32_MAX = 2**31 - 1
 
 SERVER_SET = (
@@ -80,6 +83,7 @@ FRAMEWORK_TYPES: dict[str, Type] = {
             items="object",
             ref="TaskRole",
             map_keys=("name",),
+            max_items=MAX_ROLES,
             description="The groups of equal tasks that make up the Framework, such as one of workers and one of parameter servers.",
         ),
     },
@@ -149,6 +153,8 @@ FRAMEWORK_TYPES: dict[str, Type] = {
             "list",
             items="object",
             ref="TaskRoleServicePort",
+            map_keys=("port", "protocol"),
+            max_items=MAX_SERVICE_PORTS,
             description="The Service's ports. Tasks can be reached by DNS name on every port; these are for tools that list them.",
         ),
         "publishNotReadyAddresses": Field(

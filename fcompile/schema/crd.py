@@ -1,0 +1,193 @@
+"""The CustomResourceDefinition of Framework: what an API server checks, defaults, keeps and shows.
+
+Its schema is printed from the tables that the structure check walks. A Pod template is in it with every field of one Kubernetes version,
+so that a misspelt field is refused and a known one never lost; `docs/adr/0004` says what that means for newer fields.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fcompile.emit import yaml
+from fcompile.model.fields import Field, Type
+from fcompile.model.formats import FORMATS
+from fcompile.model.framework import FRAMEWORK_TYPES, INT32_MAX
+from fcompile.model.names import GROUP, KIND
+from fcompile.model.quantities import PATTERN as QUANTITY
+from fcompile.schema.crd_rules import RULES
+from fcompile.schema.types import types
+
+Schema = dict[str, Any]
+
+PLURAL = "frameworks"
+NAME = f"{PLURAL}.{GROUP}"
+POD_VERSION_ANNOTATION = f"{GROUP}/pod-template-of"
+"""On the CRD: the Kubernetes version whose Pod fields are in it."""
+PLACEHOLDER = r"\{\{FC_[A-Z_]+\}\}"
+COLUMNS = (
+    ("State", "string", ".status.state", 0, "Where the Framework is in its life."),
+    ("Attempt", "integer", ".status.retryPolicyStatus.totalRetriedCount", 0, "How often it was tried again: the id of its attempt."),
+    ("Running", "integer", ".status.taskCounts.running", 0, "Tasks whose Pod runs."),
+    ("Completed", "integer", ".status.taskCounts.completed", 0, "Tasks that are done for good."),
+    ("Tasks", "integer", ".status.taskCounts.total", 0, "All tasks."),
+    ("Code", "integer", ".status.attemptStatus.completionStatus.code", 0, "The completion code of the attempt."),
+    ("Phrase", "string", ".status.attemptStatus.completionStatus.phrase", 0, "The completion code in words."),
+    ("Type", "string", ".status.attemptStatus.completionStatus.type.name", 1, "Succeeded or Failed."),
+    ("Execution", "string", ".spec.executionType", 1, "Create, Start or Stop."),
+    ("Age", "date", ".metadata.creationTimestamp", 0, ""),
+)
+"""Name, type, JSONPath, priority (1: only with `-o wide`), description."""
+
+# Lists in which the API server refuses two items of the same keys in every version. In others (env, ports, …) it takes them.
+MAPS = {
+    ("FrameworkSpec", "taskRoles"),
+    ("TaskRoleService", "ports"),
+    ("PodSpec", "containers"),
+    ("PodSpec", "initContainers"),
+    ("PodSpec", "volumes"),
+    ("Container", "volumeMounts"),
+    ("Container", "volumeDevices"),
+}
+_TYPES = {"string": "string", "integer": "integer", "number": "number", "boolean": "boolean"}
+_LOOKS_AROUND = ("(?=", "(?!", "(?<")
+"""What the API server's regular expressions do not have."""
+
+
+def crd(version: int) -> dict[str, Any]:
+    """The CustomResourceDefinition whose Pod templates are for Kubernetes 1.`version`."""
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": NAME, "annotations": {POD_VERSION_ANNOTATION: f"1.{version}"}},
+        "spec": {
+            "group": GROUP,
+            "names": {
+                "plural": PLURAL,
+                "singular": KIND.lower(),
+                "kind": KIND,
+                "listKind": f"{KIND}List",
+                "shortNames": ["fw"],
+                "categories": ["all"],
+            },
+            "scope": "Namespaced",
+            "versions": [
+                {
+                    "name": "v1",
+                    "served": True,
+                    "storage": True,
+                    "subresources": {"status": {}},
+                    "additionalPrinterColumns": [_column(*column) for column in COLUMNS],
+                    "schema": {"openAPIV3Schema": _Printer(version).root()},
+                }
+            ],
+        },
+    }
+
+
+def rendered(version: int) -> str:
+    """The same as YAML."""
+    return yaml.dump(crd(version))
+
+
+def _column(name: str, kind: str, path: str, priority: int, description: str) -> dict[str, Any]:
+    column: dict[str, Any] = {"name": name, "type": kind, "jsonPath": path}
+    return {**column, **({"priority": priority} if priority else {}), **({"description": description} if description else {})}
+
+
+class _Printer:
+    """Prints types in full wherever they are used: a CRD has no references."""
+
+    def __init__(self, version: int) -> None:
+        self.version = version
+        self.types = types(version)
+
+    def root(self) -> Schema:
+        fields = self.types["Framework"]
+        schema = self.object("Framework", {name: field for name, field in fields.items() if name in ("spec", "status")})
+        schema["description"] = "A distributed job or service: roles of equal tasks, each of which runs one Pod."
+        properties = schema["properties"]
+        properties["status"] = {"type": "object", **properties["status"]}
+        # The API server checks metadata itself; of it, a CRD may only narrow the name.
+        schema["properties"] = {
+            "apiVersion": {"type": "string"},
+            "kind": {"type": "string"},
+            "metadata": {"type": "object", "properties": {"name": self.value(self.types["FrameworkMetadata"]["name"], "", "", True)}},
+            **properties,
+        }
+        return schema
+
+    def object(self, name: str, fields: Type) -> Schema:
+        own = name in FRAMEWORK_TYPES
+        schema: Schema = {"type": "object"}
+        needed = [field for field, form in fields.items() if form.required]
+        if needed:
+            schema["required"] = needed
+        if rules := [rule.printed() for rule in RULES.get(name, ()) if rule.holds_for(fields, self.version)]:
+            schema["x-kubernetes-validations"] = rules
+        schema["properties"] = {
+            field: {**({"description": form.description} if own else {}), **self.value(form, name, field, own)}
+            for field, form in fields.items()
+            if not form.forbidden
+        }
+        return schema
+
+    def value(self, field: Field, owner: str, name: str, own: bool, item: bool = False) -> Schema:
+        """A field's schema, or that of the items of a list or map."""
+        schema = self._shape(field, owner, name, own, item)
+        if field.default is not None and not item:
+            schema["default"] = field.default
+        return schema
+
+    def _shape(self, field: Field, owner: str, name: str, own: bool, item: bool) -> Schema:
+        if field.kind == "object":
+            return self.object(field.ref, self.types[field.ref])
+        if field.kind == "list":
+            return self._list(field, owner, name, own)
+        if field.kind == "map":
+            return {"type": "object", "additionalProperties": self._item(field, own)}
+        if field.kind == "any":
+            return {"x-kubernetes-preserve-unknown-fields": True}
+        if field.kind == "quantity":
+            # `cpu: 0.5` is a quantity too, and `x-kubernetes-int-or-string` would refuse it.
+            return {"x-kubernetes-preserve-unknown-fields": True, "pattern": rf"^(?:{QUANTITY})$|{PLACEHOLDER}"}
+        if field.kind == "int-or-string":
+            return {"x-kubernetes-int-or-string": True, **_string(field, own, item), **_bounds(field)}
+        schema = {"type": _TYPES[field.kind], **_bounds(field)}
+        return {**schema, **_string(field, own, item)} if field.kind == "string" else schema
+
+    def _list(self, field: Field, owner: str, name: str, own: bool) -> Schema:
+        schema: Schema = {"type": "array"}
+        if field.required:
+            schema["minItems"] = 1
+        if field.max_items:
+            schema["maxItems"] = field.max_items
+        if (owner, name) in MAPS:
+            schema["x-kubernetes-list-type"] = "map"
+            schema["x-kubernetes-list-map-keys"] = list(field.map_keys)
+        return {**schema, "items": self._item(field, own)}
+
+    def _item(self, field: Field, own: bool) -> Schema:
+        return self.value(field._replace(kind=field.items), "", "", own, item=True)
+
+
+def _string(field: Field, own: bool, item: bool) -> Schema:
+    """What is asked of a string. Except where it is a value of its own, an empty one is the same as none."""
+    empty = not (item or field.required or field.nonempty)
+    if field.enum:
+        return {"enum": [*([""] if empty else []), *field.enum]}
+    schema: Schema = {"minLength": 1} if field.required and not item else {}
+    form = FORMATS[field.format] if field.format else None
+    if form is None or not form.pattern or any(look in form.pattern for look in _LOOKS_AROUND):
+        return schema
+    pattern = f"^(?:{form.pattern})$"
+    if own and form.max_length:
+        schema["maxLength"] = form.max_length
+    return {**schema, "pattern": ("^$|" if empty else "") + pattern + ("" if own else f"|{PLACEHOLDER}")}
+
+
+def _bounds(field: Field) -> Schema:
+    low, high = field.minimum, field.maximum
+    if field.kind == "integer" and field.format in ("int32", "file-mode"):
+        low, high = -INT32_MAX - 1 if low is None else low, INT32_MAX if high is None else high
+    bounds: Schema = {"format": field.format} if field.kind == "integer" and field.format in ("int32", "int64") else {}
+    return {**bounds, **{key: bound for key, bound in (("minimum", low), ("maximum", high)) if bound is not None}}
