@@ -12,6 +12,10 @@ from typing import Any
 Rule = dict[str, Any]
 
 INT32_MAX = 2**31 - 1
+# The API server has no such bounds. They are ours, so that it can tell what the rules of our CRD may cost, and nobody meets them.
+MAX_CONTAINERS = 64
+MAX_VOLUMES = 256
+MAX_TOLERATIONS = 128
 PROTOCOLS = ["TCP", "UDP", "SCTP"]
 PULL_POLICIES = ["Always", "IfNotPresent", "Never"]
 SELECTOR_OPERATORS = ["In", "NotIn", "Exists", "DoesNotExist"]
@@ -82,7 +86,10 @@ RULES: dict[str, Rule | list[Rule]] = {
     "LabelSelectorRequirement.operator": {**NEEDED, "enum": LABEL_OPERATORS},
     "LabelSelectorRequirement.values": [{"until": 25}, {"since": 26, "format": "label-value"}],
     # The Pod
-    "PodSpec.containers": NEEDED,
+    "PodSpec.containers": {**NEEDED, "max_items": MAX_CONTAINERS},
+    "PodSpec.initContainers": {"max_items": MAX_CONTAINERS},
+    "PodSpec.volumes": {"max_items": MAX_VOLUMES},
+    "PodSpec.tolerations": {"max_items": MAX_TOLERATIONS},
     "PodSpec.ephemeralContainers": {"forbidden": "a Pod cannot be created with it; `kubectl debug` adds such containers to a running Pod"},
     "PodSpec.activeDeadlineSeconds": {"minimum": 1, "maximum": INT32_MAX},
     "PodSpec.dnsPolicy": {"enum": ["ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"]},

@@ -14,7 +14,7 @@ MAX_TASKS = 10_000
 """Of one role."""
 # What the rules of the CRD may cost in the API server depends on how many items a list can have. Nobody meets these bounds.
 MAX_ROLES = 500
-MAX_SERVICE_PORTS = 32
+MAX_SERVICE_PORTS = 20
 INT32_MAX = 2**31 - 1
 
 SERVER_SET = (

@@ -14,7 +14,7 @@ from fcompile.model.formats import FORMATS
 from fcompile.model.framework import FRAMEWORK_TYPES, INT32_MAX
 from fcompile.model.names import GROUP, KIND
 from fcompile.model.quantities import PATTERN as QUANTITY
-from fcompile.schema.crd_rules import RULES
+from fcompile.schema.crd_rules import rules
 from fcompile.schema.types import types
 
 Schema = dict[str, Any]
@@ -122,8 +122,7 @@ class _Printer:
         needed = [field for field, form in fields.items() if form.required]
         if needed:
             schema["required"] = needed
-        if rules := [rule.printed() for rule in RULES.get(name, ()) if rule.holds_for(fields, self.version)]:
-            schema["x-kubernetes-validations"] = rules
+        schema.update(rules(name, fields, self.version))
         schema["properties"] = {
             field: {**({"description": form.description} if own else {}), **self.value(form, name, field, own)}
             for field, form in fields.items()

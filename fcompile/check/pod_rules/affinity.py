@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from fcompile.check.pod_rules import gates
 from fcompile.check.pod_rules.pod import Pod
 from fcompile.check.pod_rules.read import empty_list, entries, texts
 from fcompile.check.pod_rules.selectors import node_term_rules, selector_rules
 from fcompile.check.values import mapping, text
 from fcompile.diagnostics.problem import Finding, Part, Path, Severity, rule
+from fcompile.model import gates
 from fcompile.model.names import POD_LABELS
 
 MATCH_LABEL_KEYS = rule(

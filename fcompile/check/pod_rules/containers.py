@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fcompile.check.pod_rules import gates
 from fcompile.check.pod_rules.pod import Placed, Pod
 from fcompile.check.pod_rules.read import entries, given
 from fcompile.check.values import sequence, text
 from fcompile.diagnostics.problem import Finding, Path, Related, Severity, rule
+from fcompile.model import gates
 
 DUPLICATE_CONTAINER = rule(
     "FC201",

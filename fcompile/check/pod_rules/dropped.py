@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
-from fcompile.check.pod_rules import gates
 from fcompile.check.pod_rules.pod import Placed, Pod
 from fcompile.check.pod_rules.read import entries, given
 from fcompile.diagnostics.problem import Finding, Path, Severity, rule
+from fcompile.model import gates
 
 DROPPED = rule(
     "FC200",

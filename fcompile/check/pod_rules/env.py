@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from fcompile.check.pod_rules import gates
 from fcompile.check.pod_rules.field_refs import field_ref, resource_field_ref
 from fcompile.check.pod_rules.pod import Placed, Pod
 from fcompile.check.pod_rules.read import entries, given
 from fcompile.check.values import text
 from fcompile.diagnostics.problem import Finding, Path, Related, Severity, rule
+from fcompile.model import gates
 
 ENV_SOURCE = rule(
     "FC221",

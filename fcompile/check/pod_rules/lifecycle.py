@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from fcompile.check.pod_rules import gates
 from fcompile.check.pod_rules.handlers import handler_rules
 from fcompile.check.pod_rules.pod import Pod
 from fcompile.check.pod_rules.read import given
 from fcompile.check.values import integer
 from fcompile.diagnostics.problem import Finding, Path, Severity, rule
+from fcompile.model import gates
 
 SLEEP = rule(
     "FC214",

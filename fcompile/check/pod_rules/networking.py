@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fcompile.check.pod_rules import gates
 from fcompile.check.pod_rules.pod import Pod
 from fcompile.check.pod_rules.read import empty_list, entries, flag, given, texts
 from fcompile.check.values import mapping, text
 from fcompile.diagnostics.problem import Finding, Severity, rule
+from fcompile.model import gates
 
 DNS_CONFIG = rule(
     "FC285",

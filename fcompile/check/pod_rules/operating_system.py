@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from fcompile.check.pod_rules import gates
 from fcompile.check.pod_rules.pod import Pod
 from fcompile.check.pod_rules.read import flag, given, size
 from fcompile.check.values import mapping, sequence, text
 from fcompile.diagnostics.problem import Finding, Path, Severity, rule
+from fcompile.model import gates
 from fcompile.model.patterns import lazy
 
 WRONG_SYSTEM = rule(

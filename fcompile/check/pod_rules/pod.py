@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from fcompile.check.pod_rules import gates
 from fcompile.check.pod_rules.read import choice, entries, flag
 from fcompile.check.values import integer, mapping, text
 from fcompile.diagnostics.problem import Path
+from fcompile.model import gates
 
 DEFAULT_GRACE_PERIOD = 30
 

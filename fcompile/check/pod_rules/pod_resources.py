@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from fcompile.check.pod_rules import gates
 from fcompile.check.pod_rules.pod import Placed, Pod
 from fcompile.check.pod_rules.quantity import amount, in_millis, shown
 from fcompile.check.pod_rules.read import entries, given
@@ -13,6 +12,7 @@ from fcompile.check.pod_rules.resource_names import can_overcommit, is_huge_page
 from fcompile.check.pod_rules.resources import requirement_rules
 from fcompile.check.values import mapping, text
 from fcompile.diagnostics.problem import Finding, Path, Related, Severity, rule
+from fcompile.model import gates
 
 POD_RESOURCES = rule(
     "FC262",

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from fcompile.check.pod_rules import gates
 from fcompile.check.pod_rules.certificates import certificate_rules, trust_bundle_rules
 from fcompile.check.pod_rules.files import downward_files, overlapping
 from fcompile.check.pod_rules.pod import Pod
 from fcompile.check.pod_rules.read import entries, given
 from fcompile.check.values import text
 from fcompile.diagnostics.problem import Finding, Path, Related, Severity, rule
+from fcompile.model import gates
 
 PROJECTED_SOURCES = rule(
     "FC246",

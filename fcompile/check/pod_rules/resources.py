@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from fcompile.check.pod_rules import gates
 from fcompile.check.pod_rules.pod import Pod
 from fcompile.check.pod_rules.quantity import amount, in_millis, in_units
 from fcompile.check.pod_rules.read import entries, some
 from fcompile.check.pod_rules.resource_names import BYTES, HUGE, USUAL, can_overcommit, container_name_problem, is_huge_pages, is_native
 from fcompile.check.values import mapping, text
 from fcompile.diagnostics.problem import Finding, Path, Severity, rule
+from fcompile.model import gates
 from fcompile.model.formats import accepts
 from fcompile.model.quantities import NANO
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from fcompile.check.pod_rules import gates
 from fcompile.check.pod_rules.affinity import deprecated_label, match_label_keys, matches_nothing
 from fcompile.check.pod_rules.pod import Pod
 from fcompile.check.pod_rules.read import choice, entries, given
 from fcompile.check.pod_rules.selectors import selector_rules
 from fcompile.check.values import integer, mapping, sequence, text
 from fcompile.diagnostics.problem import Finding, Path, Related, Severity, rule
+from fcompile.model import gates
 from fcompile.model.formats import accepts
 
 TOLERATION = rule(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from fcompile.check.pod_rules import gates
 from fcompile.check.pod_rules.claim_template import claim_template_rules
 from fcompile.check.pod_rules.files import downward_files, overlapping
 from fcompile.check.pod_rules.pod import Pod
@@ -14,6 +13,7 @@ from fcompile.check.pod_rules.quantity import amount
 from fcompile.check.pod_rules.read import entries, given
 from fcompile.check.pod_rules.storage_systems import STORAGE_SYSTEMS
 from fcompile.diagnostics.problem import Finding, Path, Related, Severity, rule
+from fcompile.model import gates
 
 DUPLICATE_VOLUME = rule(
     "FC240",
