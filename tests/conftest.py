@@ -11,6 +11,8 @@ from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 from syrupy.location import PyTestLocation
 
+pytest_plugins = ["tests.cluster.fixtures"]
+
 # A test that fails on one run and passes on the next teaches nothing in CI: there, the examples follow from the code alone.
 # No deadline for single examples anywhere, since machines are shared and slow at times.
 # `thorough` is for a night: HYPOTHESIS_PROFILE=thorough.

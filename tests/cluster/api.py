@@ -1,0 +1,92 @@
+"""A small client of the API server: plain requests, many at a time."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import urllib3
+
+CONNECTIONS = 32
+
+
+class Api:
+    """Requests over kept-alive connections; any number of threads may share one.
+
+    Nothing is tried again, and no status code is an error here: tests look at what the server says.
+    """
+
+    def __init__(self, port: int, certificate: Path, token: str) -> None:
+        """:param certificate: of the server, which signs itself. :param token: an administrator's bearer token."""
+        self._pool = urllib3.HTTPSConnectionPool(
+            "127.0.0.1",
+            port,
+            maxsize=CONNECTIONS,
+            ca_certs=str(certificate),
+            headers={"Authorization": f"Bearer {token}", "Accept": "application/json", "User-Agent": "fcompile-tests"},
+            retries=False,
+            timeout=urllib3.Timeout(60),
+        )
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        body: object = None,
+        query: Mapping[str, str | int] | None = None,
+        *,
+        content_type: str = "",
+    ) -> tuple[int, Any]:
+        """One request.
+
+        :param path: from the root: `/api/v1/namespaces`.
+        :param body: text and bytes are sent as they are, anything else as JSON.
+        :param content_type: of the body; without it a PATCH is a JSON merge patch and all else is JSON.
+        :returns: the status code, and the body: decoded where it is JSON, else text.
+        """
+        answer = self._pool.urlopen(method, _with_query(path, query), _encoded(body), self._headers(method, content_type))
+        text = answer.data
+        return answer.status, json.loads(text) if "json" in answer.headers.get("Content-Type", "") else text.decode()
+
+    def watch(self, path: str, query: Mapping[str, str | int] | None = None, *, seconds: int = 3600) -> Iterator[dict[str, Any]]:
+        """The events of a watch (`{"type": …, "object": …}`) as they come, until the server ends it after `seconds`.
+
+        An answer other than 200 is one event of type `ERROR`, as the server itself reports errors in the midst of a watch.
+        """
+        full = _with_query(path, {**(query or {}), "watch": "1", "timeoutSeconds": seconds})
+        answer = self._pool.urlopen("GET", full, preload_content=False, timeout=urllib3.Timeout(connect=60, read=seconds + 60))
+        try:
+            if answer.status != 200:
+                yield {"type": "ERROR", "object": json.loads(answer.data)}
+                return
+            yield from map(json.loads, _lines(answer))
+        finally:
+            answer.close()  # what is still to come is not wanted, so the connection cannot be used again
+
+    def _headers(self, method: str, content_type: str) -> dict[str, str]:
+        kind = content_type or ("application/merge-patch+json" if method == "PATCH" else "application/json")
+        return {**self._pool.headers, "Content-Type": kind}
+
+
+def _encoded(body: object) -> bytes | None:
+    if body is None or isinstance(body, bytes):
+        return body
+    return (body if isinstance(body, str) else json.dumps(body, separators=(",", ":"))).encode()
+
+
+def _with_query(path: str, query: Mapping[str, str | int] | None) -> str:
+    if not query:
+        return path
+    encoded = urlencode(query)
+    return f"{path}?{encoded}"
+
+
+def _lines(answer: urllib3.BaseHTTPResponse) -> Iterator[bytes]:
+    """The lines of an answer, each as soon as it is complete."""
+    rest = b""
+    while piece := answer.read1():
+        *lines, rest = (rest + piece).split(b"\n")
+        yield from lines
