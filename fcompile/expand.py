@@ -13,7 +13,9 @@ from fcompile.emit.json import canonical
 from fcompile.lower.environment import ClusterValues, add_cluster_env
 from fcompile.lower.intent import Intent, Role
 from fcompile.lower.placeholders import substitute, task_values
+from fcompile.lower.quantities import canonical_quantities
 from fcompile.model import names
+from fcompile.schema.pod_schemas import POD_TEMPLATE
 
 LEFT_OUT = (
     ("Pod", "metadata.ownerReferences", ("of the attempt's ConfigMap",), "its uid"),
@@ -68,7 +70,8 @@ def service(role: Role, namespace: str) -> dict[str, Any] | None:
 
 def pod(role: Role, namespace: str, index: int | str, cluster: ClusterValues | None = None) -> dict[str, Any]:
     """The Pod of one task: with the cluster's values what the controller creates, without them what was reviewed."""
-    made: dict[str, Any] = substitute(role.pod, task_values(namespace, index))
+    # Once more, for an amount that depends on the task: `102{{FC_TASK_INDEX}}Mi` is 1Gi for one of them.
+    made = canonical_quantities(substitute(role.pod, task_values(namespace, index)), POD_TEMPLATE)
     return made if cluster is None else _with_cluster(made, cluster)
 
 

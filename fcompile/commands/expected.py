@@ -12,6 +12,8 @@ from fcompile.emit.splice import pods as spliced
 from fcompile.errors import UsageError
 from fcompile.expand import config_map, pod, service
 from fcompile.lower.intent import Role
+from fcompile.lower.quantities import has_symbolic_quantity
+from fcompile.schema.pod_schemas import POD_TEMPLATE
 
 KINDS = ("framework", "configmap", "services", "pods")
 EXPECTED = ("configmap", "services", "pods")
@@ -82,7 +84,10 @@ def pod_texts(compiled: Compiled, only: tuple[Only, ...], dump: Callable[[Any], 
             value: dict[str, Any] = ordered(pod(role, compiled.namespace, index))
             return value
 
-        yield from spliced(made, indices, dump)
+        if has_symbolic_quantity(role.pod, POD_TEMPLATE):
+            yield from (dump(made(str(index))) for index in indices)
+        else:
+            yield from spliced(made, indices, dump)
 
 
 def pod_objects(compiled: Compiled, only: tuple[Only, ...]) -> Iterator[dict[str, Any]]:

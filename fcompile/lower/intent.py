@@ -90,7 +90,7 @@ def lower_role(framework: str, role: dict[str, Any]) -> Role:
 
 def _lower_pod(framework: str, role: dict[str, Any]) -> dict[str, Any]:
     known = role_values(framework, role["name"])
-    template = substitute(canonical_quantities(role["task"]["pod"], POD_TEMPLATE), known)
+    template = canonical_quantities(substitute(role["task"]["pod"], known), POD_TEMPLATE)
     spec = template.get("spec") or {}
     if role.get("service") is not None:
         spec = add_host_names(spec, framework, role["name"])

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from fcompile.commands.expected import pod_objects, pod_texts
 from fcompile.compile import compile_framework
+from fcompile.emit import yaml
 from fcompile.expand import pod
+from fcompile.load import values
 from tests.check.frameworks import framework, role
 
 SPEC: dict[str, Any] = {
@@ -36,6 +39,19 @@ def test_everywhere() -> None:
     assert spec["containers"][0]["env"][-1]["valueFrom"]["resourceFieldRef"]["divisor"] == "1"
     assert spec["volumes"][0]["emptyDir"]["sizeLimit"] == "2Gi"
     assert spec["volumes"][1]["ephemeral"]["volumeClaimTemplate"]["spec"]["resources"]["requests"] == {"storage": "1Ti"}
+
+
+def test_an_amount_that_depends_on_the_task() -> None:
+    limits = {"memory": "102{{FC_TASK_INDEX}}Mi", "cpu": "{{FC_TASK_INDEX}}000m", "example.com/x": "{{FC_TASK_INDEX}}000"}
+    compiled = compile_framework(
+        framework(role(count=12, spec={"containers": [{"name": "c", "image": "b", "resources": {"limits": limits}}]})), "ns"
+    )
+    printed = values("".join(pod_texts(compiled, (), yaml.document)).encode())
+    assert printed == list(pod_objects(compiled, ()))
+    found = [made["spec"]["containers"][0]["resources"]["limits"] for made in printed]
+    assert [amounts["memory"] for amounts in found[3:6]] == ["1023Mi", "1Gi", "1025Mi"]
+    assert [amounts["cpu"] for amounts in found[:2]] == ["0", "1"]
+    assert [amounts["example.com/x"] for amounts in (found[1], found[10])] == ["1k", "10k"]
 
 
 def test_the_framework_itself_keeps_what_was_written() -> None:
