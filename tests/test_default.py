@@ -6,8 +6,6 @@ import copy
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from fcompile.default import default
 from tests.check.frameworks import framework, role
@@ -97,21 +95,3 @@ def test_null_is_the_same_as_left_out() -> None:
     value["spec"]["taskRoles"][0]["task"]["podGracefulDeletionTimeoutSec"] = None
     made, _ = default(value)
     assert made == default(framework(role())).framework
-
-
-counts = st.none() | st.integers(-1, 5)
-
-
-@given(
-    roles=st.lists(st.tuples(counts, counts, st.none() | st.integers(0, 9), st.none() | st.integers(-2, 3), st.booleans()), max_size=3),
-    execution=st.sampled_from([None, "Create", "Start", "Stop"]),
-)
-def test_idempotent(roles: list[tuple[Any, ...]], execution: str | None) -> None:
-    made = [
-        role(f"r{number}", count, failed, succeeded, **({} if retry is None else {"retry": retry}), **({"service": {}} if serves else {}))
-        for number, (failed, succeeded, count, retry, serves) in enumerate(roles)
-    ]
-    once = default(framework(*made, executionType=execution)).framework
-    again = default(once)
-    assert again.framework == once
-    assert again.filled == ()
