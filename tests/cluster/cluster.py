@@ -170,12 +170,14 @@ def _wait(done: Callable[[], bool], seconds: float) -> None:
         time.sleep(0.02)
 
 
-def apply_crd(cluster: Cluster) -> None:
-    """Makes the cluster know Frameworks, as this project's CustomResourceDefinition for the cluster's version has them."""
-    minor = ".".join(cluster.version.split(".")[:2])
-    command = [sys.executable, "-m", "fcompile", "crd", "--kubernetes-version", minor]
+def apply_crd(cluster: Cluster, version: int | None = None) -> None:
+    """Makes the cluster know Frameworks, by this project's CustomResourceDefinition for Kubernetes 1.`version` (default: the cluster's own)."""
+    minor = cluster.version.split(".")[1] if version is None else version
+    command = [sys.executable, "-m", "fcompile", "crd", "--kubernetes-version", f"1.{minor}"]
     made = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=60)
     if made.returncode:
         raise ClusterError(f"`fcompile crd` failed:\n{made.stderr}")
     cluster.kubectl("apply", "-f", "-", input=made.stdout)
-    cluster.kubectl("wait", "--for=condition=Established", "crd/frameworks.frameworkcontroller.microsoft.com")
+    # `kubectl wait` fails at once while the new definition has no status, and an established one may not be served yet.
+    served = "/apis/frameworkcontroller.microsoft.com/v1/namespaces/default/frameworks"
+    _wait(lambda: cluster.api.request("GET", served)[0] == 200, seconds=30)

@@ -1,0 +1,70 @@
+"""The printed definition, without a server."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from fcompile.cli import main
+from fcompile.load import values
+from fcompile.model.fields import Type
+from fcompile.schema.crd import crd
+from fcompile.schema.pod_schemas import VERSIONS, versions_with
+from fcompile.schema.types import types
+
+LAST_APPLIED_LIMIT = 256 * 1024
+"""Bytes of all annotations of an object; client-side `kubectl apply` puts the whole object into one."""
+
+
+def schema(version: int) -> Any:
+    return crd(version)["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+
+
+def fields_of(type_name: str, version: int, path: str = "") -> Iterator[tuple[str, Type]]:
+    """Every object type at every place of a Framework."""
+    fields = types(version)[type_name]
+    yield path, fields
+    for name, field in fields.items():
+        if field.ref and not field.forbidden:
+            yield from fields_of(field.ref, version, f"{path}.{name}")
+
+
+def at(node: Any, path: str) -> Any:
+    for step in filter(None, path.split(".")):
+        node = node["properties"][step]
+        node = node.get("items", node.get("additionalProperties", node))
+    return node
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_client_side_apply_has_room_for_it(version: int) -> None:
+    assert len(json.dumps(crd(version), separators=(",", ":"))) < LAST_APPLIED_LIMIT / 2
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_no_field_of_the_version_is_lost(version: int) -> None:
+    root, places = schema(version), 0
+    for path, fields in fields_of("FrameworkSpec", version, ".spec"):
+        assert list(at(root, path)["properties"]) == [name for name, field in fields.items() if not field.forbidden], path
+        places += 1
+    assert places > 200
+
+
+def test_a_field_is_there_from_the_version_that_has_it() -> None:
+    first, _ = versions_with("PodSpec", "hostnameOverride") or (0, 0)
+    pod = ".spec.taskRoles.task.pod.spec"
+    assert "hostnameOverride" in at(schema(first), pod)["properties"]
+    assert "hostnameOverride" not in at(schema(first - 1), pod)["properties"]
+
+
+def test_the_command_prints_it_as_yaml(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["crd", "--kubernetes-version", "1.30"]) == 0
+    assert values(capsys.readouterr().out.encode()) == [crd(30)]
+
+
+def test_a_version_that_nobody_knows(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["crd", "--kubernetes-version", "1.99"]) == 2
+    assert "known are 1.25 to" in capsys.readouterr().err
