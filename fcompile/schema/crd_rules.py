@@ -54,6 +54,7 @@ _NOT_BOTH_PATHS = {
 FORMS: dict[str, dict[str, Any]] = {
     "EnvVar": _NOT_BOTH_VALUES,
     "EnvVarSource": {"minProperties": 1},
+    "DownwardAPIVolumeFile": {"oneOf": [{"required": ["fieldRef"]}, {"required": ["resourceFieldRef"]}]},
     "EnvFromSource": {"oneOf": [{"required": ["configMapRef"]}, {"required": ["secretRef"]}]},
     "VolumeMount": _NOT_BOTH_PATHS,
 }
@@ -116,6 +117,18 @@ RULES: dict[str, tuple[Rule, ...]] = {
         Rule(
             "!has(self.shareProcessNamespace) || !self.shareProcessNamespace || !has(self.hostPID) || !self.hostPID",
             "shareProcessNamespace does not go with hostPID",
+        ),
+        Rule(
+            "!has(self.hostUsers) || self.hostUsers || !((has(self.hostNetwork) && self.hostNetwork) || "
+            "(has(self.hostPID) && self.hostPID) || (has(self.hostIPC) && self.hostIPC))",
+            "hostUsers: false does not go with hostNetwork, hostPID and hostIPC",
+            since=gates.HOST_USERS,
+        ),
+        Rule(
+            "!has(self.hostnameOverride) || !((has(self.hostNetwork) && self.hostNetwork) || "
+            "(has(self.setHostnameAsFQDN) && self.setHostnameAsFQDN))",
+            "hostnameOverride does not go with hostNetwork and setHostnameAsFQDN",
+            since=gates.HOSTNAME_OVERRIDE,
         ),
         Rule(
             "!has(self.dnsPolicy) || self.dnsPolicy != 'None' || "

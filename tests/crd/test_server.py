@@ -82,6 +82,8 @@ REFUSED: dict[str, Edit] = {
     "have the same name": lambda f: role(f).update(service={"ports": [{"name": "a", "port": 1}, {"name": "a", "port": 2}]}),
     "no probes and no lifecycle hooks": lambda f: pod(f)["initContainers"][0].update(readinessProbe={"exec": {"command": ["a"]}}),
     "does not go with hostPID": lambda f: pod(f).update(hostPID=True, shareProcessNamespace=True),
+    "hostUsers: false does not go": lambda f: pod(f).update(hostUsers=False, hostIPC=True),
+    "hostnameOverride does not go": lambda f: pod(f).update(hostnameOverride="a", setHostnameAsFQDN=True),
     "at least one nameserver": lambda f: pod(f).update(dnsPolicy="None"),
     "while there are schedulingGates": lambda f: pod(f).update(nodeName="a", schedulingGates=[{"name": "a/b"}]),
     "of a livenessProbe must be 1": lambda f: container(f).update(livenessProbe={"exec": {"command": ["a"]}, "successThreshold": 2}),
@@ -130,7 +132,13 @@ REFUSED: dict[str, Edit] = {
     ),
 }
 """What is refused, by a part of the message."""
-NEEDS = {"need the container's own restartPolicy": 35, "no probes and no lifecycle hooks": 29, "while there are schedulingGates": 27}
+NEEDS = {
+    "hostUsers: false does not go": 33,
+    "hostnameOverride does not go": 35,
+    "need the container's own restartPolicy": 35,
+    "no probes and no lifecycle hooks": 29,
+    "while there are schedulingGates": 27,
+}
 """The first Kubernetes minor version that has a rule."""
 
 ACCEPTED: dict[str, Edit] = {
