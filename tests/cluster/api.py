@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -51,24 +52,41 @@ class Api:
         text = answer.data
         return answer.status, json.loads(text) if "json" in answer.headers.get("Content-Type", "") else text.decode()
 
-    def watch(self, path: str, query: Mapping[str, str | int] | None = None, *, seconds: int = 3600) -> Iterator[dict[str, Any]]:
-        """The events of a watch (`{"type": …, "object": …}`) as they come, until the server ends it after `seconds`.
-
-        An answer other than 200 is one event of type `ERROR`, as the server itself reports errors in the midst of a watch.
-        """
+    def watch(self, path: str, query: Mapping[str, str | int] | None = None, *, seconds: int = 3600) -> Watch:
+        """The changes of a collection, until the server ends the watch after `seconds`."""
         full = _with_query(path, {**(query or {}), "watch": "1", "timeoutSeconds": seconds})
         answer = self._pool.urlopen("GET", full, preload_content=False, timeout=urllib3.Timeout(connect=60, read=seconds + 60))
-        try:
-            if answer.status != 200:
-                yield {"type": "ERROR", "object": json.loads(answer.data)}
-                return
-            yield from map(json.loads, _lines(answer))
-        finally:
-            answer.close()  # what is still to come is not wanted, so the connection cannot be used again
+        return Watch(answer)
 
     def _headers(self, method: str, content_type: str) -> dict[str, str]:
         kind = content_type or ("application/merge-patch+json" if method == "PATCH" else "application/json")
         return {**self._pool.headers, "Content-Type": kind}
+
+
+class Watch:
+    """Events (`{"type": …, "object": …}`) as they come. A refused watch is one event of type `ERROR`, as the end of a failed one is."""
+
+    def __init__(self, answer: urllib3.BaseHTTPResponse) -> None:
+        self._answer = answer
+        self._stopped = False
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        try:
+            if self._answer.status == 200:
+                yield from map(json.loads, _lines(self._answer))
+            else:
+                yield {"type": "ERROR", "object": json.loads(self._answer.data)}
+        except (urllib3.exceptions.HTTPError, OSError, ValueError, AttributeError):
+            if not self._stopped:  # what a read says whose connection is shut down meanwhile depends on where it was
+                raise
+        finally:
+            self._answer.close()  # what is still to come is not wanted, so the connection cannot be used again
+
+    def stop(self) -> None:
+        """Ends the events, in another thread than the one that waits for them too."""
+        self._stopped = True
+        with contextlib.suppress(OSError, ValueError, RuntimeError):  # it has ended already
+            self._answer.shutdown()
 
 
 def _encoded(body: object) -> bytes | None:
