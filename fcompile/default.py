@@ -44,9 +44,8 @@ def _own_metadata(metadata: dict[str, Any]) -> dict[str, Any]:
     annotations = own.get("annotations")
     if isinstance(annotations, dict) and LAST_APPLIED in annotations:
         own["annotations"] = {key: item for key, item in annotations.items() if key != LAST_APPLIED}
-        if not own["annotations"]:
-            del own["annotations"]
-    return own
+    # The API server keeps no empty label, annotation, finalizer or owner lists; they would be a difference for ever.
+    return {key: item for key, item in own.items() if item not in ({}, [])}
 
 
 class _Filler:
@@ -85,6 +84,6 @@ def _scalar(value: Any, kind: str) -> Any:
         return value
     if kind == "quantity":
         return json_number(value)
-    if kind == "integer" and isinstance(value, float) and value.is_integer():
+    if kind in ("integer", "int-or-string") and isinstance(value, float) and value.is_integer():
         return int(value)
     return value

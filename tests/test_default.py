@@ -95,3 +95,12 @@ def test_null_is_the_same_as_left_out() -> None:
     value["spec"]["taskRoles"][0]["task"]["podGracefulDeletionTimeoutSec"] = None
     made, _ = default(value)
     assert made == default(framework(role())).framework
+
+
+def test_whole_numbers_with_a_fraction_are_as_kubectl_sends_them() -> None:
+    probe = {"tcpSocket": {"port": 80.0}, "periodSeconds": 5.0, "timeoutSeconds": 1.5}
+    ports = [{"port": 80.0, "targetPort": 8080.0}]
+    made, _ = default(framework(role(spec={"containers": [{"name": "c", "livenessProbe": probe}]}, service={"ports": ports})))
+    first = made["spec"]["taskRoles"][0]
+    numbers = [*first["service"]["ports"][0].values(), first["task"]["pod"]["spec"]["containers"][0]["livenessProbe"]["tcpSocket"]["port"]]
+    assert repr(numbers) == "[80, 8080, 'TCP', 80]"

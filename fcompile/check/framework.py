@@ -7,7 +7,7 @@ from typing import Any
 
 from fcompile.check.names import name_rules
 from fcompile.check.placeholders import placeholder_rules
-from fcompile.check.pod_rules import in_force, pod_rules
+from fcompile.check.pod_rules import in_force, own_metadata_rules, pod_rules
 from fcompile.check.policies import policies
 from fcompile.check.services import service_rules
 from fcompile.check.sizes import INTENT_WORTH_MEASURING, intent_size, size_rules
@@ -30,6 +30,7 @@ def check_framework(subject: Subject, source_text: str) -> list[Finding]:
 
 def _all(subject: Subject, source_text: str) -> Iterator[Finding]:
     yield from in_force(_of_structure_and_pods(subject), subject.version)
+    yield from own_metadata_rules(subject.value)
     yield from policies(subject)
     yield from name_rules(subject)
     yield from service_rules(subject)

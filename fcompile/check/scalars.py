@@ -137,7 +137,8 @@ def malformed(text: str, wanted: str, path: Path, step: str | int, walk: Walk, b
 def string_check(field: Field, owner: str, name: str, item: bool = False) -> Check:
     """The check of a string. An `item` of a list or map is a value of its own even when it is empty."""
     fits, values = accepts(field.format) if field.format else None, field.enum
-    skips_empty = not item and not field.required and not field.nonempty
+    # Of a time the API server reads the text itself: there an empty one is none.
+    skips_empty = not item and not field.required and not field.nonempty and field.format != "date-time"
     refuses_empty = field.required and not item
     if fits is None and not values and not refuses_empty:
         return _any_string
@@ -252,6 +253,7 @@ def _digits(value: int | float) -> str:
 def port_check(field: Field) -> Check:
     """The check of a number or a name in its place."""
     number, fits, wanted = integer_check(field._replace(format="int32")), accepts(field.format), FORMATS[field.format].wanted
+    needed = field.required
 
     def check(value: Any, path: Path, step: str | int, walk: Walk) -> None:
         if type(value) is not str:
@@ -259,7 +261,7 @@ def port_check(field: Field) -> Check:
                 wrong_type(value, "a whole number or a name", path, step, walk)
             else:
                 number(value, path, step, walk)
-        elif not fits(value):
+        elif (value or needed) and not fits(value):
             if _INTEGER.fullmatch(value):
                 wrong_type(
                     value, "a name or a number", path, step, walk, "a name has a letter in it; write the number without quotes", value

@@ -21,6 +21,7 @@ MAX_ANNOTATIONS = 256 * 1024
 _LABEL = "[a-z0-9](?:[-a-z0-9]*[a-z0-9])?"
 _SUBDOMAIN = rf"{_LABEL}(?:\.{_LABEL})*"
 _UNDERSCORED = "_?[a-z0-9](?:[-_a-z0-9]*[a-z0-9])?"
+_RELAXED_SEARCH = rf"\.|{_UNDERSCORED}(?:\.{_UNDERSCORED})*\.?"
 _ANY_CASE = r"[A-Za-z0-9](?:[-A-Za-z0-9]*[A-Za-z0-9])?"
 _NAME = "(?:[A-Za-z0-9][-A-Za-z0-9_.]{0,61})?[A-Za-z0-9]"
 _SYSCTL = "[a-z0-9](?:[-_a-z0-9]*[a-z0-9])?"
@@ -130,6 +131,10 @@ def _dns_search(text: str) -> bool:
     return _dns_subdomain(text.removesuffix("."))
 
 
+def _relaxed_dns_search(text: str) -> bool:
+    return len(text.removesuffix(".")) <= 253 and re.fullmatch(_RELAXED_SEARCH, text) is not None
+
+
 def _ip(text: str) -> bool:
     """As the API server read addresses before it became strict: zeros in front are no octal, they are nothing."""
     return _address("" if "%" in text else re.sub(r"(?<![0-9A-Fa-f:])0+(?=[0-9]+(?:\.|$))", "", text)) is not None
@@ -189,8 +194,9 @@ FORMATS: dict[str, Format] = {
     "dns-search": Format(_DNS_SUBDOMAIN, rf"{_SUBDOMAIN}\.?", 254, _dns_search),
     "relaxed-dns-search": Format(
         "`.`, or at most 253 lower-case letters, digits, `-`, `_` and `.`, each part ending with a letter or digit",
-        rf"\.|{_UNDERSCORED}(?:\.{_UNDERSCORED})*\.?",
+        _RELAXED_SEARCH,
         254,
+        _relaxed_dns_search,
     ),
     "sysctl": Format(
         "at most 253 lower-case letters, digits, `-`, `_`, `.` and `/`, each part beginning and ending with a letter or digit",

@@ -28,7 +28,13 @@ SERVER_SET = (
     "uid",
 )
 """Metadata that only the API server writes."""
-_SERVER_SET = Field("any", description="Set by the API server; ignored here.")
+_SERVER_SET: dict[str, Field] = {
+    **dict.fromkeys(("creationTimestamp", "deletionTimestamp"), Field("string", format="date-time")),
+    **dict.fromkeys(("deletionGracePeriodSeconds", "generation"), Field("integer", format="int64")),
+    "managedFields": Field("list", items="object", ref="ManagedFieldsEntry"),
+    **dict.fromkeys(("resourceVersion", "selfLink", "uid"), Field("string")),
+}
+"""Ignored, but the API server refuses what it cannot read."""
 
 FRAMEWORK_TYPES: dict[str, Type] = {
     "Framework": {
@@ -55,7 +61,7 @@ FRAMEWORK_TYPES: dict[str, Type] = {
             forbidden="the Pods' names are built from the Framework's, so it has to be known beforehand: write `name`",
             description="Not usable: the Pods' names are built from `name`, which has to be known beforehand.",
         ),
-        **dict.fromkeys(SERVER_SET, _SERVER_SET),
+        **{name: _SERVER_SET[name]._replace(description="Set by the API server; ignored here.") for name in SERVER_SET},
     },
     "FrameworkSpec": {
         "description": Field("string", description="Free text for people; nothing depends on it."),

@@ -60,10 +60,49 @@ def test_what_a_server_returns_is_fine() -> None:
         "resourceVersion": "1",
         "generation": 2,
         "creationTimestamp": "2024-01-01T00:00:00Z",
-        "managedFields": [{"x": 1}],
+        "managedFields": [
+            {
+                "manager": "kubectl",
+                "operation": "Update",
+                "apiVersion": "frameworkcontroller.microsoft.com/v1",
+                "time": "2024-01-01T00:00:00Z",
+                "fieldsType": "FieldsV1",
+                "fieldsV1": {"f:spec": {".": {}}},
+            }
+        ],
     }
     value["status"] = {"state": "AttemptRunning"}
     assert found(value) == []
+
+
+@pytest.mark.parametrize(
+    ("field", "wrong", "code"),
+    [
+        ("creationTimestamp", "yesterday", "FC151"),
+        ("creationTimestamp", "", "FC151"),
+        ("deletionTimestamp", 1, "FC112"),
+        ("generation", 1.5, "FC111"),
+        ("deletionGracePeriodSeconds", 2**63, "FC131"),
+        ("uid", 7, "FC112"),
+        ("resourceVersion", 7, "FC112"),
+    ],
+)
+def test_what_a_server_sets_and_cannot_read(field: str, wrong: object, code: str) -> None:
+    value = framework(role())
+    value["metadata"][field] = wrong
+    assert found(value) == [(code, f"metadata.{field}")]
+
+
+def test_times_in_managed_fields() -> None:
+    value = framework(role())
+    value["metadata"]["managedFields"] = [{"time": "now"}]
+    assert found(value) == [("FC151", "metadata.managedFields[0].time")]
+
+
+@pytest.mark.parametrize(("port", "expected"), [("", []), (None, []), ("http", []), (1.0, []), (0, ["FC131"]), ("a--b", ["FC151"])])
+def test_target_ports(port: object, expected: list[str]) -> None:
+    value = framework(role(service={"ports": [{"port": 80, "targetPort": port}]}))
+    assert [code for code, _ in found(value)] == expected
 
 
 # Unknown fields

@@ -32,7 +32,7 @@ GOOD = {
     "ip": ["1.2.3.4", "010.2.3.4", "::1", "2001:DB8::1", "::ffff:1.2.3.4"],
     "strict-ip": ["1.2.3.4", "::1", "2001:DB8::1"],
     "dns-search": ["a", "a.b", "a.b."],
-    "relaxed-dns-search": [".", "a", "_a._b.c", "a."],
+    "relaxed-dns-search": [".", "a", "_a._b.c", "a.", "a" * 253, "a" * 253 + "."],
     "sysctl": ["a", "kernel.shm_rmid_forced", "net/ipv4/a.b", "a-_b"],
     "image": ["a", "a b", ""],
     "csi-driver": ["a", "A.b-C.d"],
@@ -81,6 +81,13 @@ def test_accepted(name: str, text: str) -> None:
 @pytest.mark.parametrize(("name", "text"), [(name, text) for name, texts in BAD.items() for text in texts])
 def test_refused(name: str, text: str) -> None:
     assert not accepts(name)(text)
+
+
+@pytest.mark.parametrize("name", ["dns-search", "relaxed-dns-search"])
+def test_only_a_dot_at_the_end_comes_on_top_of_the_longest_domain(name: str) -> None:
+    assert accepts(name)("a" * 253)
+    assert accepts(name)("a" * 253 + ".")
+    assert not accepts(name)("a" * 254)
 
 
 def by_pattern(name: str, text: str) -> bool:

@@ -16,7 +16,7 @@ from fcompile.check.pod_rules.dropped import dropped_fields
 from fcompile.check.pod_rules.env import env_rules
 from fcompile.check.pod_rules.in_force import in_force
 from fcompile.check.pod_rules.lifecycle import lifecycle_rules
-from fcompile.check.pod_rules.metadata import metadata_rules
+from fcompile.check.pod_rules.metadata import metadata_rules, own_metadata_rules
 from fcompile.check.pod_rules.mounts import mount_rules
 from fcompile.check.pod_rules.networking import networking_rules
 from fcompile.check.pod_rules.operating_system import operating_system_rules
@@ -30,7 +30,7 @@ from fcompile.check.pod_rules.security import security_rules
 from fcompile.check.pod_rules.volumes import volume_rules
 from fcompile.diagnostics.problem import Finding, Path
 
-__all__ = ["in_force", "pod_rules"]
+__all__ = ["in_force", "own_metadata_rules", "pod_rules"]
 
 _FAMILIES = (
     metadata_rules,

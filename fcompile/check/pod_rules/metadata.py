@@ -22,8 +22,9 @@ OWNER = rule(
     "FC290",
     "owner-reference",
     Severity.ERROR,
-    "An owner reference in the template is refused.",
-    "FrameworkController makes the attempt's ConfigMap the controller of the Pod, and there can be only one. An Event owns nothing.",
+    "An owner reference is refused.",
+    "An object has one controller, and a Pod's is the attempt's ConfigMap. An owner's `apiVersion` is VERSION or GROUP/VERSION. "
+    "An Event owns nothing.",
 )
 FINALIZER = rule(
     "FC291",
@@ -61,11 +62,14 @@ _STANDARD_FINALIZERS = ("kubernetes", "orphan", "foregroundDeletion")
 def metadata_rules(pod: Pod) -> Iterator[Finding]:
     """Problems of the template's metadata."""
     metadata, path = pod.metadata, pod.metadata_path
-    if "ownerReferences" in metadata:
-        for index, owner in entries(metadata, "ownerReferences"):
-            yield from _owner(owner, (*path, "ownerReferences", index))
+    for index, owner in entries(metadata, "ownerReferences"):
+        if flag(owner, "controller"):
+            message = "the attempt's ConfigMap is the Pod's controller, and there can be no second one; remove `controller: true`"
+            yield Finding(OWNER, (*path, "ownerReferences", index, "controller"), message)
+        yield from _owner(owner, (*path, "ownerReferences", index))
     if "finalizers" in metadata:
-        yield from _finalizers(metadata, (*path, "finalizers"))
+        yield from _domains(metadata, (*path, "finalizers"))
+        yield from _exclusive(metadata, (*path, "finalizers"))
     prefix = text(metadata, "generateName")
     if prefix and not accepts("dns-subdomain")(prefix[:-2] + "a" if len(prefix) > 1 and prefix[-1] == "-" else prefix):
         message = f'`generateName` "{prefix}" cannot begin the name of a Pod, though the Pod is named otherwise; remove it'
@@ -74,24 +78,35 @@ def metadata_rules(pod: Pod) -> Iterator[Finding]:
         yield from _annotations(mapping(metadata, "annotations"), (*path, "annotations"), pod)
 
 
+def own_metadata_rules(framework: dict[str, Any]) -> Iterator[Finding]:
+    """Problems of the Framework's own metadata."""
+    metadata, path = mapping(framework, "metadata"), ("metadata",)
+    controllers = [index for index, owner in entries(metadata, "ownerReferences") if flag(owner, "controller")]
+    for index in controllers[1:]:
+        message = "another owner is the Framework's controller, and there can be only one; keep `controller: true` in one of them"
+        yield Finding(OWNER, (*path, "ownerReferences", index, "controller"), message)
+    for index, owner in entries(metadata, "ownerReferences"):
+        yield from _owner(owner, (*path, "ownerReferences", index))
+    yield from _exclusive(metadata, (*path, "finalizers"))
+
+
 def _owner(owner: dict[str, Any], path: Path) -> Iterator[Finding]:
-    if flag(owner, "controller"):
-        message = "the attempt's ConfigMap is the Pod's controller, and there can be no second one; remove `controller: true`"
-        yield Finding(OWNER, (*path, "controller"), message)
     version = text(owner, "apiVersion") or ""
     if version.count("/") > 1 or version.endswith("/"):
         yield Finding(OWNER, (*path, "apiVersion"), f'`apiVersion` "{version}" is not VERSION or GROUP/VERSION; correct it')
     elif version == "v1" and text(owner, "kind") == "Event":
-        yield Finding(OWNER, (*path, "kind"), "an Event cannot own a Pod; name another owner")
+        yield Finding(OWNER, (*path, "kind"), "an Event cannot own anything; name another owner")
 
 
-def _finalizers(metadata: dict[str, Any], path: Path) -> Iterator[Finding]:
-    names = texts(metadata, "finalizers")
-    for index, name in names:
+def _domains(metadata: dict[str, Any], path: Path) -> Iterator[Finding]:
+    for index, name in texts(metadata, "finalizers"):
         if name and "/" not in name and name not in _STANDARD_FINALIZERS:
             message = f'the finalizer "{name}" has no domain; write one such as example.com/{name}'
             yield Finding(FINALIZER, (*path, index), message)
-    if {"orphan", "foregroundDeletion"} <= {name for _, name in names}:
+
+
+def _exclusive(metadata: dict[str, Any], path: Path) -> Iterator[Finding]:
+    if {"orphan", "foregroundDeletion"} <= {name for _, name in texts(metadata, "finalizers")}:
         yield Finding(FINALIZER, path, "the finalizers orphan and foregroundDeletion exclude each other; keep one", part="key")
 
 

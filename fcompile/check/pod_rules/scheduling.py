@@ -76,7 +76,7 @@ def scheduling_rules(pod: Pod) -> Iterator[Finding]:
         yield from _gates(pod)
     if "priority" in spec or "preemptionPolicy" in spec:
         yield from _priority(pod)
-    if "overhead" in spec and mapping(spec, "overhead") and not given(spec, "runtimeClassName"):
+    if isinstance(spec.get("overhead"), dict) and not given(spec, "runtimeClassName"):
         message = "`overhead` comes from the runtime class, and the Pod names none; remove it, or add `runtimeClassName`"
         yield Finding(OVERHEAD, (*pod.path, "overhead"), message, part="key")
 

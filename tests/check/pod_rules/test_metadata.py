@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from fcompile.check.pod_rules import own_metadata_rules
+from fcompile.diagnostics.problem import field_path
 from tests.check.pod_rules.pods import check, container, pod
 
 OWNER = {"apiVersion": "v1", "kind": "Node", "name": "n", "uid": "u"}
@@ -30,6 +32,26 @@ def metadata(version: int = 36, /, **fields: Any) -> list[str]:
 )
 def test_owners(change: dict[str, Any], expected: list[str]) -> None:
     assert metadata(ownerReferences=[{**OWNER, **change}]) == [f"FC290 ownerReferences[0].{field}" for field in expected]
+
+
+@pytest.mark.parametrize(
+    ("own", "expected"),
+    [
+        ({"ownerReferences": [{**OWNER, "controller": True}]}, []),
+        (
+            {"ownerReferences": [{**OWNER, "controller": True}, OWNER, {**OWNER, "controller": True}]},
+            ["FC290 ownerReferences[2].controller"],
+        ),
+        ({"ownerReferences": [{**OWNER, "apiVersion": "a/b/c"}]}, ["FC290 ownerReferences[0].apiVersion"]),
+        ({"ownerReferences": [{**OWNER, "kind": "Event"}]}, ["FC290 ownerReferences[0].kind"]),
+        ({"ownerReferences": "x", "finalizers": [1]}, []),
+        ({"finalizers": ["mine", "orphan"]}, []),
+        ({"finalizers": ["orphan", "foregroundDeletion"]}, ["FC291 finalizers"]),
+    ],
+)
+def test_the_frameworks_own(own: dict[str, Any], expected: list[str]) -> None:
+    found = own_metadata_rules({"metadata": own})
+    assert [f"{finding.rule.code} {field_path(finding.path[1:])}" for finding in found] == expected
 
 
 @pytest.mark.parametrize(

@@ -218,4 +218,4 @@ def test_priority(spec: dict[str, Any], expected: list[str]) -> None:
 def test_overhead() -> None:
     assert check(pod(overhead={"cpu": 1})) == ["FC284 spec.overhead"]
     assert check(pod(overhead={"cpu": 1}, runtimeClassName="kata")) == []
-    assert check(pod(overhead={})) == []
+    assert check(pod(overhead={})) == ["FC284 spec.overhead"]
