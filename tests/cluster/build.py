@@ -58,8 +58,19 @@ def cache() -> Path:
 
 
 def cached(command: str, version: str) -> Path:
-    """Where a command's binary is once it is built. etcd has a version of its own."""
-    return cache() / (f"etcd-{_etcd_version()}" if command == "etcd" else version) / command
+    """Where a command's binary is once it is built, for a cluster of a Kubernetes version."""
+    return cache() / _folder(command, version) / command
+
+
+def _folder(command: str, version: str) -> str:
+    """The part of the cache that a command is in, named for its own version.
+
+    Of kube-controller-manager only the garbage collector and the end of namespaces are wanted, which have worked in the same way for
+    years, so one serves servers of all versions; the modules of old ones are not in every proxy, either.
+    """
+    if command == "etcd":
+        return f"etcd-{_etcd_version()}"
+    return DEFAULT_VERSION if command == "kube-controller-manager" else version
 
 
 def build(commands: list[str], version: str, say: Say) -> None:
@@ -94,16 +105,17 @@ def _alone() -> Iterator[Path]:
             yield Path(folder)
 
 
-def _build_one(command: str, version: str, folder: Path, say: Say) -> None:
-    module = folder / ("etcd-module" if command == "etcd" else "kubernetes-module")
-    mode = _lay_module(module, "etcd" if command == "etcd" else version)
+def _build_one(command: str, version: str, scratch: Path, say: Say) -> None:
+    folder = _folder(command, version)
     package = "go.etcd.io/etcd/server/v3" if command == "etcd" else f"k8s.io/kubernetes/cmd/{command}"
-    say(f"building {command}{'' if command == 'etcd' else ' of Kubernetes ' + version} from source, once; this takes minutes")
+    module = scratch / f"module-{folder}"
+    mode = _lay_module(module, "etcd" if command == "etcd" else folder)
+    say(f"building {folder if command == 'etcd' else f'{command} {folder}'} from source, once; this takes minutes")
     target = cached(command, version)
-    flags = ["-trimpath", f"-mod={mode}", "-buildvcs=false", "-ldflags", _linker_flags(command, version)]
-    _go(module, "build", *flags, "-o", str(folder / command), package)
+    flags = ["-trimpath", f"-mod={mode}", "-buildvcs=false", "-ldflags", _linker_flags(command, folder)]
+    _go(module, "build", *flags, "-o", str(scratch / command), package)
     target.parent.mkdir(parents=True, exist_ok=True)
-    (folder / command).rename(target)
+    (scratch / command).rename(target)
 
 
 def _lay_module(module: Path, name: str) -> str:
@@ -149,12 +161,13 @@ def module_file(version: str, folder: Path) -> str:
 
 
 def _linker_flags(command: str, version: str) -> str:
-    """Without them a server calls itself v0.0.0-master."""
+    """Without them a server calls itself v0.0.0-master. Old ones answer `/version` with the client library's."""
     if command == "etcd":
         return "-s -w"
     major, minor, _ = version.split(".")
     values = {"gitVersion": f"v{version}", "gitMajor": major, "gitMinor": minor, "gitTreeState": "clean"}
-    return " ".join(["-s -w", *(f"-X k8s.io/component-base/version.{name}={value}" for name, value in values.items())])
+    packages = ("k8s.io/component-base/version", "k8s.io/client-go/pkg/version")
+    return " ".join(["-s -w", *(f"-X {package}.{name}={value}" for package in packages for name, value in values.items())])
 
 
 def _go(folder: Path, *arguments: str) -> str:
