@@ -31,7 +31,7 @@ from fcompile.diagnostics.problem import Finding, Fix, Part, Path, Related, Seve
 from fcompile.model.fields import Field, Type
 from fcompile.model.formats import FORMATS, MAX_ANNOTATIONS, accepts
 from fcompile.schema.pod_schemas import POD_TEMPLATE, versions_with
-from fcompile.schema.types import types
+from fcompile.schema.types import refuses_null, types
 
 UNKNOWN_FIELD = rule(
     "FC101",
@@ -228,8 +228,7 @@ def _object_check(type_name: str, version: int) -> Check:
 
 def _list_check(field: Field, inner: Check, version: int) -> Check:
     needed, most = field.required, field.max_items
-    # An item that is null is read as an empty one, which is refused for itself where something is asked of an item.
-    refuses_null = any(form.required for form in types(version)[field.ref].values()) if field.ref else _refuses_empty(field)
+    null_refused = refuses_null(field, version)
 
     def check(value: Any, path: Path, step: str | int, walk: Walk) -> None:
         if type(value) is not list:
@@ -238,7 +237,7 @@ def _list_check(field: Field, inner: Check, version: int) -> Check:
         here = (*path, step)
         for index, item in enumerate(value):
             if item is None:
-                _null_item(refuses_null, here, index, walk)
+                _null_item(null_refused, here, index, walk)
             else:
                 inner(item, here, index, walk)
         if needed and not value:
@@ -249,12 +248,6 @@ def _list_check(field: Field, inner: Check, version: int) -> Check:
             )
 
     return check
-
-
-def _refuses_empty(field: Field) -> bool:
-    if field.enum:
-        return "" not in field.enum
-    return field.items == "string" and bool(field.format) and not accepts(field.format)("")
 
 
 def _list_advice(value: Any, field: Field, version: int) -> str:

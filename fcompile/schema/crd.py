@@ -14,10 +14,9 @@ from fcompile.model.formats import FORMATS
 from fcompile.model.framework import FRAMEWORK_TYPES, INT32_MAX
 from fcompile.model.names import GROUP, KIND
 from fcompile.model.quantities import PATTERN as QUANTITY
+from fcompile.schema.crd_relaxed import Schema, relax_pod
 from fcompile.schema.crd_rules import rules
-from fcompile.schema.types import types
-
-Schema = dict[str, Any]
+from fcompile.schema.types import refuses_null, types
 
 PLURAL = "frameworks"
 NAME = f"{PLURAL}.{GROUP}"
@@ -49,6 +48,8 @@ MAPS = {
     ("Container", "volumeDevices"),
 }
 _TYPES = {"string": "string", "integer": "integer", "number": "number", "boolean": "boolean"}
+_EMPTY = {"x-kubernetes-preserve-unknown-fields": True, "maxLength": 0, "maxItems": 0, "maxProperties": 0, "minimum": 0, "maximum": 0}
+"""Of a field that may not be used: what is empty is the same as left out."""
 _LOOKS_AROUND = ("(?=", "(?!", "(?<")
 """What the API server's regular expressions do not have."""
 
@@ -107,11 +108,17 @@ class _Printer:
         schema["description"] = "A distributed job or service: roles of equal tasks, each of which runs one Pod."
         properties = schema["properties"]
         properties["status"] = {"type": "object", **properties["status"]}
-        # The API server checks metadata itself; of it, a CRD may only narrow the name.
+        # The API server checks metadata itself; of it, a CRD may only narrow the names.
         schema["properties"] = {
             "apiVersion": {"type": "string"},
             "kind": {"type": "string"},
-            "metadata": {"type": "object", "properties": {"name": self.value(self.types["FrameworkMetadata"]["name"], "", "", True)}},
+            "metadata": {
+                "type": "object",
+                "properties": {
+                    "name": self.value(self.types["FrameworkMetadata"]["name"], "", "", True),
+                    "generateName": {"type": "string", "maxLength": 0},
+                },
+            },
             **properties,
         }
         return schema
@@ -126,8 +133,9 @@ class _Printer:
         schema["properties"] = {
             field: {**({"description": form.description} if own else {}), **self.value(form, name, field, own)}
             for field, form in fields.items()
-            if not form.forbidden
         }
+        if name == "PodSpec":
+            relax_pod(schema, self.version)
         return schema
 
     def value(self, field: Field, owner: str, name: str, own: bool, item: bool = False) -> Schema:
@@ -138,6 +146,8 @@ class _Printer:
         return schema
 
     def _shape(self, field: Field, owner: str, name: str, own: bool, item: bool) -> Schema:
+        if field.forbidden:
+            return dict(_EMPTY)
         if field.kind == "object":
             return self.object(field.ref, self.types[field.ref])
         if field.kind == "list":
@@ -148,7 +158,7 @@ class _Printer:
             return {"x-kubernetes-preserve-unknown-fields": True}
         if field.kind == "quantity":
             # `cpu: 0.5` is a quantity too, and `x-kubernetes-int-or-string` would refuse it.
-            return {"x-kubernetes-preserve-unknown-fields": True, "pattern": rf"^(?:{QUANTITY})$|{PLACEHOLDER}"}
+            return {"x-kubernetes-preserve-unknown-fields": True, "pattern": rf"^ *(?:{QUANTITY}) *$|{PLACEHOLDER}"}
         if field.kind == "int-or-string":
             return {"x-kubernetes-int-or-string": True, **_string(field, own, item), **_bounds(field)}
         schema = {"type": _TYPES[field.kind], **_bounds(field)}
@@ -163,7 +173,8 @@ class _Printer:
         if (owner, name) in MAPS:
             schema["x-kubernetes-list-type"] = "map"
             schema["x-kubernetes-list-map-keys"] = list(field.map_keys)
-        return {**schema, "items": self._item(field, own)}
+        items = self._item(field, own)
+        return {**schema, "items": items if own or refuses_null(field, self.version) else {**items, "nullable": True}}
 
     def _item(self, field: Field, own: bool) -> Schema:
         return self.value(field._replace(kind=field.items), "", "", own, item=True)
@@ -171,7 +182,7 @@ class _Printer:
 
 def _string(field: Field, own: bool, item: bool) -> Schema:
     """What is asked of a string. Except where it is a value of its own, an empty one is the same as none."""
-    empty = not (item or field.required or field.nonempty)
+    empty = not (item or field.required or field.nonempty or field.format == "date-time")
     if field.enum:
         return {"enum": [*([""] if empty else []), *field.enum]}
     schema: Schema = {"minLength": 1} if field.required and not item else {}

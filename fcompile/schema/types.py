@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from fcompile.model.fields import Type
+from fcompile.model.fields import Field, Type
+from fcompile.model.formats import accepts
 from fcompile.model.framework import FRAMEWORK_TYPES
 from fcompile.schema.pod_schemas import pod_type, pod_type_names
 
@@ -30,3 +31,12 @@ def types(version: int) -> dict[str, Type]:
 def all_types(version: int) -> dict[str, Type]:
     """Every type that there is, `Framework` first. Some of the Pod's have no field in that version."""
     return {**FRAMEWORK_TYPES, **{name: pod_type(name, version) for name in pod_type_names()}}
+
+
+def refuses_null(field: Field, version: int) -> bool:
+    """Whether a list refuses an item that is null: the API server reads it as an empty one, which may lack what an item needs."""
+    if field.ref:
+        return any(form.required for form in types(version)[field.ref].values())
+    if field.enum:
+        return "" not in field.enum
+    return field.items == "string" and bool(field.format) and not accepts(field.format)("")

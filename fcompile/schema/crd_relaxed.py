@@ -1,0 +1,57 @@
+"""Where the CRD must not be stricter than the API server: fields that are taken out of a Pod before anybody looks at them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fcompile.model.dropped import Tree, dropped_by
+
+Schema = dict[str, Any]
+
+_SPREAD_SELECTORS = 27
+"""The first version that looks at the label selectors of topology spread constraints."""
+_OF_TYPES = frozenset(
+    (
+        "type",
+        "format",
+        "nullable",
+        "properties",
+        "items",
+        "additionalProperties",
+        "x-kubernetes-int-or-string",
+        "x-kubernetes-preserve-unknown-fields",
+    )
+)
+
+
+def relax_pod(spec: Schema, version: int) -> None:
+    """Leave of the schema of a `PodSpec` only the types where Kubernetes 1.`version` takes a field out."""
+    of_spec, of_container = dropped_by(version)
+    _relax(spec, of_spec)
+    for kind in ("containers", "initContainers"):
+        _relax(spec["properties"][kind]["items"], of_container)
+    if version < _SPREAD_SELECTORS:
+        _relax(spec, {"topologySpreadConstraints": {"labelSelector": None}})
+
+
+def _relax(schema: Schema, tree: Tree) -> None:
+    properties = schema["properties"]
+    for field, below in tree.items():
+        if field not in properties:
+            continue
+        if isinstance(below, dict):
+            _relax(properties[field].get("items", properties[field]), below)
+        else:
+            properties[field] = _only_types(properties[field])
+
+
+def _only_types(schema: Schema) -> Schema:
+    kept = {key: value for key, value in schema.items() if key in _OF_TYPES}
+    if "format" in kept and kept["format"] not in ("int32", "int64"):
+        del kept["format"]
+    if "properties" in kept:
+        kept["properties"] = {name: _only_types(value) for name, value in kept["properties"].items()}
+    for inner in ("items", "additionalProperties"):
+        if inner in kept:
+            kept[inner] = _only_types(kept[inner])
+    return kept
