@@ -171,7 +171,10 @@ def _wait(done: Callable[[], bool], seconds: float) -> None:
 
 
 def apply_crd(cluster: Cluster, version: int | None = None) -> None:
-    """Makes the cluster know Frameworks, by this project's CustomResourceDefinition for Kubernetes 1.`version` (default: the cluster's own)."""
+    """Makes the cluster know Frameworks, by this project's CustomResourceDefinition.
+
+    :param version: the minor version of Kubernetes that it is made for; None for the cluster's own.
+    """
     minor = cluster.version.split(".")[1] if version is None else version
     command = [sys.executable, "-m", "fcompile", "crd", "--kubernetes-version", f"1.{minor}"]
     made = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=60)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 import pytest
 
@@ -12,6 +12,7 @@ from tests.cluster import DEFAULT_VERSION, Cluster, ClusterError, Unavailable, s
 from tests.cluster.build import Say
 
 FIXTURES = {"cluster", "own_cluster"}
+NONE = "NO TEST CLUSTER"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -20,12 +21,25 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "cluster: asks for the test cluster; set by itself (leave these tests out with -m 'not cluster')")
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Marks what needs a cluster, before -m selects."""
     for item in items:
         if FIXTURES & set(getattr(item, "fixturenames", ())):
             item.add_marker("cluster")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Gives all tests that have no cluster one place where they were skipped, so that the summary has one line for them and not hundreds."""
+    report = yield
+    if report.skipped and isinstance(report.longrepr, tuple) and NONE in report.longrepr[2]:
+        report.longrepr = (__file__, 1, report.longrepr[2])
+    return report
 
 
 @pytest.fixture(scope="session")
@@ -59,10 +73,10 @@ def _had(made: contextlib.AbstractContextManager[Cluster]) -> Iterator[Cluster]:
             cluster = stack.enter_context(made)
         except Unavailable as problem:
             if os.environ.get("CI"):
-                pytest.fail(f"NO TEST CLUSTER, and CI is set: {problem}", pytrace=False)
-            pytest.skip(f"NO TEST CLUSTER: {problem}")
+                pytest.fail(f"{NONE}, and CI is set: {problem}", pytrace=False)
+            pytest.skip(f"{NONE}: {problem}")
         except ClusterError as problem:
-            pytest.fail(f"NO TEST CLUSTER: {problem}", pytrace=False)
+            pytest.fail(f"{NONE}: {problem}", pytrace=False)
         yield cluster
 
 
