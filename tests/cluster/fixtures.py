@@ -35,7 +35,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Gives all tests that have no cluster one place where they were skipped, so that the summary has one line for them and not hundreds."""
+    """Gives all tests that lack a cluster one place where they were skipped: the summary has one line for them, not hundreds."""
     report = yield
     if report.skipped and isinstance(report.longrepr, tuple) and NONE in report.longrepr[2]:
         report.longrepr = (__file__, 1, report.longrepr[2])
