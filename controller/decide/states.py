@@ -1,0 +1,66 @@
+"""The states of a Framework and of a task, and every way from one to another: the tables that the rest of `decide` goes by.
+
+An attempt of a Framework is a ConfigMap, an attempt of a task is a Pod; both go through the same states. Whatever a state allows to be
+done to the API server is done only after that state is stored there, so that a controller that dies knows afterwards what it may have
+done:
+
+- AttemptCreationPending: the object may be created. AttemptCreationRequested: it was, and its uid is known.
+- AttemptDeletionPending: how the attempt ended is known, and the object may be deleted. AttemptDeletionRequested: it was.
+- AttemptCompleted: the object is gone, and the next attempt may begin. Completed: there will be none.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+CREATION_PENDING = "AttemptCreationPending"
+CREATION_REQUESTED = "AttemptCreationRequested"
+PREPARING = "AttemptPreparing"
+RUNNING = "AttemptRunning"
+DELETION_PENDING = "AttemptDeletionPending"
+DELETION_REQUESTED = "AttemptDeletionRequested"
+DELETING = "AttemptDeleting"
+ATTEMPT_COMPLETED = "AttemptCompleted"
+COMPLETED = "Completed"
+
+COMPLETING = (DELETION_PENDING, DELETION_REQUESTED, DELETING)
+"""The attempt has ended, and its object is still there."""
+_CREATED = (CREATION_REQUESTED, PREPARING, RUNNING)
+STATES = (CREATION_PENDING, *_CREATED, *COMPLETING, ATTEMPT_COMPLETED, COMPLETED)
+"""In the order of a life."""
+
+
+class Move(NamedTuple):
+    """A way from each of some states to another."""
+
+    sources: tuple[str, ...]
+    target: str
+    when: str
+
+
+FRAMEWORK_CREATED = Move((CREATION_PENDING,), CREATION_REQUESTED, "the ConfigMap was created")
+FRAMEWORK_SEEN = Move((CREATION_REQUESTED,), PREPARING, "the ConfigMap is in the cache")
+FRAMEWORK_RUNS = Move((PREPARING,), RUNNING, "a task that is not to be deleted runs")
+FRAMEWORK_ENDS = Move((PREPARING, RUNNING), DELETION_PENDING, "a completion policy is met, all tasks are completed, or Stop")
+FRAMEWORK_DELETED = Move((DELETION_PENDING,), DELETION_REQUESTED, "the ConfigMap was told to go")
+FRAMEWORK_GOES = Move((*_CREATED, DELETION_PENDING, DELETION_REQUESTED), DELETING, "the ConfigMap is being deleted, by us or by others")
+FRAMEWORK_GONE = Move((CREATION_PENDING, *_CREATED, *COMPLETING), ATTEMPT_COMPLETED, "the ConfigMap is gone, or is not to be made")
+FRAMEWORK_RETRIED = Move((ATTEMPT_COMPLETED,), CREATION_PENDING, "the retry policy wants another attempt, and its delay is over")
+FRAMEWORK_DONE = Move((ATTEMPT_COMPLETED,), COMPLETED, "the retry policy wants no other attempt")
+
+FRAMEWORK_MOVES = {name: move for name, move in globals().items() if name.startswith("FRAMEWORK_") and isinstance(move, Move)}
+
+TASK_CREATED = Move((CREATION_PENDING,), CREATION_REQUESTED, "the Pod was created")
+TASK_SEEN = Move((CREATION_REQUESTED,), PREPARING, "the Pod is in the cache")
+TASK_RUNS = Move((PREPARING,), RUNNING, "the Pod is Running")
+TASK_WAITS = Move((RUNNING,), PREPARING, "the Pod is Pending again")
+TASK_ENDS = Move((PREPARING, RUNNING), DELETION_PENDING, "the Pod has Succeeded or Failed, or the task is scaled away")
+TASK_DELETED = Move((DELETION_PENDING,), DELETION_REQUESTED, "the Pod was told to go")
+TASK_GOES = Move((*_CREATED, DELETION_PENDING, DELETION_REQUESTED), DELETING, "the Pod is being deleted, by us or by others")
+TASK_GONE = Move(
+    (CREATION_PENDING, *_CREATED, *COMPLETING), ATTEMPT_COMPLETED, "the Pod is gone or cannot be made, or the Framework's attempt is gone"
+)
+TASK_RETRIED = Move((ATTEMPT_COMPLETED,), CREATION_PENDING, "the retry policy wants another attempt, and its delay is over")
+TASK_DONE = Move((ATTEMPT_COMPLETED,), COMPLETED, "the retry policy wants no other attempt, or the Framework's attempt is gone")
+
+TASK_MOVES = {name: move for name, move in globals().items() if name.startswith("TASK_") and isinstance(move, Move)}
