@@ -21,6 +21,8 @@ def binaries(wanted: str | None, say: Say) -> tuple[str, dict[str, Path]]:
     :raises Unavailable: something is missing and there is no Go; the text says how to get it.
     :raises ClusterError: the wanted version is not to be had.
     """
+    if os.name == "nt":
+        raise Unavailable("no Kubernetes API server runs on Windows itself: use its subsystem for Linux")
     version = full_version(wanted or DEFAULT_VERSION)
     found: dict[str, Path] = {}
     folder = os.environ.get("KUBEBUILDER_ASSETS")

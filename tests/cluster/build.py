@@ -94,7 +94,7 @@ def build(commands: list[str], version: str, say: Say) -> None:
 @contextlib.contextmanager
 def _alone() -> Iterator[Path]:
     """A scratch folder in the cache, for one process at a time."""
-    import fcntl  # not on Windows, where a Kubernetes API server does not run either
+    import fcntl  # not on Windows, where nothing is built
 
     cache().mkdir(parents=True, exist_ok=True)
     with (cache() / "build.lock").open("w") as lock:

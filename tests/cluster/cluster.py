@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
 import secrets
@@ -18,6 +17,9 @@ from pathlib import Path
 from tests.cluster.api import Api
 from tests.cluster.binaries import binaries
 from tests.cluster.build import ClusterError, Say
+
+with contextlib.suppress(ImportError):  # on Windows, where no cluster is to be had (`binaries` says so)
+    import fcntl
 
 KEEPER = Path(__file__).resolve().parent / "keeper.py"
 
