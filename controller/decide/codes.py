@@ -1,41 +1,74 @@
-"""The completion codes that FrameworkController itself gives, and completion statuses made of them.
+"""How an attempt can end: the codes that are known in advance, and the `completionStatus` that says so.
 
-Codes and phrases are upstream's: users match on them. 200 to 219 and -999 to 0 are reserved for them.
+A code, its phrase and its type are upstream's: users' tools compare them. Positive codes are exit codes of containers; those from 200 to 219
+are agreed between containers and the controller. Codes of a `podFailureSpec` (`failures.spec`) may be anything that is not reserved.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
 
-TRANSIENT, CONFLICT, PERMANENT = "Transient", "Conflict", "Permanent"
+Json = dict[str, Any]
+
+FAILED: Final = "Failed"
+TRANSIENT: Final = "Transient"
+"""It may well not happen again."""
+PERMANENT: Final = "Permanent"
+"""It will happen again."""
+CONFLICT: Final = "Conflict"
+"""Others were after the same resources."""
+
+RESERVED: Final = ((-999, 0), (200, 219))
+"""Codes that no `podFailureSpec` may give, as closed ranges."""
 
 
 class Code(NamedTuple):
-    """One code with its phrase; `attributes` say whether trying again may help."""
+    """A way for an attempt to end."""
 
     code: int
     phrase: str
-    attributes: tuple[str, ...] = ()
-    kind: str = "Failed"
+    attributes: Sequence[str] | None = ()
+    """Of its type: what a fancy retry policy goes by. None is stored as null: so are those of a `podFailureSpec` that gives none."""
+    type_name: str = FAILED
 
-    def ended(self, diagnostics: str) -> dict[str, Any]:
-        """A completion status with this code."""
-        kind = {"name": self.kind, "attributes": list(self.attributes)}
-        return {"code": self.code, "phrase": self.phrase, "type": kind, "diagnostics": diagnostics}
+    def ended(self, diagnostics: str) -> Json:
+        """The completion status of an attempt that ended like this. A new value each time: nothing is shared between statuses."""
+        attributes = None if self.attributes is None else list(self.attributes)
+        return {
+            "code": self.code,
+            "phrase": self.phrase,
+            "type": {"name": self.type_name, "attributes": attributes},
+            "diagnostics": diagnostics,
+        }
 
 
-SUCCEEDED = Code(0, "Succeeded", kind="Succeeded")
-CONTAINER_TRANSIENT_FAILED = Code(200, "ContainerTransientFailed", (TRANSIENT,))
-CONTAINER_TRANSIENT_CONFLICT_FAILED = Code(201, "ContainerTransientConflictFailed", (TRANSIENT, CONFLICT))
-CONTAINER_PERMANENT_FAILED = Code(210, "ContainerPermanentFailed", (PERMANENT,))
-CONFIG_MAP_DELETED_BY_OTHERS = Code(-100, "ConfigMapExternalDeleted", (TRANSIENT,))
-POD_DELETED_BY_OTHERS = Code(-101, "PodExternalDeleted", (TRANSIENT,))
-CACHE_TIMEOUT_CONFIG_MAP = Code(-110, "ConfigMapLocalCacheCreationTimeout", (TRANSIENT,))
-CACHE_TIMEOUT_POD = Code(-111, "PodLocalCacheCreationTimeout", (TRANSIENT,))
-POD_CREATION_TRANSIENT_ERROR = Code(-120, "PodCreationTransientError", (TRANSIENT,))
-POD_CREATION_PERMANENT_ERROR = Code(-200, "PodCreationPermanentError", (PERMANENT,))
-STOPPED = Code(-210, "StopFrameworkRequested", (PERMANENT,))
-FRAMEWORK_ATTEMPT_ENDS = Code(-220, "FrameworkAttemptCompletion", (PERMANENT,))
-SCALED_DOWN = Code(-230, "DeleteTaskRequested", (PERMANENT,))
-NO_FAILED_CONTAINER = Code(-300, "PodFailedWithoutFailedContainer")
-POD_CREATION_UNKNOWN_ERROR = Code(-310, "PodCreationUnknownError")
+SUCCEEDED: Final = Code(0, "Succeeded", type_name="Succeeded")
+
+CONTAINER_TRANSIENT: Final = Code(200, "ContainerTransientFailed", (TRANSIENT,))
+CONTAINER_CONFLICT: Final = Code(201, "ContainerTransientConflictFailed", (TRANSIENT, CONFLICT))
+CONTAINER_PERMANENT: Final = Code(210, "ContainerPermanentFailed", (PERMANENT,))
+
+CONFIG_MAP_DELETED_BY_OTHERS: Final = Code(-100, "ConfigMapExternalDeleted", (TRANSIENT,))
+POD_DELETED_BY_OTHERS: Final = Code(-101, "PodExternalDeleted", (TRANSIENT,))
+CACHE_TIMEOUT_CONFIG_MAP: Final = Code(-110, "ConfigMapLocalCacheCreationTimeout", (TRANSIENT,))
+CACHE_TIMEOUT_POD: Final = Code(-111, "PodLocalCacheCreationTimeout", (TRANSIENT,))
+POD_CREATION_TRANSIENT: Final = Code(-120, "PodCreationTransientError", (TRANSIENT,))
+"""Never stored: such a Pod is created again and again."""
+POD_CREATION_PERMANENT: Final = Code(-200, "PodCreationPermanentError", (PERMANENT,))
+STOPPED: Final = Code(-210, "StopFrameworkRequested", (PERMANENT,))
+FRAMEWORK_ATTEMPT_ENDS: Final = Code(-220, "FrameworkAttemptCompletion", (PERMANENT,))
+SCALED_DOWN: Final = Code(-230, "DeleteTaskRequested", (PERMANENT,))
+NO_FAILED_CONTAINER: Final = Code(-300, "PodFailedWithoutFailedContainer")
+POD_CREATION_UNKNOWN: Final = Code(-310, "PodCreationUnknownError")
+
+PREDEFINED: Final = {value.code: value for value in list(globals().values()) if isinstance(value, Code)}
+
+
+def unrecognized(exit_code: int) -> Code:
+    """What a failure is that nothing is known of: the container's exit code stands for itself."""
+    return Code(exit_code, "ContainerUnrecognizedFailed")
+
+
+def is_reserved(code: int) -> bool:
+    return any(low <= code <= high for low, high in RESERVED)
