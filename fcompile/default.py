@@ -84,6 +84,6 @@ def _scalar(value: Any, kind: str) -> Any:
         return value
     if kind == "quantity":
         return json_number(value)
-    if kind in ("integer", "int-or-string") and isinstance(value, float) and value.is_integer():
+    if kind in ("integer", "int-or-string", "any") and isinstance(value, float) and value.is_integer():
         return int(value)
     return value

@@ -50,6 +50,7 @@ MAPS = {
 _TYPES = {"string": "string", "integer": "integer", "number": "number", "boolean": "boolean"}
 _EMPTY = {"x-kubernetes-preserve-unknown-fields": True, "maxLength": 0, "maxItems": 0, "maxProperties": 0, "minimum": 0, "maximum": 0}
 """Of a field that may not be used: what is empty is the same as left out."""
+_PREFIX_LENGTH = "(?=[^/]{1,253}/)"
 _LOOKS_AROUND = ("(?=", "(?!", "(?<")
 """What the API server's regular expressions do not have."""
 
@@ -187,9 +188,11 @@ def _string(field: Field, own: bool, item: bool) -> Schema:
         return {"enum": [*([""] if empty else []), *field.enum]}
     schema: Schema = {"minLength": 1} if field.required and not item else {}
     form = FORMATS[field.format] if field.format else None
-    if form is None or not form.pattern or any(look in form.pattern for look in _LOOKS_AROUND):
+    # The length of a key's prefix can be left to the API server.
+    asked = form.pattern.replace(_PREFIX_LENGTH, "") if form else ""
+    if form is None or not asked or any(look in asked for look in _LOOKS_AROUND):
         return schema
-    pattern = f"^(?:{form.pattern})$"
+    pattern = f"^(?:{asked})$"
     if own and form.max_length:
         schema["maxLength"] = form.max_length
     return {**schema, "pattern": ("^$|" if empty else "") + pattern + ("" if own else f"|{PLACEHOLDER}")}

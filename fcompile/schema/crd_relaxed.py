@@ -53,5 +53,5 @@ def _only_types(schema: Schema) -> Schema:
         kept["properties"] = {name: _only_types(value) for name, value in kept["properties"].items()}
     for inner in ("items", "additionalProperties"):
         if inner in kept:
-            kept[inner] = _only_types(kept[inner])
+            kept[inner] = {**_only_types(kept[inner]), "nullable": True}
     return kept

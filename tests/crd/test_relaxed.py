@@ -30,7 +30,9 @@ BUNDLE = "spec volumes projected sources clusterTrustBundle"
 def test_a_field_that_is_taken_out_has_only_types() -> None:
     operator = at(pod(36), f"{BUNDLE} labelSelector matchExpressions operator")
     assert operator == {"type": "string"}
-    assert "required" not in at(pod(36), f"{BUNDLE} labelSelector matchExpressions")
+    expression = at(pod(36), f"{BUNDLE} labelSelector matchExpressions")
+    assert "required" not in expression
+    assert expression["nullable"]
     assert at(pod(36), "spec containers lifecycle stopSignal") == {"type": "string"}
     certificate = at(pod(36), "spec volumes projected sources podCertificate")
     assert certificate["properties"]["maxExpirationSeconds"] == {"type": "integer", "format": "int32"}
