@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -21,17 +21,21 @@ class Pods:
         self.path = f"/api/v1/namespaces/{namespace}/pods"
 
     def create(
-        self, name: str, *, finalizers: tuple[str, ...] = (), containers: tuple[str, ...] = ("main",), **wishes: str
-    ) -> dict[str, Any]:
-        """:param wishes: annotations of the stand-in with underscores, and fields of the Pod's spec."""
-        fields = {"restartPolicy": "Never", **{name: value for name, value in wishes.items() if name in ("restartPolicy", "nodeName")}}
-        annotations = {f"kubelet.test/{name.replace('_', '-')}": value for name, value in wishes.items() if name not in fields}
+        self,
+        name: str,
+        spec: Mapping[str, object] | None = None,
+        *,
+        finalizers: tuple[str, ...] = (),
+        containers: tuple[str, ...] = ("main",),
+        **wishes: str,
+    ) -> None:
+        """:param wishes: annotations for the stand-in, with underscores."""
+        annotations = {f"kubelet.test/{name.replace('_', '-')}": value for name, value in wishes.items()}
         metadata = {"name": name, "annotations": annotations, "finalizers": list(finalizers)}
-        spec = {**fields, "containers": [{"name": container, "image": "image"} for container in containers]}
-        status, answer = self.api.request("POST", self.path, {"metadata": metadata, "spec": spec})
+        made = [{"name": container, "image": "image"} for container in containers]
+        pod = {"metadata": metadata, "spec": {"restartPolicy": "Never", "containers": made, **(spec or {})}}
+        status, answer = self.api.request("POST", self.path, pod)
         assert status == 201, answer
-        made: dict[str, Any] = answer
-        return made
 
     def read(self, name: str) -> dict[str, Any] | None:
         status, answer = self.api.request("GET", f"{self.path}/{name}")
@@ -106,8 +110,8 @@ def test_pods_without_a_node_are_spread_and_run_until_they_are_told(kubelet: Kub
 
 
 def test_a_running_pod_is_deleted_gracefully(kubelet: Kubelet, pods: Pods) -> None:
-    pods.create("quick", nodeName=kubelet.nodes[0], finalizers=("test.example/hold",))
-    pods.create("slow", nodeName=kubelet.nodes[0], stop_seconds="0.5")
+    pods.create("quick", {"nodeName": kubelet.nodes[0]}, finalizers=("test.example/hold",))
+    pods.create("slow", {"nodeName": kubelet.nodes[0]}, stop_seconds="0.5")
     until(lambda: pods.phase("quick") == pods.phase("slow") == "Running")
     pods.delete("slow", gracePeriodSeconds=30)
     terminating = pods.read("slow")
@@ -121,7 +125,7 @@ def test_a_running_pod_is_deleted_gracefully(kubelet: Kubelet, pods: Pods) -> No
 
 
 def test_containers_that_do_not_stop_in_time_are_killed(kubelet: Kubelet, pods: Pods) -> None:
-    pods.create("stubborn", nodeName=kubelet.nodes[0], stop_seconds="60", finalizers=("test.example/hold",))
+    pods.create("stubborn", {"nodeName": kubelet.nodes[0]}, stop_seconds="60", finalizers=("test.example/hold",))
     until(lambda: pods.phase("stubborn") == "Running")
     pods.delete("stubborn", gracePeriodSeconds=1)
     until(lambda: pods.phase("stubborn") == "Failed")
@@ -141,15 +145,15 @@ def test_a_new_pod_of_the_same_name_is_another_pod(kubelet: Kubelet, pods: Pods)
 
 def test_a_lost_node_does_nothing_until_it_is_back(kubelet: Kubelet, cluster: Cluster, pods: Pods) -> None:
     lost, alive = kubelet.nodes
-    pods.create("deleted", nodeName=lost)
-    pods.create("ending", nodeName=lost)
+    pods.create("deleted", {"nodeName": lost})
+    pods.create("ending", {"nodeName": lost})
     until(lambda: pods.phase("deleted") == pods.phase("ending") == "Running")
     kubelet.lose(lost)
     _, node = cluster.api.request("GET", f"/api/v1/nodes/{lost}")
     assert [condition["status"] for condition in node["status"]["conditions"] if condition["type"] == "Ready"] == ["Unknown"]
     pods.delete("deleted")
     kubelet.finish("ending")
-    pods.create("elsewhere", nodeName=alive, run_seconds="0")
+    pods.create("elsewhere", {"nodeName": alive}, run_seconds="0")
     until(lambda: pods.phase("elsewhere") == "Succeeded")
     assert (pods.phase("deleted"), pods.phase("ending")) == ("Running", "Running")
     kubelet.recover(lost)
@@ -168,8 +172,8 @@ def test_an_image_that_never_pulls(pods: Pods) -> None:
 
 @pytest.mark.usefixtures("kubelet")
 def test_containers_start_again_where_the_pod_wants_it(pods: Pods) -> None:
-    pods.create("crashing", restartPolicy="OnFailure", run_seconds="0", exit_code="1")
-    pods.create("done", restartPolicy="OnFailure", run_seconds="0")
+    pods.create("crashing", {"restartPolicy": "OnFailure"}, run_seconds="0", exit_code="1")
+    pods.create("done", {"restartPolicy": "OnFailure"}, run_seconds="0")
     until(lambda: pods.waiting("crashing") == "CrashLoopBackOff")
     until(lambda: pods.phase("done") == "Succeeded")
     pod = pods.read("crashing")
@@ -180,10 +184,20 @@ def test_containers_start_again_where_the_pod_wants_it(pods: Pods) -> None:
 @pytest.mark.usefixtures("kubelet")
 def test_a_pod_that_fails_as_a_whole(pods: Pods) -> None:
     pods.create("evicted", run_seconds="0", failure_reason="Evicted")
-    until(lambda: pods.phase("evicted") == "Failed")
-    pod = pods.read("evicted")
+    pods.create("late", {"activeDeadlineSeconds": 1}, run_seconds="60")
+    until(lambda: pods.phase("evicted") == pods.phase("late") == "Failed")
+    reasons = {name: (pods.read(name) or {})["status"]["reason"] for name in ("evicted", "late")}
+    assert reasons == {"evicted": "Evicted", "late": "DeadlineExceeded"}
+
+
+@pytest.mark.usefixtures("kubelet")
+def test_init_containers_have_run_before(pods: Pods) -> None:
+    pods.create("with-init", {"initContainers": [{"name": "first", "image": "image"}]})
+    until(lambda: pods.phase("with-init") == "Running")
+    pod = pods.read("with-init")
     assert pod
-    assert pod["status"]["reason"] == "Evicted"
+    (first,) = pod["status"]["initContainerStatuses"]
+    assert first["state"]["terminated"]["exitCode"] == 0
 
 
 def test_a_few_hundred_pods(kubelet: Kubelet, pods: Pods) -> None:
