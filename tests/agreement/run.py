@@ -35,11 +35,13 @@ class Run(NamedTuple):
     judged: list[Judged]
 
 
-def run(judge: Judge, count: int, seed: int) -> Run:
-    """Judge `count` mutants; the same ones for the same seed and version."""
+def run(judge: Judge, count: int, seed: int, every: int = 1) -> Run:
+    """Judge `count` mutants; the same ones for the same seed and version. `every` takes only so many-th of what they are made from."""
     status, document = judge.api.request("GET", "/openapi/v3/api/v1")
     assert status == 200, document
-    candidates = list(seeds())
+    if isinstance(document, str):  # an old server does not say that it is JSON
+        document = json.loads(document)
+    candidates = list(seeds())[::every]
     verdicts = list(_in_threads(judge.verdict, candidates))
     bases = [one for one, verdict in zip(candidates, verdicts, strict=True) if verdict.is_made and not verdict.server and not verdict.crd]
     mutator = Mutator(Api(document), bases, candidates, Random(seed))
