@@ -68,6 +68,13 @@ def test_what_only_a_server_sets_goes() -> None:
     assert "status" not in made
 
 
+def test_empty_metadata_goes() -> None:
+    """The API server does not keep it."""
+    value = framework(role())
+    value["metadata"] |= {"labels": {}, "annotations": {}, "finalizers": []}
+    assert default(value).framework["metadata"] == {"name": "train"}
+
+
 @pytest.mark.parametrize(
     ("given", "wanted"),
     [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from fcompile.lower.atomic import as_stored
 from fcompile.lower.digest import LOWERING_VERSION, digest
 from fcompile.lower.environment import lower_container
 from fcompile.lower.placeholders import role_values, substitute
@@ -90,7 +91,7 @@ def lower_role(framework: str, role: dict[str, Any]) -> Role:
 
 def _lower_pod(framework: str, role: dict[str, Any]) -> dict[str, Any]:
     known = role_values(framework, role["name"])
-    template = canonical_quantities(substitute(role["task"]["pod"], known), POD_TEMPLATE)
+    template = as_stored(canonical_quantities(substitute(role["task"]["pod"], known), POD_TEMPLATE), POD_TEMPLATE)
     spec = template.get("spec") or {}
     if role.get("service") is not None:
         spec = add_host_names(spec, framework, role["name"])

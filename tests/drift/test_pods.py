@@ -55,5 +55,3 @@ def _changes_show(cluster: Cluster, pod: Object) -> None:
         # Somebody else's field is a conflict, which kubectl reports as an error: a difference all the same.
         assert code != 0
         assert seen in out or "conflict" in err
-
-

@@ -19,18 +19,20 @@ def _expression(draw: st.DrawFn, keys: Strategy, *, of_nodes: bool) -> dict[str,
         made["values"] = draw(st.lists(label_values, min_size=1, max_size=3))
     elif operator in ("Gt", "Lt"):
         made["values"] = [draw(words("1", "007"))]
+    elif draw(st.booleans()):
+        made["values"] = []
     return made
 
 
 SELECTOR = some(
     {
-        "matchLabels": st.dictionaries(label_keys, label_values, min_size=1, max_size=2),
-        "matchExpressions": st.lists(_expression(label_keys, of_nodes=False), min_size=1, max_size=2),
+        "matchLabels": st.dictionaries(label_keys, label_values, max_size=2),
+        "matchExpressions": st.lists(_expression(label_keys, of_nodes=False), max_size=2),
     }
 )
 _NODE_TERM = some(
     {
-        "matchExpressions": st.lists(_expression(_NODE_KEYS, of_nodes=True), min_size=1, max_size=2),
+        "matchExpressions": st.lists(_expression(_NODE_KEYS, of_nodes=True), max_size=2),
         "matchFields": st.just([{"key": "metadata.name", "operator": "In", "values": ["node-{{FC_TASK_INDEX}}"]}]),
     },
 )
@@ -82,9 +84,19 @@ def _toleration(draw: st.DrawFn) -> dict[str, Any]:
     if draw(st.integers(0, 5)) == 0:
         return {"operator": "Exists"}
     made: dict[str, Any] = {"key": draw(words("nvidia.com/gpu", "on", "node.kubernetes.io/unreachable", "i{{FC_TASK_INDEX}}"))}
-    made |= draw(st.sampled_from(({"operator": "Exists"}, {"operator": "Equal", "value": "no"}, {"value": "{{FC_TASK_INDEX}}"}, {})))
+    made |= draw(
+        st.sampled_from(
+            (
+                {"operator": "Exists"},
+                {"operator": "Equal", "value": "no"},
+                {"value": "{{FC_TASK_INDEX}}"},
+                {"operator": "", "value": ""},
+                {},
+            )
+        )
+    )
     effect = draw(words("", "NoSchedule", "PreferNoSchedule", "NoExecute"))
-    if effect:
+    if effect or draw(st.booleans()):
         made["effect"] = effect
     if effect == "NoExecute" and draw(st.booleans()):
         made["tolerationSeconds"] = draw(st.sampled_from([-1, 0, 300]))

@@ -16,7 +16,7 @@ _FIELDS = words("metadata.name", "metadata.namespace", "metadata.uid", "metadata
 
 @st.composite
 def _items(draw: st.DrawFn) -> list[dict[str, Any]]:
-    paths = draw(distinct(_PATHS, least=1))
+    paths = draw(distinct(_PATHS))
     return [draw(some({"mode": _MODES}, key=_KEYS, path=st.just(path))) for path in paths]
 
 
