@@ -143,10 +143,13 @@ class Kubelet:
 
     def _look_and_watch(self) -> None:
         while not self._stopped.is_set():
-            status, answer = self.api.request("GET", self._pods, query={"resourceVersion": "0"})
+            status, answer = self.api.request("GET", self._pods)
             assert status == 200, answer
             for pod in answer["items"]:
                 self._see(pod)
+            there = {pod["metadata"]["uid"] for pod in answer["items"]}
+            with self._lock:
+                self._runs = {uid: run for uid, run in self._runs.items() if uid in there}
             self._watch = self.api.watch(self._pods, {"resourceVersion": answer["metadata"]["resourceVersion"]})
             if self._stopped.is_set():
                 self._watch.stop()
@@ -290,6 +293,8 @@ class Kubelet:
     def _write(self, method: str, path: str, body: object = None, content_type: str = "") -> bool:
         """False when what is written to has gone or is another by now; raises on any other refusal."""
         status, answer = self.api.request(method, path, body, content_type=content_type)
+        if status == 409 and "has been modified" in answer["message"]:  # others write so often that the server gave up
+            return self._write(method, path, body, content_type)
         if status < 300:
             return True
         if status in (404, 409) or (status == 422 and "metadata.uid" in answer["message"]):
