@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from copy import deepcopy
@@ -11,7 +12,7 @@ from typing import Any, NamedTuple
 from fcompile.check.catalog import all_rules
 from fcompile.diagnostics.problem import Severity
 from tests.agreement.run import Judged, Run
-from tests.agreement.verdicts import Judge, Verdict
+from tests.agreement.verdicts import Judge, Refusal, Verdict
 
 MOST_MISSES = 0.005
 """Of what the API server refuses."""
@@ -83,6 +84,7 @@ def report(run: Run, judge: Judge, version: str, seed: int, seconds: float) -> R
         "refused by validate": sum(bool(one.errors) for one in verdicts),
         "refused by the CRD": sum(bool(one.crd) for one in verdicts),
         "refused by the API server": sum(bool(one.server) for one in verdicts),
+        "different reasons of the API server": len({_reason(one.server) for one in verdicts if one.server}),
         "run": sum(one.is_made and not one.server and not one.crd for one in verdicts),
         "no Pod could be made": sum(not one.is_made for one in verdicts),
     }
@@ -125,6 +127,11 @@ def _cause(message: str) -> str:
     field, _, said = message.partition(": ")
     words = said.partition(": ")
     return f"{field}: {words[0].partition(' ')[0]} {words[2]}"[:160] if words[2] else message[:160]
+
+
+def _reason(refusal: Refusal) -> tuple[str, str]:
+    """The field's own name, and what is wrong with it without the values that the message quotes."""
+    return refusal.field.rpartition(".")[2], re.sub(r"\"[^\"]*\"|[\w./{}$-]*\d[\w./{}$-]*|: .*?: ", "…", refusal.message)[:60]
 
 
 def _finding(name: str, group: list[Judged], judge: Judge, differs: Callable[[Verdict], bool], cause: Callable[[Verdict], str]) -> Finding:

@@ -178,12 +178,8 @@ def _in_another_cluster(message: str, made: dict[str, Any]) -> tuple[list[tuple[
     return None
 
 
-def _refusal(answer: dict[str, Any], message: str) -> Refusal | None:
+def _refusal(answer: dict[str, Any], message: str) -> Refusal:
     causes = (answer.get("details") or {}).get("causes") or []
-    # A cluster may run privileged containers or not.
-    left = [cause for cause in causes if "disallowed by cluster policy" not in cause.get("message", "")]
-    if causes and not left:
-        return None
-    if left and answer.get("reason") == "Invalid":
-        return Refusal(re.sub(r"\[[^\]]*\]", "[]", left[0].get("field", "")), left[0].get("message", ""))
+    if causes and answer.get("reason") == "Invalid":
+        return Refusal(re.sub(r"\[[^\]]*\]", "[]", causes[0].get("field", "")), causes[0].get("message", ""))
     return Refusal("", message)
