@@ -140,3 +140,27 @@ def test_go_that_fails_says_why(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
     with pytest.raises(ClusterError, match="module lookup disabled by GOPROXY=off"):
         build(["kubectl"], "1.36.3", lambda _: None)
     assert not any(cached(command, "1.36.3").exists() for command in COMMANDS)
+
+
+SLOW_GO = """#!/bin/sh
+# Stands for a Go that takes its time: what it is asked to build, it makes a file of.
+PATH=/usr/bin:/bin
+echo begin >>"$0.log"
+sleep 0.3
+while [ "$1" != -o ]; do shift; done
+echo "$3" >"$2"
+echo end >>"$0.log"
+"""
+
+
+def test_two_runs_at_once_build_everything_once(without_go: None, tmp_path: Path, repository: Path) -> None:
+    go = tmp_path / "bin" / "go"
+    go.write_text(SLOW_GO)
+    go.chmod(0o755)
+    left = cached("kubectl", "1.36.3").parent.parent / "building-killed"
+    left.mkdir(parents=True)
+    runs = [subprocess.Popen([sys.executable, "-m", "tests.cluster", "build"], cwd=repository, stdout=subprocess.DEVNULL) for _ in range(2)]
+    assert [run.wait(60) for run in runs] == [0, 0]
+    assert Path(f"{go}.log").read_text() == "begin\nend\n" * len(COMMANDS)
+    assert cached("kubectl", "1.36.3").read_text() == "k8s.io/kubernetes/cmd/kubectl\n"
+    assert not left.exists()
