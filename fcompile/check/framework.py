@@ -35,6 +35,11 @@ def _all(subject: Subject, source_text: str) -> Iterator[Finding]:
     yield from name_rules(subject)
     yield from service_rules(subject)
     yield from placeholder_rules(subject, source_text)
+    if "\\" in source_text or "\x7f" in source_text or not source_text.isascii():
+        # Seldom, and every module more is time at each start.
+        from fcompile.check.characters import character_rules
+
+        yield from character_rules(subject.value, source_text)
     yield from size_rules(subject.value, len(source_text), "*" in source_text)
 
 

@@ -1,7 +1,7 @@
 """What the API server compares as a whole, as the API server stores it.
 
-A server-side diff goes field by field, but some lists and objects are atomic: a difference anywhere in them is a conflict over all of them. So
-there, unlike elsewhere in a Pod, an empty value that the server drops or a default that it fills in would show as one.
+A server-side diff goes field by field, but some lists and objects are atomic: a difference anywhere in one is a conflict over all of it.
+So there, unlike elsewhere in a Pod, an empty value that the server drops or a default that it fills in would show as a difference.
 """
 
 from __future__ import annotations

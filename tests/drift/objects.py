@@ -21,7 +21,7 @@ Path = tuple[str | int, ...]
 _PLURALS = {"Pod": "pods", "ConfigMap": "configmaps", "Service": "services", "Framework": "frameworks"}
 _NOT_FOR_YAML = re.compile("[\x7f-\x9f\ufffe\uffff]")
 """`kubectl diff` and a server-side apply read JSON as YAML. There these characters, which stand in JSON as they are, are refused;
-only U+0085 is taken for a line break and folded, so that what is stored is not what was sent, and nobody is told. (FC117 warns.)"""
+only U+0085 is taken for a line break and folded, so that what is stored is not what was sent, and nobody is told. (FC116 warns.)"""
 EMPTY: tuple[Any, ...] = (False, 0, "", [], {})
 
 

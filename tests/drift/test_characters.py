@@ -1,0 +1,41 @@
+"""FC116 warns of exactly those characters that a server-side apply and `kubectl diff` cannot carry."""
+
+from __future__ import annotations
+
+from fcompile.check.characters import character_rules
+from fcompile.emit import yaml
+from tests.cluster import Cluster
+from tests.drift.objects import listed
+
+CHARACTERS = [*map(chr, range(0xA2)), *"\u2028\u2029\u200b\u202e\ufeff\ufffc\ufffd\ufffe\uffff\ue000\U0001f600\U0001fffe\U0010ffff"]
+
+
+def warned_of(character: str) -> bool:
+    """Whether the rule finds it."""
+    return bool(list(character_rules({"spec": character}, character)))
+
+
+def test_every_character(cluster: Cluster, namespace: str) -> None:
+    head = {"apiVersion": "v1", "kind": "ConfigMap"}
+    sent = {
+        f"c{ord(character):x}": {
+            **head,
+            "metadata": {"name": f"c{ord(character):x}", "namespace": namespace},
+            "data": {"k": f"a{character} b"},
+        }
+        for character in CHARACTERS
+    }
+    cluster.kubectl("apply", "--server-side", "-f", "-", input="".join(yaml.stream(list(sent.values()))), check=False)
+    stored = listed(cluster, next(iter(sent.values())))
+    kept = {name for name, value in stored.items() if value["data"] == sent[name]["data"]}
+    assert kept == {f"c{ord(character):x}" for character in CHARACTERS if not warned_of(character)}
+
+    cluster.kubectl("delete", "configmap", "--all", "-n", namespace)
+    cluster.kubectl("create", "-f", "-", input="".join(yaml.stream(list(sent.values()))))
+    stored = listed(cluster, next(iter(sent.values())))
+    assert {name: value["data"] for name, value in stored.items()} == {name: value["data"] for name, value in sent.items()}
+    refused = cluster.kubectl("diff", "-f", "-", input=yaml.dump(sent["c7f"]), check=False)
+    assert (refused.returncode, "control characters" in refused.stderr) == (2, True)
+    fine = [value for name, value in sent.items() if name in kept]
+    compared = cluster.kubectl("diff", "--concurrency=4", "-f", "-", input="".join(yaml.stream(fine)), check=False)
+    assert (compared.returncode, compared.stdout) == (0, "")
