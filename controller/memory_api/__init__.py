@@ -1,0 +1,18 @@
+"""An API server in memory: what the controller, a kubelet stand-in and the demo need of kube-apiserver, and how it behaves there.
+
+It is synchronous and deterministic: time and uids come from outside, there are no threads, and the garbage collector works when it is
+told to. `tests/memory_api` holds the same random operations against it and against a real server.
+
+What it has: Frameworks and a handful of built-in kinds (`kinds.py`); get, list, watch, create, update, patch (JSON merge patch and JSON
+patch) and delete; status subresources and the binding of Pods; resourceVersions, preconditions, finalizers, graceful, foreground,
+background and orphaning deletion.
+
+What it has not: validation beyond metadata and what may not change; defaults, but for the few that other behaviour rests on; admission;
+managedFields; server-side apply, strategic merge patches, deletecollection, dry runs, generateName; the deletion of namespaces.
+"""
+
+from fcontroller.memory_api.faults import Call, Crash, Fault, Faults, Lost, WatchFaults
+from fcontroller.memory_api.server import MemoryApi
+from fcontroller.memory_api.watch import Watch
+
+__all__ = ["Call", "Crash", "Fault", "Faults", "Lost", "MemoryApi", "Watch", "WatchFaults"]

@@ -1,0 +1,126 @@
+"""DELETE: at once, gracefully, or when the finalizers have gone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from fcontroller.memory_api import pods
+from fcontroller.memory_api.answers import Problem, bad_request, conflict, invalid, named, not_found, success
+from fcontroller.memory_api.kinds import PODS, Kind
+from fcontroller.memory_api.metadata import FOREGROUND, ORPHAN
+from fcontroller.memory_api.store import Collection, Store, moved, text_of
+from fcontroller.memory_api.values import Object
+
+_POLICIES = ("Foreground", "Background", "Orphan")
+
+
+class Options(NamedTuple):
+    """The DeleteOptions of a request. What is None was not given."""
+
+    uid: str | None = None
+    resource_version: str | None = None
+    grace: int | None = None
+    policy: str | None = None
+
+
+def options(body: Any, query: Mapping[str, str]) -> Options:
+    """The options of a request: of its body, or without one of its query."""
+    given: Mapping[str, Any] = body or query
+    if not isinstance(given, Mapping):
+        raise bad_request("couldn't get version/kind; json parse error: DeleteOptions are an object")
+    policy = given.get("propagationPolicy")
+    if policy is not None and policy not in _POLICIES:
+        supported = ", ".join(f'"{name}"' for name in (*_POLICIES, "nil"))
+        message = f'Unsupported value: "{policy}": supported values: {supported}'
+        raise invalid("meta.k8s.io", "DeleteOptions", "", [Problem("FieldValueNotSupported", "propagationPolicy", message)])
+    preconditions = given.get("preconditions") or {}
+    grace = given.get("gracePeriodSeconds")
+    return Options(preconditions.get("uid"), preconditions.get("resourceVersion"), None if grace is None else int(grace), policy)
+
+
+def delete(store: Store, collection: Collection, namespace: str, name: str, wanted: Options) -> tuple[int, Object]:
+    """Deletes an object, or marks it as being deleted.
+
+    :returns: 200, and the object as it is then or a Status that says that it has gone.
+    """
+    kind, key = collection.kind, collection.key(namespace, name)
+    old = collection.objects.get(key)
+    if old is None:
+        raise not_found(kind, name)
+    _check(kind, name, old["metadata"], wanted)
+    after = dict(old["metadata"])
+    graceful = kind is PODS and not _ends_now(after)
+    if graceful and not _marked_gracefully(store, after, old, wanted.grace):
+        return 200, old
+    finalizers = _finalizers(old["metadata"].get("finalizers") or [], wanted.policy)
+    if set(finalizers) != set(after.get("finalizers") or ()):
+        after["finalizers"] = finalizers
+        if not finalizers:
+            del after["finalizers"]
+    if finalizers and not graceful:
+        _mark(store, after)
+    if graceful or finalizers:
+        new = store.put(collection, key, {**old, "metadata": after})
+        if finalizers or after["deletionGracePeriodSeconds"]:
+            return 200, new
+    return 200, _gone(kind, store.remove(collection, key))
+
+
+def _check(kind: Kind, name: str, old: Object, wanted: Options) -> None:
+    for what, given, record, advice in (
+        ("UID", wanted.uid, old["uid"], "The object might have been deleted and then recreated"),
+        ("ResourceVersion", wanted.resource_version, old["resourceVersion"], "The object might have been modified"),
+    ):
+        if given is not None and given != record:
+            why = f"the {what} in the precondition ({given}) does not match the {what} in record ({record}). {advice}"
+            raise conflict(kind, name, why, kind.kind)
+
+
+def _ends_now(metadata: Object) -> bool:
+    """Whether a Pod is being deleted, with no time left."""
+    return "deletionTimestamp" in metadata and not metadata.get("deletionGracePeriodSeconds")
+
+
+def _marked_gracefully(store: Store, after: Object, pod: Object, asked: int | None) -> bool:
+    """Sets when a Pod is to have gone; False when that is known already and not shortened."""
+    if "deletionTimestamp" not in after:
+        seconds = pods.grace(pod, asked)
+        after["deletionTimestamp"] = text_of(moved(store.timestamp(), seconds))
+        after["deletionGracePeriodSeconds"] = seconds
+        after["generation"] += 1
+        return True
+    there: int = after["deletionGracePeriodSeconds"]
+    if asked is None or asked >= there:
+        return False
+    seconds = 1 if asked < 0 else asked
+    end, now = moved(after["deletionTimestamp"], seconds - there), moved(store.timestamp(), 0)
+    if end < now:
+        end, seconds = now, min(seconds, 1)
+    after["deletionTimestamp"], after["deletionGracePeriodSeconds"] = text_of(end), seconds
+    return True
+
+
+def _mark(store: Store, after: Object) -> None:
+    """Marks an object as being deleted that stays for its finalizers only."""
+    if "deletionTimestamp" not in after and "generation" in after:
+        after["generation"] += 1
+    now = store.timestamp()
+    after["deletionTimestamp"] = min(after.get("deletionTimestamp", now), now)
+    after["deletionGracePeriodSeconds"] = 0
+
+
+def _finalizers(there: list[str], policy: str | None) -> list[str]:
+    """The finalizers of an object that is being deleted: those of the garbage collector are as the policy wants them."""
+    if policy is None:
+        # Without a policy the first of the collector's finalizers says what is to become of the dependents.
+        policy = next((name for name in there if name in (FOREGROUND, ORPHAN)), "")
+    own = {"Foreground": FOREGROUND, "Orphan": ORPHAN}.get(policy, policy if policy in (FOREGROUND, ORPHAN) else "")
+    return [name for name in there if name not in (FOREGROUND, ORPHAN)] + ([own] if own else [])
+
+
+def _gone(kind: Kind, removed: Object) -> Object:
+    if kind.deleted_is_shown:
+        return removed
+    about = removed["metadata"]
+    return success(details={**named(about["name"], kind.group, kind.plural), "uid": about["uid"]})

@@ -1,0 +1,92 @@
+"""The kinds that there are, and in what they differ."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+_METADATA = ("metadata.name", "metadata.namespace")
+
+
+class Kind(NamedTuple):
+    """A kind of object, and what its storage allows."""
+
+    group: str
+    version: str
+    kind: str
+    plural: str
+    namespaced: bool = True
+    #: A custom resource: other words in some errors, and a status subresource that keeps metadata as it is.
+    custom: bool = False
+    #: The status is written through a subresource only.
+    status: bool = False
+    #: `metadata.generation` counts the changes of the spec.
+    generation: bool = False
+    #: PUT creates what is not there.
+    created_by_put: bool = False
+    #: PUT without a resourceVersion overwrites whatever is there.
+    unconditional: bool = True
+    #: DELETE answers with the object, not with a Status.
+    deleted_is_shown: bool = False
+    #: What a fieldSelector can ask for, beside the name and the namespace.
+    fields: tuple[str, ...] = ()
+    #: Fields of the object that are left out when they are empty.
+    omitted: tuple[str, ...] = ()
+
+    @property
+    def api_version(self) -> str:
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+    @property
+    def resource(self) -> str:
+        """The plural with its group, as messages have it."""
+        return f"{self.plural}.{self.group}" if self.group else self.plural
+
+    @property
+    def storage_prefix(self) -> str:
+        if self.custom:
+            return f"/registry/{self.group}/{self.plural}"
+        return f"/registry/{_STORED_AS.get(self.plural, self.plural)}"
+
+    @property
+    def selectable(self) -> tuple[str, ...]:
+        """All that a fieldSelector can ask for."""
+        return (*_METADATA, *self.fields)
+
+
+_STORED_AS = {"services": "services/specs", "nodes": "minions"}
+
+FRAMEWORKS = Kind(
+    "frameworkcontroller.microsoft.com",
+    "v1",
+    "Framework",
+    "frameworks",
+    custom=True,
+    status=True,
+    generation=True,
+    unconditional=False,
+)
+PODS = Kind(
+    "",
+    "v1",
+    "Pod",
+    "pods",
+    status=True,
+    generation=True,
+    deleted_is_shown=True,
+    fields=("spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName", "status.phase"),
+)
+CONFIG_MAPS = Kind("", "v1", "ConfigMap", "configmaps", omitted=("data", "binaryData"))
+SERVICES = Kind("", "v1", "Service", "services", status=True, created_by_put=True, deleted_is_shown=True)
+EVENTS = Kind(
+    "",
+    "v1",
+    "Event",
+    "events",
+    created_by_put=True,
+    fields=("involvedObject.kind", "involvedObject.name", "involvedObject.namespace", "involvedObject.uid", "reason", "type"),
+)
+NODES = Kind("", "v1", "Node", "nodes", namespaced=False, status=True, fields=("spec.unschedulable",))
+NAMESPACES = Kind("", "v1", "Namespace", "namespaces", namespaced=False, status=True, fields=("status.phase",))
+LEASES = Kind("coordination.k8s.io", "v1", "Lease", "leases", created_by_put=True, unconditional=False)
+
+KINDS = (FRAMEWORKS, PODS, CONFIG_MAPS, SERVICES, EVENTS, NODES, NAMESPACES, LEASES)

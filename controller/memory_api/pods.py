@@ -1,0 +1,66 @@
+"""What is special about Pods: what of them may change, how they are deleted gracefully, how they get a node."""
+
+from __future__ import annotations
+
+from fcontroller.memory_api.answers import Problem, conflict, not_found, other_uid, success
+from fcontroller.memory_api.store import Collection, Store
+from fcontroller.memory_api.values import Object
+
+_DEFAULT_GRACE = 30
+_CHANGEABLE = ("activeDeadlineSeconds", "schedulingGates", "tolerations")
+_ENDED = ("Failed", "Succeeded")
+
+
+def prepare(pod: Object) -> None:
+    """Fills in what the server's own behaviour rests on; the many other defaults are not here."""
+    pod["metadata"]["generation"] = 1
+    pod["spec"] = {"terminationGracePeriodSeconds": _DEFAULT_GRACE, **(pod.get("spec") or {})}
+    pod["status"] = {"phase": "Pending"}
+
+
+def change_problems(new: Object, old: Object) -> list[Problem]:
+    """What is wrong with a changed spec: next to nothing of it may change."""
+    before, after = old.get("spec", {}), new.get("spec", {})
+    if before is after or _fixed(before) == _fixed(after):
+        return []
+    if any([len(after.get(name) or ()) != len(before.get(name) or ()) for name in ("containers", "initContainers")]):
+        return [Problem("FieldValueForbidden", "spec.containers", "Forbidden: pod updates may not add or remove containers")]
+    allowed = "images, activeDeadlineSeconds, more tolerations and fewer scheduling gates"
+    return [Problem("FieldValueForbidden", "spec", f"Forbidden: pod updates may not change fields other than {allowed}")]
+
+
+def _fixed(spec: Object) -> Object:
+    """What of a spec must stay as it is."""
+    result = {"terminationGracePeriodSeconds": _DEFAULT_GRACE, **{name: spec[name] for name in spec if name not in _CHANGEABLE}}
+    for name in ("containers", "initContainers"):
+        result[name] = [{**container, "image": ""} for container in spec.get(name) or ()]
+    return result
+
+
+def grace(pod: Object, asked: int | None) -> int:
+    """How many seconds a Pod that is being deleted has left: none before it has a node and after it has ended."""
+    if not pod["spec"].get("nodeName") or pod.get("status", {}).get("phase") in _ENDED:
+        return 0
+    if asked is None:
+        asked = int(pod["spec"].get("terminationGracePeriodSeconds", _DEFAULT_GRACE))
+    return 1 if asked < 0 else asked
+
+
+def bind(store: Store, collection: Collection, key: str, name: str, binding: Object) -> tuple[int, Object]:
+    """Gives a Pod its node, as the scheduler does."""
+    pod = collection.objects.get(key)
+    if pod is None:
+        raise not_found(collection.kind, name)
+    given, uid = binding.get("metadata") or {}, pod["metadata"]["uid"]
+    if given.get("uid") and given["uid"] != uid:
+        raise other_uid(collection.kind, key, name, given["uid"], uid)
+    node = (binding.get("target") or {}).get("name")
+    if "deletionTimestamp" in pod["metadata"]:
+        raise conflict(collection.kind, name, f"pod {name} is being deleted, cannot be assigned to a host", "pods/binding")
+    if there := pod["spec"].get("nodeName"):
+        raise conflict(collection.kind, name, f'pod {name} is already assigned to node "{there}"', "pods/binding")
+    scheduled = {"type": "PodScheduled", "status": "True", "lastProbeTime": None, "lastTransitionTime": store.timestamp()}
+    others = [condition for condition in pod["status"].get("conditions") or () if condition.get("type") != "PodScheduled"]
+    status = {**pod["status"], "conditions": [*others, scheduled]}
+    store.put(collection, key, {**pod, "metadata": dict(pod["metadata"]), "spec": {**pod["spec"], "nodeName": node}, "status": status})
+    return 201, success(code=201)

@@ -1,0 +1,146 @@
+"""The server: paths and methods, and what answers them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from fcontroller.memory_api import deletion, pods, writing
+from fcontroller.memory_api.answers import Refusal, bad_request, no_such_path, not_allowed, not_found
+from fcontroller.memory_api.collector import Collector
+from fcontroller.memory_api.kinds import KINDS, NAMESPACES, PODS, Kind
+from fcontroller.memory_api.lists import listed
+from fcontroller.memory_api.store import Collection, Store
+from fcontroller.memory_api.values import copied
+from fcontroller.memory_api.watch import Refused, Watch
+
+Query = Mapping[str, str]
+_NOTHING: Query = {}
+
+
+class Target(NamedTuple):
+    """What a path leads to: a collection, an object in it, or a part of that."""
+
+    collection: Collection
+    namespace: str
+    name: str
+    part: str
+
+
+class MemoryApi:
+    """An API server in memory, with the namespace `default`."""
+
+    def __init__(self, clock: Callable[[], datetime], new_uid: Callable[[], str], *, history: int = 100_000) -> None:
+        """Starts empty.
+
+        :param clock: the time, in UTC.
+        :param new_uid: a uid that no object has had before.
+        :param history: how many changes of each kind a watch or a list of an older state can go back, at least.
+        """
+        self._store = Store(clock, new_uid, history)
+        self._collector = Collector(self._store)
+        self._by_path = {(_prefix(kind), kind.plural): self._store.collections[kind.group, kind.plural] for kind in KINDS}
+        self.request("POST", "/api/v1/namespaces", {"metadata": {"name": "default"}})
+
+    @property
+    def revision(self) -> int:
+        """The resourceVersion of the newest write."""
+        return self._store.revision
+
+    def request(
+        self, method: str, path: str, body: Any = None, query: Query = _NOTHING, content_type: str = "application/json"
+    ) -> tuple[int, Any]:
+        """One request.
+
+        :param method: GET, POST, PUT, PATCH or DELETE.
+        :param path: from the root: `/api/v1/namespaces/default/pods`.
+        :param body: JSON, decoded or as text or bytes; it is copied.
+        :param query: the parameters, decoded.
+        :param content_type: of a patch: `application/merge-patch+json` or `application/json-patch+json`.
+        :returns: the HTTP status code, and a body that is the caller's own: an object, a list or a Status.
+        :raises NotImplementedError: a dry run, which would be a write here.
+        """
+        if "dryRun" in query:
+            raise NotImplementedError("dryRun")
+        try:
+            code, answer = self._answer(method, self._target(path), _decoded(body), query, content_type)
+        except Refusal as refusal:
+            return refusal.code, refusal.status
+        # A list is made of copies already.
+        return code, answer if "items" in answer else copied(answer)
+
+    def watch(self, path: str, query: Query = _NOTHING) -> Watch:
+        """The changes of the collection at a path from now on, or from the query's resourceVersion on."""
+        try:
+            target = self._target(path)
+            if target.name:
+                raise not_allowed()
+            return Watch(self._store, target.collection, target.namespace, query)
+        except Refusal as refusal:
+            return Refused(refusal)
+
+    def collect(self, steps: int | None = None) -> int:
+        """Has the garbage collector do all that there is to do, or look at so many objects; returns how many writes it made."""
+        return self._collector.collect(steps)
+
+    def compact(self) -> None:
+        """Forgets the history: watches that have not read all of it, and lists of older states, end with 410."""
+        self._store.compact()
+
+    def _answer(self, method: str, target: Target, body: Any, query: Query, content_type: str) -> tuple[int, Any]:
+        store, (collection, namespace, name, part) = self._store, target
+        if part == "binding" and method == "POST":
+            return pods.bind(store, collection, collection.key(namespace, name), name, body or {})
+        if part == "binding":
+            raise not_allowed()
+        if method == "GET":
+            return 200, self._read(target) if name else listed(store, collection, namespace, query)
+        if method == "POST" and not name:
+            return writing.create(store, collection, namespace, body)
+        if method == "PUT" and name:
+            return writing.replace(store, collection, namespace, name, part, body)
+        if method == "PATCH" and name:
+            return writing.patch(store, collection, namespace, name, part, body, content_type)
+        if method == "DELETE" and name and not part and collection.kind is not NAMESPACES:
+            return deletion.delete(store, collection, namespace, name, deletion.options(body, query))
+        raise not_allowed()
+
+    def _read(self, target: Target) -> Any:
+        collection, namespace, name, _ = target
+        value = collection.objects.get(collection.key(namespace, name))
+        if value is None:
+            raise not_found(collection.kind, name)
+        return value
+
+    def _target(self, path: str) -> Target:
+        """What a path leads to; raises Refusal when there is nothing."""
+        prefix, _, rest = path[1:].partition("/v1/")
+        names = rest.split("/")
+        namespace = ""
+        if names[0] == NAMESPACES.plural and len(names) > 2 and (prefix, names[2]) in self._by_path:
+            namespace, names = names[1], names[2:]
+        collection = self._by_path.get((prefix, names[0]))
+        if collection is None or len(names) > 3:
+            raise no_such_path()
+        names += [""] * (3 - len(names))
+        kind, (_, name, part) = collection.kind, names
+        if part and part not in ("status" if kind.status else "", "binding" if kind is PODS else ""):
+            raise no_such_path()
+        if bool(namespace) != kind.namespaced and (name or namespace):
+            raise no_such_path()
+        return Target(collection, namespace, name, part)
+
+
+def _prefix(kind: Kind) -> str:
+    return f"apis/{kind.group}" if kind.group else "api"
+
+
+def _decoded(body: Any) -> Any:
+    if not isinstance(body, str | bytes):
+        return body
+    try:
+        return json.loads(body)
+    except ValueError as problem:
+        raise bad_request(f"couldn't get version/kind; json parse error: {problem}") from None

@@ -1,0 +1,151 @@
+"""What is stored, and every change of it, in order."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from operator import attrgetter
+from typing import NamedTuple
+
+from fcontroller.memory_api.answers import expired
+from fcontroller.memory_api.kinds import KINDS, Kind
+from fcontroller.memory_api.values import Object, same
+
+
+class Change(NamedTuple):
+    """One write: `old` is None for a new object, `new` is None for one that has gone."""
+
+    revision: int
+    key: str
+    old: Object | None
+    new: Object | None
+
+
+class Collection:
+    """All objects of one kind, by `namespace/name` (by name alone where there are no namespaces), and their changes."""
+
+    def __init__(self, kind: Kind) -> None:
+        self.kind = kind
+        self.objects: dict[str, Object] = {}
+        self.changes: list[Change] = []
+        #: How many older changes are forgotten.
+        self.dropped = 0
+        #: The revision of the newest of these.
+        self.horizon = 0
+
+    def key(self, namespace: str, name: str) -> str:
+        return f"{namespace}/{name}" if self.kind.namespaced else name
+
+    def position(self, revision: int) -> int:
+        """How many changes there were up to a revision, the forgotten ones included.
+
+        :raises Refusal: some after it are forgotten.
+        """
+        if revision < self.horizon:
+            raise expired(f"too old resource version: {revision} ({self.horizon})")
+        return self.dropped + bisect_right(self.changes, revision, key=attrgetter("revision"))
+
+    def since(self, position: int) -> list[Change]:
+        """The changes from a position on; raises Refusal when some of them are forgotten."""
+        if position < self.dropped:
+            raise expired(f"too old resource version, the oldest is {self.horizon}")
+        return self.changes[position - self.dropped :]
+
+    def at(self, revision: int) -> dict[str, Object]:
+        """The objects as they were at a revision; raises Refusal when that is too long ago."""
+        later = self.since(self.position(revision))
+        objects = dict(self.objects) if later else self.objects
+        for change in reversed(later):
+            if change.old is None:
+                objects.pop(change.key, None)
+            else:
+                objects[change.key] = change.old
+        return objects
+
+    def forget(self, count: int) -> None:
+        """Drops the oldest changes."""
+        if count:
+            self.horizon = self.changes[count - 1].revision
+            self.dropped += count
+            del self.changes[:count]
+
+
+class Store:
+    """All collections. Writing is here; what may be written is decided elsewhere."""
+
+    def __init__(self, clock: Callable[[], datetime], new_uid: Callable[[], str], history: int) -> None:
+        self.clock = clock
+        self.new_uid = new_uid
+        #: The resourceVersion of the newest change.
+        self.revision = 0
+        self.collections = {(kind.group, kind.plural): Collection(kind) for kind in KINDS}
+        self._history = history
+        self._listeners: list[Callable[[Collection, Change], None]] = []
+        self._second = datetime.min
+        self._second_text = ""
+
+    def listen(self, listener: Callable[[Collection, Change], None]) -> None:
+        """Has a function called after every write."""
+        self._listeners.append(listener)
+
+    def now(self) -> datetime:
+        return self.clock().replace(microsecond=0)
+
+    def timestamp(self) -> str:
+        """Now, as objects have it."""
+        now = self.now()
+        if now != self._second:  # a second has many writes
+            self._second, self._second_text = now, text_of(now)
+        return self._second_text
+
+    def put(self, collection: Collection, key: str, new: Object) -> Object:
+        """Stores an object, whose metadata gets the new resourceVersion; an object that is there in just this form is left alone.
+
+        :param new: may share parts with what is stored, but neither its own dict nor that of its metadata.
+        :returns: what is stored now.
+        """
+        old = collection.objects.get(key)
+        if old is not None:
+            new["metadata"]["resourceVersion"] = old["metadata"]["resourceVersion"]
+            if new == old and same(new, old):
+                return old
+        self.revision += 1
+        new["metadata"]["resourceVersion"] = str(self.revision)
+        collection.objects[key] = new
+        self._record(collection, Change(self.revision, key, old, new))
+        return new
+
+    def remove(self, collection: Collection, key: str) -> Object:
+        """Deletes an object; returns it with the resourceVersion of its deletion."""
+        old = collection.objects.pop(key)
+        self.revision += 1
+        self._record(collection, Change(self.revision, key, old, None))
+        return at_revision(old, self.revision)
+
+    def compact(self) -> None:
+        """Forgets all changes so far: who has not seen them has to list again."""
+        for collection in self.collections.values():
+            collection.forget(len(collection.changes))
+            collection.horizon = self.revision
+
+    def _record(self, collection: Collection, change: Change) -> None:
+        collection.changes.append(change)
+        if len(collection.changes) >= 2 * self._history:
+            collection.forget(self._history)
+        for listener in self._listeners:
+            listener(collection, change)
+
+
+def at_revision(value: Object, revision: int) -> Object:
+    """An object with another resourceVersion; all else is shared with it."""
+    return {**value, "metadata": {**value["metadata"], "resourceVersion": str(revision)}}
+
+
+def text_of(time: datetime) -> str:
+    return f"{time:%Y-%m-%dT%H:%M:%SZ}"
+
+
+def moved(text: str, seconds: int) -> datetime:
+    """The time that a timestamp says, so many seconds later."""
+    return datetime.fromisoformat(text) + timedelta(seconds=seconds)

@@ -1,0 +1,227 @@
+"""POST, PUT and PATCH."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from fcontroller.memory_api import metadata, pods
+from fcontroller.memory_api.answers import (
+    CHANGED,
+    Problem,
+    Refusal,
+    already_exists,
+    bad_request,
+    conflict,
+    invalid,
+    not_found,
+    other_uid,
+)
+from fcontroller.memory_api.kinds import EVENTS, FRAMEWORKS, NAMESPACES, PODS, SERVICES, Kind
+from fcontroller.memory_api.patch import patched
+from fcontroller.memory_api.store import Collection, Store
+from fcontroller.memory_api.values import Object, copied, same, without_nulls
+
+Answer = tuple[int, Object]
+
+
+def create(store: Store, collection: Collection, namespace: str, body: Any) -> Answer:
+    """POST to a collection."""
+    given = _decoded(collection.kind, body, namespace)
+    new = _new(store, collection.kind, namespace, given)
+    if given["metadata"].get("resourceVersion"):
+        raise Refusal(500, "", "resourceVersion should not be set on objects to be created")
+    name = new["metadata"]["name"]
+    key = collection.key(namespace, name)
+    if there := collection.objects.get(key):
+        raise already_exists(collection.kind, name, deleting="deletionTimestamp" in there["metadata"])
+    return 201, store.put(collection, key, new)
+
+
+def replace(store: Store, collection: Collection, namespace: str, name: str, part: str, body: Any) -> Answer:
+    """PUT of an object, or of its status when `part` says so."""
+    kind, key = collection.kind, collection.key(namespace, name)
+    given = _decoded(kind, body, namespace)
+    _check_name(given["metadata"].get("name"), name)
+    old = collection.objects.get(key)
+    if old is None and not kind.created_by_put:
+        raise not_found(kind, name)
+    wanted, uid = given["metadata"].get("uid"), old["metadata"]["uid"] if old else ""
+    if wanted and wanted != uid:
+        raise other_uid(kind, key, name, wanted, uid)
+    if old is None:
+        return 201, store.put(collection, key, _new(store, kind, namespace, given))
+    return _update(store, collection, key, part, given, old)
+
+
+def patch(store: Store, collection: Collection, namespace: str, name: str, part: str, body: Any, content_type: str) -> Answer:
+    """PATCH of an object, or of its status when `part` says so."""
+    kind, key = collection.kind, collection.key(namespace, name)
+    apply = patched(content_type)
+    old = collection.objects.get(key)
+    if old is None:
+        raise not_found(kind, name)
+    given = _shaped(kind, apply(old, body, _copy(kind)), namespace)
+    _check_name(given["metadata"].get("name"), name)
+    return _update(store, collection, key, part, given, old)
+
+
+# What a client sends
+
+
+def _decoded(kind: Kind, body: Any, namespace: str) -> Object:
+    """A copy of the body, with metadata."""
+    if not isinstance(body, dict):
+        raise bad_request(f"the object provided is unrecognized (must be of type {kind.kind})")
+    # A built-in kind knows its own name; for a custom one the body has to say it.
+    version, called = (
+        body.get(name) or ("" if kind.custom else own) for name, own in (("apiVersion", kind.api_version), ("kind", kind.kind))
+    )
+    if not called:
+        raise bad_request(f"the object provided is unrecognized (must be of type {kind.kind}): Object 'Kind' is missing")
+    if version != kind.api_version:
+        raise bad_request(f"the API version in the data ({version}) does not match the expected API version ({kind.api_version})")
+    if called != kind.kind:
+        raise bad_request(f'{called} in version "{kind.version}" cannot be handled as a {kind.kind}')
+    return _shaped(kind, _copy(kind)(body), namespace)
+
+
+def _copy(kind: Kind) -> Callable[[Any], Any]:
+    return copied if kind.custom else without_nulls
+
+
+def _shaped(kind: Kind, value: Any, namespace: str) -> Object:
+    """What is to be stored but for the rules: fields that are always there, none that is left out when empty."""
+    if not isinstance(value, dict) or not isinstance(value.get("metadata") or {}, dict):
+        raise bad_request(f"the object provided is unrecognized (must be of type {kind.kind})")
+    given = value.get("metadata") or {}
+    if kind.namespaced and (given.get("namespace") or namespace) != namespace:
+        raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
+    result = {**value, "apiVersion": kind.api_version, "kind": kind.kind, "metadata": given}
+    for name in kind.omitted:
+        if name in result and not result[name]:
+            del result[name]
+    return result
+
+
+def _check_name(given: str | None, name: str) -> None:
+    if not given:
+        raise bad_request(f"the name of the object ({name} based on URL) was undeterminable: name must be provided")
+    if given != name:
+        raise bad_request(f"the name of the object ({given}) does not match the name on the URL ({name})")
+
+
+# New objects
+
+
+def _new(store: Store, kind: Kind, namespace: str, given: Object) -> Object:
+    own_namespace = namespace if kind.namespaced else ""
+    if own_namespace and own_namespace not in store.collections[NAMESPACES.group, NAMESPACES.plural].objects:
+        raise not_found(NAMESPACES, own_namespace)
+    new = {**given, "metadata": metadata.created(given["metadata"], own_namespace, store.new_uid(), store.timestamp())}
+    if prepare := _PREPARE.get(kind):
+        prepare(new)
+    _refuse_if(metadata.problems(new["metadata"]) + _event_problems(kind, new), kind, new["metadata"]["name"])
+    return new
+
+
+def _prepare_framework(new: Object) -> None:
+    new["metadata"]["generation"] = 1
+    new.pop("status", None)
+
+
+def _prepare_service(new: Object) -> None:
+    new["status"] = {"loadBalancer": {}}
+
+
+def _prepare_namespace(new: Object) -> None:
+    new["status"] = {"phase": "Active"}
+
+
+_PREPARE: Mapping[Kind, Callable[[Object], None]] = {
+    FRAMEWORKS: _prepare_framework,
+    PODS: pods.prepare,
+    SERVICES: _prepare_service,
+    NAMESPACES: _prepare_namespace,
+}
+
+
+def _event_problems(kind: Kind, new: Object) -> list[Problem]:
+    """An Event is in the namespace of what it is about; cluster-wide objects have theirs in `default`."""
+    about = (new.get("involvedObject") or {}).get("namespace", "")
+    if kind is not EVENTS or new["metadata"]["namespace"] == (about or "default"):
+        return []
+    return [Problem("FieldValueInvalid", "involvedObject.namespace", f'Invalid value: "{about}": does not match event.namespace')]
+
+
+# Changed objects
+
+
+def _update(store: Store, collection: Collection, key: str, part: str, given: Object, old: Object) -> Answer:
+    kind = collection.kind
+    _check_version(kind, given["metadata"], old["metadata"])
+    new = _changed(kind, part, given, old)
+    before, after = old["metadata"], new["metadata"]
+    # The status of a custom resource is taken, and nothing else is even looked at.
+    if not (part and kind.custom):
+        found = metadata.change_problems(after, given["metadata"], before)
+        if any([after.get(name) is not before.get(name) for name in ("ownerReferences", "finalizers")]):
+            found += metadata.problems(after)
+        if kind is PODS and not part:
+            found += pods.change_problems(new, old)
+        _refuse_if(found, kind, before["name"])
+    if "deletionTimestamp" in before and not after.get("finalizers") and not before.get("deletionGracePeriodSeconds"):
+        store.remove(collection, key)
+        return 200, new
+    return 200, store.put(collection, key, new)
+
+
+def _check_version(kind: Kind, given: Object, old: Object) -> None:
+    version = given.get("resourceVersion") or ""
+    if version == old["resourceVersion"]:
+        return
+    if version and not version.isdecimal():
+        raise Refusal(500, "", f'strconv.ParseUint: parsing "{version}": invalid syntax')
+    if version and version != "0":
+        raise conflict(kind, old["name"], CHANGED)
+    if not kind.unconditional:
+        problem = Problem("FieldValueInvalid", "metadata.resourceVersion", "Invalid value: 0: must be specified for an update")
+        raise invalid(kind.group, kind.plural, old["name"], [problem])
+
+
+def _changed(kind: Kind, part: str, given: Object, old: Object) -> Object:
+    """What is to be stored of what a client gives, by where it writes it."""
+    if part and kind.custom:
+        new = {**old, "metadata": dict(old["metadata"])}
+        return _with(new, "status", given)
+    after = metadata.updated(given["metadata"], old["metadata"])
+    new = {**given, "metadata": after}
+    if part:
+        new = _with(new, "spec", old)
+        if kind is PODS:
+            _with(after, "ownerReferences", old["metadata"])
+    elif kind.status:
+        new = _with(new, "status", old)
+    if kind.generation and not part and not _alike(kind, new, old):
+        after["generation"] += 1
+    return new
+
+
+def _with(new: Object, name: str, source: Object) -> Object:
+    """Takes one field, or its absence, from another object."""
+    if name in source:
+        new[name] = source[name]
+    else:
+        new.pop(name, None)
+    return new
+
+
+def _alike(kind: Kind, new: Object, old: Object) -> bool:
+    """Whether nothing has changed that `metadata.generation` counts."""
+    names = ["spec"] if kind is PODS else [name for name in {**new, **old} if name not in ("metadata", "status")]
+    return all([name in new and name in old and same(new[name], old[name]) for name in names])
+
+
+def _refuse_if(found: list[Problem], kind: Kind, name: str) -> None:
+    if found:
+        raise invalid(kind.group, kind.kind, name, found)
