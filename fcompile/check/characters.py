@@ -13,8 +13,8 @@ NOT_FOR_YAML = rule(
     "character-not-for-yaml",
     Severity.WARNING,
     "A text holds a character that kubectl cannot show, compare or apply.",
-    "The API server keeps it, but `kubectl diff`, `kubectl get -o yaml` and `kubectl apply --server-side` read objects as YAML on their way, "
-    "where it is refused or, as U+0085, turned into something else without a word. Take it out.",
+    "The API server keeps it, but `kubectl diff`, `kubectl get -o yaml` and `kubectl apply --server-side` read objects as YAML on their "
+    "way, where it is refused or, as U+0085, turned into something else without a word. Take it out.",
 )
 _CHARACTER = lazy("[\x7f-\x9f\ufffe\uffff]")
 # Raw, or as an escape that may mean one: everything else need not be looked through.
