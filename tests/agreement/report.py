@@ -214,10 +214,21 @@ def as_markdown(made: Report) -> str:
         + ".",
         "",
         "Rules that are errors and were never the only one here: " + (", ".join(_never(made)) or "none") + ".",
+        "",
+        *_LIMITS,
     ]
     return "\n".join(lines) + "\n"
 
 
+_LIMITS = (
+    "## What is not compared",
+    "",
+    "- What another cluster may have: a namespace, a PriorityClass or a RuntimeClass that is not there counts as there when the",
+    "  server would create it. Admission webhooks, quotas, Pod security levels and changed feature gates are a cluster's own.",
+    "- Changes of a Framework that is stored (`executionType`, `managedBy`), names that are taken, and `metadata.resourceVersion`.",
+    "- Text: each Framework is JSON here. What YAML makes of it is for the tests of the loader.",
+    "- Whole numbers from −2⁶³ − 1024 to −2⁶³ − 1, which kubectl silently rounds to −2⁶³. `validate` refuses them as out of bounds.",
+)
 _WHO = ("API server", "only the CRD", "nobody", "no Pod can be made")
 
 

@@ -85,7 +85,13 @@ class Judge:
 
     def crd(self, framework: dict[str, Any]) -> Refusal | None:
         """Why a server with the CRD does not take the Framework as kubectl sends it."""
-        return self._asked(f"{GROUP_PATH}/namespaces/{{}}/frameworks", as_kubectl_sends(framework)) if self.has_crd else None
+        if not self.has_crd:
+            return None
+        sent = as_kubectl_sends(framework)
+        if isinstance(sent.get("metadata"), dict) and isinstance(sent["metadata"].get("resourceVersion"), str):
+            # Right or wrong only for what is stored; in a file from `kubectl get` it is an old one, and `build` leaves it out.
+            sent["metadata"] = {**sent["metadata"], "resourceVersion": ""}
+        return self._asked(f"{GROUP_PATH}/namespaces/{{}}/frameworks", sent)
 
     def objects(self, framework: dict[str, Any]) -> list[dict[str, Any]] | None:
         """The Pods of the first and last task of every role as the controller would make them, and the Services; None if it could not.
