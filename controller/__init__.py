@@ -1,5 +1,4 @@
 """The controller that runs Frameworks; installed and imported as `fcontroller`.
 
-It is to observe, decide and act: `decide` is pure and lowers Frameworks with fcompile's own code, so that what was reviewed
-is what runs. Nothing of it is here yet.
+It is to observe, decide and act. `decide` is here: pure, and the only place where anything is decided. What observes and acts is not yet.
 """

@@ -1,0 +1,118 @@
+"""When completed tasks complete the attempt of the whole Framework, and with what."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fcontroller.decide import states
+from fcontroller.decide.codes import FRAMEWORK_ATTEMPT_ENDS, SUCCEEDED
+from fcontroller.decide.spec import RoleSpec
+from fcontroller.decide.states import ATTEMPT_COMPLETED, COMPLETED, COMPLETING
+from fcontroller.decide.status import Json, Role, Task
+from fcontroller.decide.sync import Sync
+
+Found = tuple[float, Json]
+"""When a policy was met, and the completion status that follows."""
+
+
+def policies(sync: Sync) -> None:
+    """Hold all policies against all tasks, as is needed when the spec may have changed. The earliest one that is met wins."""
+    met = [found for spec in sync.spec.roles.values() for found in _of_role(sync, spec)]
+    if met:
+        end_framework_attempt(sync, min(met, key=lambda found: found[0])[1])
+        return
+    completed, total = sum(role.completed for role in sync.status.roles), sync.spec.task_number
+    if total and completed >= total:
+        last = max((_last(sync, spec) for spec in sync.spec.roles.values() if spec.task_number), key=lambda found: found[0])
+        end_framework_attempt(sync, _all_completed(last[1], last[2], completed, total))
+
+
+def task_completed(sync: Sync, role: Role, task: Task) -> None:
+    """Hold the policies against one task that has completed just now."""
+    spec = sync.spec.roles.get(role.name)
+    if sync.status.state in COMPLETING or spec is None or task.deletion_pending:
+        return
+    counted = task.counted
+    if counted == "failed" and 1 <= spec.min_failed <= role.failed:
+        end_framework_attempt(sync, _met(role, task, role.failed, spec.min_failed, "failed"))
+    elif counted == "succeeded" and 1 <= spec.min_succeeded <= role.succeeded:
+        end_framework_attempt(sync, _met(role, task, role.succeeded, spec.min_succeeded, "succeeded"))
+    else:
+        completed, total = sum(role.completed for role in sync.status.roles), sync.spec.task_number
+        if completed >= total:
+            end_framework_attempt(sync, _all_completed(role, task, completed, total))
+
+
+def _of_role(sync: Sync, spec: RoleSpec) -> list[Found]:
+    role = sync.status.role(spec.name)
+    if role is None:
+        return []
+    found = []
+    for what, wanted, reached in (("failed", spec.min_failed, role.failed), ("succeeded", spec.min_succeeded, role.succeeded)):
+        if 1 <= wanted <= reached:
+            trigger = _by_completion(role, what)[wanted - 1]
+            found.append((trigger.completion_time or 0, _met(role, trigger, reached, wanted, what)))
+    return found
+
+
+def _by_completion(role: Role, *counted: str) -> list[Task]:
+    """Tasks that count as something, in the order in which they completed; those of the same moment by index."""
+    return sorted((task for task in role.tasks if task.counted in counted), key=lambda task: task.completion_time or 0)
+
+
+def _last(sync: Sync, spec: RoleSpec) -> tuple[float, Role, Task]:
+    role = sync.status.role(spec.name)
+    assert role is not None
+    task = _by_completion(role, "failed", "succeeded")[spec.task_number - 1]
+    return task.completion_time or 0, role, task
+
+
+def _trigger(role: Role, task: Task, message: str) -> Json:
+    return {"message": message, "taskRoleName": role.name, "taskIndex": task.index}
+
+
+def _met(role: Role, task: Task, reached: int, wanted: int, what: str) -> Json:
+    """The completion of the task that met the policy, for the Framework's attempt."""
+    own: dict[str, Any] = task.attempt.completion or {}
+    policy = f"min{what.capitalize()}TaskCount"
+    message = f"{reached} tasks of role {role.name} have {what}, which meets {policy} {wanted}"
+    taken = {key: value for key, value in own.items() if key != "pod"}
+    return {**taken, "trigger": _trigger(role, task, message)}
+
+
+def _all_completed(role: Role, task: Task, completed: int, total: int) -> Json:
+    message = f"All {completed} of {total} tasks are completed, and no completion policy was met"
+    return {**SUCCEEDED.ended(message), "trigger": _trigger(role, task, message)}
+
+
+def end_framework_attempt(sync: Sync, completion: Json) -> None:
+    """The attempt of the Framework has ended like this, and its ConfigMap is still there."""
+    _complete(sync, completion)
+    sync.status.move(states.FRAMEWORK_ENDS, sync.now)
+
+
+def framework_attempt_gone(sync: Sync, completion: Json | None) -> None:
+    """The attempt of the Framework is over, and its ConfigMap gone for sure: so is every task. A completion that is known stays."""
+    _complete(sync, completion)
+    status, now = sync.status, sync.now
+    for role, task in status.tasks():
+        if task.state == COMPLETED:
+            continue
+        if task.state != ATTEMPT_COMPLETED:
+            status.move_task(role, task, states.TASK_GONE, now)
+        task.retries.delay = None
+        status.move_task(role, task, states.TASK_DONE, now)
+    status.waiting.clear()
+    status.move(states.FRAMEWORK_GONE, now)
+
+
+def _complete(sync: Sync, completion: Json | None) -> None:
+    attempt = sync.status.attempt
+    if attempt.completion is None:
+        attempt.completion = completion
+    for role, task in sync.status.tasks():
+        if task.attempt.completion is None:
+            role.count(task, -1)
+            task.attempt.completion = FRAMEWORK_ATTEMPT_ENDS.ended("The attempt of the Framework has ended")
+            role.count(task, 1)
+    sync.status.touch()

@@ -1,0 +1,68 @@
+"""What the controller has seen of a ConfigMap or Pod: only what decisions depend on, since ten thousand whole Pods are 100 MB."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from fcontroller.decide.status import from_time
+
+
+class ConfigMap(NamedTuple):
+    """The object under the name of the Framework's ConfigMap."""
+
+    uid: str
+    controller: str
+    """The uid of its controller; empty when it has none."""
+    deleting: bool
+
+
+class Pod(NamedTuple):
+    """The object under the name of a task's Pod."""
+
+    uid: str
+    controller: str
+    phase: str
+    node_name: str
+    ip: str
+    host_ip: str
+    deletion_start: float | None
+    """When it was told to go, in seconds since 1970; None: it was not."""
+    finished: Mapping[str, Any] | None
+    """The Pod as it is, once its phase is Failed or Succeeded: how it ended is in there."""
+
+
+def config_map(value: Mapping[str, Any]) -> ConfigMap:
+    """What is of interest in a ConfigMap."""
+    metadata = value["metadata"]
+    return ConfigMap(metadata["uid"], controller_of(metadata), "deletionTimestamp" in metadata)
+
+
+def pod(value: Mapping[str, Any]) -> Pod:
+    """What is of interest in a Pod."""
+    metadata, spec, status = value["metadata"], value["spec"], value.get("status") or {}
+    phase = status.get("phase", "")
+    return Pod(
+        uid=metadata["uid"],
+        controller=controller_of(metadata),
+        phase=phase,
+        node_name=spec.get("nodeName", ""),
+        ip=status.get("podIP", ""),
+        host_ip=status.get("hostIP", ""),
+        deletion_start=_deletion_start(metadata),
+        finished=value if phase in ("Succeeded", "Failed") else None,
+    )
+
+
+def controller_of(metadata: Mapping[str, Any]) -> str:
+    """The uid of the owner that is the object's controller; empty when there is none."""
+    for reference in metadata.get("ownerReferences") or ():
+        if reference.get("controller"):
+            return str(reference["uid"])
+    return ""
+
+
+def _deletion_start(metadata: Mapping[str, Any]) -> float | None:
+    # The API server stores when the object must be gone, which is that much after it was told.
+    end = from_time(metadata.get("deletionTimestamp"))
+    return None if end is None else end - (metadata.get("deletionGracePeriodSeconds") or 0)

@@ -1,0 +1,88 @@
+"""Changes of scale while an attempt runs: what the spec has more is added, what it has less is marked, and leaves from the tail.
+
+A task that is marked DeletionPending never counts again and is never used again: it ends, and then it is dropped, or replaced by a new
+task if the spec wants its index once more. Nothing of this happens once the attempt is ending.
+"""
+
+from __future__ import annotations
+
+from fcontroller.decide.codes import SCALED_DOWN
+from fcontroller.decide.states import ATTEMPT_COMPLETED, COMPLETED, COMPLETING
+from fcontroller.decide.status import Role, Task
+from fcontroller.decide.sync import Sync
+
+
+def rescale(sync: Sync) -> bool:
+    """Follow the spec's scale. True: it has changed, and nothing else may happen before that is stored."""
+    status = sync.status
+    if status.state in (*COMPLETING, ATTEMPT_COMPLETED, COMPLETED):
+        return False
+    if _follow(sync) or _compact(sync):
+        status.settled = status.revision
+        return True
+    return False
+
+
+def _follow(sync: Sync) -> bool:
+    changed = False
+    for spec in sync.spec.roles.values():
+        role = sync.status.role(spec.name)
+        if role is None:
+            sync.status.roles.append(sync.new_role(spec.name, spec.task_number))
+            sync.status.touch()
+            changed |= spec.task_number > 0
+            continue
+        count = len(role.tasks)
+        for index in range(count, spec.task_number):
+            role.tasks.append(sync.new_task(spec.name, index))
+            changed = True
+        if count > spec.task_number:
+            changed |= _mark(sync, role, spec.task_number)
+    for role in sync.status.roles:
+        if role.name not in sync.spec.roles:
+            changed |= _mark(sync, role, 0)
+    return changed
+
+
+def _mark(sync: Sync, role: Role, first: int) -> bool:
+    """Mark the tasks from an index on; whether one of them was not marked yet."""
+    changed = False
+    for task in role.tasks[first:]:
+        if not task.deletion_pending:
+            role.count(task, -1)
+            task.deletion_pending = True
+            role.count(task, 1)
+            if task.attempt.completion is None:
+                task.attempt.completion = SCALED_DOWN.ended("The task is scaled away")
+            task.changed = sync.status.touch()
+            changed = True
+    return changed
+
+
+def _compact(sync: Sync) -> bool:
+    """Drop and replace marked tasks that are done. Only a new task must be stored before anything else happens."""
+    roles, replaced = sync.status.roles, False
+    for place in range(len(roles) - 1, -1, -1):
+        role = roles[place]
+        if not role.deletion_pending and role.name in sync.spec.roles:
+            continue
+        spec = sync.spec.roles.get(role.name)
+        wanted = spec.task_number if spec else 0
+        while len(role.tasks) > wanted and _is_done(sync, role.tasks[-1]):
+            role.count(role.tasks.pop(), -1)
+            sync.status.touch()
+        if spec is None and not role.tasks:
+            roles[place] = roles[-1]
+            roles.pop()
+            sync.status.touch()
+            continue
+        for index in range(min(len(role.tasks), wanted) - 1, -1, -1):
+            if _is_done(sync, role.tasks[index]):
+                role.count(role.tasks[index], -1)
+                role.tasks[index] = sync.new_task(role.name, index)
+                replaced = True
+    return replaced
+
+
+def _is_done(sync: Sync, task: Task) -> bool:
+    return task.deletion_pending and task.state == COMPLETED and sync.status.is_stored(task)

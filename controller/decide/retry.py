@@ -1,0 +1,37 @@
+"""Whether a completed attempt is followed by another: one decision for Frameworks and tasks alike."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from fcontroller.decide.spec import RetryPolicy
+
+NEVER_RETRIED = frozenset((-210, -220, -230))
+"""Completion codes of what was wanted: a stop, the end of the Framework's attempt, a scale-down."""
+EVERY_FAILURE = -1
+EVERY_COMPLETION = -2
+
+
+class RetryDecision(NamedTuple):
+    retries: bool
+    accountable: bool = True
+    """Whether the retry counts against `maxRetryCount`."""
+    conflict: bool = False
+    """Whether to wait for a random time, so that those who got into each other's way do not meet again."""
+
+
+def retry_decision(policy: RetryPolicy, accountable_retries: int, completion: Mapping[str, Any]) -> RetryDecision:
+    """What the policy says to an attempt that ended with a completion status, after so many accountable retries."""
+    if completion["code"] in NEVER_RETRIED:
+        return RetryDecision(False)
+    kind = completion["type"]
+    failed = kind["name"] == "Failed"
+    attributes = kind["attributes"] or ()
+    if policy.fancy and failed:
+        if "Transient" in attributes:
+            return RetryDecision(True, accountable=False, conflict="Conflict" in attributes)
+        if "Permanent" in attributes:
+            return RetryDecision(False)
+    limit = policy.max_retry_count
+    return RetryDecision(limit == EVERY_COMPLETION or (failed and (limit == EVERY_FAILURE or accountable_retries < limit)))

@@ -1,0 +1,60 @@
+"""What the controller goes by in a Framework's spec. Templates and services are not in here: they are in the intent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+CREATE = "Create"
+STOP = "Stop"
+
+
+class RetryPolicy(NamedTuple):
+    fancy: bool
+    max_retry_count: int
+
+
+class RoleSpec(NamedTuple):
+    name: str
+    task_number: int
+    min_failed: int
+    """`frameworkAttemptCompletionPolicy.minFailedTaskCount`: nothing below 1 is ever reached."""
+    min_succeeded: int
+    retry: RetryPolicy
+    graceful_deletion_timeout: int | None
+    """Seconds; None: a Pod is never deleted by force."""
+
+
+class Spec(NamedTuple):
+    execution_type: str
+    retry: RetryPolicy
+    roles: Mapping[str, RoleSpec]
+    """By name, in the order of the Framework."""
+
+    @property
+    def task_number(self) -> int:
+        """All tasks of all roles."""
+        return sum(role.task_number for role in self.roles.values())
+
+
+def read_spec(framework: Mapping[str, Any]) -> Spec:
+    """The spec of a Framework with all defaults filled in (`fcompile.default`), as the API server stores it."""
+    spec = framework["spec"]
+    roles = [_role(role) for role in spec.get("taskRoles") or ()]
+    return Spec(spec.get("executionType") or "Start", _retry(spec["retryPolicy"]), {role.name: role for role in roles})
+
+
+def _role(role: Mapping[str, Any]) -> RoleSpec:
+    policy, task = role["frameworkAttemptCompletionPolicy"], role["task"]
+    return RoleSpec(
+        name=role["name"],
+        task_number=role["taskNumber"],
+        min_failed=policy["minFailedTaskCount"],
+        min_succeeded=policy["minSucceededTaskCount"],
+        retry=_retry(task["retryPolicy"]),
+        graceful_deletion_timeout=task.get("podGracefulDeletionTimeoutSec"),
+    )
+
+
+def _retry(policy: Mapping[str, Any]) -> RetryPolicy:
+    return RetryPolicy(policy["fancyRetryPolicy"], policy["maxRetryCount"])

@@ -1,0 +1,217 @@
+"""The status of a Framework in memory: what `decide` changes, and what is stored when it has changed.
+
+Its JSON is upstream's, field for field. Times are seconds since 1970 with their fraction here, and whole seconds there: what completed
+first is known exactly as long as the controller lives.
+
+`revision` counts changes, and `stored` is the revision that the API server has. Each task, and the Framework itself, knows the revision
+of its last change, so that nothing is done on the strength of a state that nobody else has seen.
+"""
+
+from __future__ import annotations
+
+from calendar import timegm
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from fcontroller.decide.states import ATTEMPT_COMPLETED, COMPLETED, CREATION_PENDING, RUNNING, Move
+
+Json = dict[str, Any]
+
+
+def to_time(seconds: float | None) -> str | None:
+    """A time as Kubernetes writes it."""
+    return None if seconds is None else datetime.fromtimestamp(int(seconds), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def from_time(text: str | None) -> float | None:
+    """The seconds of a time that Kubernetes has written."""
+    return None if text is None else float(timegm(datetime.fromisoformat(text.replace("Z", "+00:00")).utctimetuple()))
+
+
+class Retries:
+    """How often something was tried again."""
+
+    __slots__ = ("accountable", "delay", "total")
+
+    def __init__(self, total: int = 0, accountable: int = 0, delay: int | None = None) -> None:
+        self.total = total
+        self.accountable = accountable
+        self.delay = delay
+        """Seconds from the end of the attempt to the retry that has been decided, or None."""
+
+    def to_json(self) -> Json:
+        return {"accountableRetriedCount": self.accountable, "retryDelaySec": self.delay, "totalRetriedCount": self.total}
+
+
+class Attempt:
+    """What an attempt of a Framework and one of a task have in common."""
+
+    __slots__ = ("completion", "completion_time", "id", "instance_uid", "object_name", "object_uid", "run_time", "start_time")
+
+    def __init__(self, id: int, object_name: str, now: float) -> None:
+        self.id = id
+        self.start_time = now
+        self.run_time: float | None = None
+        self.completion_time: float | None = None
+        self.instance_uid: str | None = None
+        self.object_name = object_name
+        """Of the ConfigMap or Pod."""
+        self.object_uid: str | None = None
+        self.completion: Json | None = None
+        """The completion status, which never changes once it is there."""
+
+    def created(self, uid: str) -> None:
+        """The object of this attempt was created with that uid."""
+        self.object_uid = uid
+        self.instance_uid = f"{self.id}_{uid}"
+
+
+class Life:
+    """What a Framework and a task have in common: a state, its times, and retries."""
+
+    __slots__ = ("changed", "completion_time", "retries", "run_time", "start_time", "state", "transition_time")
+
+    def __init__(self, now: float) -> None:
+        self.state = CREATION_PENDING
+        self.start_time = now
+        self.run_time: float | None = None
+        self.completion_time: float | None = None
+        self.transition_time = now
+        self.retries = Retries()
+        self.changed = 0
+        """The revision of the last change of state."""
+
+    def enter(self, move: Move, attempt: Attempt, now: float) -> None:
+        """Go where the move leads, and keep the times."""
+        if self.state not in move.sources:
+            raise ValueError(f"no way from {self.state} to {move.target} when {move.when}")
+        self.state, self.transition_time = move.target, now
+        if move.target == RUNNING:
+            attempt.run_time = now
+            self.run_time = now if self.run_time is None else self.run_time
+        elif move.target == ATTEMPT_COMPLETED:
+            attempt.completion_time = now
+        elif move.target == COMPLETED:
+            self.completion_time = now
+
+
+class Task(Life):
+    """One task, and its current attempt."""
+
+    __slots__ = ("attempt", "deletion_pending", "index", "instance_uid", "pod_host_ip", "pod_ip", "pod_node_name")
+
+    def __init__(self, index: int, instance_uid: str, pod_name: str, now: float) -> None:
+        super().__init__(now)
+        self.index = index
+        self.instance_uid = instance_uid
+        self.deletion_pending = False
+        self.begin_attempt(pod_name, now)
+
+    def begin_attempt(self, pod_name: str, now: float) -> None:
+        """A new attempt, the id of which is the number of retries."""
+        self.attempt = Attempt(self.retries.total, pod_name, now)
+        self.pod_node_name: str | None = None
+        self.pod_ip: str | None = None
+        self.pod_host_ip: str | None = None
+
+    @property
+    def counted(self) -> str:
+        """What the completion policies count this task as; the empty string: as nothing."""
+        if self.deletion_pending:
+            return ""
+        if self.state == RUNNING:
+            return "running"
+        if self.state != COMPLETED or self.attempt.completion is None:
+            return ""
+        return "failed" if self.attempt.completion["type"]["name"] == "Failed" else "succeeded"
+
+
+class Role:
+    """The tasks of one role. Counts are kept, since nothing may go through all tasks for one event."""
+
+    __slots__ = ("deletion_pending", "failed", "graceful_deletion_timeout", "instance_uid", "name", "running", "succeeded", "tasks")
+
+    def __init__(self, name: str, instance_uid: str) -> None:
+        self.name = name
+        self.instance_uid = instance_uid
+        self.graceful_deletion_timeout: int | None = None
+        self.tasks: list[Task] = []
+        self.running = self.failed = self.succeeded = 0
+        self.deletion_pending = 0
+        """Tasks that are to be deleted, in whatever state."""
+
+    def count(self, task: Task, by: int) -> None:
+        """Add a task to the counts (1), or take it out (-1). To be called before and after whatever `Task.counted` depends on."""
+        counted = task.counted
+        if counted == "running":
+            self.running += by
+        elif counted == "failed":
+            self.failed += by
+        elif counted == "succeeded":
+            self.succeeded += by
+        self.deletion_pending += by * task.deletion_pending
+
+    @property
+    def completed(self) -> int:
+        return self.failed + self.succeeded
+
+
+class Status(Life):
+    """A Framework's status, and its current attempt."""
+
+    __slots__ = ("attempt", "attempt_known", "others", "revision", "roles", "settled", "stored", "waiting")
+
+    def __init__(self, config_map_name: str, now: float) -> None:
+        super().__init__(now)
+        self.roles: list[Role] = []
+        self.others: Json = {}
+        """Fields that are not upstream's, such as `conditions`."""
+        self.revision = self.changed = 1
+        self.stored = 0
+        self.settled = 1
+        """The revision of the last change of scale: nothing else happens before it is stored."""
+        self.attempt_known = 0
+        """The revision in which the uid of the attempt's ConfigMap came in."""
+        self.waiting: set[tuple[str, int]] = set()
+        """Tasks that have something to do as soon as their state is stored."""
+        self.attempt = Attempt(0, config_map_name, now)
+
+    def role(self, name: str) -> Role | None:
+        return next((role for role in self.roles if role.name == name), None)
+
+    def tasks(self) -> Iterator[tuple[Role, Task]]:
+        return ((role, task) for role in self.roles for task in role.tasks)
+
+    def is_stored(self, life: Life) -> bool:
+        """Whether the API server has the state that this is in."""
+        return life.changed <= self.stored
+
+    def touch(self) -> int:
+        """Something has changed; returns the new revision."""
+        self.revision += 1
+        return self.revision
+
+    def move(self, move: Move, now: float) -> None:
+        """Move the Framework, unless it is there already."""
+        if self.state != move.target:
+            self.enter(move, self.attempt, now)
+            self.changed = self.touch()
+
+    def move_task(self, role: Role, task: Task, move: Move, now: float) -> None:
+        """Move a task, unless it is there already."""
+        if task.state != move.target:
+            role.count(task, -1)
+            task.enter(move, task.attempt, now)
+            role.count(task, 1)
+            task.changed = self.touch()
+
+
+def task_counts(status: Status) -> Mapping[str, int]:
+    """How many tasks there are, run and are done for good: for people who look at the Framework."""
+    tasks = sum(len(role.tasks) - role.deletion_pending for role in status.roles)
+    return {
+        "running": sum(role.running for role in status.roles),
+        "completed": sum(role.completed for role in status.roles),
+        "total": tasks,
+    }

@@ -1,0 +1,136 @@
+"""The status to JSON and back, with upstream's fields and nulls. A large one is compressed, since etcd takes 1.5 MiB of an object."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from fcontroller.decide.status import Attempt, Json, Life, Retries, Role, Status, Task, from_time, task_counts, to_time
+
+COMPRESSED_FROM = 716_800
+"""Bytes of the JSON of `taskRoleStatuses` from which on it is compressed."""
+_LEVEL = 1  # Higher ones take several times as long for a tenth less.
+_OWN = frozenset(("attemptStatus", "completionTime", "retryPolicyStatus", "runTime", "startTime", "state", "taskCounts", "transitionTime"))
+
+
+def to_json(status: Status) -> Json:
+    """The status as it is stored."""
+    roles: list[Json] | None = [_role_to_json(role) for role in status.roles]
+    attempt: Json = {
+        **_attempt_to_json(status.attempt),
+        "configMapName": status.attempt.object_name,
+        "configMapUID": status.attempt.object_uid,
+        "taskRoleStatuses": roles,
+    }
+    text = json.dumps(roles, separators=(",", ":"), ensure_ascii=False).encode()
+    if len(text) >= COMPRESSED_FROM:
+        attempt["taskRoleStatuses"] = None
+        attempt["taskRoleStatusesCompressed"] = base64.b64encode(gzip.compress(text, _LEVEL, mtime=0)).decode()
+    return {**status.others, **_life_to_json(status), "attemptStatus": attempt, "taskCounts": task_counts(status)}
+
+
+def from_json(value: Mapping[str, Any]) -> Status:
+    """A status that was stored, by this controller or by upstream's."""
+    attempt = value["attemptStatus"]
+    status = Status(attempt["configMapName"], 0)
+    _life_from_json(status, value)
+    _attempt_from_json(status.attempt, attempt, attempt["configMapUID"])
+    status.roles = [_role_from_json(role) for role in _roles_json(attempt)]
+    status.others = {key: item for key, item in value.items() if key not in _OWN}
+    status.stored = status.revision
+    return status
+
+
+def _roles_json(attempt: Mapping[str, Any]) -> list[Json]:
+    roles: list[Json] | None = attempt.get("taskRoleStatuses")
+    packed = attempt.get("taskRoleStatusesCompressed")
+    if roles is None and packed:
+        roles = json.loads(gzip.decompress(base64.b64decode(packed)))
+    return roles or []
+
+
+def _role_to_json(role: Role) -> Json:
+    return {
+        "name": role.name,
+        "instanceUID": role.instance_uid,
+        "podGracefulDeletionTimeoutSec": role.graceful_deletion_timeout,
+        "taskStatuses": [_task_to_json(task) for task in role.tasks],
+    }
+
+
+def _role_from_json(value: Json) -> Role:
+    role = Role(value["name"], value["instanceUID"])
+    role.graceful_deletion_timeout = value["podGracefulDeletionTimeoutSec"]
+    for item in value["taskStatuses"] or ():
+        task = _task_from_json(item)
+        role.tasks.append(task)
+        role.count(task, 1)
+    return role
+
+
+def _task_to_json(task: Task) -> Json:
+    attempt = {
+        **_attempt_to_json(task.attempt),
+        "podName": task.attempt.object_name,
+        "podUID": task.attempt.object_uid,
+        "podNodeName": task.pod_node_name,
+        "podIP": task.pod_ip,
+        "podHostIP": task.pod_host_ip,
+    }
+    own = {"index": task.index, "instanceUID": task.instance_uid, "deletionPending": task.deletion_pending}
+    return {**own, **_life_to_json(task), "attemptStatus": attempt}
+
+
+def _task_from_json(value: Json) -> Task:
+    attempt = value["attemptStatus"]
+    task = Task(value["index"], value["instanceUID"], attempt["podName"], 0)
+    task.deletion_pending = value["deletionPending"]
+    _life_from_json(task, value)
+    _attempt_from_json(task.attempt, attempt, attempt["podUID"])
+    task.pod_node_name, task.pod_ip, task.pod_host_ip = attempt["podNodeName"], attempt["podIP"], attempt["podHostIP"]
+    return task
+
+
+def _life_to_json(life: Life) -> Json:
+    return {
+        "state": life.state,
+        "startTime": to_time(life.start_time),
+        "runTime": to_time(life.run_time),
+        "completionTime": to_time(life.completion_time),
+        "transitionTime": to_time(life.transition_time),
+        "retryPolicyStatus": life.retries.to_json(),
+    }
+
+
+def _life_from_json(life: Life, value: Mapping[str, Any]) -> None:
+    retries = value["retryPolicyStatus"]
+    life.state = value["state"]
+    life.start_time = from_time(value["startTime"]) or 0
+    life.run_time = from_time(value["runTime"])
+    life.completion_time = from_time(value["completionTime"])
+    life.transition_time = from_time(value["transitionTime"]) or 0
+    life.retries = Retries(retries["totalRetriedCount"], retries["accountableRetriedCount"], retries["retryDelaySec"])
+
+
+def _attempt_to_json(attempt: Attempt) -> Json:
+    return {
+        "id": attempt.id,
+        "startTime": to_time(attempt.start_time),
+        "runTime": to_time(attempt.run_time),
+        "completionTime": to_time(attempt.completion_time),
+        "instanceUID": attempt.instance_uid,
+        "completionStatus": attempt.completion,
+    }
+
+
+def _attempt_from_json(attempt: Attempt, value: Mapping[str, Any], object_uid: str | None) -> None:
+    attempt.id = value["id"]
+    attempt.start_time = from_time(value["startTime"]) or 0
+    attempt.run_time = from_time(value["runTime"])
+    attempt.completion_time = from_time(value["completionTime"])
+    attempt.instance_uid = value["instanceUID"]
+    attempt.object_uid = object_uid
+    attempt.completion = value["completionStatus"]

@@ -1,0 +1,140 @@
+"""One look at a Framework: what there is to decide with, and what comes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Mapping
+from typing import Any, NamedTuple
+
+from fcompile.model import names
+from fcontroller.decide.observed import ConfigMap, Pod
+from fcontroller.decide.spec import Spec
+from fcontroller.decide.status import Json, Role, Status, Task
+
+Key = tuple[str, int]
+"""A task, by the name of its role and its index."""
+
+
+class Settings(NamedTuple):
+    """The controller's configuration, so far as decisions depend on it. Times are in seconds."""
+
+    classify: Callable[[Mapping[str, Any]], Json]
+    """The completion status of a Pod that has finished, by the configuration's `podFailureSpec`."""
+    completed_retention: int = 30 * 24 * 3600
+    """How long a Framework is kept after it has completed."""
+    cache_timeout: int = 300
+    """How long to wait until an object that was created appears in the cache."""
+    conflict_delay: tuple[int, int] = (60, 900)
+    """Bounds of the random time before a Framework is tried again that failed for a transient conflict."""
+
+
+class CreateConfigMap(NamedTuple):
+    """Begin an attempt of the Framework: store its intent, make its Services."""
+
+    attempt: int
+
+
+class DeleteConfigMap(NamedTuple):
+    """Delete the ConfigMap, if it still is the one with that uid."""
+
+    uid: str
+    completion: Json | None = None
+    """When given: also make sure that it is gone, and then complete the attempt like this."""
+
+
+class RemoveConfigMap(NamedTuple):
+    """Look whether the API server has a ConfigMap of ours that the cache does not show, delete it, make sure, complete the attempt."""
+
+    completion: Json
+
+
+class CreatePod(NamedTuple):
+    """Begin an attempt of a task."""
+
+    role: str
+    task: int
+
+
+class DeletePod(NamedTuple):
+    """Delete the task's Pod, if it still is the one with that uid."""
+
+    role: str
+    task: int
+    uid: str
+    force: bool = False
+    completion: Json | None = None
+    """As in `DeleteConfigMap`."""
+
+
+class RemovePod(NamedTuple):
+    """As `RemoveConfigMap`, for a Pod."""
+
+    role: str
+    task: int
+    completion: Json
+
+
+class DeleteFramework(NamedTuple):
+    """Delete the Framework, which has been completed for long enough."""
+
+    uid: str
+
+
+Action = CreateConfigMap | DeleteConfigMap | RemoveConfigMap | CreatePod | DeletePod | RemovePod | DeleteFramework
+
+
+class Sync:
+    """The inputs of a decision, and its results: changes of `status`, `actions`, and `wakes`."""
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        uid: str,
+        spec: Spec,
+        status: Status | None,
+        now: float,
+        new_uid: Callable[[], str],
+        random_delay: Callable[[int, int], int],
+        settings: Settings,
+        config_map: ConfigMap | None = None,
+        pods: Mapping[Key, Pod] | None = None,
+        deleting: bool = False,
+        busy: Container[Key | None] = (),
+    ) -> None:
+        self.name = name
+        self.uid = uid
+        self.deleting = deleting
+        """Whether the Framework itself is being deleted."""
+        self.spec = spec
+        self.status: Status = Status(names.config_map_name(name), now) if status is None else status
+        self.is_new = status is None
+        self.config_map = config_map
+        self.pods: Mapping[Key, Pod] = pods or {}
+        self.now = now
+        self.new_uid = new_uid
+        self.random_delay = random_delay
+        self.busy = busy
+        """Tasks for which an action is under way, and None for the Framework: nothing is decided before its result is here."""
+        self.settings = settings
+        self.actions: list[Action] = []
+        self.wakes: list[tuple[float, Key | None]] = []
+        """When to look again, at a task or at the Framework, though nothing may have happened."""
+
+    def due(self, since: float, seconds: int, key: Key | None = None) -> bool:
+        """Whether so much time has passed; if not, it is noted when to look again."""
+        if self.now >= since + seconds:
+            return True
+        self.wakes.append((since + seconds, key))
+        return False
+
+    def new_task(self, role: str, index: int) -> Task:
+        """A task that nothing has happened to."""
+        task = Task(index, self.new_uid(), names.pod_name(self.name, role, index), self.now)
+        task.changed = self.status.touch()
+        return task
+
+    def new_role(self, name: str, count: int) -> Role:
+        """A role with so many new tasks."""
+        role = Role(name, self.new_uid())
+        role.tasks = [self.new_task(name, index) for index in range(count)]
+        return role

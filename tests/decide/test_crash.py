@@ -1,0 +1,63 @@
+"""A controller that dies before or after any single write or action comes to the same end, and never makes two Pods of one task."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.decide.test_as_upstream import compared
+from tests.decide.world import SETTINGS, World, role_spec
+
+RETRY = {"fancyRetryPolicy": True, "maxRetryCount": 1}
+
+
+def two_attempts(world: World) -> None:
+    """A task is tried again, then the Framework."""
+    world.run(60)
+
+
+def rescaled(world: World) -> None:
+    world.run(3)
+    world.set_spec({"taskRoles": [role_spec("a", 1), role_spec("c", 2)]})
+    world.run(1.3)
+    world.set_spec({"taskRoles": [role_spec("a", 3), role_spec("c", 1)]})
+    world.run(60)
+
+
+def stopped(world: World) -> None:
+    world.run(3)
+    world.set_spec({"executionType": "Stop", "taskRoles": [role_spec("a", 2)]})
+    world.run(60)
+
+
+LIVES: dict[str, Any] = {
+    "retries": (
+        {
+            "retryPolicy": RETRY,
+            "taskRoles": [role_spec("a", 2, run="1", exits="200,1,1,0", task={"retryPolicy": RETRY}), role_spec("b", 1)],
+        },
+        two_attempts,
+    ),
+    "rescales": ({"taskRoles": [role_spec("a", 2), role_spec("b", 2)]}, rescaled),
+    "stops": ({"taskRoles": [role_spec("a", 2)]}, stopped),
+}
+
+
+def end(name: str, crash_after: int) -> tuple[World, Any]:
+    spec, live = LIVES[name]
+    world = World(spec, SETTINGS)
+    world.crash_after = crash_after
+    live(world)
+    return world, compared(world.stored)
+
+
+@pytest.mark.parametrize("name", LIVES)
+def test_every_place_to_die(name: str) -> None:
+    world, expected = end(name, 0)
+    places = -world.crash_after
+    assert places > 20
+    for place in range(1, places + 1):
+        crashed, ended = end(name, place)
+        assert ended == expected, place
+        assert len(crashed.pods) == len(world.pods), place

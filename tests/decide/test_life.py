@@ -1,0 +1,219 @@
+"""Single lives: stops, deletions by others, times that run out, objects that nobody knows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from fcontroller.decide.states import FRAMEWORK_MOVES, STATES, TASK_MOVES
+from tests.decide.world import SETTINGS, World, role_spec
+
+FANCY = {"fancyRetryPolicy": True, "maxRetryCount": 0}
+
+
+def spec(count: int = 2, **changes: Any) -> dict[str, Any]:
+    role = {key: changes.pop(key) for key in list(changes) if key in ("run", "exits", "task", "frameworkAttemptCompletionPolicy")}
+    return {"taskRoles": [role_spec("a", count, **role)], **changes}
+
+
+def codes(world: World) -> list[int]:
+    """The completion code of the Framework's attempt, and those of its tasks'."""
+    assert world.stored is not None
+    attempt = world.stored["attemptStatus"]
+    attempts = [attempt, *(task["attemptStatus"] for role in attempt["taskRoleStatuses"] for task in role["taskStatuses"])]
+    return [one["completionStatus"]["code"] for one in attempts]
+
+
+class TestStop:
+    def test_before_anything_is_made(self) -> None:
+        world = World(spec(executionType="Create"), SETTINGS)
+        world.run(1)
+        world.set_spec(spec(executionType="Stop"))
+        world.run(1)
+        assert (codes(world), world.made) == ([-210, -220, -220], {})
+
+    def test_wins_over_a_completion_policy(self) -> None:
+        world = World(spec(), SETTINGS)
+        world.run(1)
+        world.finish(world.pods["a", 0], 1)
+        world.set_spec(spec(executionType="Stop"))
+        world.run(10)
+        assert codes(world)[0] == -210
+
+    def test_changes_nothing_once_the_attempt_is_ending(self) -> None:
+        world = World(spec(), SETTINGS)
+        world.run(1)
+        world.finish(world.pods["a", 0], 1)
+        world.run(1.1)
+        assert world.stored is not None
+        assert world.stored["state"] == "AttemptDeleting"
+        world.set_spec(spec(executionType="Stop"))
+        world.run(10)
+        assert codes(world)[0] == 1
+
+    def test_cuts_the_delay_of_a_retry_short(self) -> None:
+        conflict = spec(1, run="1", exits="201", retryPolicy=FANCY)
+        world = World(conflict, SETTINGS)
+        world.run(30)
+        assert world.stored is not None
+        assert (world.stored["state"], world.stored["retryPolicyStatus"]["retryDelaySec"]) == ("AttemptCompleted", 60)
+        world.set_spec({**conflict, "executionType": "Stop"})
+        world.run(1)
+        assert (codes(world), world.stored["retryPolicyStatus"]["totalRetriedCount"]) == ([-210, -220], 1)
+        assert world.made == {"f-a-0": 1}
+
+
+class TestDeletedByOthers:
+    def test_a_pod(self) -> None:
+        world = World(spec(task={"retryPolicy": FANCY}), SETTINGS)
+        world.run(1)
+        world.delete_pod(("a", 0))
+        world.run(5)
+        assert world.made == {"f-a-0": 2, "f-a-1": 1}
+        assert world.status is not None
+        assert [(task.state, task.attempt.id) for _, task in world.status.tasks()] == [("AttemptRunning", 1), ("AttemptRunning", 0)]
+
+    def test_a_pod_that_had_failed_already(self) -> None:
+        world = World(spec(), SETTINGS)
+        world.run(1)
+        world.finish(world.pods["a", 0], 7)
+        world.delete_pod(("a", 0))
+        world.run(10)
+        assert codes(world)[:2] == [-101, -101]
+
+    def test_a_pod_without_a_trace(self) -> None:
+        world = World(spec(), SETTINGS)
+        world.run(1)
+        world.gone(("a", 1), world.pods["a", 1])
+        world.run(10)
+        assert codes(world)[0] == codes(world)[2] == -101
+
+    def test_the_config_map(self) -> None:
+        world = World(spec(), SETTINGS)
+        world.run(1)
+        world.delete_config_map()
+        world.run(10)
+        assert codes(world) == [-100, -101, -101]
+
+    def test_the_config_map_without_a_trace(self) -> None:
+        world = World(spec(), SETTINGS)
+        world.run(1)
+        world.config_map = None
+        world.run(10)
+        assert codes(world) == [-100, -220, -220]
+
+
+class TestTime:
+    def test_a_pod_that_never_shows_up(self) -> None:
+        world = World(spec(1), SETTINGS)
+        world.hidden = True
+        world.run(299)
+        assert world.status is not None
+        assert [task.state for _, task in world.status.tasks()] == ["AttemptCreationRequested"]
+        world.run(10)
+        assert codes(world) == [-111, -111]
+        assert world.pods == {}
+
+    def test_a_config_map_that_never_shows_up(self) -> None:
+        world = World(spec(1), SETTINGS)
+        world.hidden_config_map = True
+        world.run(310)
+        assert codes(world) == [-110, -220]
+        assert world.config_map is None
+
+    def test_a_pod_that_does_not_go_is_deleted_by_force_when_the_role_says_so(self) -> None:
+        for timeout, end in ((50, ["Completed"]), (None, ["AttemptDeleting"])):
+            world = World(spec(1, task={"podGracefulDeletionTimeoutSec": timeout}), SETTINGS)
+            world.keep_going = False
+            world.run(1)
+            world.delete_pod(("a", 0))
+            world.run(49)
+            assert world.pods
+            world.run(100)
+            assert world.status is not None
+            assert [task.state for _, task in world.status.tasks()] == end
+
+    def test_a_transient_conflict_waits(self) -> None:
+        world = World(spec(1, run="1", exits="201,0", retryPolicy=FANCY), SETTINGS)
+        world.run(55)
+        assert world.made == {"f-a-0": 1}
+        world.run(30)
+        assert world.made == {"f-a-0": 2}
+        assert world.stored is not None
+        assert world.stored["retryPolicyStatus"] == {"accountableRetriedCount": 0, "retryDelaySec": None, "totalRetriedCount": 1}
+
+    def test_a_completed_framework_is_deleted_in_the_end(self) -> None:
+        world = World(spec(1, run="1"), SETTINGS)
+        world.run(30 * 24 * 3600)
+        assert world.frameworks_deleted == 0
+        world.run(100)
+        assert world.frameworks_deleted == 1
+
+
+class TestStrangers:
+    def test_a_pod_that_was_made_and_not_remembered_goes_before_another_is_made(self) -> None:
+        world = World(spec(1), SETTINGS)
+        world.run(0.01)
+        assert world.config_map is not None
+        world.forget_pod(("a", 0))
+        world.run(5)
+        assert world.made == {"f-a-0": 2}
+        assert len(world.pods) == 1
+
+    def test_a_config_map_that_was_made_and_not_remembered_goes(self) -> None:
+        world = World(spec(1, executionType="Create"), SETTINGS)
+        world.run(1)
+        world.config_map = world.object("f-attempt", "framework")
+        world.set_spec(spec(1))
+        world.run(5)
+        assert world.stored is not None
+        assert world.stored["state"] == "AttemptRunning"
+
+    def test_nothing_is_made_for_a_framework_that_is_being_deleted(self) -> None:
+        world = World(spec(1, executionType="Create"), SETTINGS)
+        world.run(1)
+        world.deleting = True
+        world.set_spec(spec(1))
+        world.run(5)
+        assert world.config_map is None
+
+
+class TestPolicies:
+    @pytest.mark.parametrize(
+        ("policy", "exits", "code", "trigger"),
+        [
+            ({"minFailedTaskCount": 2}, [(0, 1), (1, 1)], 1, 1),
+            ({"minFailedTaskCount": -1, "minSucceededTaskCount": 1}, [(1, 0)], 0, 1),
+            ({"minFailedTaskCount": -1}, [(0, 1), (1, 1), (2, 1)], 0, 2),
+            ({"minFailedTaskCount": 0, "minSucceededTaskCount": 0}, [(2, 0), (1, 1), (0, 1)], 0, 0),
+        ],
+    )
+    def test_what_ends_the_attempt(self, policy: dict[str, int], exits: list[tuple[int, int]], code: int, trigger: int) -> None:
+        world = World(spec(3, frameworkAttemptCompletionPolicy=policy), SETTINGS)
+        world.run(1)
+        for task, exit_code in exits:
+            world.finish(world.pods["a", task], exit_code)
+            world.run(3)
+        world.run(20)
+        assert world.stored is not None
+        status = world.stored["attemptStatus"]["completionStatus"]
+        assert (status["code"], status["trigger"]["taskIndex"], "pod" in status) == (code, trigger, False)
+
+    def test_the_first_by_time_wins_when_the_policy_changes(self) -> None:
+        loose = {"minFailedTaskCount": -1, "minSucceededTaskCount": -1}
+        world = World(spec(4, frameworkAttemptCompletionPolicy=loose), SETTINGS)
+        world.run(1)
+        for task, exit_code in ((3, 0), (2, 5), (1, 6)):
+            world.finish(world.pods["a", task], exit_code)
+            world.run(3)
+        world.set_spec(spec(4, frameworkAttemptCompletionPolicy={"minFailedTaskCount": 1, "minSucceededTaskCount": 2}))
+        world.run(10)
+        assert world.stored is not None
+        assert world.stored["attemptStatus"]["completionStatus"]["code"] == 5
+
+
+@pytest.mark.parametrize("moves", [FRAMEWORK_MOVES, TASK_MOVES], ids=["framework", "task"])
+def test_every_state_can_be_reached_and_left(moves: Any) -> None:
+    assert {move.target for move in moves.values()} == set(STATES)
+    assert {source for move in moves.values() for source in move.sources} == set(STATES) - {"Completed"}

@@ -1,0 +1,175 @@
+"""Changes of scale on the fly, in every order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.decide.world import SETTINGS, World, role_spec
+
+
+def framework(count: int, failed: int) -> dict[str, Any]:
+    policy = {"minFailedTaskCount": failed, "minSucceededTaskCount": 1}
+    return {"taskRoles": [role_spec("a", count, frameworkAttemptCompletionPolicy=policy, task={"podGracefulDeletionTimeoutSec": 600})]}
+
+
+def roles(world: World) -> list[Any]:
+    assert world.stored is not None
+    found: list[Any] = world.stored["attemptStatus"]["taskRoleStatuses"]
+    return found
+
+
+def tasks(world: World, role: int = 0) -> list[tuple[str, bool]]:
+    return [(task["state"], task["deletionPending"]) for task in roles(world)[role]["taskStatuses"]]
+
+
+def uids(world: World) -> list[str]:
+    return [task["instanceUID"] for task in roles(world)[0]["taskStatuses"]]
+
+
+RUNS, DONE, GOES = ("AttemptRunning", False), ("Completed", False), ("AttemptDeleting", True)
+
+
+def test_the_walk_through_of_the_manual() -> None:
+    # 1
+    world = World(framework(4, 4), SETTINGS, "rescalebasic")
+    world.run(5)
+    assert tasks(world) == [RUNS] * 4
+    # 2
+    world.delete_pod(("a", 2))
+    world.delete_pod(("a", 3))
+    world.run(5)
+    assert tasks(world) == [RUNS, RUNS, DONE, DONE]
+    # 3, 4: those that failed before are not held against the new policy.
+    world.set_spec(framework(2, 2))
+    world.run(0)
+    assert (tasks(world), state(world)) == ([RUNS] * 2, "AttemptRunning")
+    # 5
+    world.set_spec(framework(4, 4))
+    world.run(5)
+    assert tasks(world) == [RUNS] * 4
+    # 6
+    world.delete_pod(("a", 2))
+    world.run(5)
+    # 7
+    world.set_spec(framework(2, 2))
+    world.run(0.1)
+    assert tasks(world) == [RUNS, RUNS, ("Completed", True), GOES]
+    before = uids(world)
+    world.set_spec(framework(3, 3))
+    # 8: a task that was to be deleted is never used again.
+    world.run(0.5)
+    assert tasks(world) == [*[RUNS] * 3, GOES]
+    assert [old == new for old, new in zip(before, uids(world), strict=True)] == [True, True, False, True]
+    world.run(5)
+    assert (tasks(world), state(world)) == ([RUNS] * 3, "AttemptRunning")
+    # 9
+    world.set_spec(framework(4, 4))
+    world.run(5)
+    assert tasks(world) == [RUNS] * 4
+    # 10
+    world.delete_pod(("a", 2))
+    world.run(5)
+    # 11
+    world.set_spec(framework(2, 2))
+    world.run(0.1)
+    before = uids(world)
+    world.set_spec(framework(5, 5))
+    # 12
+    world.run(0.5)
+    assert tasks(world) == [*[RUNS] * 3, GOES, RUNS]
+    world.run(5)
+    assert (tasks(world), state(world)) == ([RUNS] * 5, "AttemptRunning")
+    assert [old == new for old, new in zip(before, uids(world), strict=False)] == [True, True, False, False]
+
+
+def state(world: World) -> str:
+    assert world.stored is not None
+    return str(world.stored["state"])
+
+
+class TestRoles:
+    def test_a_removed_one_goes_with_its_last_timeout(self) -> None:
+        kept, gone = role_spec("a", 1), role_spec("b", 1, task={"podGracefulDeletionTimeoutSec": 20})
+        world = World({"taskRoles": [kept, gone]}, SETTINGS)
+        world.run(1)
+        world.keep_going = False
+        world.set_spec({"taskRoles": [kept]})
+        world.run(19)
+        assert tasks(world, 1) == [GOES]
+        world.run(5)
+        assert [role["name"] for role in roles(world)] == ["a"]
+        assert list(world.pods) == [("a", 0)]
+
+    def test_one_in_the_middle_leaves_its_place_to_the_last(self) -> None:
+        names = ["a", "b", "c", "d"]
+        world = World({"taskRoles": [role_spec(name, 1) for name in names]}, SETTINGS)
+        world.run(1)
+        world.set_spec({"taskRoles": [role_spec(name, 1) for name in names if name != "b"]})
+        world.run(5)
+        assert [role["name"] for role in roles(world)] == ["a", "d", "c"]
+
+    def test_one_scaled_to_nothing_stays(self) -> None:
+        world = World({"taskRoles": [role_spec("a", 1), role_spec("b", 1)]}, SETTINGS)
+        world.run(1)
+        world.set_spec({"taskRoles": [role_spec("a", 1), role_spec("b", 0)]})
+        world.run(5)
+        assert tasks(world, 1) == []
+
+    def test_a_new_one_comes_last(self) -> None:
+        world = World({"taskRoles": [role_spec("b", 1)]}, SETTINGS)
+        world.run(1)
+        world.set_spec({"taskRoles": [role_spec("a", 2), role_spec("b", 1)]})
+        world.run(5)
+        assert [role["name"] for role in roles(world)] == ["b", "a"]
+        assert tasks(world, 1) == [RUNS, RUNS]
+
+
+def test_tasks_before_the_attempt_has_begun_linger_until_it_has() -> None:
+    spec = {"executionType": "Create", "taskRoles": [role_spec("a", 3)]}
+    world = World(spec, SETTINGS)
+    world.run(1)
+    world.set_spec({"executionType": "Create", "taskRoles": [role_spec("a", 1)]})
+    world.run(1)
+    assert tasks(world) == [("AttemptCreationPending", False), *[("AttemptCreationPending", True)] * 2]
+    world.set_spec({"executionType": "Start", "taskRoles": [role_spec("a", 1)]})
+    world.run(5)
+    assert (tasks(world), world.made) == ([RUNS], {"f-a-0": 1})
+
+
+def test_a_task_that_ended_by_itself_is_retried_once_more_before_it_goes() -> None:
+    role = role_spec("a", 2, task={"retryPolicy": {"fancyRetryPolicy": False, "maxRetryCount": 5}})
+    world = World({"taskRoles": [role]}, SETTINGS)
+    world.run(1)
+    world.finish(world.pods["a", 1], 3)
+    world.settle()
+    assert roles(world)[0]["taskStatuses"][1]["attemptStatus"]["completionStatus"]["code"] == 3
+    world.set_spec({"taskRoles": [{**role, "taskNumber": 1}]})
+    world.run(5)
+    assert tasks(world) == [RUNS]
+    last = next(status for status in reversed(world.history) if len(status["attemptStatus"]["taskRoleStatuses"][0]["taskStatuses"]) == 2)
+    gone = last["attemptStatus"]["taskRoleStatuses"][0]["taskStatuses"][1]
+    assert (gone["state"], gone["attemptStatus"]["id"], gone["attemptStatus"]["completionStatus"]["code"]) == ("Completed", 1, -230)
+    assert world.made["f-a-1"] == 1
+
+
+def test_nothing_changes_once_the_attempt_is_ending() -> None:
+    world = World({"taskRoles": [role_spec("a", 2)]}, SETTINGS)
+    world.run(1)
+    world.set_spec({"executionType": "Stop", "taskRoles": [role_spec("a", 2)]})
+    world.settle()
+    world.set_spec({"executionType": "Stop", "taskRoles": [role_spec("a", 4), role_spec("b", 1)]})
+    world.run(5)
+    assert (tasks(world), [role["name"] for role in roles(world)]) == ([DONE, DONE], ["a"])
+
+
+def test_all_completed_counts_what_the_spec_wants_now() -> None:
+    world = World({"taskRoles": [role_spec("a", 3, frameworkAttemptCompletionPolicy={"minFailedTaskCount": -1})]}, SETTINGS)
+    world.run(1)
+    world.finish(world.pods["a", 0], 0)
+    world.run(3)
+    assert state(world) == "AttemptRunning"
+    world.set_spec({"taskRoles": [role_spec("a", 1, frameworkAttemptCompletionPolicy={"minFailedTaskCount": -1})]})
+    world.run(10)
+    assert state(world) == "Completed"
+    assert world.stored is not None
+    assert world.stored["attemptStatus"]["completionStatus"]["trigger"]["taskIndex"] == 0

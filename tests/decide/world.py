@@ -1,0 +1,302 @@
+"""A world of one Framework around `decide`: an API server without lag, a garbage collector, a kubelet, and virtual time.
+
+It is only as good as decisions need; the controller as a whole is tried on the in-memory API and on a real one.
+"""
+
+from __future__ import annotations
+
+import heapq
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from fcompile.default import default
+from fcontroller.decide import codes, observed
+from fcontroller.decide.framework import (
+    config_map_created,
+    config_map_deleted,
+    config_map_gone,
+    sync_framework,
+)
+from fcontroller.decide.spec import read_spec
+from fcontroller.decide.status import Status, to_time
+from fcontroller.decide.status_json import from_json, to_json
+from fcontroller.decide.sync import (
+    Action,
+    CreateConfigMap,
+    CreatePod,
+    DeleteConfigMap,
+    DeleteFramework,
+    DeletePod,
+    Key,
+    RemoveConfigMap,
+    RemovePod,
+    Settings,
+    Sync,
+)
+from fcontroller.decide.task import pod_created, pod_deleted, pod_gone
+
+Json = dict[str, Any]
+START = 1_800_000_000.0
+
+
+def classified(pod: Mapping[str, Any]) -> Json:
+    code: int = pod["status"]["containerStatuses"][0]["state"]["terminated"]["exitCode"]
+    ended = codes.PREDEFINED[code] if code in codes.PREDEFINED else codes.unrecognized(code)
+    return {**ended.ended("x"), "pod": {"containers": [{"name": "main", "code": code}]}}
+
+
+SETTINGS = Settings(classified)
+
+
+def role_spec(name: str, count: int, run: str = "forever", exits: str = "0", **changes: Any) -> Json:
+    """A role whose Pods run for so many seconds, and exit with these codes in turn.
+
+    `changes` are of the role itself, or, as `task={…}`, of its task.
+    """
+    template = {"metadata": {"annotations": {"sim/run": run, "sim/exits": exits}}, "spec": {"containers": [{"name": "main", "image": "a"}]}}
+    task = {"pod": template, **changes.pop("task", {})}
+    return {"name": name, "taskNumber": count, "task": task, **changes}
+
+
+class Refused(Exception):
+    """The API server did not create the Pod: the completion that follows."""
+
+    def __init__(self, completion: Json) -> None:
+        super().__init__(completion["phrase"])
+        self.completion = completion
+
+
+class Crashed(Exception):
+    """The controller has died: whatever is not stored is lost."""
+
+
+class World:
+    """Run it with `run`, change it with `at`, look at `stored`."""
+
+    def __init__(self, spec: Json, settings: Settings, name: str = "f", restarts: bool = False) -> None:
+        """:param restarts: forget everything but what is stored after each write, as a controller does that crashes there."""
+        self.name, self.settings, self.restarts = name, settings, restarts
+        self.now = START
+        self.uids = 0
+        self.set_spec(spec)
+        self.stored: Json | None = None
+        self.history: list[Json] = []
+        """Every status that was stored."""
+        self.status: Status | None = None
+        self.config_map: Json | None = None
+        self.pods: dict[Key, Json] = {}
+        self.made: dict[str, int] = {}
+        """How many Pods were made under a name."""
+        self.finished: dict[str, int] = {}
+        """How many of them ended by themselves."""
+        self.frameworks_deleted = 0
+        self.admit: Callable[[Key], None] = lambda key: None
+        """May raise `Refused`."""
+        self.keep_going = True
+        """Whether the kubelet ends Pods that are being deleted."""
+        self.hidden = self.hidden_config_map = False
+        """Whether the cache never shows Pods, or the ConfigMap."""
+        self.crash_after = 0
+        """Before or after which action or write the controller dies, once."""
+        self.deleting = False
+        """Whether the Framework is being deleted."""
+        self._events: list[tuple[float, int, Callable[[], None]]] = []
+
+    def set_spec(self, spec: Json) -> None:
+        framework = {"apiVersion": "frameworkcontroller.microsoft.com/v1", "kind": "Framework", "metadata": {"name": self.name}}
+        self.spec = default({**framework, "spec": spec}).framework
+        self.rules = read_spec(self.spec)
+
+    def at(self, seconds: float, what: Callable[[], None]) -> None:
+        """Do something after so many seconds from now."""
+        self.uids += 1
+        heapq.heappush(self._events, (self.now + seconds, self.uids, what))
+
+    def run(self, seconds: float) -> None:
+        """Sync, and let so many seconds pass."""
+        end = self.now + seconds
+        while True:
+            wakes = self.settle()
+            times = [time for time, _ in wakes] + [event[0] for event in self._events[:1]]
+            times = [time for time in times if time <= end]
+            if not times:
+                self.now = end
+                return
+            self.now = max(self.now, min(times))
+            while self._events and self._events[0][0] <= self.now:
+                heapq.heappop(self._events)[2]()
+
+    def settle(self) -> list[tuple[float, Key | None]]:
+        """Sync until nothing changes; returns when to look again."""
+        before: list[Action] = []
+        for _ in range(10_000):
+            sync = self.look()
+            self.status = sync.status
+            sync_framework(sync)
+            try:
+                saved = self._save()
+                if not saved and sync.actions == before:
+                    if sync.actions:
+                        self.at(1, lambda: None)  # They were done, and to no effect yet: they are tried again.
+                    return sync.wakes
+                for action in sync.actions:
+                    self._may_crash()
+                    self._act(sync, action)
+                    self._may_crash()
+            except Crashed:
+                self.status = None if self.stored is None else from_json(self.stored)
+            before = sync.actions
+            if self.frameworks_deleted:
+                return []
+        raise AssertionError("it never settles")
+
+    def _may_crash(self) -> None:
+        self.crash_after -= 1
+        if self.crash_after == 0:
+            raise Crashed
+
+    def look(self) -> Sync:
+        return Sync(
+            name=self.name,
+            uid="framework",
+            spec=self.rules,
+            status=self.status,
+            now=self.now,
+            new_uid=self.new_uid,
+            random_delay=lambda low, high: low,
+            settings=self.settings,
+            config_map=observed.config_map(self.config_map) if self.config_map and not self.hidden_config_map else None,
+            pods={} if self.hidden else {key: observed.pod(pod) for key, pod in self.pods.items()},
+            deleting=self.deleting,
+        )
+
+    def new_uid(self) -> str:
+        self.uids += 1
+        return f"uid{self.uids}"
+
+    def _save(self) -> bool:
+        assert self.status is not None
+        changed = self.status.revision > self.status.stored
+        if changed:
+            self._may_crash()
+            self.stored = json.loads(json.dumps(to_json(self.status)))
+            self.history.append(self.stored)
+            self.status.stored = self.status.revision
+            self._may_crash()
+            if self.restarts:
+                self.status = from_json(self.stored)
+        return changed
+
+    def _act(self, sync: Sync, action: Action) -> None:
+        sync.status = self.status or sync.status
+        match action:
+            case CreateConfigMap():
+                assert self.config_map is None
+                self.config_map = self.object(f"{self.name}-attempt", "framework")
+                config_map_created(sync, self.config_map["metadata"]["uid"])
+            case DeleteConfigMap(uid, completion):
+                self.delete_config_map(uid)
+                if completion is None:
+                    config_map_deleted(sync)
+                elif self.config_map is None:
+                    config_map_gone(sync, completion)
+            case RemoveConfigMap(completion):
+                config_map_gone(sync, completion)
+            case CreatePod(role, index):
+                self._create_pod(sync, (role, index))
+            case DeletePod(role, index, uid, force, completion):
+                key = (role, index)
+                self.delete_pod(key, uid, force)
+                if completion is not None:
+                    if key not in self.pods:
+                        pod_gone(sync, key, completion)
+                else:
+                    pod_deleted(sync, key)
+            case RemovePod(role, index, completion):
+                pod_gone(sync, (role, index), completion)
+            case DeleteFramework():
+                self.frameworks_deleted += 1
+
+    def object(self, name: str, owner: str) -> Json:
+        references = [{"uid": owner, "controller": True}]
+        return {"metadata": {"name": name, "uid": self.new_uid(), "ownerReferences": references}, "spec": {}, "status": {}}
+
+    def _create_pod(self, sync: Sync, key: Key) -> None:
+        assert key not in self.pods, "two Pods of one task"
+        assert self.config_map is not None
+        try:
+            self.admit(key)
+        except Refused as refused:
+            pod_gone(sync, key, refused.completion)
+            return
+        name = f"{self.name}-{key[0]}-{key[1]}"
+        pod = self.object(name, self.config_map["metadata"]["uid"])
+        pod["status"] = {"phase": "Pending"}
+        pod["spec"]["nodeName"] = "node"
+        self.pods[key] = pod
+        self.made[name] = self.made.get(name, 0) + 1
+        pod_created(sync, key, pod["metadata"]["uid"])
+        self._kubelet(key, pod)
+
+    def _kubelet(self, key: Key, pod: Json) -> None:
+        role = next(role for role in self.spec["spec"]["taskRoles"] if role["name"] == key[0])
+        notes = role["task"]["pod"].get("metadata", {}).get("annotations", {})
+        self.at(0.1, lambda: self._runs(pod))
+        if notes.get("sim/run", "forever") != "forever":
+            exits = [int(code) for code in notes.get("sim/exits", "0").split(",")]
+            self.at(0.1 + float(notes["sim/run"]), lambda: self._ends(pod, exits))
+
+    def _runs(self, pod: Json) -> None:
+        if "deletionTimestamp" not in pod["metadata"]:
+            pod["status"] = {"phase": "Running", "podIP": "10.0.0.1", "hostIP": "10.0.0.2"}
+
+    def _ends(self, pod: Json, exits: list[int]) -> None:
+        name = pod["metadata"]["name"]
+        if "deletionTimestamp" not in pod["metadata"]:
+            self.finish(pod, exits[min(self.finished.get(name, 0), len(exits) - 1)])
+            self.finished[name] = self.finished.get(name, 0) + 1
+
+    def finish(self, pod: Json, code: int) -> None:
+        """The Pod's only container ends."""
+        if "deletionTimestamp" not in pod["metadata"]:
+            ended = {"exitCode": code, "finishedAt": to_time(self.now), "reason": "Error" if code else "Completed"}
+            phase = "Failed" if code else "Succeeded"
+            pod["status"] = {"phase": phase, "containerStatuses": [{"name": "main", "state": {"terminated": ended}}]}
+
+    def delete_pod(self, key: Key, uid: str | None = None, force: bool = False) -> None:
+        """Delete a Pod as anybody might; it is gone a second later, or at once by force."""
+        pod = self.pods.get(key)
+        if pod is None or (uid is not None and pod["metadata"]["uid"] != uid):
+            return
+        if force or not pod["spec"]:
+            self.gone(key, pod)
+        elif "deletionTimestamp" not in pod["metadata"]:
+            pod["metadata"]["deletionTimestamp"] = to_time(self.now + 30)
+            pod["metadata"]["deletionGracePeriodSeconds"] = 30
+            if self.keep_going:
+                self.at(1, lambda: self.gone(key, pod))
+
+    def forget_pod(self, key: Key) -> None:
+        """Lose what was stored since the Pod was made, as a controller does that dies just then."""
+        states = [status["attemptStatus"]["taskRoleStatuses"][0]["taskStatuses"][key[1]]["state"] for status in self.history]
+        self.status = from_json(self.history[states.count("AttemptCreationPending") - 1])
+
+    def gone(self, key: Key, pod: Json) -> None:
+        if self.pods.get(key) is pod:
+            del self.pods[key]
+        self._collect()
+
+    def delete_config_map(self, uid: str | None = None) -> None:
+        """Delete the ConfigMap as anybody might: it goes after its Pods."""
+        if self.config_map is not None and uid in (None, self.config_map["metadata"]["uid"]):
+            self.config_map["metadata"]["deletionTimestamp"] = to_time(self.now)
+            for key in list(self.pods):
+                self.delete_pod(key)
+            self._collect()
+
+    def _collect(self) -> None:
+        if self.config_map is not None and "deletionTimestamp" in self.config_map["metadata"]:
+            owner = self.config_map["metadata"]["uid"]
+            if not any(pod["metadata"]["ownerReferences"][0]["uid"] == owner for pod in self.pods.values()):
+                self.config_map = None
