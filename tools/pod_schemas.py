@@ -126,7 +126,7 @@ def with_rules(table: Types) -> dict[str, dict[str, FieldRow | list[FieldRow]]]:
         forms = [{key: value for key, value in form.items() if (key, value) != ("since", VERSIONS[0])} for form in forms]
         result[name][field] = forms if len(forms) > 1 else forms[0]
     place, source, name, left, rule = ONLY_LABELS_TYPE
-    result[name] = {field: form if field in left else {"kind": "any", **rule} for field, form in result[source].items()}
+    result[name] = {field: form if field in left else {**only(form), **rule} for field, form in result[source].items()}
     owner, field = place.split(".")
     result[owner][field] = {**table[owner][field], "ref": name}
     return without_forbidden(result)
@@ -143,10 +143,23 @@ def without_forbidden(table: dict[str, dict[str, FieldRow | list[FieldRow]]]) ->
         kept[name] = {}
         for field, forms in table[name].items():
             if isinstance(forms, dict) and "forbidden" in forms:
-                forms = {"kind": "any", "forbidden": forms["forbidden"]}
+                forms = bare(forms)
             kept[name][field] = forms
             todo += [form["ref"] for form in (forms if isinstance(forms, list) else [forms]) if "ref" in form]
     return dict(sorted(kept.items()))
+
+
+def only(forms: FieldRow | list[FieldRow]) -> FieldRow:
+    """The one form of a field that is the same in every version."""
+    assert isinstance(forms, dict), forms
+    return forms
+
+
+def bare(form: FieldRow) -> FieldRow:
+    """A forbidden field: of its type only what tells an empty value of the right type from one of a wrong type."""
+    kind = {"object": "map"}.get(form["kind"], form["kind"])
+    kept = {"kind": kind, **({"items": "any"} if kind in ("list", "map") else {})}
+    return {**kept, **({"format": form["format"]} if kind != "list" and "format" in form else {}), "forbidden": form["forbidden"]}
 
 
 def rendered(table: dict[str, dict[str, FieldRow | list[FieldRow]]]) -> str:

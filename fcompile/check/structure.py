@@ -190,7 +190,7 @@ def _members(type_name: str, version: int) -> Members:
 
 def _field_check(field: Field, owner: str, name: str, version: int) -> Check:
     if field.forbidden:
-        return _forbidden(field)
+        return _forbidden(field._replace(forbidden=""), field.forbidden, owner, name, version)
     if field.kind == "object":
         return _object_check(field.ref, version)
     if field.kind not in ("list", "map"):
@@ -332,11 +332,15 @@ def _annotations_size(value: dict[str, Any], here: Path, walk: Walk) -> None:
         walk.found.append(Finding(ANNOTATIONS_TOO_LARGE, here, message, part="key"))
 
 
-def _forbidden(field: Field) -> Check:
+def _forbidden(field: Field, why: str, owner: str, name: str, version: int) -> Check:
+    readable = _field_check(field, owner, name, version)
+
     def check(value: Any, path: Path, step: str | int, walk: Walk) -> None:
-        # What is empty is the same as left out.
         if value:
-            walk.found.append(Finding(FORBIDDEN_FIELD, (*path, step), f"`{step}` cannot be set here: {field.forbidden}", part="key"))
+            walk.found.append(Finding(FORBIDDEN_FIELD, (*path, step), f"`{step}` cannot be set here: {why}", part="key"))
+        else:
+            # What is empty is the same as left out, if the API server can read it.
+            readable(value, path, step, walk)
 
     return check
 

@@ -181,6 +181,27 @@ def test_forbidden_fields() -> None:
     assert found(with_spec(ephemeralContainers=[])) == []
 
 
+@pytest.mark.parametrize(
+    ("field", "empty", "codes"),
+    [
+        ("creationTimestamp", None, []),
+        ("creationTimestamp", "", ["FC151"]),
+        ("creationTimestamp", False, ["FC112"]),
+        ("generation", 0, []),
+        ("generation", -0.0, []),
+        ("generation", "", ["FC111"]),
+        ("finalizers", [], []),
+        ("ownerReferences", {}, ["FC111"]),
+        ("name", "", []),
+        ("name", 0, ["FC112"]),
+    ],
+)
+def test_a_forbidden_field_that_is_empty_must_still_be_readable(field: str, empty: object, codes: list[str]) -> None:
+    claim = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    volume = {"name": "v", "ephemeral": {"volumeClaimTemplate": {"metadata": {field: empty}, "spec": claim}}}
+    assert [code for code, _ in found(with_spec(volumes=[volume]))] == codes
+
+
 # Types
 
 
