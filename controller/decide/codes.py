@@ -1,7 +1,7 @@
 """How an attempt can end: the codes that are known in advance, and the `completionStatus` that says so.
 
-A code, its phrase and its type are upstream's: users' tools compare them. Positive codes are exit codes of containers; those from 200 to 219
-are agreed between containers and the controller. Codes of a `podFailureSpec` (`failures.spec`) may be anything that is not reserved.
+A code, its phrase and its type are upstream's: users' tools compare them. Positive codes are exit codes of containers; those from 200 to
+219 are agreed between containers and the controller. Codes of a `podFailureSpec` (`failures.spec`) may be anything that is not reserved.
 """
 
 from __future__ import annotations

@@ -1,0 +1,191 @@
+"""How a Pod ended that has finished: its completion status, by the first of the failures that matches it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final, NamedTuple
+
+from fcontroller.decide.codes import (
+    CONTAINER_CONFLICT,
+    CONTAINER_PERMANENT,
+    CONTAINER_TRANSIENT,
+    NO_FAILED_CONTAINER,
+    SUCCEEDED,
+    Code,
+    Json,
+    unrecognized,
+)
+from fcontroller.decide.failures.go_json import go_json, valid
+from fcontroller.decide.failures.spec import ContainerPattern, Failure, PodPattern, Range
+from fcontroller.decide.re2 import Regex
+
+_NEVER: Final = datetime.min.replace(tzinfo=UTC)
+_ANYTHING: Final = Regex("(?s).*")
+
+AGREED: Final = tuple(
+    Failure(code, (PodPattern(containers=(ContainerPattern(name=_ANYTHING, message=_ANYTHING, codes=Range(code.code, code.code)),)),))
+    for code in (CONTAINER_TRANSIENT, CONTAINER_CONFLICT, CONTAINER_PERMANENT)
+)
+"""Exit codes by which a container tells the controller what to do. They come before those of any `podFailureSpec`."""
+
+
+class Container(NamedTuple):
+    """What there is to know of a container. Of one that has not terminated it is nothing but the name."""
+
+    name: str
+    terminated: bool
+    reason: str
+    message: str
+    signal: int
+    code: int
+    finished: datetime
+
+
+class FinishedPod(NamedTuple):
+    name: str
+    reason: str
+    message: str
+    containers: tuple[Container, ...]
+    """Init containers first."""
+
+    def to_json(self) -> Json:
+        """As the completion status has it: the name is not in there, and nothing that is empty but a container's name and code."""
+        containers = [
+            {"name": item.name, **_given(reason=item.reason, message=item.message, signal=item.signal), "code": item.code}
+            for item in self.containers
+        ]
+        return _given(reason=self.reason, message=self.message, containers=containers)
+
+
+class Classifier:
+    """Knows the failures of a `podFailureSpec` and says how Pods ended."""
+
+    def __init__(self, failures: Sequence[Failure] = ()) -> None:
+        self._failures = (*AGREED, *failures)
+
+    def __call__(self, pod: Mapping[str, Any]) -> Json:
+        """The completion status of a Pod whose phase is Succeeded or Failed, as the API server has it."""
+        finished = read_pod(pod)
+        if _mapping(pod, "status").get("phase") == "Succeeded":
+            status = SUCCEEDED.ended("Pod succeeded")
+        else:
+            code, diagnostics = self._failure(finished)
+            status = code.ended(f"Pod failed: {diagnostics}")
+        return {**status, "pod": finished.to_json()}
+
+    def _failure(self, pod: FinishedPod) -> tuple[Code, str]:
+        for failure in self._failures:
+            for pattern in failure.patterns:
+                matched = _match_pod(pattern, pod)
+                if matched is not None:
+                    return failure.code, f"PodPattern matched: {go_json(matched)}"
+        return _last_failed(pod.containers), f"PodPattern unmatched: {go_json(pod.to_json())}"
+
+
+def _last_failed(containers: Sequence[Container]) -> Code:
+    failed = [container for container in containers if container.code != 0]
+    # Of those that finished at the same time it is the first.
+    return unrecognized(max(failed, key=lambda container: container.finished).code) if failed else NO_FAILED_CONTAINER
+
+
+def _match_pod(pattern: PodPattern, pod: FinishedPod) -> Json | None:
+    """The parts that the pattern asks for and that are not empty; None: it does not match."""
+    containers: list[Json] = []
+    for wanted in pattern.containers:
+        matched = next((found for item in pod.containers if (found := _match_container(wanted, item)) is not None), None)
+        if matched is None:
+            return None
+        if matched:
+            containers.append(matched)
+    parts = _match_texts(pattern, pod)
+    return None if parts is None else {**parts, **_given(containers=containers)}
+
+
+def _match_container(pattern: ContainerPattern, container: Container) -> Json | None:
+    # The numbers first: they rule out most containers, and cost nothing.
+    if not container.terminated and pattern[1:] != (None, None, None, None):
+        return None
+    if pattern.codes is not None and not pattern.codes.holds(container.code):
+        return None
+    if pattern.signals is not None and not pattern.signals.holds(container.signal):
+        return None
+    parts = _match_texts(pattern, container)
+    if parts is None:
+        return None
+    signal = {} if pattern.signals is None else _given(signal=container.signal)
+    return {**parts, **signal, **({} if pattern.codes is None else {"code": container.code})}
+
+
+def _match_texts(pattern: PodPattern | ContainerPattern, of: FinishedPod | Container) -> Json | None:
+    parts: Json = {}
+    for key, regex, text in (
+        ("name", pattern.name, of.name),
+        ("reason", pattern.reason, of.reason),
+        ("message", pattern.message, of.message),
+    ):
+        if regex is None:
+            continue
+        found = regex.find(text)
+        if found is None:
+            return None
+        if found or key == "name":
+            parts[key] = found
+    return parts
+
+
+def read_pod(pod: Mapping[str, Any]) -> FinishedPod:
+    """What a Pod's end is judged by. Whatever is missing or null is empty, as it is in Go."""
+    status = _mapping(pod, "status")
+    statuses = [*_sequence(status, "initContainerStatuses"), *_sequence(status, "containerStatuses")]
+    return FinishedPod(
+        name=_text(_mapping(pod, "metadata"), "name"),
+        reason=_text(status, "reason"),
+        message=_text(status, "message"),
+        containers=tuple([_read_container(item) for item in statuses]),
+    )
+
+
+def _read_container(status: Any) -> Container:
+    terminated = _mapping(status, "state").get("terminated")
+    return Container(
+        name=_text(status, "name"),
+        terminated=isinstance(terminated, dict),
+        reason=_text(terminated, "reason"),
+        message=_text(terminated, "message"),
+        signal=_integer(terminated, "signal"),
+        code=_integer(terminated, "exitCode"),
+        finished=_time(_text(terminated, "finishedAt")),
+    )
+
+
+def _given(**parts: Any) -> Json:
+    return {key: value for key, value in parts.items() if value}
+
+
+def _mapping(value: Any, key: str) -> Mapping[str, Any]:
+    found = value.get(key) if isinstance(value, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def _sequence(value: Any, key: str) -> list[Any]:
+    found = value.get(key) if isinstance(value, dict) else None
+    return found if isinstance(found, list) else []
+
+
+def _text(value: Any, key: str) -> str:
+    found = value.get(key) if isinstance(value, dict) else None
+    return valid(found) if isinstance(found, str) else ""
+
+
+def _integer(value: Any, key: str) -> int:
+    found = value.get(key) if isinstance(value, dict) else None
+    return found if isinstance(found, int) and not isinstance(found, bool) else 0
+
+
+def _time(text: str) -> datetime:
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        return _NEVER
+    return time if time.tzinfo else time.replace(tzinfo=UTC)

@@ -1,0 +1,51 @@
+"""A Pod that the API server would not create: whether to try again, or how the attempt ended."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from fcontroller.decide.codes import POD_CREATION_PERMANENT, POD_CREATION_TRANSIENT, POD_CREATION_UNKNOWN, Code, Json
+from fcontroller.decide.failures.go_json import go_json, valid
+
+_PLATFORM: Final = ("object provided is unrecognized", "exceeded quota")
+"""In messages of errors that are not of the Pod's making."""
+_BROKEN: Final = ("connection reset by peer", "http2: server sent GOAWAY and closed the connection")
+_BROKEN_WHOLE: Final = "http: can't write HTTP request on broken connection"
+_BROKEN_ANY_CASE: Final = "use of closed network connection"
+_REASONS: Final = {400: "BadRequest", 403: "Forbidden", 413: "RequestEntityTooLarge", 422: "Invalid"}
+"""What an answer means that has no Status of Kubernetes in it, as one of a proxy."""
+_FORBIDDEN: Final = 403
+_TOO_LARGE: Final = 413
+
+
+def creation_failure(status: int | None, reason: str | None, message: str) -> Json | None:
+    """The completion status of an attempt whose Pod cannot be created; None: the attempt goes on, and creating it is to be tried again.
+
+    `status` is the HTTP status (None: there was no answer); `reason` and `message` are of the Status in the answer. Where the answer is no
+    Status, the reason is None and the message is the body.
+    """
+    code = creation_code(status, reason, message)
+    if code is POD_CREATION_TRANSIENT:
+        return None
+    return code.ended(f"Failed to create Pod: {go_json({'message': valid(message), 'reason': reason, 'code': status})}")
+
+
+def creation_code(status: int | None, reason: str | None, message: str) -> Code:
+    """Which of the codes for a Pod that was not created. What counts is the reason, even when it is empty, and not the HTTP status."""
+    if status is None:
+        return POD_CREATION_TRANSIENT
+    if reason is None:
+        reason = _REASONS.get(status, "")
+        message = message if status == _FORBIDDEN else ""
+    if any([part in message for part in _PLATFORM]):
+        return POD_CREATION_TRANSIENT
+    if reason in ("BadRequest", "Forbidden"):
+        return POD_CREATION_UNKNOWN
+    if reason in ("Invalid", "RequestEntityTooLarge") or status == _TOO_LARGE:
+        # The API server may say so because it could not read the whole request.
+        return POD_CREATION_UNKNOWN if _connection_broke(message) else POD_CREATION_PERMANENT
+    return POD_CREATION_TRANSIENT
+
+
+def _connection_broke(message: str) -> bool:
+    return message == _BROKEN_WHOLE or any([part in message for part in _BROKEN]) or _BROKEN_ANY_CASE in message.lower()

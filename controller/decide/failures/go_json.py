@@ -1,0 +1,21 @@
+"""JSON in a text, exactly as Go prints it: diagnostics are compared by those who came from upstream's controller."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, Final
+
+_ESCAPED: Final = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
+"""Characters that Go escapes and Python does not, lest the text be read as HTML or JavaScript. They can only be in strings."""
+_HALF: Final = re.compile("[\ud800-\udfff]")
+
+
+def go_json(value: Any) -> str:
+    """Compact JSON, the fields in the order in which they are."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).translate(_ESCAPED)
+
+
+def valid(text: str) -> str:
+    """The text with U+FFFD for each half of a surrogate pair: neither Go nor the API server can keep one."""
+    return text if text.isascii() else _HALF.sub("\ufffd", text)

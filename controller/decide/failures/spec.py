@@ -1,0 +1,205 @@
+"""`podFailureSpec`: which Pods have failed in which way, as the configuration says it.
+
+    - code: 221
+      phrase: OutOfDeviceMemory
+      type: {attributes: [Permanent]}
+      podPatterns:
+      - containers:
+        - messageRegex: '(?i)resource exhausted'
+          codeRange: {min: 1}
+
+Read once, with every mistake and where it is. What upstream's controller takes is taken, and means the same, except that an unknown field
+is a mistake here, and that a regular expression must be a string.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+from fcontroller.decide.codes import FAILED, RESERVED, Code, is_reserved
+from fcontroller.decide.re2 import Regex, RegexError
+
+Path = tuple[str | int, ...]
+"""A field, as the keys and list indices that lead to it, from `podFailureSpec` on."""
+
+_INT32: Final = range(-(2**31), 2**31)
+
+
+class Mistake(NamedTuple):
+    path: Path
+    message: str
+
+
+class Range(NamedTuple):
+    """A closed range. None: no bound."""
+
+    least: int | None
+    most: int | None
+
+    def holds(self, number: int) -> bool:
+        return (self.least is None or self.least <= number) and (self.most is None or number <= self.most)
+
+
+class ContainerPattern(NamedTuple):
+    """Matches a container of which everything given is true. None: not given, which is not the same as an expression that matches anything:
+    the reason, message, signal and code are those of a container that has terminated, and it must have."""
+
+    name: Regex | None = None
+    reason: Regex | None = None
+    message: Regex | None = None
+    signals: Range | None = None
+    codes: Range | None = None
+
+
+class PodPattern(NamedTuple):
+    """Matches a Pod of which everything given is true, and that has a container for each of those patterns."""
+
+    name: Regex | None = None
+    reason: Regex | None = None
+    message: Regex | None = None
+    containers: tuple[ContainerPattern, ...] = ()
+
+
+class Failure(NamedTuple):
+    """A Pod that matches any of the patterns ended like that."""
+
+    code: Code
+    patterns: tuple[PodPattern, ...]
+
+
+def read_failures(value: Any) -> tuple[tuple[Failure, ...], tuple[Mistake, ...]]:
+    """The entries of a `podFailureSpec` (None: there is none), and what is wrong with it. With mistakes the entries are of no use."""
+    reader = _Reader()
+    failures = tuple(reader.failure(item, ("podFailureSpec", index)) for index, item in reader.items(value, ("podFailureSpec",)))
+    return failures, tuple(reader.mistakes)
+
+
+class _Reader:
+    """Each method reads one value, and notes what is wrong with it. A field that is null is not given."""
+
+    def __init__(self) -> None:
+        self.mistakes: list[Mistake] = []
+        self.codes: dict[int, Path] = {}
+        self.regexes: dict[str, Regex] = {}
+
+    def wrong(self, path: Path, message: str) -> None:
+        self.mistakes.append(Mistake(path, message))
+
+    def failure(self, value: Any, path: Path) -> Failure:
+        fields = self.fields(value, path, ("code", "phrase", "type", "podPatterns"))
+        kind = {} if fields.get("type") is None else self.fields(fields["type"], (*path, "type"), ("name", "attributes"))
+        if self.text(kind.get("name"), (*path, "type", "name")) not in (None, "", FAILED):
+            self.wrong(
+                (*path, "type", "name"), f"`{kind['name']}` is not `{FAILED}`: these codes are of Pods that failed; leave the field out"
+            )
+        patterns = self.items(fields.get("podPatterns"), (*path, "podPatterns"))
+        if fields.get("podPatterns") in (None, []):
+            self.wrong((*path, "podPatterns"), "there is no pattern, so that no Pod would match; give one, or remove the entry")
+        return Failure(
+            Code(
+                code=self.code(fields.get("code"), (*path, "code")),
+                phrase=self.text(fields.get("phrase"), (*path, "phrase")) or "",
+                attributes=self.attributes(kind.get("attributes"), (*path, "type", "attributes")),
+            ),
+            tuple([self.pod_pattern(item, (*path, "podPatterns", index)) for index, item in patterns]),
+        )
+
+    def code(self, value: Any, path: Path) -> int:
+        code = self.integer(value, path)
+        if code is None:
+            if value is None:
+                self.wrong(path, "there is no code; give one that no other entry has")
+        elif is_reserved(code):
+            reserved = " and ".join([f"{low}..{high}" for low, high in RESERVED])
+            self.wrong(path, f"{code} is reserved, as are all codes of {reserved}; choose another")
+        elif code in self.codes:
+            self.wrong(
+                path, f"{code} is the code of `podFailureSpec[{self.codes[code][1]}]` as well; choose another, or add these patterns there"
+            )
+        else:
+            self.codes[code] = path
+        return code or 0
+
+    def attributes(self, value: Any, path: Path) -> tuple[str, ...] | None:
+        if value is None:
+            return None
+        return tuple([self.text(item, (*path, index)) or "" for index, item in self.items(value, path)])
+
+    def pod_pattern(self, value: Any, path: Path) -> PodPattern:
+        fields = self.fields(value, path, ("nameRegex", "reasonRegex", "messageRegex", "containers"))
+        containers = self.items(fields.get("containers"), (*path, "containers"))
+        return PodPattern(
+            *self.texts(fields, path),
+            containers=tuple([self.container_pattern(item, (*path, "containers", index)) for index, item in containers]),
+        )
+
+    def container_pattern(self, value: Any, path: Path) -> ContainerPattern:
+        fields = self.fields(value, path, ("nameRegex", "reasonRegex", "messageRegex", "signalRange", "codeRange"))
+        return ContainerPattern(
+            *self.texts(fields, path),
+            signals=self.range(fields.get("signalRange"), (*path, "signalRange")),
+            codes=self.range(fields.get("codeRange"), (*path, "codeRange")),
+        )
+
+    def texts(self, fields: dict[str, Any], path: Path) -> tuple[Regex | None, Regex | None, Regex | None]:
+        """What name, reason and message must match."""
+        name, reason, message = [self.regex(fields.get(key), (*path, key)) for key in ("nameRegex", "reasonRegex", "messageRegex")]
+        return name, reason, message
+
+    def regex(self, value: Any, path: Path) -> Regex | None:
+        pattern = self.text(value, path)
+        if pattern is None:
+            return None
+        if pattern not in self.regexes:
+            try:
+                self.regexes[pattern] = Regex(pattern)
+            except RegexError as error:
+                self.wrong(path, f"`{pattern}` is no regular expression of RE2: {error}")
+        return self.regexes.get(pattern)
+
+    def range(self, value: Any, path: Path) -> Range | None:
+        if value is None:
+            return None
+        fields = self.fields(value, path, ("min", "max"))
+        least, most = [self.integer(fields.get(key), (*path, key)) for key in ("min", "max")]
+        return None if least is None and most is None else Range(least, most)
+
+    def items(self, value: Any, path: Path) -> list[tuple[int, Any]]:
+        """The items of a list, with their indices."""
+        if value is not None and not isinstance(value, list):
+            self.wrong(path, f"{_shown(value)} is not a list; write each item after `- `")
+        return list(enumerate(value)) if isinstance(value, list) else []
+
+    def fields(self, value: Any, path: Path, known: tuple[str, ...]) -> dict[str, Any]:
+        if not isinstance(value, dict):
+            self.wrong(path, f"{_shown(value)} is not a mapping; its fields can be {_list(known)}")
+            return {}
+        for key in value:
+            if key not in known:
+                self.wrong((*path, str(key)), f"`{key}` is no field here; there are {_list(known)}")
+        return value
+
+    def text(self, value: Any, path: Path) -> str | None:
+        if value is None or isinstance(value, str):
+            return value
+        self.wrong(path, f"{_shown(value)} is not a string; put it in quotes")
+        return None
+
+    def integer(self, value: Any, path: Path) -> int | None:
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if value is None or (isinstance(value, int) and not isinstance(value, bool) and value in _INT32):
+            return value
+        self.wrong(path, f"{_shown(value)} is not a whole number of 32 bits; give one of {_INT32[0]}..{_INT32[-1]}")
+        return None
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return "null"
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    return "a mapping" if isinstance(value, dict) else "a list" if isinstance(value, list) else f"`{text[:60]}`"
+
+
+def _list(words: tuple[str, ...]) -> str:
+    return ", ".join([f"`{word}`" for word in words])
