@@ -156,6 +156,7 @@ def _create(sync: Sync) -> None:
 def _tasks(sync: Sync, keys: Iterable[Key] | None) -> None:
     """The attempt is under way or ending: see to its policies and tasks."""
     status = sync.status
+    sync.looked_at_tasks = True
     if status.state not in COMPLETING and sync.spec.execution_type == STOP:
         end_framework_attempt(sync, STOPPED.ended(STOP_REQUESTED))
     if status.state not in COMPLETING and keys is None:

@@ -117,6 +117,8 @@ class Sync:
         """Tasks for which an action is under way, and None for the Framework: nothing is decided before its result is here."""
         self.settings = settings
         self.actions: list[Action] = []
+        self.looked_at_tasks = False
+        """Whether it came to the tasks at all; if not, they are still to be looked at."""
         self.wakes: list[tuple[float, Key | None]] = []
         """When to look again, at a task or at the Framework, though nothing may have happened."""
 

@@ -1,0 +1,109 @@
+"""What is done to the API server, each with what makes it safe: uids for what is deleted, owners for what is found instead."""
+
+from __future__ import annotations
+
+from fcontroller.api import Answer, Api, Json, collection, path_of
+from fcontroller.decide.observed import controller_of
+
+
+_CONTENT = ("data", "binaryData")
+
+
+class Failed(Exception):
+    """The API server refused; it is tried again later."""
+
+    def __init__(self, answer: Answer) -> None:
+        super().__init__(answer.message)
+        self.code = answer.code
+        self.reason = answer.reason
+
+
+async def write_status(api: Api, framework: Json, status: Json) -> Json | None:
+    """Store the status of a Framework; returns it as it is then, or None when it is gone.
+
+    If it has changed meanwhile, the new one is read, and the status is stored on top of it: nobody else writes it.
+    """
+    metadata = framework["metadata"]
+    path = path_of("frameworks", metadata["namespace"], metadata["name"])
+    kept = {key: metadata[key] for key in ("name", "namespace", "uid", "resourceVersion")}
+    body = {"apiVersion": framework["apiVersion"], "kind": framework["kind"], "metadata": kept, "spec": framework["spec"], "status": status}
+    while True:
+        answer = await api.request("PUT", f"{path}/status", body)
+        if answer.code != 409:
+            break
+        answer = await api.request("GET", path)
+        if answer.ok:
+            if answer.body["metadata"]["uid"] != metadata["uid"]:
+                return None
+            body["metadata"] = {**kept, "resourceVersion": answer.body["metadata"]["resourceVersion"]}
+            body["spec"] = answer.body["spec"]
+    if answer.code == 404:
+        return None
+    if not answer.ok:
+        raise Failed(answer)
+    return answer.body
+
+
+async def create_config_map(api: Api, config_map: Json, owner: str) -> Json:
+    """Create the ConfigMap of an attempt. One that is there already is no other than a leftover of ours, or in the way."""
+    answer = await api.request("POST", collection("configmaps", config_map["metadata"]["namespace"]), config_map)
+    if not answer.ok:
+        raise Failed(answer)
+    return answer.body
+
+
+async def store_intent(api: Api, path: str, config_map: Json) -> bool:
+    """Bring the intent that an attempt's ConfigMap holds up to date; whether it was another one."""
+    answer = await api.request("GET", path)
+    if not answer.ok:
+        raise Failed(answer)
+    found = {key: value for key, value in answer.body.items() if key not in _CONTENT}
+    wanted = {key: value for key, value in config_map.items() if key in _CONTENT}
+    if answer.body == {**found, **wanted}:
+        return False
+    answer = await api.request("PUT", path, {**found, **wanted})
+    if not answer.ok:
+        raise Failed(answer)
+    return True
+
+
+async def create_pod(api: Api, pod: Json) -> str:
+    """Create a Pod; returns its uid. What the API server does not know in it is an error, not dropped."""
+    answer = await api.request("POST", collection("pods", pod["metadata"]["namespace"]), pod, {"fieldValidation": "Strict"})
+    if not answer.ok:
+        raise Failed(answer)
+    return str(answer.body["metadata"]["uid"])
+
+
+async def ensure_service(api: Api, service: Json, owner: str) -> None:
+    """Create a Service unless it is there. One that is not ours is left alone."""
+    answer = await api.request("POST", collection("services", service["metadata"]["namespace"]), service)
+    if not answer.ok and answer.code != 409:
+        raise Failed(answer)
+
+
+async def delete(api: Api, path: str, uid: str, *, force: bool = False, confirm: bool = False, propagation: str = "") -> None:
+    """Delete an object if it still is the one with that uid; with `confirm`, fail unless it is gone for sure."""
+    options: Json = {"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": {"uid": uid}}
+    if force:
+        options["gracePeriodSeconds"] = 0
+    if propagation:
+        options["propagationPolicy"] = propagation
+    answer = await api.request("DELETE", path, options)
+    if not answer.ok and answer.code not in (404, 409):
+        raise Failed(answer)
+    if confirm and answer.code != 404:
+        found = await api.request("GET", path)
+        if found.code != 404 and (not found.ok or found.body["metadata"]["uid"] == uid):
+            raise Failed(found)
+
+
+async def remove(api: Api, path: str, owner: str) -> None:
+    """Make sure that the object at a path, if there is one, is not controlled by the owner with that uid: delete it, if need be."""
+    found = await api.request("GET", path)
+    if found.code == 404:
+        return
+    if not found.ok:
+        raise Failed(found)
+    if controller_of(found.body["metadata"]) == owner:
+        await delete(api, path, found.body["metadata"]["uid"], confirm=True)

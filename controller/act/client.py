@@ -1,0 +1,105 @@
+"""The API server over HTTPS: aiohttp for the connections, orjson for the bodies, the `kubernetes` package to know where and as whom."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+
+import aiohttp
+import orjson
+
+from fcontroller.api import Answer, Api, Json, Unreachable
+
+CONNECTIONS = 64
+_REQUEST_TIMEOUT = 60
+_SILENCE = 70
+"""Seconds: a watch that has said nothing for so long is dead."""
+_TRIES_WHEN_BUSY = 8
+
+
+class Client(Api):
+    """One API server, as one user."""
+
+    def __init__(self, configuration: Any) -> None:
+        """:param configuration: a `kubernetes.client.Configuration`, as its `config` module loads it."""
+        self._configuration = configuration
+        context = ssl.create_default_context(cafile=configuration.ssl_ca_cert)
+        if not configuration.verify_ssl:
+            context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        if configuration.cert_file:
+            context.load_cert_chain(configuration.cert_file, configuration.key_file)
+        self._session = aiohttp.ClientSession(
+            configuration.host,
+            connector=aiohttp.TCPConnector(limit=0, ssl=context),
+            timeout=aiohttp.ClientTimeout(total=_REQUEST_TIMEOUT),
+            auto_decompress=True,
+        )
+        self._slots = asyncio.Semaphore(CONNECTIONS)
+
+    async def close(self) -> None:
+        await self._session.close()
+
+    async def request(self, method: str, path: str, body: Json | list[Any] | None = None, query: Mapping[str, str] | None = None) -> Answer:
+        data = None if body is None else orjson.dumps(body)
+        kind = "application/json-patch+json" if method == "PATCH" else "application/json"
+        async with self._slots:
+            for last in (*[False] * _TRIES_WHEN_BUSY, True):
+                answer, wait = await self._once(method, path, data, kind, query)
+                if answer.code != 429 or last:
+                    return answer
+                await asyncio.sleep(wait)
+        raise AssertionError
+
+    async def _once(self, method: str, path: str, data: bytes | None, kind: str, query: Mapping[str, str] | None) -> tuple[Answer, float]:
+        """The answer, and how many seconds to wait if the server is too busy."""
+        headers = {**self._authorization(), "Content-Type": kind, "Accept": "application/json"}
+        try:
+            async with self._session.request(method, path, data=data, params=query, headers=headers) as response:
+                text = await response.read()
+                return Answer(response.status, orjson.loads(text)), _seconds(response.headers.get("Retry-After"))
+        except (TimeoutError, aiohttp.ClientError, orjson.JSONDecodeError) as error:
+            raise Unreachable(f"{method} {path}: {error or type(error).__name__}") from error
+
+    async def watch(self, path: str, query: Mapping[str, str]) -> AsyncIterator[Json]:
+        timeout = aiohttp.ClientTimeout(total=None, sock_connect=_REQUEST_TIMEOUT, sock_read=_SILENCE)
+        parameters = {**query, "watch": "1"}
+        try:
+            async with self._session.get(path, params=parameters, headers=self._authorization(), timeout=timeout) as response:
+                if response.status != 200:
+                    yield {"type": "ERROR", "object": orjson.loads(await response.read())}
+                    return
+                rest = b""
+                async for chunk in response.content.iter_any():
+                    *lines, rest = (rest + chunk).split(b"\n")
+                    for line in lines:
+                        yield orjson.loads(line)
+        except (TimeoutError, aiohttp.ClientError, orjson.JSONDecodeError) as error:
+            raise Unreachable(f"watch {path}: {error or type(error).__name__}") from error
+
+    def _authorization(self) -> dict[str, str]:
+        # Asked for each time: tokens of service accounts and of exec plugins rotate.
+        token = self._configuration.get_api_key_with_prefix("authorization")
+        return {"Authorization": token} if token else {}
+
+
+def _seconds(retry_after: str | None) -> float:
+    try:
+        return min(max(float(retry_after or 1), 0.1), 60)
+    except ValueError:  # a date, which API servers do not send
+        return 1
+
+
+def from_kubeconfig(path: str | None = None, context: str | None = None) -> Client:
+    """The API server of a kubeconfig (default: KUBECONFIG or ~/.kube/config), or, in a Pod, that of the cluster around it."""
+    from kubernetes import client, config
+
+    configuration = client.Configuration()
+    try:
+        config.load_kube_config(path, context, configuration, persist_config=False)  # type: ignore[no-untyped-call]
+    except config.ConfigException:
+        if path or context:
+            raise
+        config.load_incluster_config(configuration)  # type: ignore[no-untyped-call]
+    return Client(configuration)

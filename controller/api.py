@@ -1,0 +1,55 @@
+"""What the controller asks of an API server. The real one is behind `act.client`, the one in memory behind `memory_api.facade`."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from typing import Any, NamedTuple, Protocol
+
+from fcompile.model.names import API_VERSION
+
+Json = dict[str, Any]
+
+
+class Answer(NamedTuple):
+    """A status code, and the decoded body: an object, a list or a Status."""
+
+    code: int
+    body: Json
+
+    @property
+    def ok(self) -> bool:
+        return self.code < 300
+
+    @property
+    def reason(self) -> str:
+        """Of a Status."""
+        return str(self.body.get("reason", ""))
+
+    @property
+    def message(self) -> str:
+        return str(self.body.get("message", ""))
+
+
+class Unreachable(Exception):
+    """No answer came, or none that can be understood: a write may have been carried out, or not."""
+
+
+class Api(Protocol):
+    """An API server."""
+
+    async def request(self, method: str, path: str, body: Json | list[Any] | None = None, query: Mapping[str, str] | None = None) -> Answer:
+        """One request. A PATCH is a JSON patch. Raises Unreachable."""
+
+    def watch(self, path: str, query: Mapping[str, str]) -> AsyncIterator[Json]:
+        """The events of a watch, until the server ends it. Raises Unreachable; a refusal is an event of type ERROR."""
+
+
+def collection(kind: str, namespace: str = "") -> str:
+    """The path of `frameworks`, `pods`, `configmaps` or `services`, of one namespace or of all."""
+    root = f"/apis/{API_VERSION}" if kind == "frameworks" else "/api/v1"
+    return f"{root}/namespaces/{namespace}/{kind}" if namespace else f"{root}/{kind}"
+
+
+def path_of(kind: str, namespace: str, name: str) -> str:
+    """The path of one object."""
+    return f"{collection(kind, namespace)}/{name}"

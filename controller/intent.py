@@ -1,0 +1,95 @@
+"""The intent of an attempt: made from the Framework before the attempt begins, stored in its ConfigMap, and all that its Pods come from."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+from typing import Any
+
+from fcompile import expand
+from fcompile.default import default
+from fcompile.emit.json import canonical
+from fcompile.lower.environment import ClusterValues
+from fcompile.lower.intent import Intent, Role, lower
+from fcompile.model import names
+from fcontroller.decide.status import Role as RoleStatus
+from fcontroller.decide.status import Status, Task
+
+Json = dict[str, Any]
+COMPRESSED_KEY = f"{expand.INTENT_KEY}.gz"
+
+
+def intent_of(framework: Json) -> Intent:
+    """What the Framework, as it is stored, will run."""
+    return lower(default(framework).framework)
+
+
+def matches(framework: Json, intent: Intent) -> bool | None:
+    """Whether the intent is the one that was reviewed; None when the Framework was not compiled."""
+    written = (framework["metadata"].get("annotations") or {}).get(names.DIGEST_ANNOTATION)
+    return None if written is None else written == intent.digest
+
+
+def config_map(intent: Intent, framework: Json, attempt: int) -> Json:
+    """The ConfigMap of an attempt: the reviewed one, with what only the cluster knows."""
+    metadata = framework["metadata"]
+    made = expand.config_map(intent, metadata["namespace"])
+    made["metadata"]["annotations"] |= {names.FRAMEWORK_UID: metadata["uid"], names.FRAMEWORK_ATTEMPT_ID: str(attempt)}
+    made["metadata"]["ownerReferences"] = [_owner(names.API_VERSION, names.KIND, metadata)]
+    if expand.INTENT_KEY not in made["data"]:
+        packed = gzip.compress(canonical(intent.document()), mtime=0)
+        made["binaryData"] = {COMPRESSED_KEY: base64.b64encode(packed).decode()}
+    return made
+
+
+def stored_intent(config_map: Json) -> Intent | None:
+    """The intent that an attempt's ConfigMap holds; None for one that upstream's controller made."""
+    text: str | None = (config_map.get("data") or {}).get(expand.INTENT_KEY)
+    packed: str | None = (config_map.get("binaryData") or {}).get(COMPRESSED_KEY)
+    if packed is not None:
+        text = gzip.decompress(base64.b64decode(packed)).decode()
+    if text is None:
+        return None
+    document = json.loads(text)
+    roles = tuple(Role(role["name"], role["taskNumber"], role["policies"], role["pod"], role["service"]) for role in document["roles"])
+    return Intent(document["framework"], document["executionType"], document["retryPolicy"], roles, document["digest"])
+
+
+def pod(role: Role, framework: Json, config_map: Json, status: Status, role_status: RoleStatus, task: Task) -> Json:
+    """The Pod of a task's attempt: the reviewed one, with what only the cluster knows.
+
+    :param config_map: the metadata of the attempt's ConfigMap.
+    """
+    metadata = framework["metadata"]
+    values = ClusterValues(
+        framework_uid=metadata["uid"],
+        framework_attempt_id=status.attempt.id,
+        config_map_uid=config_map["uid"],
+        task_role_uid=role_status.instance_uid,
+        task_uid=task.instance_uid,
+        task_attempt_id=task.attempt.id,
+    )
+    made = expand.pod(role, metadata["namespace"], task.index, values)
+    owners = [*made["metadata"].get("ownerReferences", ()), _owner("v1", "ConfigMap", config_map)]
+    return {**made, "metadata": {**made["metadata"], "ownerReferences": owners}}
+
+
+def service(role: Role, framework: Json) -> Json | None:
+    """The role's Service, owned by the Framework; None when the role has none."""
+    made = expand.service(role, framework["metadata"]["namespace"])
+    if made is None:
+        return None
+    owner = _owner(names.API_VERSION, names.KIND, framework["metadata"])
+    return {**made, "metadata": {**made["metadata"], "ownerReferences": [owner]}}
+
+
+def _owner(api_version: str, kind: str, metadata: Json) -> Json:
+    return {
+        "apiVersion": api_version,
+        "kind": kind,
+        "name": metadata["name"],
+        "uid": metadata["uid"],
+        "controller": True,
+        "blockOwnerDeletion": True,
+    }

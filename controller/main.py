@@ -1,0 +1,136 @@
+"""The controller: follows Frameworks and what they own, and gives each Framework a runner."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from fcompile.model import names
+from fcontroller.api import Json, collection
+from fcontroller.decide import observed
+from fcontroller.decide.sync import Key
+from fcontroller.observe.watch import Follower
+from fcontroller.runner import Outside, Runner
+
+Name = tuple[str, str]
+"""Namespace and name."""
+
+
+class Controller:
+    """Runs all Frameworks of one namespace, or of all."""
+
+    def __init__(self, outside: Outside, namespace: str = "") -> None:
+        self.outside = outside
+        self.runners: dict[Name, Runner] = {}
+        self._config_maps: dict[Name, Json] = {}
+        """By the Framework's name."""
+        self._pods: dict[Name, dict[Key, observed.Pod]] = {}
+        ours = names.FRAMEWORK_NAME
+        self._followers = [
+            Follower(outside.api, collection("pods", namespace), self._all_pods, self._pod, selector=ours),
+            Follower(outside.api, collection("configmaps", namespace), self._all_config_maps, self._config_map, selector=ours),
+            Follower(outside.api, collection("frameworks", namespace), self._all_frameworks, self._framework),
+        ]
+
+    async def run(self) -> None:
+        """Run until cancelled."""
+        tasks: list[asyncio.Task[None]] = []
+        try:
+            for follower in self._followers:
+                # Frameworks come last: none is looked at before its objects are known.
+                tasks.append(asyncio.create_task(follower.run()))
+                await follower.listed.wait()
+            await asyncio.gather(*tasks)
+        finally:
+            for task in tasks:
+                task.cancel()
+            for runner in self.runners.values():
+                runner.stop()
+
+    def _framework(self, event: str, framework: Json) -> None:
+        name = _name(framework)
+        runner = self.runners.get(name)
+        if runner is not None and (event == "DELETED" or runner.uid != framework["metadata"]["uid"]):
+            runner.stop()
+            del self.runners[name]
+            runner = None
+        if event == "DELETED" or _is_anothers(framework):
+            return
+        if runner is None:
+            runner = self.runners[name] = Runner(self.outside, framework)
+            runner.config_map = self._config_maps.get(name)
+            runner.pods = self._pods.setdefault(name, {})
+        else:
+            runner.seen_framework(framework)
+
+    def _all_frameworks(self, frameworks: list[Json]) -> None:
+        for name in self.runners.keys() - {_name(framework) for framework in frameworks}:
+            self.runners.pop(name).stop()
+        for framework in frameworks:
+            self._framework("MODIFIED", framework)
+
+    def _config_map(self, event: str, config_map: Json) -> None:
+        name = _framework_of(config_map)
+        if config_map["metadata"]["name"] != names.config_map_name(name[1]):
+            return
+        # Its data is only read when Pods are made, from the API server itself.
+        kept = {"metadata": {key: value for key, value in config_map["metadata"].items() if key != "managedFields"}}
+        if event == "DELETED":
+            self._config_maps.pop(name, None)
+        else:
+            self._config_maps[name] = kept
+        if name in self.runners:
+            self.runners[name].seen_config_map(self._config_maps.get(name))
+
+    def _all_config_maps(self, config_maps: list[Json]) -> None:
+        gone = self._config_maps.keys() - {_framework_of(config_map) for config_map in config_maps}
+        for name in gone:
+            del self._config_maps[name]
+            if name in self.runners:
+                self.runners[name].seen_config_map(None)
+        for config_map in config_maps:
+            self._config_map("MODIFIED", config_map)
+
+    def _pod(self, event: str, pod: Json) -> None:
+        key = _task_of(pod)
+        if key is None:
+            return
+        name = _framework_of(pod)
+        pods = self._pods.setdefault(name, {})
+        seen = None if event == "DELETED" else observed.pod(pod)
+        if seen is None:
+            pods.pop(key, None)
+        else:
+            pods[key] = seen
+        if name in self.runners:
+            self.runners[name].poke(key)
+
+    def _all_pods(self, pods: list[Json]) -> None:
+        for known in self._pods.values():
+            known.clear()
+        for pod in pods:
+            self._pod("MODIFIED", pod)
+        for runner in self.runners.values():
+            runner.poke_all()
+
+
+def _name(value: Json) -> Name:
+    return value["metadata"]["namespace"], value["metadata"]["name"]
+
+
+def _framework_of(value: Json) -> Name:
+    return value["metadata"]["namespace"], value["metadata"]["labels"][names.FRAMEWORK_NAME]
+
+
+def _task_of(pod: Json) -> Key | None:
+    """The task of a Pod by the Pod's name, which is the only thing that cannot be two tasks' at once."""
+    framework, _, rest = pod["metadata"]["name"].partition("-")
+    role, _, index = rest.rpartition("-")
+    if framework != pod["metadata"]["labels"][names.FRAMEWORK_NAME] or not role or not index.isdecimal():
+        return None
+    return role, int(index)
+
+
+def _is_anothers(framework: Json) -> bool:
+    manager: Any = framework["spec"].get("managedBy")
+    return manager is not None and manager != f"{names.GROUP}/frameworkcontroller"

@@ -1,0 +1,44 @@
+"""The API server in memory as the controller sees one."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+
+from fcontroller.api import Answer, Api, Json
+from fcontroller.memory_api.server import MemoryApi
+
+
+class Facade(Api):
+    """Requests are answered at once; watches and the garbage collector follow as soon as the event loop is free."""
+
+    def __init__(self, server: MemoryApi) -> None:
+        self.server = server
+        self._news = asyncio.Event()
+
+    async def request(self, method: str, path: str, body: Json | list[Any] | None = None, query: Mapping[str, str] | None = None) -> Answer:
+        await asyncio.sleep(0)
+        kind = "application/json-patch+json" if method == "PATCH" else "application/json"
+        before = self.server.revision
+        answer = Answer(*self.server.request(method, path, body, query or {}, kind))
+        if self.server.revision != before:
+            self._wake()
+        return answer
+
+    def collect(self) -> None:
+        """Have the garbage collector do what there is to do."""
+        if self.server.collect():
+            self._wake()
+
+    async def watch(self, path: str, query: Mapping[str, str]) -> AsyncIterator[Json]:
+        watch = self.server.watch(path, query)
+        while not watch.closed:
+            news = self._news
+            for event in watch.read():
+                yield event
+            await news.wait()
+
+    def _wake(self) -> None:
+        news, self._news = self._news, asyncio.Event()
+        news.set()

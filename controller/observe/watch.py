@@ -1,0 +1,101 @@
+"""Following a collection: list it, watch it from there on, and begin again whenever that is needed.
+
+A watch can be silent because nothing happens or because nobody is there any more; the server ends it after `TIMEOUT` and sends bookmarks
+before, so that one that says nothing for longer is dead. Failures wait longer each time, with a bit of chance, so that a server that is
+coming up again is not run over.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from fcontroller.api import Api, Json, Unreachable
+
+TIMEOUT = 55
+"""Seconds after which the server is asked to end a watch."""
+_FIRST_DELAY, _LONGEST_DELAY = 1.0, 30.0
+_PAGE = 500
+
+
+class Expired(Exception):
+    """The server no longer has the changes since our last one: everything must be listed again."""
+
+
+class Follower:
+    """Keeps `seen` told of a collection: `replaced` with all objects after each list, `changed` with each event after that."""
+
+    def __init__(
+        self,
+        api: Api,
+        path: str,
+        replaced: Callable[[list[Json]], None],
+        changed: Callable[[str, Json], None],
+        *,
+        selector: str = "",
+        random: Callable[[], float] = lambda: 0.5,
+    ) -> None:
+        """:param changed: the type of the event (ADDED, MODIFIED, DELETED) and the object.
+
+        :param selector: a label selector.
+        """
+        self._api = api
+        self._path = path
+        self._replaced = replaced
+        self._changed = changed
+        self._query = {"labelSelector": selector} if selector else {}
+        self._random = random
+        self.listed = asyncio.Event()
+        """Set once the collection was seen as a whole."""
+
+    async def run(self) -> None:
+        """Follow for ever."""
+        version, failures = "", 0
+        while True:
+            try:
+                if not version:
+                    version = await self._list()
+                    self.listed.set()
+                async for newer in self._watch(version):
+                    version, failures = newer, 0
+            except Expired:
+                version = ""
+            except Unreachable:
+                failures += 1
+            else:
+                continue
+            delay = min(_FIRST_DELAY * 2 ** max(failures - 1, 0), _LONGEST_DELAY)
+            await asyncio.sleep(delay * (0.5 + self._random()))
+
+    async def _list(self) -> str:
+        items: list[Json] = []
+        query = {**self._query, "limit": str(_PAGE)}
+        while True:
+            answer = await self._api.request("GET", self._path, query=query)
+            if answer.code == 410:
+                raise Expired
+            if not answer.ok:
+                raise Unreachable(answer.message)
+            items += answer.body["items"]
+            following = answer.body["metadata"].get("continue")
+            if not following:
+                self._replaced(items)
+                return str(answer.body["metadata"]["resourceVersion"])
+            query["continue"] = following
+
+    async def _watch(self, version: str) -> Any:
+        """Pass events on, and yield the version after each."""
+        query: Mapping[str, str] = {
+            **self._query,
+            "resourceVersion": version,
+            "allowWatchBookmarks": "true",
+            "timeoutSeconds": str(TIMEOUT),
+        }
+        async for event in self._api.watch(self._path, query):
+            kind, value = event["type"], event["object"]
+            if kind == "ERROR":
+                raise Expired if value.get("code") == 410 else Unreachable(str(value.get("message")))
+            if kind != "BOOKMARK":
+                self._changed(kind, value)
+            yield value["metadata"]["resourceVersion"]

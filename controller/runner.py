@@ -1,0 +1,329 @@
+"""One Framework while it lives: what was seen of it is looked at, what is decided is done, and the status is stored in between.
+
+Everything of a Framework happens on one event loop, and no two looks at once. While an action for a task is under way, the task is busy
+and nothing more is decided about it; many tasks' actions are under way at a time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Callable, Coroutine
+from typing import Any, NamedTuple
+
+from fcompile.default import default
+from fcompile.lower.intent import Intent
+from fcompile.model import names
+from fcontroller import intent as intents
+from fcontroller.act import actions
+from fcontroller.act.actions import Failed
+from fcontroller.api import Api, Json, Unreachable, path_of
+from fcontroller.decide import observed
+from fcontroller.decide.framework import config_map_created, config_map_deleted, config_map_gone, sync_framework
+from fcontroller.decide.spec import Spec, read_spec
+from fcontroller.decide.status import Status
+from fcontroller.decide.status_json import from_json, to_json
+from fcontroller.decide.sync import (
+    Action,
+    CreateConfigMap,
+    CreatePod,
+    DeleteConfigMap,
+    DeleteFramework,
+    DeletePod,
+    Key,
+    RemoveConfigMap,
+    RemovePod,
+    Settings,
+    Sync,
+)
+from fcontroller.decide.task import find, pod_created, pod_deleted, pod_gone
+
+_FIRST_DELAY, _LONGEST_DELAY = 0.05, 60.0
+_SOON, _LATER = 0.15, 1.0
+"""Seconds that changes of the status are collected before they are stored: when something waits for that, and when nobody does."""
+
+
+class Outside(NamedTuple):
+    """What a runner needs of the world."""
+
+    api: Api
+    settings: Settings
+    now: Callable[[], float]
+    random_delay: Callable[[int, int], int]
+    creation_failed: Callable[[int, str, str], Json | None]
+    """From the code, reason and message of a refusal to create a Pod: the completion of the attempt, or None to try again."""
+
+
+class Runner:
+    """Runs one Framework, by its uid."""
+
+    def __init__(self, outside: Outside, framework: Json) -> None:
+        self.outside = outside
+        self.framework = framework
+        self.namespace, self.name = framework["metadata"]["namespace"], framework["metadata"]["name"]
+        self.uid: str = framework["metadata"]["uid"]
+        self.status: Status | None = None
+        if framework.get("status") and framework["status"].get("attemptStatus"):
+            self.status = from_json(framework["status"])
+        self.spec: Spec = _spec(framework)
+        self.intent: Intent | None = None
+        self.config_map: Json | None = None
+        """The ConfigMap under the attempt's name, as it was last seen, without its data."""
+        self.pods: dict[Key, observed.Pod] = {}
+        self._dirty: set[Key] | None = None
+        """Tasks to be looked at; None: all of them."""
+        self._busy: set[Key | None] = set()
+        self._failures: dict[Key | None, int] = {}
+        self._look: asyncio.Handle | None = None
+        self._wakes: dict[Key | None, asyncio.TimerHandle] = {}
+        self._save: asyncio.TimerHandle | None = None
+        self._saving = False
+        self._running: set[asyncio.Task[None]] = set()
+        self.writes = 0
+        self.stopped = False
+        self.poke_all()
+
+    # What was seen
+
+    def seen_framework(self, framework: Json) -> None:
+        """The Framework has changed, or is what it was."""
+        old, self.framework = self.framework, _newer(self.framework, framework)
+        if old["metadata"].get("generation") != framework["metadata"].get("generation") or old["spec"] != framework["spec"]:
+            self.spec = _spec(self.framework)
+            self.intent = None
+            self.poke_all()
+        elif "deletionTimestamp" in framework["metadata"]:
+            self.poke()
+
+    def seen_config_map(self, config_map: Json | None) -> None:
+        """The ConfigMap under the attempt's name is this, or is gone."""
+        self.config_map = config_map
+        self.poke()
+
+    def seen_pod(self, key: Key, pod: observed.Pod | None) -> None:
+        """The Pod under a task's name is this, or is gone."""
+        if pod is None:
+            self.pods.pop(key, None)
+        else:
+            self.pods[key] = pod
+        self.poke(key)
+
+    def poke(self, *keys: Key) -> None:
+        """Look soon: at the Framework, and at these tasks of it."""
+        if self._dirty is not None:
+            self._dirty.update(keys)
+        if self._look is None and not self.stopped:
+            self._look = asyncio.get_running_loop().call_soon(self.look)
+
+    def poke_all(self) -> None:
+        """Look soon, at every task."""
+        self._dirty = None
+        self.poke()
+
+    def stop(self) -> None:
+        """Nothing more is decided. What is under way comes to its end."""
+        self.stopped = True
+        for handle in (self._look, self._save, *self._wakes.values()):
+            if handle is not None:
+                handle.cancel()
+
+    async def drain(self) -> None:
+        """Wait for what is under way."""
+        await asyncio.gather(*self._running, return_exceptions=True)
+
+    # Deciding
+
+    def look(self) -> None:
+        """Decide, and see to it that what is decided is done and stored."""
+        self._look = None
+        keys, self._dirty = self._dirty, set()
+        sync = self._sync()
+        self.status = sync.status
+        settled = sync.status.settled
+        sync_framework(sync, keys)
+        if sync.status.settled != settled:
+            self._dirty = None  # Other tasks than before, or a new attempt.
+        elif not sync.looked_at_tasks:
+            self._dirty = keys
+        for when, key in sync.wakes:
+            self._wake(when, key)
+        for action in sync.actions:
+            key = _key(action)
+            self._busy.add(key)
+            self._start(self._act(action, key))
+        self._store()
+
+    def _sync(self) -> Sync:
+        config_map = None if self.config_map is None else observed.config_map(self.config_map)
+        return Sync(
+            name=self.name,
+            uid=self.uid,
+            spec=self.spec,
+            status=self.status,
+            now=self.outside.now(),
+            new_uid=lambda: str(uuid.uuid4()),
+            random_delay=self.outside.random_delay,
+            settings=self.outside.settings,
+            config_map=config_map,
+            pods=self.pods,
+            deleting="deletionTimestamp" in self.framework["metadata"],
+            busy=self._busy,
+        )
+
+    def _wake(self, when: float, key: Key | None) -> None:
+        if key in self._wakes:
+            self._wakes[key].cancel()
+        delay = max(when - self.outside.now(), 0) + 0.01
+        self._wakes[key] = asyncio.get_running_loop().call_later(delay, self.poke, *([] if key is None else [key]))
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = asyncio.get_running_loop().create_task(work)
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+        return task
+
+    # Storing
+
+    def _store(self) -> None:
+        """See to it that what has changed is stored: at once, or a bit later together with what comes until then."""
+        status = self.status
+        if status is None or status.revision <= status.stored or self._saving or self.stopped:
+            return
+        urgent = status.settled > status.stored or status.changed > status.stored
+        loop = asyncio.get_running_loop()
+        due = loop.time() + (0.0 if urgent else _SOON if status.waiting else _LATER)
+        if self._save is None or due < self._save.when():
+            if self._save is not None:
+                self._save.cancel()
+            self._save = loop.call_at(due, lambda: self._start(self._save_status(status)))
+
+    async def _save_status(self, status: Status) -> None:
+        self._save, self._saving = None, True
+        revision, failures = status.revision, 0
+        stored: Json | None = None
+        while not self.stopped:
+            try:
+                stored = await actions.write_status(self.outside.api, self.framework, to_json(status))
+                break
+            except (Failed, Unreachable):
+                failures += 1
+                await asyncio.sleep(_backoff(failures))
+                revision = status.revision
+        self._saving = False
+        if stored is None:  # The Framework is gone.
+            self.stop()
+            return
+        self.writes += 1
+        self.framework = _newer(self.framework, stored)
+        status.stored = revision
+        waiting, status.waiting = status.waiting, set()
+        self.poke(*waiting)
+
+    # Acting
+
+    async def _act(self, action: Action, key: Key | None) -> None:
+        try:
+            await self._do(action)
+            self._failures.pop(key, None)
+        except (Failed, Unreachable):
+            self._failures[key] = self._failures.get(key, 0) + 1
+            await asyncio.sleep(_backoff(self._failures[key]))
+        finally:
+            self._busy.discard(key)
+            self.poke(*[] if key is None else [key])
+
+    async def _do(self, action: Action) -> None:
+        api, place = self.outside.api, (self.namespace, self.name)
+        config_map_path = path_of("configmaps", self.namespace, names.config_map_name(self.name))
+        match action:
+            case CreateConfigMap(attempt):
+                await self._begin_attempt(attempt)
+            case DeleteConfigMap(uid, completion):
+                await actions.delete(api, config_map_path, uid, confirm=completion is not None)
+                if completion is None:
+                    config_map_deleted(self._sync())
+                else:
+                    config_map_gone(self._sync(), completion)
+            case RemoveConfigMap(completion):
+                await actions.remove(api, config_map_path, self.uid)
+                config_map_gone(self._sync(), completion)
+            case CreatePod(role, index):
+                await self._create_pod((role, index))
+            case DeletePod(role, index, uid, force, completion):
+                path = path_of("pods", self.namespace, names.pod_name(self.name, role, index))
+                await actions.delete(api, path, uid, force=force, confirm=completion is not None or force)
+                if completion is not None:
+                    pod_gone(self._sync(), (role, index), completion)
+                elif self._is_own((role, index), uid):
+                    pod_deleted(self._sync(), (role, index))
+            case RemovePod(role, index, completion):
+                await self._remove_pod((role, index), completion)
+            case DeleteFramework(uid):
+                await actions.delete(api, path_of("frameworks", *place), uid, propagation="Foreground")
+
+    def _is_own(self, key: Key, uid: str) -> bool:
+        _, task = find(self._sync(), key)
+        return task.attempt.object_uid == uid
+
+    async def _begin_attempt(self, attempt: int) -> None:
+        self.intent = intents.intent_of(self.framework)
+        for role in self.intent.roles:
+            service = intents.service(role, self.framework)
+            if service is not None:
+                await actions.ensure_service(self.outside.api, service, self.uid)
+        made = await actions.create_config_map(self.outside.api, intents.config_map(self.intent, self.framework, attempt), self.uid)
+        config_map_created(self._sync(), made["metadata"]["uid"])
+
+    async def _create_pod(self, key: Key) -> None:
+        assert self.config_map is not None
+        assert self.status is not None
+        if self.intent is None:
+            self.intent = await self._current_intent()
+        role_status, task = find(self._sync(), key)
+        role = next(role for role in self.intent.roles if role.name == key[0])
+        pod = intents.pod(role, self.framework, self.config_map["metadata"], self.status, role_status, task)
+        try:
+            uid = await actions.create_pod(self.outside.api, pod)
+        except Failed as error:
+            completion = self.outside.creation_failed(error.code, error.reason, str(error))
+            if completion is None:
+                raise
+            await self._remove_pod(key, completion)
+            return
+        pod_created(self._sync(), key, uid)
+
+    async def _current_intent(self) -> Intent:
+        """The intent by which Pods are made: the stored one, after it was brought up to date with the spec."""
+        path = path_of("configmaps", self.namespace, names.config_map_name(self.name))
+        wanted = intents.intent_of(self.framework)
+        assert self.status is not None
+        await actions.store_intent(self.outside.api, path, intents.config_map(wanted, self.framework, self.status.attempt.id))
+        return wanted
+
+    async def _remove_pod(self, key: Key, completion: Json) -> None:
+        assert self.config_map is not None
+        path = path_of("pods", self.namespace, names.pod_name(self.name, *key))
+        await actions.remove(self.outside.api, path, self.config_map["metadata"]["uid"])
+        pod_gone(self._sync(), key, completion)
+
+
+def _key(action: Action) -> Key | None:
+    match action:
+        case CreatePod(role, index) | RemovePod(role, index, _):
+            return role, index
+        case DeletePod():
+            return action.role, action.task
+    return None
+
+
+def _spec(framework: Json) -> Spec:
+    return read_spec(default(framework).framework)
+
+
+def _newer(one: Json, other: Json) -> Json:
+    """The later of two versions of an object."""
+    return other if int(other["metadata"]["resourceVersion"]) >= int(one["metadata"]["resourceVersion"]) else one
+
+
+def _backoff(failures: int) -> float:
+    return min(_FIRST_DELAY * 2.0 ** (failures - 1), _LONGEST_DELAY)
