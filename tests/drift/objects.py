@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
+
+import urllib3
 
 from fcompile.default import LAST_APPLIED
 from fcompile.emit import yaml
@@ -44,11 +47,25 @@ def address(value: Object) -> str:
     return f"{root}/namespaces/{value['metadata']['namespace']}/{_PLURALS[value['kind']]}"
 
 
+def request(cluster: Cluster, method: str, path: str, body: object = None, query: Mapping[str, str | int] | None = None) -> tuple[int, Any]:
+    """One request, sent again while a changed CustomResourceDefinition comes into use: the server says so, or hangs up in the middle."""
+    while True:
+        try:
+            status, answer = cluster.api.request(method, path, body, query)
+        except urllib3.exceptions.ProtocolError:
+            if method != "GET":
+                raise
+            continue
+        if status != 429:
+            return status, answer
+        time.sleep(answer["details"]["retryAfterSeconds"])
+
+
 def create(cluster: Cluster, objects: Iterable[Object], **query: str) -> list[Object]:
     """Create all of them, several at a time; each must be accepted. What the server made of them, in the same order."""
 
     def post(value: Object) -> Object:
-        status, answer = cluster.api.request("POST", address(value), value, {"fieldValidation": "Strict", **query})
+        status, answer = request(cluster, "POST", address(value), value, {"fieldValidation": "Strict", **query})
         assert status == 201, f"{answer.get('message', answer)}\n{yaml.dump(value)}"
         made: Object = answer
         return made
@@ -63,7 +80,7 @@ def _at_once(call: Any, items: Iterable[Any]) -> list[Any]:
 
 def listed(cluster: Cluster, kind: Object) -> dict[str, Object]:
     """The objects of the same kind and namespace, by name."""
-    status, answer = cluster.api.request("GET", address(kind))
+    status, answer = request(cluster, "GET", address(kind))
     assert status == 200, answer
     head = {"apiVersion": kind["apiVersion"], "kind": kind["kind"]}
     return {item["metadata"]["name"]: {**head, **item} for item in answer["items"]}
