@@ -87,22 +87,12 @@ class _Reader:
 
     def failure(self, value: Any, path: Path) -> Failure:
         fields = self.fields(value, path, ("code", "phrase", "type", "podPatterns"))
-        kind = {} if fields.get("type") is None else self.fields(fields["type"], (*path, "type"), ("name", "attributes"))
-        if self.text(kind.get("name"), (*path, "type", "name")) not in (None, "", FAILED):
-            self.wrong(
-                (*path, "type", "name"), f"`{kind['name']}` is not `{FAILED}`: these codes are of Pods that failed; leave the field out"
-            )
-        patterns = self.items(fields.get("podPatterns"), (*path, "podPatterns"))
-        if fields.get("podPatterns") in (None, []):
-            self.wrong((*path, "podPatterns"), "there is no pattern, so that no Pod would match; give one, or remove the entry")
-        return Failure(
-            Code(
-                code=self.code(fields.get("code"), (*path, "code")),
-                phrase=self.text(fields.get("phrase"), (*path, "phrase")) or "",
-                attributes=self.attributes(kind.get("attributes"), (*path, "type", "attributes")),
-            ),
-            tuple([self.pod_pattern(item, (*path, "podPatterns", index)) for index, item in patterns]),
-        )
+        if not isinstance(value, dict):
+            return Failure(Code(0, ""), ())
+        code = self.code(fields.get("code"), (*path, "code"))
+        phrase = self.text(fields.get("phrase"), (*path, "phrase")) or ""
+        attributes = self.attributes(fields.get("type"), (*path, "type"))
+        return Failure(Code(code, phrase, attributes), self.pod_patterns(fields.get("podPatterns"), (*path, "podPatterns")))
 
     def code(self, value: Any, path: Path) -> int:
         code = self.integer(value, path)
@@ -121,9 +111,20 @@ class _Reader:
         return code or 0
 
     def attributes(self, value: Any, path: Path) -> tuple[str, ...] | None:
-        if value is None:
+        """Those of a type, the name of which can only be Failed."""
+        kind = {} if value is None else self.fields(value, path, ("name", "attributes"))
+        name = self.text(kind.get("name"), (*path, "name"))
+        if name not in (None, "", FAILED):
+            self.wrong((*path, "name"), f"`{name}` is not `{FAILED}`: these codes are of Pods that failed; leave the field out")
+        if kind.get("attributes") is None:
             return None
-        return tuple([self.text(item, (*path, index)) or "" for index, item in self.items(value, path)])
+        path = (*path, "attributes")
+        return tuple([self.text(item, (*path, index)) or "" for index, item in self.items(kind["attributes"], path)])
+
+    def pod_patterns(self, value: Any, path: Path) -> tuple[PodPattern, ...]:
+        if value is None or value == []:
+            self.wrong(path, "there is no pattern, so that no Pod would match; give one, or remove the entry")
+        return tuple([self.pod_pattern(item, (*path, index)) for index, item in self.items(value, path)])
 
     def pod_pattern(self, value: Any, path: Path) -> PodPattern:
         fields = self.fields(value, path, ("nameRegex", "reasonRegex", "messageRegex", "containers"))

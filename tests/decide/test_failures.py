@@ -1,0 +1,174 @@
+"""How Pods ended: as FrameworkController says, word for word."""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fcontroller.decide import codes
+from fcontroller.decide.failures import DEFAULT_POD_FAILURE_SPEC, Classifier, creation_code, creation_failure, read_failures
+
+DATA = Path(__file__).parent / "data"
+RECORDED = json.loads((DATA / "finished_pods.json").read_text("utf-8"))
+"""A `podFailureSpec` (null: the default one), and Pods with the completion status that upstream's own functions give them."""
+CREATION = json.loads((DATA / "creation_errors.json").read_text("utf-8"))
+"""HTTP status, reason (null: the answer was no Status), message, and upstream's code."""
+
+
+def classifier(spec: Any = DEFAULT_POD_FAILURE_SPEC) -> Classifier:
+    failures, mistakes = read_failures(spec)
+    assert not mistakes
+    return Classifier(failures)
+
+
+def failed(*containers: dict[str, Any], **status: Any) -> dict[str, Any]:
+    statuses = [{"name": f"c{index}", "state": {"terminated": item}} for index, item in enumerate(containers)]
+    return {"metadata": {"name": "p"}, "status": {"phase": "Failed", "containerStatuses": statuses, **status}}
+
+
+@pytest.mark.parametrize("group", RECORDED, ids=[f"spec-{index}" for index in range(len(RECORDED))])
+def test_as_recorded(group: Any) -> None:
+    classify = classifier(DEFAULT_POD_FAILURE_SPEC if group["podFailureSpec"] is None else group["podFailureSpec"])
+    for case in group["cases"]:
+        assert json.dumps(classify(case["pod"])) == json.dumps(case["status"])
+
+
+def test_the_recorded_pods_fail_in_every_way() -> None:
+    seen = {case["status"]["code"] for case in RECORDED[0]["cases"]}
+    wanted = {entry["code"] for entry in DEFAULT_POD_FAILURE_SPEC} | {0, 200, 201, 210, -300}
+    assert not wanted - seen
+
+
+def test_exit_codes_without_any_spec() -> None:
+    classify = Classifier()
+    phrases = {code: classify(failed({"exitCode": code}))["phrase"] for code in (137, 200, 201, 202, 210)}
+    assert phrases == {
+        137: "ContainerUnrecognizedFailed",
+        200: "ContainerTransientFailed",
+        201: "ContainerTransientConflictFailed",
+        202: "ContainerUnrecognizedFailed",
+        210: "ContainerPermanentFailed",
+    }
+
+
+def test_the_failure_that_came_last_counts_and_of_equals_the_first() -> None:
+    def times(*finished: str | None) -> Any:
+        pod = failed(*({"exitCode": 11 + index, "finishedAt": time} for index, time in enumerate(finished)))
+        return Classifier()(pod)["code"]
+
+    early, late = "2026-01-01T00:00:00Z", "2026-01-01T00:00:01Z"
+    assert times(early, late) == 12
+    assert times(late, early) == 11
+    assert times(late, late) == 11
+    assert times(None, late) == 12
+    assert times(None, None) == 11
+    assert times("2026-01-01T02:00:00+02:00", early) == 11
+
+
+def test_init_containers_come_first() -> None:
+    pod = failed({"exitCode": 1}, initContainerStatuses=[{"name": "i", "state": {"terminated": {"exitCode": 2}}}])
+    status = Classifier()(pod)
+    assert status["code"] == 2
+    assert [container["name"] for container in status["pod"]["containers"]] == ["i", "c0"]
+
+
+def test_a_container_that_runs_has_only_a_name() -> None:
+    pod = failed(reason="Evicted", containerStatuses=[{"name": "main", "state": {"running": {}}}])
+    assert classifier([{"code": 1, "podPatterns": [{"containers": [{"nameRegex": "main"}]}]}])(pod)["code"] == 1
+    for field in ("reasonRegex", "messageRegex"):
+        assert classifier([{"code": 1, "podPatterns": [{"containers": [{field: ""}]}]}])(pod)["code"] == -300
+    for field in ("signalRange", "codeRange"):
+        assert classifier([{"code": 1, "podPatterns": [{"containers": [{field: {"min": 0}}]}]}])(pod)["code"] == -300
+    assert classifier()(pod)["pod"] == {"reason": "Evicted", "containers": [{"name": "main", "code": 0}]}
+
+
+def test_attributes_as_they_were_given() -> None:
+    pattern = [{"containers": [{"codeRange": {"min": 7}}]}]
+    for kind, attributes in (({}, None), ({"attributes": None}, None), ({"attributes": []}, []), ({"attributes": ["Own"]}, ["Own"])):
+        status = classifier([{"code": 7, "type": kind, "podPatterns": pattern}])(failed({"exitCode": 7}))
+        assert status["type"] == {"name": "Failed", "attributes": attributes}
+
+
+def test_statuses_share_nothing() -> None:
+    classify = classifier()
+    first, second = classify(failed({"exitCode": 137})), classify(failed({"exitCode": 137}))
+    kept = copy.deepcopy(second)
+    first["type"]["attributes"].append("x")
+    first["pod"]["containers"].clear()
+    assert second == kept
+
+
+def test_half_a_surrogate_pair_is_replaced() -> None:
+    status = classifier()(failed({"exitCode": 137, "message": "a\ud800b"}))
+    assert status["pod"]["containers"][0]["message"] == "a\ufffdb"
+    json.dumps(status, ensure_ascii=False).encode()
+
+
+@pytest.mark.parametrize(("status", "reason", "message", "code"), CREATION)
+def test_creation_errors_as_recorded(status: int, reason: str | None, message: str, code: int) -> None:
+    assert creation_code(status, reason, message).code == code
+    completion = creation_failure(status, reason, message)
+    assert (completion is None) == (code == -120)
+    assert completion is None or completion["code"] == code
+
+
+def test_what_is_not_answered_is_tried_again() -> None:
+    assert creation_failure(None, None, "connection reset by peer") is None
+    assert creation_failure(None, None, "exceeded quota") is None
+
+
+def test_diagnostics_of_a_pod_that_cannot_be_created() -> None:
+    completion = creation_failure(422, "Invalid", 'Pod "a" is invalid: <x>')
+    assert completion is not None
+    assert completion["phrase"] == "PodCreationPermanentError"
+    assert completion["diagnostics"].endswith('{"message":"Pod \\"a\\" is invalid: \\u003cx\\u003e","reason":"Invalid","code":422}')
+
+
+def test_every_code_known_in_advance_is_reserved_and_no_other_of_the_default_spec() -> None:
+    assert all([codes.is_reserved(code) for code in codes.PREDEFINED])
+    assert not any([codes.is_reserved(entry["code"]) for entry in DEFAULT_POD_FAILURE_SPEC])
+
+
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=5,
+)
+statuses = st.fixed_dictionaries(
+    {},
+    optional={
+        "name": anything,
+        "state": anything
+        | st.fixed_dictionaries(
+            {
+                "terminated": anything
+                | st.fixed_dictionaries({}, optional=dict.fromkeys(("exitCode", "reason", "message", "finishedAt", "signal"), anything))
+            }
+        ),
+    },
+)
+
+
+@given(
+    st.fixed_dictionaries(
+        {},
+        optional={
+            "metadata": anything,
+            "status": anything
+            | st.fixed_dictionaries({"phase": st.just("Failed"), "containerStatuses": anything | st.lists(anything | statuses)}),
+        },
+    )
+)
+def test_whatever_a_pod_is_it_ended_somehow(pod: dict[str, Any]) -> None:
+    status = CLASSIFY(pod)
+    assert set(status) == {"code", "phrase", "type", "diagnostics", "pod"}
+    json.dumps(status).encode()
+
+
+CLASSIFY = classifier()
