@@ -56,11 +56,11 @@ class Mutator:
         self.of_template = [name for name in sorted(api.template_types) if name in self.owners]
 
     def mutants(self, count: int) -> Iterator[Mutant]:
-        """As many mutants; a fifth of them differ in the Framework's own fields."""
+        """As many mutants."""
         operators: list[Callable[[dict[str, Any], str], Done]] = [
             *[self._set] * 6,
             *[self._add] * 6,
-            *[self._part] * 3,
+            *[self._part] * 5,
             *[self._entry] * 2,
             *[self._repeat] * 2,
             *[self._reference] * 2,
@@ -68,16 +68,27 @@ class Mutator:
             self._empty,
             self._wrong_type,
             self._misspell,
-            self._both,
+            *[self._both] * 3,
         ]
         while count:
-            types = self.own if self.random.random() < 0.2 else self.of_template
-            owner = self.random.choice([name for name in types if name != ROOT])
-            framework = deepcopy(self.bases[self.random.choice(self.owners[owner])])
+            framework, owner = self._target()
             done = self.random.choice(operators)(framework, owner)
             if done is not None:
                 count -= 1
                 yield Mutant(framework, done[0], field_path(done[1]))
+
+    def _target(self) -> tuple[dict[str, Any], str]:
+        """A copy of a Framework, and the type of the object in it that is to change.
+
+        Each type as often as any other, so that every field is met; and each Framework as often as any other, most of which stand
+        close to a rule between fields.
+        """
+        if self.random.random() < 0.5:
+            types = self.own if self.random.random() < 0.3 else self.of_template
+            owner = self.random.choice([name for name in types if name != ROOT])
+            return deepcopy(self.bases[self.random.choice(self.owners[owner])]), owner
+        framework = deepcopy(self.random.choice(self.bases))
+        return framework, self.random.choice([node.owner for node in self.api.nodes(framework) if node.owner in self.api.template_types])
 
     def _nodes(self, framework: dict[str, Any], owner: str) -> list[Node]:
         return [node for node in self.api.nodes(framework) if node.owner == owner]
