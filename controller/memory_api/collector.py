@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from fcontroller.memory_api.deletion import Options, delete
-from fcontroller.memory_api.kinds import KINDS
+from fcontroller.memory_api.kinds import EVENTS, KINDS
 from fcontroller.memory_api.metadata import FOREGROUND, ORPHAN
 from fcontroller.memory_api.store import Change, Collection, Store
 from fcontroller.memory_api.values import Object, same
@@ -49,6 +49,8 @@ class Collector:
     # What a write means
 
     def _see(self, collection: Collection, change: Change) -> None:
+        if collection.kind is EVENTS:
+            return  # the collector does not follow them: there are too many
         old, new = (value["metadata"] if value else _GONE for value in (change.old, change.new))
         uid: str = (new or old)["uid"]
         if not old:
@@ -122,7 +124,7 @@ class Collector:
         found = [(owner["uid"], self._owner(uid, owner)) for owner in owners]
         dangling = {name for name, owner in found if owner is None}
         waiting = {name for name, owner in found if owner is not None and _waits(owner)}
-        if len(dangling | waiting) < len(found):
+        if any([owner is not None and not _waits(owner) for _, owner in found]):
             self._drop_owners(uid, dangling | waiting)
         elif waiting and self._dependents.get(uid):
             if any([_waits(self._metadata(dependent)) for dependent in self._dependents[uid]]):

@@ -24,7 +24,7 @@ def listed(store: Store, collection: Collection, namespace: str, query: Mapping[
     prefix = f"{namespace}/" if namespace else ""
     keys = sorted(key for key in objects if key > after and key.startswith(prefix))
     items: list[Object] = []
-    metadata: Object = {"resourceVersion": str(revision)}
+    metadata: Object = {"resourceVersion": str(revision), **({"continue": ""} if collection.kind.custom else {})}
     for at, key in enumerate(keys):
         if limit and len(items) == limit:
             metadata["continue"] = _token(revision, keys[at - 1])

@@ -19,7 +19,9 @@ def patched(content_type: str) -> Apply:
     """
     apply = _BY_TYPE.get(content_type.partition(";")[0].strip())
     if apply is None:
-        raise Refusal(415, "UnsupportedMediaType", "415: Unsupported Media Type", {})
+        accepted = ", ".join(_BY_TYPE)
+        message = f"the body of the request was in an unknown format - accepted media types include: {accepted}"
+        raise Refusal(415, "UnsupportedMediaType", message)
     return apply
 
 
@@ -116,4 +118,4 @@ def _remove(document: Object, path: str) -> None:
         del holder[name]
 
 
-_BY_TYPE: dict[str, Apply] = {"application/merge-patch+json": merged, "application/json-patch+json": operated}
+_BY_TYPE: dict[str, Apply] = {"application/json-patch+json": operated, "application/merge-patch+json": merged}

@@ -12,10 +12,17 @@ _ENDED = ("Failed", "Succeeded")
 
 
 def prepare(pod: Object) -> None:
-    """Fills in what the server's own behaviour rests on; the many other defaults are not here."""
+    """Makes a new Pod of what a client gives: what the server's own behaviour rests on is filled in, the many other defaults are not."""
     pod["metadata"]["generation"] = 1
-    pod["spec"] = {"terminationGracePeriodSeconds": _DEFAULT_GRACE, **(pod.get("spec") or {})}
+    fill_in(pod)
     pod["status"] = {"phase": "Pending"}
+
+
+def fill_in(pod: Object) -> None:
+    """The defaults of a Pod that a client writes."""
+    spec = pod.get("spec") or {}
+    if "terminationGracePeriodSeconds" not in spec:
+        pod["spec"] = {"terminationGracePeriodSeconds": _DEFAULT_GRACE, **spec}
 
 
 def change_problems(new: Object, old: Object) -> list[Problem]:
@@ -31,7 +38,7 @@ def change_problems(new: Object, old: Object) -> list[Problem]:
 
 def _fixed(spec: Object) -> Object:
     """What of a spec must stay as it is."""
-    result = {"terminationGracePeriodSeconds": _DEFAULT_GRACE, **{name: spec[name] for name in spec if name not in _CHANGEABLE}}
+    result = {name: value for name, value in spec.items() if name not in _CHANGEABLE}
     for name in ("containers", "initContainers"):
         result[name] = [{**container, "image": ""} for container in spec.get(name) or ()]
     return result

@@ -44,7 +44,7 @@ def replace(store: Store, collection: Collection, namespace: str, name: str, par
     given = _decoded(kind, body, namespace)
     _check_name(given["metadata"].get("name"), name)
     old = collection.objects.get(key)
-    if old is None and not kind.created_by_put:
+    if old is None and (part or not kind.created_by_put):
         raise not_found(kind, name)
     wanted, uid = given["metadata"].get("uid"), old["metadata"]["uid"] if old else ""
     if wanted and wanted != uid:
@@ -121,7 +121,7 @@ def _new(store: Store, kind: Kind, namespace: str, given: Object) -> Object:
     new = {**given, "metadata": metadata.created(given["metadata"], own_namespace, store.new_uid(), store.timestamp())}
     if prepare := _PREPARE.get(kind):
         prepare(new)
-    _refuse_if(metadata.problems(new["metadata"]) + _event_problems(kind, new), kind, new["metadata"]["name"])
+    _refuse_if(metadata.problems(new["metadata"], kind.custom) + _event_problems(kind, new), kind, new["metadata"]["name"])
     return new
 
 
@@ -166,7 +166,7 @@ def _update(store: Store, collection: Collection, key: str, part: str, given: Ob
     if not (part and kind.custom):
         found = metadata.change_problems(after, given["metadata"], before)
         if any([after.get(name) is not before.get(name) for name in ("ownerReferences", "finalizers")]):
-            found += metadata.problems(after)
+            found += metadata.problems(after, kind.custom)
         if kind is PODS and not part:
             found += pods.change_problems(new, old)
         _refuse_if(found, kind, before["name"])
@@ -202,6 +202,8 @@ def _changed(kind: Kind, part: str, given: Object, old: Object) -> Object:
             _with(after, "ownerReferences", old["metadata"])
     elif kind.status:
         new = _with(new, "status", old)
+        if kind is PODS:
+            pods.fill_in(new)
     if kind.generation and not part and not _alike(kind, new, old):
         after["generation"] += 1
     return new

@@ -1,0 +1,279 @@
+"""Random requests, written so that they can be sent to two servers: uids and resourceVersions are named, not given.
+
+In a body, these strings stand for something that differs between servers:
+
+- `$version current`, `$version stale`: the resourceVersion last seen of the object that is written, and the first one seen.
+- `$uid configmaps a current`, `… first`, `… none`: the uid last seen of an object, the first one that an object of this name had,
+  and one that no object has.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from hypothesis import strategies as st
+
+from fcompile.model.names import API_VERSION
+
+Strategy = st.SearchStrategy[Any]
+NAMES = ("a", "b", "c")
+CORE = "/api/v1/namespaces/{namespace}"
+COLLECTIONS = {
+    "frameworks": f"/apis/{API_VERSION}/namespaces/{{namespace}}/frameworks",
+    "pods": f"{CORE}/pods",
+    "configmaps": f"{CORE}/configmaps",
+    "services": f"{CORE}/services",
+    "events": f"{CORE}/events",
+    "leases": "/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases",
+}
+"""The path of each kind that is tried."""
+KINDS = {
+    "frameworks": (API_VERSION, "Framework"),
+    "pods": ("v1", "Pod"),
+    "configmaps": ("v1", "ConfigMap"),
+    "services": ("v1", "Service"),
+    "events": ("v1", "Event"),
+    "leases": ("coordination.k8s.io/v1", "Lease"),
+}
+"""apiVersion and kind."""
+MERGE, JSON_PATCH = "application/merge-patch+json", "application/json-patch+json"
+
+
+class Operation(NamedTuple):
+    """One request."""
+
+    method: str
+    kind: str
+    #: Empty for the collection.
+    name: str = ""
+    #: `status` or `binding`.
+    part: str = ""
+    body: Any = None
+    query: dict[str, str] = {}  # noqa: RUF012  # nobody changes it
+    content_type: str = "application/json"
+    #: The body is what was last seen of the object, changed by `body` as by a merge patch.
+    changes_seen: bool = False
+
+
+def manifest(kind: str, name: str, namespace: str = "{namespace}") -> dict[str, Any]:
+    """The least that a real server takes."""
+    version, called = KINDS[kind]
+    result: dict[str, Any] = {"apiVersion": version, "kind": called, "metadata": {"name": name}}
+    if kind == "pods":
+        result["spec"] = {"containers": [{"name": "main", "image": "image"}]}
+    elif kind == "services":
+        result["spec"] = {"clusterIP": "None", "selector": {"x": "1"}, "ports": [{"port": 80}]}
+    elif kind == "events":
+        result |= {"involvedObject": {"kind": "Pod", "namespace": namespace, "name": "a"}, "reason": "First", "type": "Normal"}
+    elif kind == "leases":
+        result["spec"] = {"holderIdentity": "one"}
+    elif kind == "frameworks":
+        result["spec"] = {"description": "first"}
+    return result
+
+
+# What is written
+
+_CONTENTS: dict[str, Strategy] = {
+    "frameworks": st.sampled_from(
+        [
+            {"spec": {"description": "first"}},
+            {"spec": {"description": "second"}},
+            {"status": {"state": "AttemptRunning"}},
+            {"status": {"state": "Completed", "none": None, "list": [None, {"a": None}], "number": 1.5}},
+            {"status": {}},
+            {"status": None},
+            {"spec": {"description": "third"}, "status": {"state": "Third"}},
+        ]
+    ),
+    "pods": st.sampled_from(
+        [
+            {"status": {"phase": "Running"}},
+            {"status": {"phase": "Failed", "reason": "Evicted"}},
+            {"status": {"phase": "Succeeded", "reason": None, "message": "fine"}},
+            {"spec": {"containers": [{"name": "main", "image": "other"}]}},
+            {"spec": {"activeDeadlineSeconds": 10}},
+            {"spec": {"restartPolicy": "Never"}},
+            {"spec": {"hostNetwork": True}},
+            {"spec": {"nodeName": "node-b"}},
+            {"spec": {"terminationGracePeriodSeconds": 5}},
+        ]
+    ),
+    "configmaps": st.sampled_from(
+        [{"data": {"key": "one"}}, {"data": {"key": "two"}}, {"data": {"key": None, "other": "1"}}, {"data": {}}, {"data": None}]
+    ),
+    "services": st.sampled_from(
+        [{"spec": {"selector": {"x": "2"}}}, {"spec": {"publishNotReadyAddresses": True}}, {"spec": {"ports": [{"port": 81}]}}]
+    ),
+    "events": st.sampled_from([{"count": 2}, {"message": "again"}, {"reason": "Second"}, {"involvedObject": {"namespace": "other"}}]),
+    "leases": st.sampled_from(
+        [{"spec": {"holderIdentity": "two"}}, {"spec": {"leaseTransitions": 1}}, {"spec": {"renewTime": "2026-01-01T00:00:00.000000Z"}}]
+    ),
+}
+
+kinds = st.sampled_from(["pods", "configmaps", "frameworks", "configmaps", "pods", "services", "leases", "events"])
+names = st.sampled_from(NAMES)
+_finalizers = st.lists(
+    st.sampled_from(["test.example/one", "test.example/two", "foregroundDeletion", "orphan", "bad"]), unique=True, max_size=2
+)
+_labels = st.dictionaries(st.sampled_from(["x", "y"]), st.sampled_from(["1", "2"]), max_size=2)
+_versions = st.sampled_from(["$version current", "$version stale", None])
+_ages = st.sampled_from(["current", "current", "current", "first"])
+
+
+@st.composite
+def _owner(draw: st.DrawFn) -> dict[str, Any]:
+    kind, name = draw(st.sampled_from(["frameworks", "configmaps", "configmaps", "pods"])), draw(names)
+    version, called = KINDS[kind]
+    uid = draw(st.sampled_from([f"$uid {kind} {name} current"] * 6 + [f"$uid {kind} {name} first", f"$uid {kind} {name} none"]))
+    flags = draw(
+        st.fixed_dictionaries({}, optional={"controller": st.booleans(), "blockOwnerDeletion": st.sampled_from([True, True, False])})
+    )
+    return {"apiVersion": version, "kind": called, "name": name, "uid": uid, **flags}
+
+
+_owners = st.lists(_owner(), max_size=2, unique_by=lambda owner: (owner["kind"], owner["name"]))
+_metadata = st.fixed_dictionaries(
+    {}, optional={"labels": _labels, "annotations": _labels, "finalizers": _finalizers, "ownerReferences": _owners}
+)
+
+
+def _of(kind: str, name: str, version: Any, uid: Any) -> dict[str, Any]:
+    """What a body says of the state that it relies on."""
+    return {
+        **({"resourceVersion": version} if version else {}),
+        **({"uid": f"$uid {kind} {name} {uid}"} if uid else {}),
+    }
+
+
+# Requests
+
+
+@st.composite
+def creations(draw: st.DrawFn) -> Operation:
+    kind, name = draw(kinds), draw(names)
+    body = manifest(kind, name)
+    body["metadata"] |= draw(_metadata)
+    if draw(st.booleans()):
+        body = merged(body, draw(_CONTENTS[kind]))
+    if kind == "pods" and draw(st.booleans()):
+        body["spec"]["nodeName"] = "node-a"
+    if draw(st.integers(0, 19)) == 7:  # one thing wrong at a time: the order in which a server looks is not told
+        wrong = draw(st.sampled_from([{"metadata": {"name": None}}, {"metadata": {"namespace": "other"}}, {"kind": "Node"}]))
+        body = merged(manifest(kind, name), wrong)
+    return Operation("POST", kind, body=body)
+
+
+@st.composite
+def replacements(draw: st.DrawFn) -> Operation:
+    kind, name = draw(kinds), draw(names)
+    seen = draw(st.integers(0, 3)) > 0
+    changes = merged({"metadata": draw(_metadata)}, draw(_CONTENTS[kind]) if draw(st.booleans()) else {})
+    changes["metadata"] |= _of(kind, name, draw(_versions), draw(st.one_of(st.none(), _ages)))
+    body = changes if seen else merged(manifest(kind, name), changes)
+    return Operation("PUT", kind, name, "" if kind == "services" else draw(_parts(kind)), body, changes_seen=seen)
+
+
+@st.composite
+def patches(draw: st.DrawFn) -> Operation:
+    kind, name = draw(kinds), draw(names)
+    body = merged({}, draw(st.one_of(_CONTENTS[kind], st.just({})))) if draw(st.booleans()) else dict(draw(_CONTENTS[kind]))
+    about = draw(_metadata) | _of(kind, name, draw(st.sampled_from([None, None, "$version current", "$version stale"])), None)
+    if draw(st.integers(0, 4)) == 0:
+        about |= _of(kind, name, None, draw(_ages))
+    if draw(st.integers(0, 5)) == 0:
+        about["finalizers"] = None
+    return Operation("PATCH", kind, name, draw(_parts(kind)), {**body, **({"metadata": about} if about else {})}, content_type=MERGE)
+
+
+_json_operations = st.sampled_from(
+    [
+        {"op": "add", "path": "/metadata/labels", "value": {"x": "1"}},
+        {"op": "add", "path": "/metadata/labels/x", "value": "2"},
+        {"op": "remove", "path": "/metadata/labels/x"},
+        {"op": "replace", "path": "/metadata/labels/x", "value": "3"},
+        {"op": "test", "path": "/metadata/labels/x", "value": "1"},
+        {"op": "copy", "from": "/metadata/labels/x", "path": "/metadata/labels/y"},
+        {"op": "move", "from": "/metadata/labels/x", "path": "/metadata/labels/z"},
+        {"op": "add", "path": "/metadata/finalizers", "value": ["test.example/one"]},
+        {"op": "add", "path": "/metadata/finalizers/0", "value": "test.example/two"},
+        {"op": "add", "path": "/metadata/finalizers/-", "value": "test.example/three"},
+        {"op": "remove", "path": "/metadata/finalizers/0"},
+        {"op": "test", "path": "/metadata/resourceVersion", "value": "$version current"},
+        {"op": "test", "path": "/metadata/resourceVersion", "value": "$version stale"},
+    ]
+)
+
+
+@st.composite
+def json_patches(draw: st.DrawFn) -> Operation:
+    body = draw(st.lists(_json_operations, min_size=1, max_size=3))
+    return Operation(
+        "PATCH", draw(kinds), draw(names), "", body, content_type=draw(st.sampled_from([JSON_PATCH] * 5 + ["application/json"]))
+    )
+
+
+@st.composite
+def deletions(draw: st.DrawFn) -> Operation:
+    kind, name = draw(kinds), draw(names)
+    options = draw(
+        st.fixed_dictionaries(
+            {},
+            optional={
+                "gracePeriodSeconds": st.sampled_from([0, 0, 1, 20, 600, -1]),
+                "propagationPolicy": st.sampled_from(["Foreground", "Foreground", "Background", "Orphan", "Nope"]),
+                "preconditions": st.builds(
+                    lambda version, uid: _of(kind, name, version, uid),
+                    st.sampled_from([None, None, "$version current", "$version stale"]),
+                    st.one_of(st.none(), _ages),
+                ),
+            },
+        )
+    )
+    if "preconditions" not in options and draw(st.integers(0, 5)) == 0:
+        return Operation("DELETE", kind, name, query={key: str(value) for key, value in options.items()})
+    return Operation("DELETE", kind, name, body=options or None)
+
+
+@st.composite
+def bindings(draw: st.DrawFn) -> Operation:
+    name = draw(names)
+    about = {"name": name, **_of("pods", name, None, draw(st.one_of(st.none(), _ages)))}
+    target = {"apiVersion": "v1", "kind": "Node", "name": draw(st.sampled_from(["node-a", "node-b"]))}
+    return Operation("POST", "pods", name, "binding", {"metadata": about, "target": target})
+
+
+_queries = st.fixed_dictionaries(
+    {},
+    optional={
+        "labelSelector": st.sampled_from(["x=1", "x==1,y!=2", "x in (1, 2)", "x notin (1),y", "!x", "x", "x!=1", "x=(1"]),
+        "fieldSelector": st.sampled_from(["metadata.name=a", "metadata.name!=a", "metadata.namespace={namespace}", "spec.nonsense=1"]),
+        "limit": st.sampled_from(["1", "2"]),
+        "resourceVersion": st.sampled_from(["0", "x"]),
+    },
+)
+reads = st.one_of(
+    st.builds(lambda kind, name: Operation("GET", kind, name), kinds, names),
+    st.builds(lambda kind, query: Operation("GET", kind, query=query), kinds, _queries),
+    st.builds(
+        lambda field: Operation("GET", "pods", query={"fieldSelector": field}),
+        st.sampled_from(["status.phase=Running", "status.phase!=Running", "spec.nodeName=node-a", "spec.nodeName="]),
+    ),
+)
+
+
+def _parts(kind: str) -> Strategy:
+    return st.sampled_from(["", "status"] if kind in ("frameworks", "pods", "services") else [""])
+
+
+operations = st.one_of(
+    creations(), creations(), creations(), replacements(), patches(), patches(), json_patches(), deletions(), deletions(), bindings(), reads
+)
+"""Any request."""
+
+
+def merged(target: Any, patch: Any) -> Any:
+    """A merge patch, except that null stays: it is what is to be sent."""
+    if not isinstance(patch, dict) or not isinstance(target, dict):
+        return patch
+    return {**target, **{name: merged(target.get(name), value) for name, value in patch.items()}}
