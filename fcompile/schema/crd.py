@@ -195,7 +195,9 @@ def _string(field: Field, own: bool, item: bool) -> Schema:
     pattern = f"^(?:{asked})$"
     if own and form.max_length:
         schema["maxLength"] = form.max_length
-    return {**schema, "pattern": ("^$|" if empty else "") + pattern + ("" if own else f"|{PLACEHOLDER}")}
+    # Nothing that a placeholder stands for can be part of a time.
+    filled_in = "" if own or field.format == "date-time" else f"|{PLACEHOLDER}"
+    return {**schema, "pattern": ("^$|" if empty else "") + pattern + filled_in}
 
 
 def _bounds(field: Field) -> Schema:

@@ -93,6 +93,13 @@ def test_null_in_a_list(path: str, nullable: bool) -> None:
     assert at(pod(36), path).get("nullable", False) == nullable
 
 
+def test_a_time_holds_no_placeholder_and_is_not_empty() -> None:
+    time = at(pod(36), "metadata deletionTimestamp")["pattern"]
+    assert "FC_" not in time
+    assert not time.startswith("^$")
+    assert "FC_" in at(pod(36), "spec hostname")["pattern"]
+
+
 @pytest.mark.parametrize("path", ["spec ephemeralContainers", "spec volumes ephemeral volumeClaimTemplate metadata creationTimestamp"])
 def test_a_field_that_may_not_be_used_can_be_empty(path: str) -> None:
     forbidden = at(pod(36), path)
