@@ -279,7 +279,12 @@ def _unicode_group(source: str, name: str, negated: bool) -> Group:
         return Group(ANY, negated=negated)
     if CATEGORIES.fullmatch(name):
         return Group("", name, negated)
-    raise RegexError(f"`{source}` is no category of Unicode")
+    from fcontroller.decide.re2.scripts import script
+
+    ranges = script(name) if name.isidentifier() else None
+    if ranges is None:
+        raise RegexError(f"`{source}` is no category or script of Unicode; they are written as in `\\p{{Lu}}` and `\\p{{Greek}}`")
+    return Group(ranges, negated=negated)
 
 
 def _within(node: Node, limit: int) -> bool:
