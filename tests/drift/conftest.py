@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -9,11 +10,15 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
+from fcompile.check.document import Options, check_document, empty
 from fcompile.check.ours import is_framework
+from fcompile.check.pod_rules.dropped import DROPPED
+from fcompile.diagnostics.problem import Severity
 from fcompile.emit import yaml
-from fcompile.load import values
+from fcompile.load import Document, read, values
+from fcompile.schema.pod_schemas import DEFAULT_VERSION
 from tests.cluster import Cluster
-from tests.drift.objects import Frameworks
+from tests.drift.objects import Frameworks, minor
 from tests.strategies import basics, frameworks
 from tests.strategies.templates import PRIORITY_CLASS, RUNTIME_CLASS
 
@@ -45,6 +50,20 @@ def in_namespace(found: list[Any], namespace: str) -> Frameworks:
     return list(taken.values())
 
 
+def fitting(found: list[Any], cluster: Cluster) -> list[Any]:
+    """Those that use nothing newer than the cluster. For the newest, that is all of them."""
+    version = minor(cluster)
+    return [value for value in found if version >= DEFAULT_VERSION or _fits(value, version)]
+
+
+def _fits(value: Any, version: int) -> bool:
+    checked = empty("-")
+    for document in read(json.dumps(value).encode(), "-"):
+        assert isinstance(document, Document)
+        check_document(document, Options(version, "default"), checked)
+    return not any(problem.severity is Severity.ERROR or problem.rule is DROPPED for problem in checked.problems)
+
+
 @cache
 def _inputs(name: str) -> list[Any]:
     if name == "generated":
@@ -54,9 +73,9 @@ def _inputs(name: str) -> list[Any]:
 
 
 @pytest.fixture(params=["examples", "generated"])
-def given_frameworks(request: pytest.FixtureRequest, namespace: str) -> Frameworks:
+def given_frameworks(request: pytest.FixtureRequest, cluster: Cluster, namespace: str) -> Frameworks:
     """Frameworks as people write them, all in a namespace of their own."""
-    return in_namespace(_inputs(request.param), namespace)
+    return in_namespace(fitting(_inputs(request.param), cluster), namespace)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 from typing import Any
 
 from fcompile.compile import Compiled, compile_framework
-from fcompile.expand import config_map, pod, service
+from fcompile.emit.json import canonical
+from fcompile.expand import INTENT_KEY, config_map, pod, service
 from fcompile.lower.environment import ClusterValues
 from fcompile.model import names
 from tests.cluster import Cluster
@@ -37,6 +40,9 @@ def _owned(value: Object, owner: Object) -> Object:
 
 def _shared(compiled: Compiled, framework: Object) -> list[Object]:
     made = config_map(compiled.intent, compiled.namespace)
+    if INTENT_KEY not in made["data"]:
+        packed = gzip.compress(canonical(compiled.intent.document()))
+        made["binaryData"] = {f"{INTENT_KEY}.gz": base64.b64encode(packed).decode()}
     made["metadata"]["annotations"] |= {names.FRAMEWORK_UID: framework["metadata"]["uid"], names.FRAMEWORK_ATTEMPT_ID: "3"}
     services = [service(role, compiled.namespace) for role in compiled.intent.roles]
     return [_owned(value, framework) for value in (made, *services) if value is not None]

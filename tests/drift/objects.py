@@ -86,6 +86,20 @@ def listed(cluster: Cluster, kind: Object) -> dict[str, Object]:
     return {item["metadata"]["name"]: {**head, **item} for item in answer["items"]}
 
 
+def minor(cluster: Cluster) -> int:
+    """The cluster's Kubernetes 1.x minor version."""
+    return int(cluster.version.split(".")[1])
+
+
+def diff(cluster: Cluster, manifests: str, *options: str) -> tuple[int, str, str]:
+    """Exit code, output and messages of `kubectl diff`."""
+    concurrency = ("--concurrency=4",) if minor(cluster) >= 28 else ()
+    done = cluster.kubectl("diff", *concurrency, *options, "-f", "-", input=manifests, check=False, timeout=300)
+    # The API server's warnings (a long host name, a volume plugin that was removed) are no differences.
+    said = [line for line in done.stderr.splitlines() if not line.startswith("Warning: ")]
+    return done.returncode, done.stdout, "\n".join(said)
+
+
 def own(stored: Object) -> Object:
     """A stored object without the metadata that only a server sets, and without what kubectl notes down."""
     metadata = {key: value for key, value in stored["metadata"].items() if key not in SERVER_SET}

@@ -7,7 +7,7 @@ from typing import Any
 
 from fcompile.default import default
 from tests.cluster import Cluster
-from tests.drift.conftest import generate, in_namespace
+from tests.drift.conftest import fitting, generate, in_namespace
 from tests.drift.objects import Frameworks, create, own
 from tests.strategies import frameworks, with_nulls
 
@@ -22,7 +22,7 @@ def test_of_examples(cluster: Cluster, given_frameworks: Frameworks) -> None:
 
 
 def test_of_partial_frameworks(cluster: Cluster, namespace: str) -> None:
-    _agree(cluster, in_namespace(partial(), namespace))
+    _agree(cluster, in_namespace(fitting(partial(), cluster), namespace))
 
 
 def _agree(cluster: Cluster, given: Frameworks) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from fcompile.load import values
 from tests.cluster import Cluster
-from tests.drift.objects import Frameworks, build, for_kubectl, listed, own
+from tests.drift.objects import Frameworks, build, diff, for_kubectl, listed, own
 
 APPLIES = {
     "client": ("apply",),
@@ -38,8 +38,7 @@ def test_what_is_printed_is_stored_and_stays(cluster: Cluster, given_frameworks:
 
     for kind in ((), ("--server-side",)):
         printed = build(for_kubectl(sent))
-        compared = cluster.kubectl("diff", "--concurrency=4", *kind, "-f", "-", input=printed, check=False, timeout=PATIENCE)
-        assert (compared.returncode, compared.stdout, compared.stderr) == (0, "", "")
+        assert diff(cluster, printed, *kind) == (0, "", "")
 
 
 def test_the_other_way_of_applying_changes_no_field(cluster: Cluster, given_frameworks: Frameworks) -> None:
@@ -58,6 +57,6 @@ def test_a_change_shows(cluster: Cluster, given_frameworks: Frameworks) -> None:
     (changed,) = values(first.encode())
     changed["spec"]["taskRoles"][0]["task"]["pod"]["spec"]["containers"][0]["image"] = "another:1"
     for kind in ((), ("--server-side",)):
-        compared = cluster.kubectl("diff", *kind, "-f", "-", input=build([changed]), check=False)
-        assert compared.returncode == 1
-        assert "another:1" in compared.stdout
+        code, out, _ = diff(cluster, build([changed]), *kind)
+        assert code == 1
+        assert "another:1" in out

@@ -6,18 +6,10 @@ import copy
 
 from fcompile.emit import yaml
 from fcompile.load import values
+from tests.check.frameworks import framework, role
 from tests.cluster import Cluster
 from tests.drift.live import run
-from tests.drift.objects import Frameworks, Object, build, for_kubectl
-
-PATIENCE = 300
-
-
-def _diff(cluster: Cluster, manifests: str, way: tuple[str, ...]) -> tuple[int, str, str]:
-    done = cluster.kubectl("diff", "--concurrency=4", *way, "-f", "-", input=manifests, check=False, timeout=PATIENCE)
-    # The API server's warnings (a long host name, a volume plugin that was removed) are no differences.
-    said = [line for line in done.stderr.splitlines() if not line.startswith("Warning: ")]
-    return done.returncode, done.stdout, "\n".join(said)
+from tests.drift.objects import Frameworks, Object, build, diff, for_kubectl
 
 
 def _has_own_tolerations(value: Object) -> bool:
@@ -33,11 +25,11 @@ def test_nothing_differs_and_a_change_shows(cluster: Cluster, given_frameworks: 
     comparable = for_kubectl(values(printed.encode()))
     if len(comparable) < len(values(printed.encode())):
         printed = "".join(yaml.stream(comparable))
-    assert _diff(cluster, printed, ()) == (0, "", "")
+    assert diff(cluster, printed) == (0, "", "")
 
     mergeable = [value for value in comparable if value["kind"] != "Pod" or not _has_own_tolerations(value)]
     assert len(mergeable) > len(comparable) / 2
-    assert _diff(cluster, "".join(yaml.stream(mergeable)), ("--server-side",)) == (0, "", "")
+    assert diff(cluster, "".join(yaml.stream(mergeable)), "--server-side") == (0, "", "")
     _changes_show(cluster, next(value for value in mergeable if value["kind"] == "Pod"))
 
 
@@ -48,10 +40,22 @@ def _changes_show(cluster: Cluster, pod: Object) -> None:
     labelled = copy.deepcopy(pod)
     labelled["metadata"]["labels"]["FC_TASK_INDEX"] = "77"
     for value, seen in ((changed, "another:1"), (labelled, '"77"')):
-        code, out, _ = _diff(cluster, yaml.dump(value), ())
+        code, out, _ = diff(cluster, yaml.dump(value))
         assert code == 1
         assert seen in out
-        code, out, err = _diff(cluster, yaml.dump(value), ("--server-side",))
+        code, out, err = diff(cluster, yaml.dump(value), "--server-side")
         # Somebody else's field is a conflict, which kubectl reports as an error: a difference all the same.
         assert code != 0
         assert seen in out or "conflict" in err
+
+
+def test_an_intent_that_is_stored_compressed(cluster: Cluster, namespace: str) -> None:
+    """Its ConfigMap has `binaryData`, which is not in the expected manifest."""
+    script = "".join(f"echo {number}\n" for number in range(60_000))
+    large = framework(role(count=1, spec={"containers": [{"name": "c", "image": "b", "command": ["sh", "-c", script]}]}))
+    large["metadata"]["namespace"] = namespace
+    run(cluster, [large])
+    printed = build([large], "--emit=expected")
+    assert "intent.json" not in printed
+    for way in ((), ("--server-side",)):
+        assert diff(cluster, printed, *way) == (0, "", "")
