@@ -8,7 +8,8 @@ patch) and delete; status subresources and the binding of Pods; resourceVersions
 background and orphaning deletion.
 
 What it has not: validation beyond metadata and what may not change; defaults, but for the few that other behaviour rests on; admission;
-managedFields; server-side apply, strategic merge patches, deletecollection, dry runs, generateName; the deletion of namespaces.
+managedFields; server-side apply, strategic merge patches, deletecollection, dry runs, generateName; the deletion of namespaces; null as
+a value of a string map, which a real server reads as an empty string.
 """
 
 from fcontroller.memory_api.faults import Call, Crash, Fault, Faults, Lost, WatchFaults

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from fcontroller.memory_api.deletion import Options, delete
-from fcontroller.memory_api.kinds import EVENTS, KINDS
+from fcontroller.memory_api.kinds import KINDS
 from fcontroller.memory_api.metadata import FOREGROUND, ORPHAN
 from fcontroller.memory_api.store import Change, Collection, Store
 from fcontroller.memory_api.values import Object, same
@@ -49,8 +49,8 @@ class Collector:
     # What a write means
 
     def _see(self, collection: Collection, change: Change) -> None:
-        if collection.kind is EVENTS:
-            return  # the collector does not follow them: there are too many
+        if not collection.kind.collected:
+            return
         old, new = (value["metadata"] if value else _GONE for value in (change.old, change.new))
         uid: str = (new or old)["uid"]
         if not old:

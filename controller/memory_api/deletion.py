@@ -53,7 +53,7 @@ def delete(store: Store, collection: Collection, namespace: str, name: str, want
     graceful = kind is PODS and not _ends_now(after)
     if graceful and not _marked_gracefully(store, after, old, wanted.grace):
         return 200, old
-    finalizers = _finalizers(old["metadata"].get("finalizers") or [], wanted.policy)
+    finalizers = _finalizers(old["metadata"].get("finalizers") or [], wanted.policy if kind.collected else "Background")
     if set(finalizers) != set(after.get("finalizers") or ()):
         after["finalizers"] = finalizers
         if not finalizers:

@@ -27,6 +27,10 @@ class Kind(NamedTuple):
     unconditional: bool = True
     #: DELETE answers with the object, not with a Status.
     deleted_is_shown: bool = False
+    #: Finalizers may have any name.
+    lax: bool = False
+    #: The garbage collector follows it.
+    collected: bool = True
     #: What a fieldSelector can ask for, beside the name and the namespace.
     fields: tuple[str, ...] = ()
     #: Fields of the object that are left out when they are empty.
@@ -61,6 +65,7 @@ FRAMEWORKS = Kind(
     "Framework",
     "frameworks",
     custom=True,
+    lax=True,
     status=True,
     generation=True,
     unconditional=False,
@@ -76,17 +81,28 @@ PODS = Kind(
     fields=("spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName", "status.phase"),
 )
 CONFIG_MAPS = Kind("", "v1", "ConfigMap", "configmaps", omitted=("data", "binaryData"))
-SERVICES = Kind("", "v1", "Service", "services", status=True, created_by_put=True, deleted_is_shown=True)
+SERVICES = Kind(
+    "",
+    "v1",
+    "Service",
+    "services",
+    status=True,
+    created_by_put=True,
+    deleted_is_shown=True,
+    fields=("spec.clusterIP", "spec.type"),
+)
 EVENTS = Kind(
     "",
     "v1",
     "Event",
     "events",
+    lax=True,
+    collected=False,
     created_by_put=True,
     fields=("involvedObject.kind", "involvedObject.name", "involvedObject.namespace", "involvedObject.uid", "reason", "type"),
 )
 NODES = Kind("", "v1", "Node", "nodes", namespaced=False, status=True, fields=("spec.unschedulable",))
 NAMESPACES = Kind("", "v1", "Namespace", "namespaces", namespaced=False, status=True, fields=("status.phase",))
-LEASES = Kind("coordination.k8s.io", "v1", "Lease", "leases", created_by_put=True, unconditional=False)
+LEASES = Kind("coordination.k8s.io", "v1", "Lease", "leases", lax=True, created_by_put=True, unconditional=False)
 
 KINDS = (FRAMEWORKS, PODS, CONFIG_MAPS, SERVICES, EVENTS, NODES, NAMESPACES, LEASES)

@@ -43,10 +43,10 @@ def _distinct(owners: list[Any]) -> list[Any]:
     return [owner for at, owner in enumerate(owners) if owner not in owners[:at]] if len(owners) > 1 else owners
 
 
-def problems(new: Object, custom: bool) -> list[Problem]:
+def problems(new: Object, lax: bool) -> list[Problem]:
     """What is wrong with the metadata that a client gives, whatever was there before.
 
-    :param custom: of a custom resource, whose finalizers may have any name.
+    :param lax: finalizers may have any name.
     """
     found = []
     if not new["name"]:
@@ -54,7 +54,7 @@ def problems(new: Object, custom: bool) -> list[Problem]:
     if "ownerReferences" in new:
         found += _owner_problems(new["ownerReferences"])
     if "finalizers" in new:
-        found += _finalizer_problems(new["finalizers"], custom)
+        found += _finalizer_problems(new["finalizers"], lax)
     return found
 
 
@@ -87,10 +87,10 @@ def _immutable(name: str, value: Any) -> Problem:
     return Problem("FieldValueInvalid", f"metadata.{name}", f"Invalid value: {shown}: field is immutable")
 
 
-def _finalizer_problems(finalizers: list[str], custom: bool) -> list[Problem]:
+def _finalizer_problems(finalizers: list[str], lax: bool) -> list[Problem]:
     found = []
     for at, name in enumerate(finalizers):
-        if not custom and "/" not in name and name not in _PLAIN_FINALIZERS:
+        if not lax and "/" not in name and name not in _PLAIN_FINALIZERS:
             message = f'Invalid value: "{name}": name is neither a standard finalizer name nor is it fully qualified'
             found.append(Problem("FieldValueInvalid", f"metadata.finalizers[{at}]", message))
     if FOREGROUND in finalizers and ORPHAN in finalizers:

@@ -12,16 +12,19 @@ Copy = Callable[[Any], Any]
 Apply = Callable[[Object, Any, Copy], Any]
 
 
-def patched(content_type: str) -> Apply:
+def patched(content_type: str, custom: bool) -> Apply:
     """What applies a patch of a content type to an object, which stays as it is; raises Refusal when there is none.
 
     It takes the object, the patch, and how to copy values of the patch.
+
+    :param custom: the object is a custom resource: the refusal is in other words.
     """
     apply = _BY_TYPE.get(content_type.partition(";")[0].strip())
-    if apply is None:
-        accepted = ", ".join(_BY_TYPE)
-        message = f"the body of the request was in an unknown format - accepted media types include: {accepted}"
+    if apply is None and custom:
+        message = f"the body of the request was in an unknown format - accepted media types include: {', '.join(_BY_TYPE)}"
         raise Refusal(415, "UnsupportedMediaType", message)
+    if apply is None:
+        raise Refusal(415, "UnsupportedMediaType", "415: Unsupported Media Type", {})
     return apply
 
 

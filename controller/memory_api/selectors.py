@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from fcontroller.memory_api.answers import bad_request
+from fcontroller.memory_api.answers import Refusal, bad_request
 from fcontroller.memory_api.kinds import Kind
 from fcontroller.memory_api.values import Object
 
@@ -67,9 +67,16 @@ def _fields(kind: Kind, text: str) -> list[Selects]:
         if match is None:
             raise bad_request(f"invalid selector: '{text}'; can't understand '{term}'")
         if match[1] not in kind.selectable:
-            raise bad_request(f"field label not supported: {match[1]}")
+            raise _unknown_field(kind, match[1])
         found.append(_field_is(match[1].split("."), match[3], wanted=match[2] != "!="))
     return found
+
+
+def _unknown_field(kind: Kind, name: str) -> Refusal:
+    if kind.custom or kind.fields:
+        return bad_request(f"field label not supported: {name}")
+    known = ", ".join(f'"{field}"' for field in kind.selectable)
+    return bad_request(f'"{name}" is not a known field selector: only {known}')
 
 
 def _field_is(path: list[str], text: str, wanted: bool) -> Selects:

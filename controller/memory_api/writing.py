@@ -57,7 +57,7 @@ def replace(store: Store, collection: Collection, namespace: str, name: str, par
 def patch(store: Store, collection: Collection, namespace: str, name: str, part: str, body: Any, content_type: str) -> Answer:
     """PATCH of an object, or of its status when `part` says so."""
     kind, key = collection.kind, collection.key(namespace, name)
-    apply = patched(content_type)
+    apply = patched(content_type, kind.custom)
     old = collection.objects.get(key)
     if old is None:
         raise not_found(kind, name)
@@ -81,6 +81,9 @@ def _decoded(kind: Kind, body: Any, namespace: str) -> Object:
         raise bad_request(f"the object provided is unrecognized (must be of type {kind.kind}): Object 'Kind' is missing")
     if version != kind.api_version:
         raise bad_request(f"the API version in the data ({version}) does not match the expected API version ({kind.api_version})")
+    if called != kind.kind and kind.custom:
+        problem = Problem("FieldValueInvalid", "kind", f'Invalid value: "{called}": must be {kind.kind}')
+        raise invalid(kind.group, called, (body.get("metadata") or {}).get("name", ""), [problem])
     if called != kind.kind:
         raise bad_request(f'{called} in version "{kind.version}" cannot be handled as a {kind.kind}')
     return _shaped(kind, _copy(kind)(body), namespace)
@@ -121,7 +124,7 @@ def _new(store: Store, kind: Kind, namespace: str, given: Object) -> Object:
     new = {**given, "metadata": metadata.created(given["metadata"], own_namespace, store.new_uid(), store.timestamp())}
     if prepare := _PREPARE.get(kind):
         prepare(new)
-    _refuse_if(metadata.problems(new["metadata"], kind.custom) + _event_problems(kind, new), kind, new["metadata"]["name"])
+    _refuse_if(metadata.problems(new["metadata"], kind.lax) + _event_problems(kind, new), kind, new["metadata"]["name"])
     return new
 
 
@@ -166,7 +169,7 @@ def _update(store: Store, collection: Collection, key: str, part: str, given: Ob
     if not (part and kind.custom):
         found = metadata.change_problems(after, given["metadata"], before)
         if any([after.get(name) is not before.get(name) for name in ("ownerReferences", "finalizers")]):
-            found += metadata.problems(after, kind.custom)
+            found += metadata.problems(after, kind.lax)
         if kind is PODS and not part:
             found += pods.change_problems(new, old)
         _refuse_if(found, kind, before["name"])
