@@ -45,6 +45,41 @@ def test_the_recorded_pods_fail_in_every_way() -> None:
     assert not wanted - seen
 
 
+@pytest.mark.parametrize(
+    ("reason", "exit_code", "message", "code", "phrase", "attributes"),
+    [
+        ("OOMKilled", 137, "", -1200, "ContainerDockerOOMKilled", ["Permanent"]),
+        ("oomkilled", 1, "", -1200, "ContainerDockerOOMKilled", ["Permanent"]),
+        ("OOMKilled", 0, "", -300, "PodFailedWithoutFailedContainer", []),
+        ("OOMKilledX", 137, "", 137, "ContainerSigKillReceived", ["Transient"]),
+        ("OOMKilled", 200, "", 200, "ContainerTransientFailed", ["Transient"]),
+        ("ContainerCannotRun", 125, "", -1201, "ContainerDockerCreationError", None),
+        ("ContainerCannotRun", 126, "", -1202, "ContainerDockerStartCmdPermissionDenied", ["Permanent"]),
+        ("ContainerCannotRun", 127, "", -1203, "ContainerDockerStartCmdNotFound", ["Permanent"]),
+        ("ContainerCannotRun", 128, 'exec: "x": not found', -1203, "ContainerDockerStartCmdNotFound", ["Permanent"]),
+        ("ContainerCannotRun", 128, "No such\nfile", -1203, "ContainerDockerStartCmdNotFound", ["Permanent"]),
+        ("ContainerCannotRun", 128, "denied", -1204, "ContainerDockerStartUnknownError", None),
+        ("ContainerCannotRun", 129, "not found", 129, "ContainerUnrecognizedFailed", []),
+        ("StartError", 128, "not found", 128, "ContainerUnrecognizedFailed", []),
+        ("Error", 134, "", 134, "ContainerSigAbrtReceived", None),
+        ("Error", 133, "", 133, "ContainerUnrecognizedFailed", []),
+        ("Error", 255, "", 255, "ContainerUnrecognizedFailed", []),
+    ],
+)
+def test_containers_by_the_default_spec(
+    reason: str, exit_code: int, message: str, code: int, phrase: str, attributes: list[str] | None
+) -> None:
+    status = classifier()(failed({"exitCode": exit_code, "reason": reason, "message": message}))
+    assert (status["code"], status["phrase"], status["type"]["attributes"]) == (code, phrase, attributes)
+
+
+def test_the_whole_message_is_in_the_diagnostics() -> None:
+    text = 'OCI runtime create failed:\nexec: "x": not found\nin $PATH'
+    status = classifier()(failed({"exitCode": 128, "reason": "ContainerCannotRun", "message": text}))
+    matched = {"containers": [{"name": "c0", "reason": "ContainerCannotRun", "message": text, "code": 128}]}
+    assert status["diagnostics"] == f"Pod failed: PodPattern matched: {json.dumps(matched, separators=(',', ':'))}"
+
+
 def test_exit_codes_without_any_spec() -> None:
     classify = Classifier()
     phrases = {code: classify(failed({"exitCode": code}))["phrase"] for code in (137, 200, 201, 202, 210)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import string
 import time
 import unicodedata
 from pathlib import Path
@@ -42,6 +43,9 @@ def test_go_refuses_the_same() -> None:
         ("(?U)a+?", "aaa", "aaa"),
         ("(|a)*", "aa", ""),
         ("(|a)+", "aa", ""),
+        ("(?:a??)*", "a", ""),
+        ("(?:^|a)*", "a", ""),
+        ("(?:b*a??)*", "ba", "b"),
         ("(a|b)*?$", "ab", "ab"),
         ("x*", "aax", ""),
         ("a$", "a\n", None),  # only Python lets `$` ignore a last line end
@@ -87,6 +91,35 @@ def test_go_refuses_the_same() -> None:
 )
 def test_meaning(pattern: str, text: str, found: str | None) -> None:
     assert Regex(pattern).find(text) == found
+
+
+ASCII = [chr(code) for code in range(128)]
+
+
+@pytest.mark.parametrize(
+    ("name", "members"),
+    [
+        ("alnum", [item for item in ASCII if item.isalnum()]),
+        ("alpha", [item for item in ASCII if item.isalpha()]),
+        ("ascii", ASCII),
+        ("blank", ["\t", " "]),
+        ("cntrl", [item for item in ASCII if not item.isprintable()]),
+        ("digit", list(string.digits)),
+        ("graph", [item for item in ASCII if item.isprintable() and item != " "]),
+        ("lower", list(string.ascii_lowercase)),
+        ("print", [item for item in ASCII if item.isprintable()]),
+        ("punct", list(string.punctuation)),
+        ("space", list(string.whitespace)),
+        ("upper", list(string.ascii_uppercase)),
+        ("word", [item for item in ASCII if item.isalnum() or item == "_"]),
+        ("xdigit", list(string.hexdigits)),
+    ],
+)
+def test_posix_classes(name: str, members: list[str]) -> None:
+    inside, outside = Regex(f"[[:{name}:]]"), Regex(f"[[:^{name}:]]")
+    everything = [*ASCII, "é", "٣", "\u2028"]
+    assert {item for item in everything if inside.find(item)} == set(members)
+    assert {item for item in everything if outside.find(item)} == set(everything) - set(members)
 
 
 @pytest.mark.parametrize(
