@@ -45,6 +45,7 @@ def test_go_refuses_the_same() -> None:
         ("(|a)+", "aa", ""),
         ("(?:a??)*", "a", ""),
         ("(?:^|a)*", "a", ""),
+        ("(?:^a??)*", "a", ""),
         ("(?:b*a??)*", "ba", "b"),
         ("(a|b)*?$", "ab", "ab"),
         ("x*", "aax", ""),
@@ -75,6 +76,7 @@ def test_go_refuses_the_same() -> None:
         (r"\P{Greek}", "αa", "a"),
         (r"(?i)^\p{Greek}", "µ", "µ"),  # the micro sign is no Greek letter, but is mu when case is ignored
         (r"\x41\x{42}\103\07", "ABC\a", "ABC\a"),
+        (r"\x{10FFFF}", "\U0010ffff", "\U0010ffff"),
         (r"\Qa.b\E+", "a.bbb", "a.bbb"),
         ("a{,2}", "a{,2}", "a{,2}"),
         ("a{01}", "a{01}", "a{01}"),
