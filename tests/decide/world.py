@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import heapq
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from fcompile.default import default
-from fcontroller.decide import codes, observed
+from fcontroller.decide import observed
+from fcontroller.decide.failures import DEFAULT_POD_FAILURE_SPEC, Classifier, read_failures
 from fcontroller.decide.framework import (
     config_map_created,
     config_map_deleted,
@@ -40,13 +41,7 @@ Json = dict[str, Any]
 START = 1_800_000_000.0
 
 
-def classified(pod: Mapping[str, Any]) -> Json:
-    code: int = pod["status"]["containerStatuses"][0]["state"]["terminated"]["exitCode"]
-    ended = codes.PREDEFINED[code] if code in codes.PREDEFINED else codes.unrecognized(code)
-    return {**ended.ended("x"), "pod": {"containers": [{"name": "main", "code": code}]}}
-
-
-SETTINGS = Settings(classified)
+SETTINGS = Settings(Classifier(read_failures(DEFAULT_POD_FAILURE_SPEC)[0]))
 
 
 def role_spec(name: str, count: int, run: str = "forever", exits: str = "0", **changes: Any) -> Json:
