@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import timedelta
+from typing import Any
 
 from fcontroller.memory_api.answers import Refusal, bad_request
 from fcontroller.memory_api.selectors import selector
 from fcontroller.memory_api.store import Change, Collection, Store, at_revision
 from fcontroller.memory_api.values import Object, copied
 
-Event = dict[str, Object | str]
+Event = dict[str, Any]
 """`{"type": "ADDED", "object": …}`."""
 
 _BOOKMARKS_EVERY = timedelta(minutes=1)

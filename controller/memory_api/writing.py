@@ -101,6 +101,8 @@ def _shaped(kind: Kind, value: Any, namespace: str) -> Object:
     if kind.namespaced and (given.get("namespace") or namespace) != namespace:
         raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
     result = {**value, "apiVersion": kind.api_version, "kind": kind.kind, "metadata": given}
+    if kind.custom and result.get("status", "") is None:
+        del result["status"]
     for name in kind.omitted:
         if name in result and not result[name]:
             del result[name]
@@ -172,6 +174,7 @@ def _update(store: Store, collection: Collection, key: str, part: str, given: Ob
             found += metadata.problems(after, kind.lax)
         if kind is PODS and not part:
             found += pods.change_problems(new, old)
+        found += _event_problems(kind, new)
         _refuse_if(found, kind, before["name"])
     if "deletionTimestamp" in before and not after.get("finalizers") and not before.get("deletionGracePeriodSeconds"):
         store.remove(collection, key)
@@ -202,6 +205,7 @@ def _changed(kind: Kind, part: str, given: Object, old: Object) -> Object:
     if part:
         new = _with(new, "spec", old)
         if kind is PODS:
+            new.setdefault("status", {})
             _with(after, "ownerReferences", old["metadata"])
     elif kind.status:
         new = _with(new, "status", old)

@@ -71,7 +71,9 @@ class Comparison:
             return [] if self.versions.fit(real, memory) else [f"{path}: {real} there and {memory} here are not of the same write"]
         if name in _TIMES and isinstance(real, str) and isinstance(memory, str):
             return []
-        if name in ("message", "continue") and isinstance(real, str) and isinstance(memory, str):
+        if name == "continue":
+            return [] if bool(real) == bool(memory) else [f"{path}: {real!r} there, {memory!r} here"]
+        if name == "message" and isinstance(real, str) and isinstance(memory, str):
             return [] if _words(real) == _words(memory) else [f"{path}: {real!r} there, {memory!r} here"]
         if name == "generation" and kind == "Pod" and not self._generation:
             return []
@@ -83,9 +85,10 @@ class Comparison:
         return self.differences(real, memory, kind, path)
 
     def _of_causes(self, real: Any, memory: Any, path: str) -> list[str]:
-        """The same causes; a real server lists most of them twice."""
+        """The same causes; a real server lists most of them twice, and after some it says that it did not look further (`<nil>`)."""
         there, here = (
-            {(cause.get("reason"), cause.get("field"), _words(cause.get("message"))) for cause in causes} for causes in (real, memory)
+            {(cause.get("reason"), cause.get("field"), _words(cause.get("message"))) for cause in causes if cause.get("field") != "<nil>"}
+            for causes in (real, memory)
         )
         return [] if there == here else [f"{path}: {there} there, {here} here"]
 
@@ -102,6 +105,7 @@ def _words(message: str) -> str:
 _LIBRARIES = (
     "the body of the request was in an unknown format",
     "pod updates may not",
+    "name or generateName is required",
     "unable to parse requirement",
     "Only one reference can have Controller",
     "cannot be handled as a",

@@ -10,11 +10,11 @@ import os
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, event, given, settings
 from hypothesis import strategies as st
 
 from tests.cluster import Cluster
-from tests.memory_api.both import Both, wait_for_collector
+from tests.memory_api.both import compare, wait_for_collector
 from tests.memory_api.operations import Operation, operations
 
 SEQUENCES = 1000 if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else 100
@@ -33,10 +33,5 @@ def place(cluster: Cluster) -> Iterator[str]:
 )
 @given(sequence=st.lists(operations, min_size=8, max_size=24))
 def test_same_answers(sequence: list[Operation], cluster: Cluster, place: str) -> None:
-    both = Both(cluster.api, place, generation=int(cluster.version.split(".")[1]) >= 35)
-    try:
-        for operation in sequence:
-            both.send(operation)
-        both.finish()
-    finally:
-        both.clean()
+    tries = compare(cluster.api, place, sequence, generation=int(cluster.version.split(".")[1]) >= 35)
+    event(f"{tries} tries")
