@@ -7,6 +7,7 @@ and nothing more is decided about it; many tasks' actions are under way at a tim
 from __future__ import annotations
 
 import asyncio
+import time
 import uuid
 from collections.abc import Callable, Coroutine
 from typing import Any, NamedTuple
@@ -39,8 +40,8 @@ from fcontroller.decide.sync import (
 from fcontroller.decide.task import find, pod_created, pod_deleted, pod_gone
 
 _FIRST_DELAY, _LONGEST_DELAY = 0.05, 60.0
-_SOON, _LATER = 0.15, 1.0
-"""Seconds that changes of the status are collected before they are stored: when something waits for that, and when nobody does."""
+_SOON, _LATER = 0.25, 1.0
+"""Seconds that changes of the status are collected before they are stored: of states, and of everything else."""
 
 
 class Outside(NamedTuple):
@@ -78,7 +79,9 @@ class Runner:
         self._wakes: dict[Key | None, asyncio.TimerHandle] = {}
         self._save: asyncio.TimerHandle | None = None
         self._saving = False
-        self._running: set[asyncio.Task[None]] = set()
+        self._save_took = 0.0
+        """Seconds that encoding the last status took."""
+        self.running: set[asyncio.Task[None]] = set()
         self.writes = 0
         self.stopped = False
         self.poke_all()
@@ -129,7 +132,7 @@ class Runner:
 
     async def drain(self) -> None:
         """Wait for what is under way."""
-        await asyncio.gather(*self._running, return_exceptions=True)
+        await asyncio.gather(*self.running, return_exceptions=True)
 
     # Deciding
 
@@ -178,8 +181,8 @@ class Runner:
 
     def _start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.get_running_loop().create_task(work)
-        self._running.add(task)
-        task.add_done_callback(self._running.discard)
+        self.running.add(task)
+        task.add_done_callback(self.running.discard)
         return task
 
     # Storing
@@ -191,7 +194,9 @@ class Runner:
             return
         urgent = status.settled > status.stored or status.changed > status.stored
         loop = asyncio.get_running_loop()
-        due = loop.time() + (0.0 if urgent else _SOON if status.waiting else _LATER)
+        # A large status takes its time: no more than a small part of all time goes into storing it.
+        soon = max(_SOON, 10 * self._save_took)
+        due = loop.time() + (0.0 if urgent else soon if status.moved > status.stored else max(_LATER, soon))
         if self._save is None or due < self._save.when():
             if self._save is not None:
                 self._save.cancel()
@@ -203,7 +208,10 @@ class Runner:
         stored: Json | None = None
         while not self.stopped:
             try:
-                stored = await actions.write_status(self.outside.api, self.framework, to_json(status))
+                began = time.perf_counter()
+                encoded = to_json(status)
+                self._save_took = time.perf_counter() - began
+                stored = await actions.write_status(self.outside.api, self.framework, encoded)
                 break
             except (Failed, Unreachable):
                 failures += 1

@@ -5,7 +5,6 @@ from __future__ import annotations
 from fcontroller.api import Answer, Api, Json, collection, path_of
 from fcontroller.decide.observed import controller_of
 
-
 _CONTENT = ("data", "binaryData")
 
 

@@ -80,8 +80,7 @@ class Client(Api):
 
     def _authorization(self) -> dict[str, str]:
         # Asked for each time: tokens of service accounts and of exec plugins rotate.
-        token = self._configuration.get_api_key_with_prefix("authorization")
-        return {"Authorization": token} if token else {}
+        return {way["key"]: way["value"] for way in self._configuration.auth_settings().values() if way["in"] == "header" and way["value"]}
 
 
 def _seconds(retry_after: str | None) -> float:

@@ -11,36 +11,30 @@ from fcontroller.decide.states import ATTEMPT_COMPLETED, COMPLETED, COMPLETING
 from fcontroller.decide.status import Json, Role, Task
 from fcontroller.decide.sync import Sync
 
-Found = tuple[float, Json]
+Found = tuple[int, Json]
 """When a policy was met, and the completion status that follows."""
 
 
 def policies(sync: Sync) -> None:
-    """Hold all policies against all tasks, as is needed when the spec may have changed. The earliest one that is met wins."""
+    """Hold all policies against all tasks. The earliest one that is met wins."""
     met = [found for spec in sync.spec.roles.values() for found in _of_role(sync, spec)]
     if met:
         end_framework_attempt(sync, min(met, key=lambda found: found[0])[1])
         return
     completed, total = sum(role.completed for role in sync.status.roles), sync.spec.task_number
     if total and completed >= total:
-        last = max((_last(sync, spec) for spec in sync.spec.roles.values() if spec.task_number), key=lambda found: found[0])
-        end_framework_attempt(sync, _all_completed(last[1], last[2], completed, total))
+        role, task = _last(sync)
+        end_framework_attempt(sync, _all_completed(role, task, completed, total))
 
 
 def task_completed(sync: Sync, role: Role, task: Task) -> None:
-    """Hold the policies against one task that has completed just now."""
+    """Hold the policies against the tasks if one that has completed just now can make a difference."""
     spec = sync.spec.roles.get(role.name)
     if sync.status.state in COMPLETING or spec is None or task.deletion_pending:
         return
-    counted = task.counted
-    if counted == "failed" and 1 <= spec.min_failed <= role.failed:
-        end_framework_attempt(sync, _met(role, task, role.failed, spec.min_failed, "failed"))
-    elif counted == "succeeded" and 1 <= spec.min_succeeded <= role.succeeded:
-        end_framework_attempt(sync, _met(role, task, role.succeeded, spec.min_succeeded, "succeeded"))
-    else:
-        completed, total = sum(role.completed for role in sync.status.roles), sync.spec.task_number
-        if completed >= total:
-            end_framework_attempt(sync, _all_completed(role, task, completed, total))
+    reached = 1 <= spec.min_failed <= role.failed or 1 <= spec.min_succeeded <= role.succeeded
+    if reached or sum(role.completed for role in sync.status.roles) >= sync.spec.task_number:
+        policies(sync)
 
 
 def _of_role(sync: Sync, spec: RoleSpec) -> list[Found]:
@@ -51,20 +45,31 @@ def _of_role(sync: Sync, spec: RoleSpec) -> list[Found]:
     for what, wanted, reached in (("failed", spec.min_failed, role.failed), ("succeeded", spec.min_succeeded, role.succeeded)):
         if 1 <= wanted <= reached:
             trigger = _by_completion(role, what)[wanted - 1]
-            found.append((trigger.completion_time or 0, _met(role, trigger, reached, wanted, what)))
+            found.append((_second(trigger), _met(role, trigger, reached, wanted, what)))
     return found
 
 
-def _by_completion(role: Role, *counted: str) -> list[Task]:
-    """Tasks that count as something, in the order in which they completed; those of the same moment by index."""
-    return sorted((task for task in role.tasks if task.counted in counted), key=lambda task: task.completion_time or 0)
+def _second(task: Task) -> int:
+    """When the task completed, as exactly as it is stored: what restarts must not change depends on it."""
+    return int(task.completion_time or 0)
 
 
-def _last(sync: Sync, spec: RoleSpec) -> tuple[float, Role, Task]:
-    role = sync.status.role(spec.name)
-    assert role is not None
-    task = _by_completion(role, "failed", "succeeded")[spec.task_number - 1]
-    return task.completion_time or 0, role, task
+def _by_completion(role: Role, counted: str) -> list[Task]:
+    """Tasks that count as something, in the order in which they completed; those of the same second by index."""
+    return sorted((task for task in role.tasks if task.counted == counted), key=_second)
+
+
+def _last(sync: Sync) -> tuple[Role, Task]:
+    """The task that completed last; of those of the same second the last in the order of the spec."""
+    found: tuple[Role, Task] | None = None
+    for name in sync.spec.roles:
+        role = sync.status.role(name)
+        for task in role.tasks if role else ():
+            if task.counted in ("failed", "succeeded") and (found is None or _second(task) >= _second(found[1])):
+                assert role is not None
+                found = role, task
+    assert found is not None
+    return found
 
 
 def _trigger(role: Role, task: Task, message: str) -> Json:

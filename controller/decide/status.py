@@ -1,7 +1,6 @@
 """The status of a Framework in memory: what `decide` changes, and what is stored when it has changed.
 
-Its JSON is upstream's, field for field. Times are seconds since 1970 with their fraction here, and whole seconds there: what completed
-first is known exactly as long as the controller lives.
+Its JSON is upstream's, field for field. Times are seconds since 1970 with their fraction here, and whole seconds there.
 
 `revision` counts changes, and `stored` is the revision that the API server has. Each task, and the Framework itself, knows the revision
 of its last change, so that nothing is done on the strength of a state that nobody else has seen.
@@ -160,7 +159,7 @@ class Role:
 class Status(Life):
     """A Framework's status, and its current attempt."""
 
-    __slots__ = ("attempt", "attempt_known", "others", "revision", "roles", "settled", "stored", "waiting")
+    __slots__ = ("attempt", "attempt_known", "moved", "others", "revision", "roles", "settled", "stored", "waiting")
 
     def __init__(self, config_map_name: str, now: float) -> None:
         super().__init__(now)
@@ -168,6 +167,8 @@ class Status(Life):
         self.others: Json = {}
         """Fields that are not upstream's, such as `conditions`."""
         self.revision = self.changed = 1
+        self.moved = 1
+        """The revision of the last change of any state."""
         self.stored = 0
         self.settled = 1
         """The revision of the last change of scale: nothing else happens before it is stored."""
@@ -196,7 +197,7 @@ class Status(Life):
         """Move the Framework, unless it is there already."""
         if self.state != move.target:
             self.enter(move, self.attempt, now)
-            self.changed = self.touch()
+            self.changed = self.moved = self.touch()
 
     def move_task(self, role: Role, task: Task, move: Move, now: float) -> None:
         """Move a task, unless it is there already."""
@@ -204,7 +205,7 @@ class Status(Life):
             role.count(task, -1)
             task.enter(move, task.attempt, now)
             role.count(task, 1)
-            task.changed = self.touch()
+            task.changed = self.moved = self.touch()
 
 
 def task_counts(status: Status) -> Mapping[str, int]:

@@ -1,0 +1,123 @@
+"""A kubelet that runs nothing: Pods come up, end and go as annotations say. It talks to an API server, in memory or real, as one does.
+
+It stands for the scheduler too. `{prefix}/run` is for how many seconds the containers of a Pod run (`forever`: until it is deleted),
+`{prefix}/exits` how they exit: codes with commas between, one for each Pod that was made under the name.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from datetime import UTC, datetime
+from typing import Any
+
+from fcontroller.api import Api, Json, Unreachable, collection, path_of
+from fcontroller.observe.watch import Follower
+
+NODE = "node"
+_ADDRESSES = {"podIP": "10.0.0.1", "hostIP": "10.0.0.2"}
+
+
+class Kubelet:
+    """Run it beside the controller with `run`."""
+
+    def __init__(self, api: Api, prefix: str, *, namespace: str = "", start: float = 0.05, stop: float = 0.2, run: str = "forever") -> None:
+        """:param start: seconds from a Pod's creation until it runs. :param stop: from its deletion until it is gone.
+
+        :param run: what holds for a Pod without annotation.
+        """
+        self._api = api
+        self._run, self._exits, self._usual = f"{prefix}/run", f"{prefix}/exits", run
+        self._start, self._stop = start, stop
+        self._made: dict[str, int] = {}
+        self._going: set[str] = set()
+        self._known: set[str] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._follower = Follower(api, collection("pods", namespace), self._all, self._changed)
+
+    async def run(self) -> None:
+        """Follow Pods until cancelled."""
+        node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": NODE}}
+        await self._api.request("POST", "/api/v1/nodes", node)
+        try:
+            await self._follower.run()
+        finally:
+            for task in self._tasks:
+                task.cancel()
+
+    def _all(self, pods: list[Json]) -> None:
+        for pod in pods:
+            self._changed("MODIFIED", pod)
+
+    def _changed(self, event: str, pod: Json) -> None:
+        uid = pod["metadata"]["uid"]
+        if event == "DELETED":
+            self._going.discard(uid)
+            self._known.discard(uid)
+        elif "deletionTimestamp" in pod["metadata"]:
+            if uid not in self._going:
+                self._going.add(uid)
+                self._do(self._end, pod)
+        elif uid not in self._known:
+            self._known.add(uid)
+            self._do(self._live, pod)
+
+    def _do(self, what: Callable[[Json], Coroutine[Any, Any, None]], pod: Json) -> None:
+        task = asyncio.get_running_loop().create_task(self._try(what, pod))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _try(self, what: Callable[[Json], Coroutine[Any, Any, None]], pod: Json) -> None:
+        try:
+            await what(pod)
+        except Unreachable:
+            self._known.discard(pod["metadata"]["uid"])  # The next event of the Pod begins again.
+
+    async def _live(self, pod: Json) -> None:
+        metadata, annotations = pod["metadata"], pod["metadata"].get("annotations") or {}
+        if not pod["spec"].get("nodeName"):
+            target = {"apiVersion": "v1", "kind": "Node", "name": NODE}
+            binding = {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": metadata["name"]}, "target": target}
+            await self._api.request("POST", f"{_path(pod)}/binding", binding)
+        await asyncio.sleep(self._start)
+        containers = [container["name"] for container in pod["spec"]["containers"]]
+        running = [_container(name, {"running": {"startedAt": _now()}}) for name in containers]
+        if not await self._write(pod, {"phase": "Running", **_ADDRESSES, "containerStatuses": running}):
+            return
+        seconds = annotations.get(self._run, self._usual)
+        if seconds == "forever":
+            return
+        await asyncio.sleep(float(seconds))
+        codes = [int(code) for code in annotations.get(self._exits, "0").split(",")]
+        made = self._made.get(metadata["name"], 0)
+        self._made[metadata["name"]] = made + 1
+        code = codes[min(made, len(codes) - 1)]
+        state = {"terminated": {"exitCode": code, "reason": "Error" if code else "Completed", "finishedAt": _now()}}
+        phase = "Failed" if code else "Succeeded"
+        await self._write(pod, {"phase": phase, **_ADDRESSES, "containerStatuses": [_container(name, state) for name in containers]})
+
+    async def _end(self, pod: Json) -> None:
+        await asyncio.sleep(self._stop)
+        options = {"gracePeriodSeconds": 0, "preconditions": {"uid": pod["metadata"]["uid"]}}
+        await self._api.request("DELETE", _path(pod), {"apiVersion": "v1", "kind": "DeleteOptions", **options})
+
+    async def _write(self, pod: Json, status: Json) -> bool:
+        """Write the Pod's status, if it still is the same Pod."""
+        patch = [
+            {"op": "test", "path": "/metadata/uid", "value": pod["metadata"]["uid"]},
+            {"op": "add", "path": "/status", "value": status},
+        ]
+        return (await self._api.request("PATCH", f"{_path(pod)}/status", patch)).ok
+
+
+def _container(name: str, state: Json) -> Json:
+    running = "running" in state
+    return {"name": name, "ready": running, "started": running, "restartCount": 0, "image": "", "imageID": "", "state": state}
+
+
+def _path(pod: Json) -> str:
+    return path_of("pods", pod["metadata"]["namespace"], pod["metadata"]["name"])
+
+
+def _now() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,125 @@
+"""A controller and a kubelet on one API server, and what is done to them meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import random
+import time
+import uuid
+from collections.abc import AsyncIterator, Callable, Coroutine
+from datetime import UTC, datetime
+from typing import Any
+
+from fcompile.compile import compile_framework
+from fcontroller.api import Answer, Api, Json, collection, path_of
+from fcontroller.decide.failures.classify import Classifier
+from fcontroller.decide.failures.creation import creation_failure
+from fcontroller.decide.failures.default import DEFAULT_POD_FAILURE_SPEC
+from fcontroller.decide.failures.spec import read_failures
+from fcontroller.decide.sync import Settings
+from fcontroller.demo.kubelet import Kubelet
+from fcontroller.main import Controller
+from fcontroller.memory_api import MemoryApi
+from fcontroller.memory_api.facade import Facade
+from fcontroller.runner import Outside
+
+PREFIX = "sim"
+SETTINGS = Settings(Classifier(read_failures(DEFAULT_POD_FAILURE_SPEC)[0]), conflict_delay=(1, 2))
+
+
+def in_memory() -> Facade:
+    """A new API server in memory."""
+    return Facade(MemoryApi(lambda: datetime.now(UTC), lambda: str(uuid.uuid4())))
+
+
+class Lab:
+    """One namespace of an API server, with a controller and a kubelet at work."""
+
+    def __init__(self, api: Api, namespace: str) -> None:
+        self.api, self.namespace = api, namespace
+        self.controller = self._controller()
+        self._running: asyncio.Task[None] | None = None
+
+    def _controller(self) -> Controller:
+        outside = Outside(self.api, SETTINGS, time.time, random.randint, creation_failure)
+        return Controller(outside, self.namespace)
+
+    def start(self) -> None:
+        self._running = asyncio.create_task(self.controller.run())
+
+    async def restart(self) -> None:
+        """The controller dies, and another one takes over."""
+        await self.kill()
+        self.controller = self._controller()
+        self.start()
+
+    async def kill(self) -> None:
+        assert self._running is not None
+        self._running.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await self._running
+        for runner in self.controller.runners.values():
+            for task in runner.running:
+                task.cancel()
+
+    async def make(self, name: str, spec: Json) -> Json:
+        """Compile a Framework and apply it."""
+        head = {"apiVersion": "frameworkcontroller.microsoft.com/v1", "kind": "Framework"}
+        compiled = compile_framework({**head, "metadata": {"name": name}, "spec": spec}, self.namespace).framework
+        answer = await self.api.request("POST", collection("frameworks", self.namespace), compiled)
+        assert answer.ok, answer.message
+        return answer.body
+
+    async def framework(self, name: str) -> Json:
+        return (await self.api.request("GET", path_of("frameworks", self.namespace, name))).body
+
+    async def edit(self, name: str, path: str, value: Any) -> Answer:
+        """Change a field of the spec, as kubectl patch would."""
+        patch = [{"op": "add", "path": f"/spec/{path}", "value": value}]
+        return await self.api.request("PATCH", path_of("frameworks", self.namespace, name), patch)
+
+    async def until(self, name: str, done: Callable[[Json], bool], seconds: float = 60) -> Json:
+        """The Framework's status once something is so."""
+        end = time.monotonic() + seconds
+        while True:
+            status: Json = (await self.framework(name)).get("status") or {}
+            if status and done(status):
+                return status
+            assert time.monotonic() < end, f"{name} is still {status}"
+            if self._running is not None and self._running.done():
+                self._running.result()
+            await asyncio.sleep(0.05)
+
+    async def completed(self, name: str) -> Json:
+        return await self.until(name, lambda status: status["state"] == "Completed")
+
+    async def pods(self) -> list[Json]:
+        items: list[Json] = (await self.api.request("GET", collection("pods", self.namespace))).body["items"]
+        return items
+
+
+@contextlib.asynccontextmanager
+async def lab(api: Api, namespace: str = "default") -> AsyncIterator[Lab]:
+    """A lab with everything in it running."""
+    made = Lab(api, namespace)
+    kubelet = asyncio.create_task(Kubelet(api, PREFIX, namespace=namespace).run())
+    collector = asyncio.create_task(_collect(api)) if isinstance(api, Facade) else None
+    made.start()
+    try:
+        yield made
+    finally:
+        await made.kill()
+        for task in filter(None, (kubelet, collector)):
+            task.cancel()
+
+
+async def _collect(api: Facade) -> None:
+    while True:
+        await asyncio.sleep(0.05)
+        api.collect()
+
+
+def run(work: Coroutine[Any, Any, None]) -> None:
+    """Run a test's work to its end."""
+    asyncio.run(work)

@@ -1,0 +1,83 @@
+"""The whole controller comes to the end states that FrameworkController itself came to, in memory and on a real API server."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+from typing import Any
+
+import pytest
+
+from fcontroller.act.client import from_kubeconfig
+from fcontroller.api import path_of
+from tests.cluster import Cluster
+from tests.controller.lab import Lab, in_memory, lab, run
+from tests.decide.test_as_upstream import SCENARIOS, compared
+
+
+async def do(what: str, lab: Lab, name: str) -> None:
+    """What somebody does while the Framework runs, in the words of the record."""
+    if what == "taskNumber of a: 3 → 1 after 2 s, → 4 after 4 s":
+        await asyncio.sleep(2)
+        await lab.edit(name, "taskRoles/0/taskNumber", 1)
+        await asyncio.sleep(2)
+        await lab.edit(name, "taskRoles/0/taskNumber", 4)
+    elif what == "the attempt ConfigMap is deleted (foreground) by somebody else after 2 s":
+        await asyncio.sleep(2)
+        path = path_of("configmaps", lab.namespace, f"{name}-attempt")
+        await lab.api.request("DELETE", path, {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Foreground"})
+    elif what == "executionType: Stop after 2 s":
+        await asyncio.sleep(2)
+        await lab.edit(name, "executionType", "Stop")
+    else:
+        assert what == "nothing"
+
+
+async def scenario(lab: Lab, name: str) -> None:
+    spec = copy.deepcopy(SCENARIOS[name]["spec"])
+    if name in REFUSED:
+        # The recorded one has a port of 99999, which our definition refuses already.
+        container = spec["taskRoles"][0]["task"]["pod"]["spec"]["containers"][0]
+        container["ports"], container["volumeMounts"] = [], [{"name": "nowhere", "mountPath": "/a"}]
+    await lab.make(name, spec)
+    await do(SCENARIOS[name]["then"], lab, name)
+    assert compared(await lab.completed(name)) == SCENARIOS[name]["end_status"], name
+
+
+# A Pod that the API server refuses: there is no validation in memory.
+REFUSED = {"invalidpod"}
+
+
+def test_in_memory() -> None:
+    async def work() -> None:
+        async with lab(in_memory()) as made:
+            await asyncio.gather(*(scenario(made, name) for name in SCENARIOS if name not in REFUSED))
+            assert await made.pods() == []
+
+    run(work())
+
+
+def test_on_a_real_server(cluster: Cluster, namespace: str) -> None:
+    async def work() -> None:
+        api = from_kubeconfig(str(cluster.kubeconfig))
+        try:
+            async with lab(api, namespace) as made:
+                await asyncio.gather(*(scenario(made, name) for name in SCENARIOS))
+                assert await made.pods() == []
+        finally:
+            await api.close()
+
+    run(work())
+
+
+@pytest.mark.parametrize("name", ["succeed", "retrytwo", "scaledownup"])
+def test_in_memory_with_a_controller_that_dies_again_and_again(name: str) -> None:
+    async def work() -> None:
+        async with lab(in_memory()) as made:
+            task: asyncio.Task[Any] = asyncio.create_task(scenario(made, name))
+            while not task.done():
+                await asyncio.sleep(0.9)
+                await made.restart()
+            task.result()
+
+    run(work())
