@@ -93,7 +93,7 @@ def test_the_wheel_is_for_every_platform_and_carries_the_licence(wheel: Path) ->
 
 @pytest.mark.network
 def test_the_installed_scripts_work(repository: Path, installed: Path, tmp_path: Path) -> None:
-    for script in ("fcompile", "kubectl-fcompile"):
+    for script in ("fcompile", "kubectl-fcompile", "fcontroller"):
         assert run(installed / script, "--version", cwd=tmp_path) == f"fcompile {fcompile.__version__}\n"
     assert run(installed / "python", "-m", "fcompile", "--version", cwd=tmp_path) == f"fcompile {fcompile.__version__}\n"
     run(installed / "python", "-c", "import fcontroller", cwd=tmp_path)
@@ -122,8 +122,8 @@ def test_the_locks_agree(repository: Path) -> None:
     archives += [package["sdist"] for package in locked.values() if "sdist" in package]
     assert set(re.findall(r"sha256:[0-9a-f]{64}", text)) == {archive["hash"] for archive in archives}
     project = tomllib.loads((repository / "pyproject.toml").read_text("utf-8"))["project"]
-    asked = [*project["dependencies"], *project["optional-dependencies"]["dev"]]
-    assert {re.split(r"[<>=]", name)[0].lower().replace(".", "-") for name in asked} <= set(pinned)
+    asked = [*project["dependencies"], *project["optional-dependencies"]["dev"], *project["optional-dependencies"]["controller"]]
+    assert {re.split(r"[<>=[]", name)[0].lower().replace(".", "-") for name in asked} <= {"fcompile", *pinned}
 
 
 def test_the_lock_names_only_the_public_index(repository: Path) -> None:

@@ -7,7 +7,7 @@ It stands for the scheduler too. `{prefix}/run` is for how many seconds the cont
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -21,11 +21,22 @@ _ADDRESSES = {"podIP": "10.0.0.1", "hostIP": "10.0.0.2"}
 class Kubelet:
     """Run it beside the controller with `run`."""
 
-    def __init__(self, api: Api, prefix: str, *, namespace: str = "", start: float = 0.05, stop: float = 0.2, run: str = "forever") -> None:
+    def __init__(
+        self,
+        api: Api,
+        prefix: str,
+        *,
+        namespace: str = "",
+        start: float = 0.05,
+        stop: float = 0.2,
+        run: str = "forever",
+        exits: Mapping[str, Sequence[int]] | None = None,
+    ) -> None:
         """:param start: seconds from a Pod's creation until it runs. :param stop: from its deletion until it is gone.
 
-        :param run: what holds for a Pod without annotation.
+        :param run: what holds for a Pod without annotation. :param exits: exit codes by Pod, which come before annotations.
         """
+        self._given = exits or {}
         self._api = api
         self._run, self._exits, self._usual = f"{prefix}/run", f"{prefix}/exits", run
         self._start, self._stop = start, stop
@@ -88,7 +99,7 @@ class Kubelet:
         if seconds == "forever":
             return
         await asyncio.sleep(float(seconds))
-        codes = [int(code) for code in annotations.get(self._exits, "0").split(",")]
+        codes = self._given.get(metadata["name"]) or [int(code) for code in annotations.get(self._exits, "0").split(",")]
         made = self._made.get(metadata["name"], 0)
         self._made[metadata["name"]] = made + 1
         code = codes[min(made, len(codes) - 1)]

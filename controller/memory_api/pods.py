@@ -28,12 +28,25 @@ def fill_in(pod: Object) -> None:
 def change_problems(new: Object, old: Object) -> list[Problem]:
     """What is wrong with a changed spec: next to nothing of it may change."""
     before, after = old.get("spec", {}), new.get("spec", {})
-    if before is after or _fixed(before) == _fixed(after):
+    if before is after:
         return []
+    found = _deadline_problems(before, after)
+    if _fixed(before) == _fixed(after):
+        return found
     if any([len(after.get(name) or ()) != len(before.get(name) or ()) for name in ("containers", "initContainers")]):
         return [Problem("FieldValueForbidden", "spec.containers", "Forbidden: pod updates may not add or remove containers")]
-    allowed = "images, activeDeadlineSeconds, more tolerations and fewer scheduling gates"
-    return [Problem("FieldValueForbidden", "spec", f"Forbidden: pod updates may not change fields other than {allowed}")]
+    allowed = "images, activeDeadlineSeconds, tolerations and scheduling gates"
+    return [*found, Problem("FieldValueForbidden", "spec", f"Forbidden: pod updates may not change fields other than {allowed}")]
+
+
+def _deadline_problems(before: Object, after: Object) -> list[Problem]:
+    """A deadline can be set and brought forward."""
+    there, wanted = before.get("activeDeadlineSeconds"), after.get("activeDeadlineSeconds")
+    if there is None or (wanted is not None and wanted <= there):
+        return []
+    why = "must not update from a positive integer to nil value" if wanted is None else "must be less than or equal to previous value"
+    message = f"Invalid value: {'null' if wanted is None else wanted}: {why}"
+    return [Problem("FieldValueInvalid", "spec.activeDeadlineSeconds", message)]
 
 
 def _fixed(spec: Object) -> Object:

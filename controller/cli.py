@@ -1,0 +1,28 @@
+"""The command line of the controller: so far, its demo."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+
+COMMANDS = {"demo": ("fcontroller.demo.play", "run Frameworks to their end here, without a cluster")}
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the command that `argv` (default: the process's own) asks for; returns the exit code."""
+    parser = argparse.ArgumentParser(prog="fcontroller", description="Runs Frameworks (frameworkcontroller.microsoft.com/v1).")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="command")
+    modules = {}
+    for name, (module, about) in COMMANDS.items():
+        modules[name] = importlib.import_module(module)
+        command = commands.add_parser(name, help=about, description=modules[name].__doc__)
+        modules[name].configure(command)
+    arguments = parser.parse_args(argv)
+    code: int = modules[arguments.command].run(arguments)
+    return code
+
+
+def entry_point() -> None:
+    """The console script `fcontroller`."""
+    sys.exit(main())
