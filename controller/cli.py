@@ -6,12 +6,15 @@ import argparse
 import importlib
 import sys
 
+from fcompile import __version__
+
 COMMANDS = {"demo": ("fcontroller.demo.play", "run Frameworks to their end here, without a cluster")}
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run the command that `argv` (default: the process's own) asks for; returns the exit code."""
     parser = argparse.ArgumentParser(prog="fcontroller", description="Runs Frameworks (frameworkcontroller.microsoft.com/v1).")
+    parser.add_argument("--version", action="version", version=f"fcontroller {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
     modules = {}
     for name, (module, about) in COMMANDS.items():
