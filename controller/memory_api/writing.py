@@ -17,7 +17,7 @@ from fcontroller.memory_api.answers import (
     not_found,
     other_uid,
 )
-from fcontroller.memory_api.kinds import EVENTS, FRAMEWORKS, NAMESPACES, PODS, SERVICES, Kind
+from fcontroller.memory_api.kinds import EVENTS, FRAMEWORKS, NAMESPACES, NODES, PODS, SERVICES, Kind
 from fcontroller.memory_api.patch import patched
 from fcontroller.memory_api.store import Collection, Store
 from fcontroller.memory_api.values import Object, copied, same, without_nulls
@@ -139,6 +139,11 @@ def _prepare_service(new: Object) -> None:
     new["status"] = {"loadBalancer": {}}
 
 
+def _prepare_node(new: Object) -> None:
+    new.setdefault("spec", {})
+    new.setdefault("status", {})
+
+
 def _prepare_namespace(new: Object) -> None:
     new["status"] = {"phase": "Active"}
 
@@ -147,6 +152,7 @@ _PREPARE: Mapping[Kind, Callable[[Object], None]] = {
     FRAMEWORKS: _prepare_framework,
     PODS: pods.prepare,
     SERVICES: _prepare_service,
+    NODES: _prepare_node,
     NAMESPACES: _prepare_namespace,
 }
 

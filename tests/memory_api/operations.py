@@ -93,6 +93,8 @@ _CONTENTS: dict[str, Strategy] = {
             {"status": {"phase": "Succeeded", "reason": None, "message": "fine"}},
             {"spec": {"containers": [{"name": "main", "image": "other"}]}},
             {"spec": {"activeDeadlineSeconds": 10}},
+            {"spec": {"activeDeadlineSeconds": 20}},
+            {"spec": {"activeDeadlineSeconds": None}},
             {"spec": {"restartPolicy": "Never"}},
             {"spec": {"hostNetwork": True}},
             {"spec": {"nodeName": "node-b"}},
@@ -223,12 +225,35 @@ _json_operations = st.sampled_from(
 )
 
 
+_status_operations = st.sampled_from(
+    [
+        {"op": "add", "path": "/status", "value": {"phase": "Running"}},
+        {"op": "replace", "path": "/status", "value": {"phase": "Failed", "message": "over"}},
+        {"op": "remove", "path": "/status"},
+        {"op": "add", "path": "/status/message", "value": "added"},
+        {"op": "replace", "path": "/status/message", "value": "replaced"},
+        {"op": "remove", "path": "/status/message"},
+        {"op": "test", "path": "/status/message", "value": "added"},
+        {"op": "test", "path": "/metadata/uid", "value": "$uid {kind} {name} current"},
+        {"op": "test", "path": "/metadata/uid", "value": "$uid {kind} {name} first"},
+        {"op": "test", "path": "/metadata/resourceVersion", "value": "$version current"},
+        {"op": "test", "path": "/metadata/resourceVersion", "value": "$version stale"},
+        {"op": "replace", "path": "/metadata/resourceVersion", "value": "$version stale"},
+        {"op": "nonsense", "path": "/status"},
+    ]
+)
+
+
 @st.composite
 def json_patches(draw: st.DrawFn) -> Operation:
-    body = draw(st.one_of(st.lists(_json_operations, min_size=1, max_size=3), st.just(_COPY)))
-    return Operation(
-        "PATCH", draw(kinds), draw(names), "", body, content_type=draw(st.sampled_from([JSON_PATCH] * 5 + ["application/json"]))
+    kind, name = draw(kinds), draw(names)
+    part = draw(_parts(kind))
+    of_status = part == "status" and kind != "services"
+    body: list[dict[str, Any]] = draw(
+        st.one_of(st.lists(_status_operations if of_status else _json_operations, min_size=1, max_size=3), st.just(_COPY))
     )
+    body = [{key: value.format(kind=kind, name=name) if "{kind}" in value else value for key, value in step.items()} for step in body]
+    return Operation("PATCH", kind, name, part, body, content_type=draw(st.sampled_from([JSON_PATCH] * 5 + ["application/json"])))
 
 
 @st.composite
@@ -285,9 +310,24 @@ def _parts(kind: str) -> Strategy:
 
 
 operations = st.one_of(
-    creations(), creations(), creations(), replacements(), patches(), patches(), json_patches(), deletions(), deletions(), bindings(), reads
+    creations(),
+    creations(),
+    creations(),
+    replacements(),
+    patches(),
+    patches(),
+    json_patches(),
+    json_patches(),
+    deletions(),
+    deletions(),
+    bindings(),
+    reads,
 )
 """Any request."""
+sequences = st.builds(
+    lambda first, rest: first + rest, st.lists(creations(), min_size=2, max_size=5), st.lists(operations, min_size=6, max_size=20)
+)
+"""Requests one after the other; the first ones see to it that there is something to work on."""
 
 
 def merged(target: Any, patch: Any) -> Any:

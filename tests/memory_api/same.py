@@ -15,6 +15,7 @@ _DEFAULTS = {
     },
     "Service": {"clusterIPs", "type", "sessionAffinity", "ipFamilies", "ipFamilyPolicy", "internalTrafficPolicy", "protocol", "targetPort"},
     "Event": {"firstTimestamp", "lastTimestamp", "eventTime", "reportingComponent", "reportingInstance", "source"},
+    "Node": {"taints", "daemonEndpoints", "nodeInfo"},
     "Framework": {"executionType", "retryPolicy"},
 }  # fmt: skip
 """By kind, what a real server fills in and the one in memory does not."""
