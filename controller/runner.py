@@ -10,6 +10,7 @@ import asyncio
 import time
 import uuid
 from collections.abc import Callable, Coroutine
+from functools import partial
 from typing import Any, NamedTuple
 
 from fcompile.default import default
@@ -22,7 +23,7 @@ from fcontroller.api import Api, Json, Unreachable, path_of
 from fcontroller.decide import observed
 from fcontroller.decide.framework import config_map_created, config_map_deleted, config_map_gone, sync_framework
 from fcontroller.decide.spec import Spec, read_spec
-from fcontroller.decide.status import Status
+from fcontroller.decide.status import Attempt, Status
 from fcontroller.decide.status_json import from_json, to_json
 from fcontroller.decide.sync import (
     Action,
@@ -42,6 +43,10 @@ from fcontroller.decide.task import find, pod_created, pod_deleted, pod_gone
 _FIRST_DELAY, _LONGEST_DELAY = 0.05, 60.0
 _SOON, _LATER = 0.25, 1.0
 """Seconds that changes of the status are collected before they are stored: of states, and of everything else."""
+
+
+Result = Callable[[Sync], None]
+"""What follows from an action for the status."""
 
 
 class Outside(NamedTuple):
@@ -230,9 +235,13 @@ class Runner:
     # Acting
 
     async def _act(self, action: Action, key: Key | None) -> None:
+        about = self._about(key)
         try:
-            await self._do(action)
+            result = await self._do(action)
             self._failures.pop(key, None)
+            # Meanwhile the attempt may have gone, and its tasks with it: what was done for them means nothing to those that came after.
+            if result is not None and self._about(key) is about:
+                result(self._sync())
         except (Failed, Unreachable):
             self._failures[key] = self._failures.get(key, 0) + 1
             await asyncio.sleep(_backoff(self._failures[key]))
@@ -240,55 +249,59 @@ class Runner:
             self._busy.discard(key)
             self.poke(*[] if key is None else [key])
 
-    async def _do(self, action: Action) -> None:
-        api, place = self.outside.api, (self.namespace, self.name)
+    def _about(self, key: Key | None) -> Attempt | None:
+        """The attempt that an action is for: a task's, or the Framework's. None: there is no such task any more."""
+        assert self.status is not None
+        if key is None:
+            return self.status.attempt
+        role = self.status.role(key[0])
+        return role.tasks[key[1]].attempt if role is not None and key[1] < len(role.tasks) else None
+
+    async def _do(self, action: Action) -> Result | None:
+        """Carry an action out; returns what follows for the status."""
+        api = self.outside.api
         config_map_path = path_of("configmaps", self.namespace, names.config_map_name(self.name))
         match action:
             case CreateConfigMap(attempt):
-                await self._begin_attempt(attempt)
+                return await self._begin_attempt(attempt)
             case DeleteConfigMap(uid, completion):
                 await actions.delete(api, config_map_path, uid, confirm=completion is not None)
-                if completion is None:
-                    config_map_deleted(self._sync())
-                else:
-                    config_map_gone(self._sync(), completion)
+                return config_map_deleted if completion is None else partial(config_map_gone, completion=completion)
             case RemoveConfigMap(completion):
                 await actions.remove(api, config_map_path, self.uid)
-                config_map_gone(self._sync(), completion)
+                return partial(config_map_gone, completion=completion)
             case CreatePod(role, index):
-                await self._create_pod((role, index))
+                return await self._create_pod((role, index))
             case DeletePod(role, index, uid, force, completion):
                 path = path_of("pods", self.namespace, names.pod_name(self.name, role, index))
                 await actions.delete(api, path, uid, force=force, confirm=completion is not None or force)
                 if completion is not None:
-                    pod_gone(self._sync(), (role, index), completion)
-                elif self._is_own((role, index), uid):
-                    pod_deleted(self._sync(), (role, index))
+                    return partial(pod_gone, key=(role, index), completion=completion)
+                return partial(pod_deleted, key=(role, index), uid=uid)
             case RemovePod(role, index, completion):
-                await self._remove_pod((role, index), completion)
+                return await self._remove_pod((role, index), completion)
             case DeleteFramework(uid):
-                await actions.delete(api, path_of("frameworks", *place), uid, propagation="Foreground")
+                await actions.delete(api, path_of("frameworks", self.namespace, self.name), uid, propagation="Foreground")
+        return None
 
-    def _is_own(self, key: Key, uid: str) -> bool:
-        _, task = find(self._sync(), key)
-        return task.attempt.object_uid == uid
-
-    async def _begin_attempt(self, attempt: int) -> None:
+    async def _begin_attempt(self, attempt: int) -> Result:
         self.intent = intents.intent_of(self.framework)
         for role in self.intent.roles:
             service = intents.service(role, self.framework)
             if service is not None:
-                await actions.ensure_service(self.outside.api, service, self.uid)
-        made = await actions.create_config_map(self.outside.api, intents.config_map(self.intent, self.framework, attempt), self.uid)
-        config_map_created(self._sync(), made["metadata"]["uid"])
+                await actions.ensure_service(self.outside.api, service)
+        made = await actions.create_config_map(self.outside.api, intents.config_map(self.intent, self.framework, attempt))
+        return partial(config_map_created, uid=made["metadata"]["uid"])
 
-    async def _create_pod(self, key: Key) -> None:
+    async def _create_pod(self, key: Key) -> Result | None:
         assert self.config_map is not None
         assert self.status is not None
         if self.intent is None:
             self.intent = await self._current_intent()
-        role_status, task = find(self._sync(), key)
-        role = next(role for role in self.intent.roles if role.name == key[0])
+        role_status, task = find(self.status, key)
+        role = next((role for role in self.intent.roles if role.name == key[0]), None)
+        if role is None:  # It has left the spec just now.
+            return None
         pod = intents.pod(role, self.framework, self.config_map["metadata"], self.status, role_status, task)
         try:
             uid = await actions.create_pod(self.outside.api, pod)
@@ -296,23 +309,22 @@ class Runner:
             completion = self.outside.creation_failed(error.code, error.reason, str(error))
             if completion is None:
                 raise
-            await self._remove_pod(key, completion)
-            return
-        pod_created(self._sync(), key, uid)
+            return await self._remove_pod(key, completion)
+        return partial(pod_created, key=key, uid=uid)
 
     async def _current_intent(self) -> Intent:
-        """The intent by which Pods are made: the stored one, after it was brought up to date with the spec."""
+        """The intent by which Pods are made: the spec's, after the attempt's ConfigMap has it."""
         path = path_of("configmaps", self.namespace, names.config_map_name(self.name))
         wanted = intents.intent_of(self.framework)
         assert self.status is not None
         await actions.store_intent(self.outside.api, path, intents.config_map(wanted, self.framework, self.status.attempt.id))
         return wanted
 
-    async def _remove_pod(self, key: Key, completion: Json) -> None:
+    async def _remove_pod(self, key: Key, completion: Json) -> Result:
         assert self.config_map is not None
         path = path_of("pods", self.namespace, names.pod_name(self.name, *key))
         await actions.remove(self.outside.api, path, self.config_map["metadata"]["uid"])
-        pod_gone(self._sync(), key, completion)
+        return partial(pod_gone, key=key, completion=completion)
 
 
 def _key(action: Action) -> Key | None:

@@ -43,7 +43,7 @@ async def write_status(api: Api, framework: Json, status: Json) -> Json | None:
     return answer.body
 
 
-async def create_config_map(api: Api, config_map: Json, owner: str) -> Json:
+async def create_config_map(api: Api, config_map: Json) -> Json:
     """Create the ConfigMap of an attempt. One that is there already is no other than a leftover of ours, or in the way."""
     answer = await api.request("POST", collection("configmaps", config_map["metadata"]["namespace"]), config_map)
     if not answer.ok:
@@ -74,7 +74,7 @@ async def create_pod(api: Api, pod: Json) -> str:
     return str(answer.body["metadata"]["uid"])
 
 
-async def ensure_service(api: Api, service: Json, owner: str) -> None:
+async def ensure_service(api: Api, service: Json) -> None:
     """Create a Service unless it is there. One that is not ours is left alone."""
     answer = await api.request("POST", collection("services", service["metadata"]["namespace"]), service)
     if not answer.ok and answer.code != 409:

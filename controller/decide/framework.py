@@ -177,6 +177,8 @@ def _tasks(sync: Sync, keys: Iterable[Key] | None) -> None:
 
 def config_map_created(sync: Sync, uid: str) -> None:
     """The result of a CreateConfigMap: the ConfigMap exists with that uid."""
+    if sync.status.state != CREATION_PENDING:
+        return
     sync.status.attempt.created(uid)
     sync.status.move(states.FRAMEWORK_CREATED, sync.now)
     sync.status.attempt_known = sync.status.revision
@@ -191,4 +193,5 @@ def config_map_deleted(sync: Sync) -> None:
 
 def config_map_gone(sync: Sync, completion: Json) -> None:
     """The result of a RemoveConfigMap, or of a DeleteConfigMap with a completion: there is none of ours any more."""
-    framework_attempt_gone(sync, completion)
+    if sync.status.state not in (ATTEMPT_COMPLETED, COMPLETED):
+        framework_attempt_gone(sync, completion)

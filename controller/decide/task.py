@@ -13,7 +13,7 @@ from fcontroller.decide.completion import task_completed
 from fcontroller.decide.observed import Pod
 from fcontroller.decide.retry import RetryDecision, retry_decision
 from fcontroller.decide.states import ATTEMPT_COMPLETED, COMPLETED, COMPLETING, CREATION_PENDING, CREATION_REQUESTED, DELETION_PENDING
-from fcontroller.decide.status import Json, Role, Task
+from fcontroller.decide.status import Json, Role, Status, Task
 from fcontroller.decide.sync import CreatePod, DeletePod, Key, RemovePod, Sync
 
 SCALED_AWAY = "The task is scaled away"
@@ -183,27 +183,29 @@ def _create(sync: Sync, role: Role, task: Task) -> None:
 
 def pod_created(sync: Sync, key: Key, uid: str) -> None:
     """The result of a CreatePod: the Pod exists with that uid."""
-    role, task = find(sync, key)
-    task.attempt.created(uid)
-    sync.status.move_task(role, task, states.TASK_CREATED, sync.now)
-    sync.due(task.transition_time, sync.settings.cache_timeout, key)
+    role, task = find(sync.status, key)
+    if task.state == CREATION_PENDING:
+        task.attempt.created(uid)
+        sync.status.move_task(role, task, states.TASK_CREATED, sync.now)
+        sync.due(task.transition_time, sync.settings.cache_timeout, key)
 
 
-def pod_deleted(sync: Sync, key: Key) -> None:
-    """The result of a DeletePod of the task's own Pod without a completion: the API server took it."""
-    role, task = find(sync, key)
-    if task.state == DELETION_PENDING:
+def pod_deleted(sync: Sync, key: Key, uid: str) -> None:
+    """The result of a DeletePod without a completion: the API server took it."""
+    role, task = find(sync.status, key)
+    if task.state == DELETION_PENDING and task.attempt.object_uid == uid:
         sync.status.move_task(role, task, states.TASK_DELETED, sync.now)
 
 
 def pod_gone(sync: Sync, key: Key, completion: Json) -> None:
     """The result of a RemovePod, or of a DeletePod with a completion: there is no Pod of ours any more."""
-    role, task = find(sync, key)
-    end_attempt(sync, role, task, completion)
+    role, task = find(sync.status, key)
+    if task.state not in (ATTEMPT_COMPLETED, COMPLETED):
+        end_attempt(sync, role, task, completion)
 
 
-def find(sync: Sync, key: Key) -> tuple[Role, Task]:
-    """The role and task of a key. Tasks for which an action is under way are never dropped."""
-    role = sync.status.role(key[0])
+def find(status: Status, key: Key) -> tuple[Role, Task]:
+    """The role and task of a key, which must be there."""
+    role = status.role(key[0])
     assert role is not None
     return role, role.tasks[key[1]]

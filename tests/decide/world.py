@@ -207,7 +207,7 @@ class World:
                     if key not in self.pods:
                         pod_gone(sync, key, completion)
                 else:
-                    pod_deleted(sync, key)
+                    pod_deleted(sync, key, uid)
             case RemovePod(role, index, completion):
                 pod_gone(sync, (role, index), completion)
             case DeleteFramework():
