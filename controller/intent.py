@@ -17,6 +17,7 @@ from fcontroller.decide.status import Role as RoleStatus
 from fcontroller.decide.status import Status, Task
 
 Json = dict[str, Any]
+_CONTENT = ("data", "binaryData")
 COMPRESSED_KEY = f"{expand.INTENT_KEY}.gz"
 
 
@@ -35,7 +36,11 @@ def config_map(intent: Intent, framework: Json, attempt: int) -> Json:
     """The ConfigMap of an attempt: the reviewed one, with what only the cluster knows."""
     metadata = framework["metadata"]
     made = expand.config_map(intent, metadata["namespace"])
-    made["metadata"]["annotations"] |= {names.FRAMEWORK_UID: metadata["uid"], names.FRAMEWORK_ATTEMPT_ID: str(attempt)}
+    made["metadata"]["annotations"] |= {
+        names.FRAMEWORK_UID: metadata["uid"],
+        names.FRAMEWORK_ATTEMPT_ID: str(attempt),
+        names.GENERATION_ANNOTATION: str(metadata["generation"]),
+    }
     made["metadata"]["ownerReferences"] = [_owner(names.API_VERSION, names.KIND, metadata)]
     if expand.INTENT_KEY not in made["data"]:
         packed = gzip.compress(canonical(intent.document()), mtime=0)
@@ -54,6 +59,21 @@ def stored_intent(config_map: Json) -> Intent | None:
     document = json.loads(text)
     roles = tuple(Role(role["name"], role["taskNumber"], role["policies"], role["pod"], role["service"]) for role in document["roles"])
     return Intent(document["framework"], document["executionType"], document["retryPolicy"], roles, document["digest"])
+
+
+def is_current(config_map: Json, framework: Json) -> bool:
+    """Whether the intent in an attempt's ConfigMap was made of the Framework's spec as it is now, by whichever version of the rules."""
+    annotations = config_map["metadata"].get("annotations") or {}
+    return annotations.get(names.GENERATION_ANNOTATION) == str(framework["metadata"]["generation"])
+
+
+def with_intent(config_map: Json, made: Json) -> Json:
+    """An attempt's ConfigMap as it is stored, with the intent of another one."""
+    metadata = config_map["metadata"]
+    generation = {names.GENERATION_ANNOTATION: made["metadata"]["annotations"][names.GENERATION_ANNOTATION]}
+    kept = {key: value for key, value in config_map.items() if key not in _CONTENT}
+    content = {key: value for key, value in made.items() if key in _CONTENT}
+    return {**kept, **content, "metadata": {**metadata, "annotations": {**(metadata.get("annotations") or {}), **generation}}}
 
 
 def pod(role: Role, framework: Json, config_map: Json, status: Status, role_status: RoleStatus, task: Task) -> Json:

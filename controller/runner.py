@@ -23,6 +23,7 @@ from fcontroller.api import Api, Json, Unreachable, path_of
 from fcontroller.decide import observed
 from fcontroller.decide.framework import config_map_created, config_map_deleted, config_map_gone, sync_framework
 from fcontroller.decide.spec import Spec, read_spec
+from fcontroller.decide.states import CREATION_REQUESTED, PREPARING, RUNNING
 from fcontroller.decide.status import Attempt, Status
 from fcontroller.decide.status_json import from_json, to_json
 from fcontroller.decide.sync import (
@@ -97,7 +98,6 @@ class Runner:
         """The Framework has changed, or is what it was."""
         old, self.framework = self.framework, _newer(self.framework, framework)
         if old["metadata"].get("generation") != framework["metadata"].get("generation") or old["spec"] != framework["spec"]:
-            self.spec = _spec(self.framework)
             self.intent = None
             self.poke_all()
         elif "deletionTimestamp" in framework["metadata"]:
@@ -144,6 +144,8 @@ class Runner:
     def look(self) -> None:
         """Decide, and see to it that what is decided is done and stored."""
         self._look = None
+        if self.intent is None and not self._spec_is_in_force():
+            return
         keys, self._dirty = self._dirty, set()
         sync = self._sync()
         self.status = sync.status
@@ -160,6 +162,18 @@ class Runner:
             self._busy.add(key)
             self._start(self._act(action, key))
         self._store()
+
+    def _spec_is_in_force(self) -> bool:
+        """While an attempt runs, a new spec counts only when the attempt's ConfigMap holds its intent."""
+        status, config_map = self.status, self.config_map
+        runs = status is not None and status.state in (CREATION_REQUESTED, PREPARING, RUNNING)
+        if runs and config_map is not None and status is not None and config_map["metadata"]["uid"] == status.attempt.object_uid:
+            if None not in self._busy:
+                self._busy.add(None)
+                self._start(self._bring_intent(status.attempt.id))
+            return False
+        self.spec = _spec(self.framework)
+        return True
 
     def _sync(self) -> Sync:
         config_map = None if self.config_map is None else observed.config_map(self.config_map)
@@ -285,19 +299,16 @@ class Runner:
         return None
 
     async def _begin_attempt(self, attempt: int) -> Result:
-        self.intent = intents.intent_of(self.framework)
-        for role in self.intent.roles:
-            service = intents.service(role, self.framework)
-            if service is not None:
-                await actions.ensure_service(self.outside.api, service)
-        made = await actions.create_config_map(self.outside.api, intents.config_map(self.intent, self.framework, attempt))
+        intent = intents.intent_of(self.framework)
+        await self._ensure_services(intent)
+        made = await actions.create_config_map(self.outside.api, intents.config_map(intent, self.framework, attempt))
         return partial(config_map_created, uid=made["metadata"]["uid"])
 
     async def _create_pod(self, key: Key) -> Result | None:
         assert self.config_map is not None
         assert self.status is not None
-        if self.intent is None:
-            self.intent = await self._current_intent()
+        if self.intent is None:  # The spec has changed just now: it is decided again, with the new one.
+            return None
         role_status, task = find(self.status, key)
         role = next((role for role in self.intent.roles if role.name == key[0]), None)
         if role is None:  # It has left the spec just now.
@@ -312,13 +323,38 @@ class Runner:
             return await self._remove_pod(key, completion)
         return partial(pod_created, key=key, uid=uid)
 
-    async def _current_intent(self) -> Intent:
-        """The intent by which Pods are made: the spec's, after the attempt's ConfigMap has it."""
+    async def _bring_intent(self, attempt: int) -> None:
+        """Make the stored intent that of the Framework as it is, and take it from there."""
         path = path_of("configmaps", self.namespace, names.config_map_name(self.name))
-        wanted = intents.intent_of(self.framework)
-        assert self.status is not None
-        await actions.store_intent(self.outside.api, path, intents.config_map(wanted, self.framework, self.status.attempt.id))
-        return wanted
+        framework, failures = self.framework, 0
+        while not self.stopped:
+            try:
+                stored = await actions.read(self.outside.api, path)
+                intent = intents.stored_intent(stored) if intents.is_current(stored, framework) else None
+                if intent is None:
+                    intent = intents.intent_of(framework)
+                    await self._ensure_services(intent)
+                    made = intents.config_map(intent, framework, attempt)
+                    await actions.replace(self.outside.api, path, intents.with_intent(stored, made))
+            except (Failed, Unreachable) as error:
+                if isinstance(error, Failed) and error.code == 404:
+                    await asyncio.sleep(_LATER)  # The attempt is over, which is seen soon.
+                    break
+                failures += 1
+                await asyncio.sleep(_backoff(failures))
+                continue
+            if self.framework["metadata"]["generation"] == framework["metadata"]["generation"]:
+                self.intent, self.spec = intent, _spec(framework)
+                break
+            framework = self.framework
+        self._busy.discard(None)
+        self.poke_all()
+
+    async def _ensure_services(self, intent: Intent) -> None:
+        for role in intent.roles:
+            service = intents.service(role, self.framework)
+            if service is not None:
+                await actions.ensure_service(self.outside.api, service)
 
     async def _remove_pod(self, key: Key, completion: Json) -> Result:
         assert self.config_map is not None

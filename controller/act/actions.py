@@ -5,8 +5,6 @@ from __future__ import annotations
 from fcontroller.api import Answer, Api, Json, collection, path_of
 from fcontroller.decide.observed import controller_of
 
-_CONTENT = ("data", "binaryData")
-
 
 class Failed(Exception):
     """The API server refused; it is tried again later."""
@@ -51,19 +49,19 @@ async def create_config_map(api: Api, config_map: Json) -> Json:
     return answer.body
 
 
-async def store_intent(api: Api, path: str, config_map: Json) -> bool:
-    """Bring the intent that an attempt's ConfigMap holds up to date; whether it was another one."""
+async def read(api: Api, path: str) -> Json:
+    """The object at a path."""
     answer = await api.request("GET", path)
     if not answer.ok:
         raise Failed(answer)
-    found = {key: value for key, value in answer.body.items() if key not in _CONTENT}
-    wanted = {key: value for key, value in config_map.items() if key in _CONTENT}
-    if answer.body == {**found, **wanted}:
-        return False
-    answer = await api.request("PUT", path, {**found, **wanted})
+    return answer.body
+
+
+async def replace(api: Api, path: str, value: Json) -> None:
+    """Write an object, unless somebody else did meanwhile."""
+    answer = await api.request("PUT", path, value)
     if not answer.ok:
         raise Failed(answer)
-    return True
 
 
 async def create_pod(api: Api, pod: Json) -> str:

@@ -10,6 +10,8 @@ API_VERSION = f"{GROUP}/v1"
 KIND = "Framework"
 DIGEST_ANNOTATION = f"{GROUP}/intent-digest"
 """On a compiled Framework: the digest of the intent that was reviewed, `v1:sha256:…`."""
+GENERATION_ANNOTATION = f"{GROUP}/framework-generation"
+"""On the ConfigMap of an attempt: the generation of the Framework that the intent in it was made of."""
 
 FRAMEWORK_NAMESPACE = "FC_FRAMEWORK_NAMESPACE"
 FRAMEWORK_NAME = "FC_FRAMEWORK_NAME"
