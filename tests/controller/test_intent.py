@@ -1,0 +1,123 @@
+"""What was reviewed is what runs: each Pod that is asked for is the reviewed one, in every field outside the closed list."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from fcompile import expand
+from fcompile.compile import compile_framework
+from fcompile.lower.intent import Intent, lower
+from fcompile.model import names
+from fcontroller import intent as intents
+from fcontroller.api import Answer, Json, path_of
+from fcontroller.memory_api.facade import Facade
+from tests.controller.lab import Lab, in_memory, lab, run
+from tests.decide.world import role_spec
+
+RETRY = {"retryPolicy": {"fancyRetryPolicy": True, "maxRetryCount": 0}}
+SPEC = {"taskRoles": [role_spec("worker", 2, task=RETRY, service={"ports": [{"port": 80}]}), role_spec("ps", 1, task=RETRY)]}
+
+
+class Recorder(Facade):
+    """Keeps every Pod as it was asked for."""
+
+    def __init__(self, api: Facade) -> None:
+        super().__init__(api.server)
+        self.asked: list[Json] = []
+
+    async def request(self, method: str, path: str, body: Json | list[Any] | None = None, query: Mapping[str, str] | None = None) -> Answer:
+        if method == "POST" and path.endswith("/pods"):
+            assert isinstance(body, dict)
+            assert query == {"fieldValidation": "Strict"}
+            self.asked.append(body)
+        return await super().request(method, path, body, query)
+
+
+def without_cluster_values(pod: Json) -> Json:
+    """A Pod without what only the cluster knows (`expand.LEFT_OUT`)."""
+    (owner,) = pod["metadata"]["ownerReferences"]
+    assert owner["kind"] == "ConfigMap"
+    metadata = {key: value for key, value in pod["metadata"].items() if key != "ownerReferences"}
+    metadata["annotations"] = {key: value for key, value in metadata["annotations"].items() if key not in names.CLUSTER_NAMES}
+    hidden = {*names.CLUSTER_NAMES, names.TASK_ATTEMPT_INSTANCE_UID}
+    containers = [
+        {**container, "env": [variable for variable in container["env"] if variable["name"] not in hidden]}
+        for container in pod["spec"]["containers"]
+    ]
+    return {**pod, "metadata": metadata, "spec": {**pod["spec"], "containers": containers}}
+
+
+def reviewed(framework: Json) -> dict[str, Json]:
+    """The Pods that `build --emit expected` prints for a Framework, by name."""
+    intent = compile_framework(framework, "default").intent
+    pods = [expand.pod(role, "default", index) for role in intent.roles for index in range(role.task_number)]
+    return {pod["metadata"]["name"]: pod for pod in pods}
+
+
+async def all_run(made: Lab, name: str, attempts: list[int]) -> None:
+    def done(status: Json) -> bool:
+        tasks = [task for role in status["attemptStatus"]["taskRoleStatuses"] for task in role["taskStatuses"]]
+        return [(task["state"], task["attemptStatus"]["id"]) for task in tasks] == [("AttemptRunning", attempt) for attempt in attempts]
+
+    await made.until(name, done)
+
+
+async def delete_pod(made: Lab, name: str) -> None:
+    await made.api.request("DELETE", path_of("pods", "default", name), {"apiVersion": "v1", "kind": "DeleteOptions"})
+
+
+def test_after_retries_a_rescale_and_an_upgrade_of_the_controller(monkeypatch: pytest.MonkeyPatch) -> None:
+    def newer(framework: Json) -> Intent:
+        """Another version of the lowering rules."""
+        intent = lower(framework)
+        roles = [role._replace(pod={**role.pod, "spec": {**role.pod["spec"], "priority": 5}}) for role in intent.roles]
+        return intent._replace(roles=tuple(roles))
+
+    async def work() -> None:
+        api = Recorder(in_memory())
+        async with lab(api) as made:
+            framework = await made.make("train", SPEC)
+            await all_run(made, "train", [0, 0, 0])
+            await delete_pod(made, "train-worker-1")
+            await all_run(made, "train", [0, 1, 0])
+            monkeypatch.setattr(intents, "lower", newer)
+            await made.restart()
+            await delete_pod(made, "train-ps-0")
+            await all_run(made, "train", [0, 1, 1])
+            expected = reviewed(framework)
+            assert [pod["metadata"]["name"] for pod in api.asked][3:] == ["train-worker-1", "train-ps-0"]
+            assert [without_cluster_values(pod) for pod in api.asked] == [expected[pod["metadata"]["name"]] for pod in api.asked]
+
+            monkeypatch.setattr(intents, "lower", lower)
+            await made.restart()
+            await made.edit("train", "taskRoles/0/taskNumber", 3)
+            await all_run(made, "train", [0, 1, 0, 1])
+            await made.edit("train", "taskRoles/1/task/pod/spec/containers/0/image", "b")
+            await delete_pod(made, "train-ps-0")
+            await all_run(made, "train", [0, 1, 0, 2])
+            expected = reviewed(await made.framework("train"))
+            assert [pod["metadata"]["name"] for pod in api.asked][5:] == ["train-worker-2", "train-ps-0"]
+            assert [without_cluster_values(pod) for pod in api.asked[5:]] == [expected[pod["metadata"]["name"]] for pod in api.asked[5:]]
+
+            answer = await api.request("GET", path_of("configmaps", "default", "train-attempt"))
+            intent = compile_framework(await made.framework("train"), "default").intent
+            assert intents.stored_intent(answer.body) == intent
+            service = await api.request("GET", path_of("services", "default", "train-worker"))
+            assert service.ok
+
+    run(work())
+
+
+def test_a_large_intent_is_stored_compressed_and_read_back() -> None:
+    big = role_spec("worker", 1, task={**RETRY})
+    big["task"]["pod"]["metadata"]["annotations"]["note"] = "x" * 600_000
+    head = {"apiVersion": "frameworkcontroller.microsoft.com/v1", "kind": "Framework", "metadata": {"name": "big"}}
+    compiled = compile_framework({**head, "spec": {"taskRoles": [big]}}, "default")
+    stored = intents.config_map(
+        compiled.intent, {**compiled.framework, "metadata": {**compiled.framework["metadata"], "uid": "u", "generation": 1}}, 0
+    )
+    assert (list(stored["binaryData"]), list(stored["data"])) == (["intent.json.gz"], ["digest"])
+    assert intents.stored_intent(stored) == compiled.intent
