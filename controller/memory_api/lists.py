@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from fcontroller.memory_api.answers import Refusal, bad_request, expired, too_new
 from fcontroller.memory_api.kinds import Kind
-from fcontroller.memory_api.selectors import selector
+from fcontroller.memory_api.selectors import only_name, selector
 from fcontroller.memory_api.store import Collection, Store
 from fcontroller.memory_api.values import Object, copied
 
@@ -22,7 +22,10 @@ def listed(store: Store, collection: Collection, namespace: str, query: Mapping[
     # A server answers any old state from its cache, which knows no pages.
     limit = 0 if query.get("resourceVersion") == "0" and not token else limit
     prefix = f"{namespace}/" if namespace else ""
-    keys = sorted(key for key in objects if key > after and key.startswith(prefix))
+    name = only_name(query) if namespace or not collection.kind.namespaced else ""
+    # Where only one object can be meant, a server looks at no other, so that there is no other page.
+    among = [key for key in (collection.key(namespace, name),) if key in objects] if name else objects
+    keys = sorted(key for key in among if key > after and key.startswith(prefix))
     items: list[Object] = []
     metadata: Object = {"resourceVersion": str(revision), **({"continue": ""} if collection.kind.custom else {})}
     for at, key in enumerate(keys):

@@ -65,8 +65,7 @@ def _operate(document: Object, operation: Any, copy: Copy) -> None:
     elif name == "add":
         _add(document, path, copy(operation["value"]))
     elif name == "replace":
-        _remove(document, path)
-        _add(document, path, copy(operation["value"]))
+        _replace(document, path, copy(operation["value"]))
     elif name == "remove":
         _remove(document, path)
     elif name in ("copy", "move"):
@@ -111,6 +110,12 @@ def _add(document: Object, path: str, value: Any) -> None:
         holder.insert(at, value)
     else:
         holder[name] = value
+
+
+def _replace(document: Object, path: str, value: Any) -> None:
+    """Unlike RFC 6902, the real server replaces a field that is not there, as long as there is an object that it can be in."""
+    holder, name = _place(document, path)
+    holder[int(name) if isinstance(holder, list) else name] = value
 
 
 def _remove(document: Object, path: str) -> None:

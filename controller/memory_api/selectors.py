@@ -25,6 +25,12 @@ def selector(kind: Kind, query: Mapping[str, str]) -> Selects | None:
     return lambda value: all([condition(value) for condition in conditions])
 
 
+def only_name(query: Mapping[str, str]) -> str:
+    """The one name that an object must have for a query, or an empty string."""
+    match = re.search(r"(?:^|,)metadata\.name==?([^,=]+)(?:,|$)", query.get("fieldSelector", ""))
+    return match[1] if match else ""
+
+
 def _labels(text: str) -> list[Selects]:
     found: list[Selects] = []
     at = 0

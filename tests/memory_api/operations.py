@@ -135,7 +135,7 @@ _ages = st.sampled_from(["current", "current", "current", "first"])
 
 @st.composite
 def _owner(draw: st.DrawFn) -> dict[str, Any]:
-    kind, name = draw(st.sampled_from(["frameworks", "configmaps", "configmaps", "pods"])), draw(names)
+    kind, name = draw(kinds.map(lambda kind: "configmaps" if kind == "events" else kind)), draw(names)
     version, called = KINDS[kind]
     uid = draw(st.sampled_from([f"$uid {kind} {name} current"] * 6 + [f"$uid {kind} {name} first", f"$uid {kind} {name} none"]))
     flags = draw(
@@ -167,8 +167,11 @@ def _of(kind: str, name: str, version: Any, uid: Any) -> dict[str, Any]:
 
 
 @st.composite
-def creations(draw: st.DrawFn) -> Operation:
+def creations(draw: st.DrawFn, plain: bool = False) -> Operation:
+    """:param plain: the least that is taken, which others can name as their owner."""
     kind, name = draw(kinds), draw(names)
+    if plain:
+        return Operation("POST", kind, body=manifest(kind, name))
     body = manifest(kind, name)
     body["metadata"] |= draw(_metadata)
     if draw(st.booleans()):
@@ -213,6 +216,7 @@ _json_operations = st.sampled_from(
         {"op": "add", "path": "/metadata/labels/x", "value": "2"},
         {"op": "remove", "path": "/metadata/labels/x"},
         {"op": "replace", "path": "/metadata/labels/x", "value": "3"},
+        {"op": "replace", "path": "/metadata/finalizers", "value": ["test.example/three"]},
         {"op": "test", "path": "/metadata/labels/x", "value": "1"},
         {"op": "move", "from": "/metadata/labels/x", "path": "/metadata/labels/z"},
         {"op": "add", "path": "/metadata/finalizers", "value": ["test.example/one"]},
@@ -325,7 +329,10 @@ operations = st.one_of(
 )
 """Any request."""
 sequences = st.builds(
-    lambda first, rest: first + rest, st.lists(creations(), min_size=2, max_size=5), st.lists(operations, min_size=6, max_size=20)
+    lambda *parts: [operation for part in parts for operation in part],
+    st.lists(creations(plain=True), min_size=1, max_size=4),
+    st.lists(creations(), min_size=1, max_size=4),
+    st.lists(operations, min_size=6, max_size=20),
 )
 """Requests one after the other; the first ones see to it that there is something to work on."""
 
