@@ -126,17 +126,17 @@ def _index_matters(written: Any, first: Any, parent: str = "") -> bool:
 
     `first` is the template as the first task gets it. What is the same object in both holds no placeholder.
     """
-    if written is first:
-        return False
     if isinstance(written, str):
         return any(mark in written for mark in _WITH_INDEX)
     if isinstance(written, list):
-        return any(_index_matters(item, made, parent) for item, made in zip(written, first, strict=True))
-    if any("{{FC_" in key for key in written):
+        pairs = zip(written, first, strict=True)
+        return any([_index_matters(item, made, parent) for item, made in pairs if made is not item])
+    if written is not first and "{{FC_" in "\n".join(written):
         return True
-    return parent != "annotations" and any(
-        _index_matters(item, first[key], key) for key, item in written.items() if not _is_free_text(parent, key, item)
-    )
+    if parent == "annotations":
+        return False
+    changed = [(key, item) for key, item in written.items() if first[key] is not item]
+    return any([_index_matters(item, first[key], key) for key, item in changed if not _is_free_text(parent, key, item)])
 
 
 def _is_free_text(parent: str, key: str, item: Any) -> bool:
