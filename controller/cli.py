@@ -1,4 +1,4 @@
-"""The command line of the controller: so far, its demo."""
+"""The command line of the controller."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ import sys
 
 from fcompile import __version__
 
-COMMANDS = {"demo": ("fcontroller.demo.play", "run Frameworks to their end here, without a cluster")}
+COMMANDS = {
+    "run": ("fcontroller.run", "run the Frameworks of a cluster"),
+    "demo": ("fcontroller.demo.play", "run Frameworks to their end here, without a cluster"),
+}
 
 
 def main(argv: list[str] | None = None) -> int:

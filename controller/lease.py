@@ -1,0 +1,138 @@
+"""Leader election: at most one controller acts at a time, whatever the clocks say and however long a process was stopped.
+
+The leader renews a Lease (coordination.k8s.io/v1). Others take it when they have seen no renewal for as long as it lasts, by their own
+clock from when they saw the last one, so that clocks need not agree. A leader that has not renewed it for less than that already counts
+itself out, and `Fenced` refuses its writes from then on: it stops before anybody else can begin.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from fcontroller.api import Answer, Api, Json, Unreachable
+
+_LEASES = "/apis/coordination.k8s.io/v1/namespaces"
+
+
+class LostLease(Exception):
+    """Somebody else may lead from now on."""
+
+
+class Lease:
+    """The wish to lead, and whether it is fulfilled."""
+
+    def __init__(
+        self,
+        api: Api,
+        namespace: str,
+        name: str,
+        identity: str,
+        *,
+        duration: float = 15,
+        clock: Callable[[], float] = time.monotonic,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        """:param duration: seconds that a renewal lasts. :param clock: seconds, which go on while the process is stopped."""
+        self._api = api
+        self._collection = f"{_LEASES}/{namespace}/leases"
+        self._name, self._identity = name, identity
+        self._duration = duration
+        self._margin = duration / 3
+        """Seconds before the end from which on the leader no longer acts: longer than a write that is under way may take to arrive."""
+        self._clock, self._now = clock, now
+        self._until = float("-inf")
+        self._seen: tuple[str, float] = ("", float("-inf"))
+        """The version of somebody else's lease, and when it was first seen."""
+
+    @property
+    def held(self) -> bool:
+        """Whether this process leads, and may act."""
+        return self._clock() < self._until
+
+    async def acquire(self) -> None:
+        """Wait until this process leads."""
+        while not await self._try():
+            await asyncio.sleep(self._duration / 5)
+
+    async def keep(self) -> None:
+        """Renew for as long as that works. Raises LostLease."""
+        while True:
+            await asyncio.sleep(self._duration / 5)
+            if not self.held or (not await self._try() and not self.held):
+                raise LostLease
+
+    async def release(self) -> None:
+        """Let others lead at once."""
+        if self.held:
+            found = await self._read()
+            self._until = float("-inf")
+            if found is not None and found["spec"].get("holderIdentity") == self._identity:
+                await self._write(found, {**found["spec"], "holderIdentity": ""})
+
+    async def _try(self) -> bool:
+        """Take or renew the lease if it is free or ours; whether it is ours then."""
+        began = self._clock()  # The lease runs from before the write: it may have been stored at once and answered late.
+        try:
+            found = await self._read()
+            taken = await self._create() if found is None else self._is_free(found) and await self._write(found, self._spec(found["spec"]))
+        except Unreachable:
+            return False
+        if taken:
+            self._until = began + self._duration - self._margin
+        return taken
+
+    async def _read(self) -> Json | None:
+        answer = await self._api.request("GET", f"{self._collection}/{self._name}")
+        if answer.code == 404:
+            return None
+        if not answer.ok:
+            raise Unreachable(answer.message)
+        return answer.body
+
+    def _is_free(self, found: Json) -> bool:
+        spec, version = found["spec"], found["metadata"]["resourceVersion"]
+        if spec.get("holderIdentity") in (self._identity, "", None):
+            return True
+        if self._seen[0] != version:
+            self._seen = version, self._clock()
+        return self._clock() >= self._seen[1] + max(self._duration, spec.get("leaseDurationSeconds") or 0)
+
+    def _spec(self, old: Json) -> Json:
+        now = self._now().strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+        new = old.get("holderIdentity") != self._identity
+        return {
+            "holderIdentity": self._identity,
+            "leaseDurationSeconds": int(self._duration) or 1,
+            "acquireTime": now if new else old.get("acquireTime", now),
+            "renewTime": now,
+            "leaseTransitions": (old.get("leaseTransitions") or 0) + new,
+        }
+
+    async def _create(self) -> bool:
+        head = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": self._name}}
+        answer = await self._api.request("POST", self._collection, {**head, "spec": self._spec({"leaseTransitions": -1})})
+        return answer.ok
+
+    async def _write(self, found: Json, spec: Json) -> bool:
+        # With the resourceVersion that was read: of two that take it at once only one can.
+        answer = await self._api.request("PUT", f"{self._collection}/{self._name}", {**found, "spec": spec})
+        return answer.ok
+
+
+class Fenced(Api):
+    """An API server to which only the leader writes."""
+
+    def __init__(self, api: Api, lease: Lease) -> None:
+        self._api, self._lease = api, lease
+
+    async def request(self, method: str, path: str, body: Json | list[Any] | None = None, query: Mapping[str, str] | None = None) -> Answer:
+        if method != "GET" and not self._lease.held:
+            raise Unreachable("this process no longer leads")
+        return await self._api.request(method, path, body, query)
+
+    def watch(self, path: str, query: Mapping[str, str]) -> AsyncIterator[Json]:
+        return self._api.watch(path, query)

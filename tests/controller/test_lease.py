@@ -1,0 +1,143 @@
+"""At most one leads, and who leads no longer does not write."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from fcontroller.api import Answer, Api, Json, Unreachable
+from fcontroller.lease import Fenced, Lease, LostLease
+from tests.controller.lab import in_memory, run
+
+PATH = "/api/v1/namespaces/default/configmaps"
+CONFIG_MAP = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}
+
+
+class Clock:
+    """A clock that goes when it is told to."""
+
+    def __init__(self) -> None:
+        self.time = 0.0
+
+    def __call__(self) -> float:
+        return self.time
+
+
+class Cut(Api):
+    """A connection that can be cut, before a request is carried out or after."""
+
+    def __init__(self, api: Api) -> None:
+        self.api = api
+        self.before = self.after = False
+
+    async def request(self, method: str, path: str, body: Json | list[Any] | None = None, query: Mapping[str, str] | None = None) -> Answer:
+        if self.before:
+            raise Unreachable("cut")
+        answer = await self.api.request(method, path, body, query)
+        if self.after:
+            raise Unreachable("cut")
+        return answer
+
+    def watch(self, path: str, query: Mapping[str, str]) -> Any:
+        return self.api.watch(path, query)
+
+
+async def tried(lease: Lease) -> bool:
+    return await lease._try()
+
+
+def test_one_of_two_leads_until_it_lets_go() -> None:
+    async def work() -> None:
+        api, clock = in_memory(), Clock()
+        one, two = (Lease(api, "default", "x", name, clock=clock) for name in ("one", "two"))
+        assert await tried(one)
+        assert not await tried(two)
+        clock.time = 9
+        assert await tried(one)
+        clock.time = 18
+        assert not await tried(two)
+        assert (one.held, two.held) == (True, False)
+        await one.release()
+        assert await tried(two)
+        assert (one.held, two.held) == (False, True)
+
+    run(work())
+
+
+@pytest.mark.parametrize("answered", [True, False], ids=["nothing arrives", "no answer arrives"])
+def test_who_is_cut_off_stops_before_another_begins(answered: bool) -> None:
+    async def work() -> None:
+        memory = in_memory()
+        cut, clock = Cut(memory), Clock()
+        one, two = Lease(cut, "default", "x", "one", clock=clock), Lease(memory, "default", "x", "two", clock=clock)
+        assert await tried(one)
+        assert not await tried(two)
+        cut.before, cut.after = answered, not answered
+        led = {"one": [0.0], "two": [0.0]}
+        for tick in range(1, 400):
+            clock.time = tick / 10
+            await tried(one)
+            await tried(two)
+            assert not (one.held and two.held)
+            if not answered and tick == 100:
+                cut.before = True  # Until then its renewals are stored, though it never learns of that.
+            for name, lease in (("one", one), ("two", two)):
+                if lease.held:
+                    led[name].append(clock.time)
+        assert max(led["one"]) < 15 <= min(led["two"][1:])
+
+    run(work())
+
+
+def test_a_process_that_was_stopped_writes_nothing_when_it_wakes() -> None:
+    async def work() -> None:
+        api, clock = in_memory(), Clock()
+        lease = Lease(api, "default", "x", "one", clock=clock)
+        fenced = Fenced(api, lease)
+        with pytest.raises(Unreachable):
+            await fenced.request("POST", PATH, CONFIG_MAP)
+        assert await tried(lease)
+        assert (await fenced.request("POST", PATH, CONFIG_MAP)).ok
+        clock.time = 1000
+        with pytest.raises(Unreachable):
+            await fenced.request("DELETE", f"{PATH}/a")
+        assert (await fenced.request("GET", f"{PATH}/a")).ok
+
+    run(work())
+
+
+@pytest.mark.parametrize("minutes", [-10, 10])
+def test_clocks_need_not_agree(minutes: int) -> None:
+    async def work() -> None:
+        api, ours, theirs = in_memory(), Clock(), Clock()
+        theirs.time = minutes * 60
+        one, two = Lease(api, "default", "x", "one", clock=ours), Lease(api, "default", "x", "two", clock=theirs)
+        assert await tried(one)
+        for _ in range(300):
+            ours.time += 1
+            theirs.time += 1
+            assert await tried(one)
+            assert not await tried(two)
+
+    run(work())
+
+
+def test_waiting_and_keeping_in_real_time() -> None:
+    async def work() -> None:
+        memory = in_memory()
+        cut = Cut(memory)
+        one, two = Lease(cut, "default", "x", "one", duration=0.5), Lease(memory, "default", "x", "two", duration=0.5)
+        await one.acquire()
+        keeping = asyncio.create_task(one.keep())
+        waiting = asyncio.create_task(two.acquire())
+        await asyncio.sleep(1)
+        assert (keeping.done(), waiting.done()) == (False, False)
+        cut.before = True
+        with pytest.raises(LostLease):
+            await asyncio.wait_for(keeping, 5)
+        await asyncio.wait_for(waiting, 5)
+
+    run(work())

@@ -1,0 +1,86 @@
+"""`fcontroller run` as a process, on a real API server."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+from tests.cluster import Cluster
+from tests.cluster.kubelet import Kubelet
+from tests.decide.world import role_spec
+
+RUN = [sys.executable, "-c", "from fcontroller.cli import entry_point; entry_point()", "run"]
+
+
+@contextmanager
+def controller(cluster: Cluster, namespace: str) -> Iterator[subprocess.Popen[str]]:
+    options = ["--kubeconfig", str(cluster.kubeconfig), "--namespace", namespace, "--lease-namespace", namespace, "--lease-seconds", "3"]
+    process = subprocess.Popen([*RUN, *options], stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL, env=dict(os.environ))
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def says(process: subprocess.Popen[str], message: str) -> None:
+    assert process.stderr is not None
+    said = []
+    for line in process.stderr:
+        said.append(line)
+        if line.startswith("{") and json.loads(line)["message"] == message:
+            return
+    raise AssertionError(f"it never said {message!r}, but: {''.join(said)}")
+
+
+def apply(cluster: Cluster, namespace: str, name: str, *roles: Any) -> None:
+    head = {"apiVersion": "frameworkcontroller.microsoft.com/v1", "kind": "Framework", "metadata": {"name": name}}
+    cluster.kubectl("-n", namespace, "apply", "-f", "-", input=json.dumps({**head, "spec": {"taskRoles": list(roles)}}))
+
+
+def state(cluster: Cluster, namespace: str, name: str) -> Any:
+    path = f"/apis/frameworkcontroller.microsoft.com/v1/namespaces/{namespace}/frameworks/{name}"
+    return cluster.api.request("GET", path)[1].get("status", {}).get("state")
+
+
+def until(cluster: Cluster, namespace: str, name: str, wanted: str) -> None:
+    end = time.monotonic() + 60
+    while (found := state(cluster, namespace, name)) != wanted:
+        assert time.monotonic() < end, f"{name} is {found}, not {wanted}"
+        time.sleep(0.1)
+
+
+def test_the_second_of_two_goes_on_when_the_first_is_killed(cluster: Cluster, namespace: str) -> None:
+    with ExitStack() as stack:
+        stack.enter_context(Kubelet(cluster.api, namespace))
+        first = stack.enter_context(controller(cluster, namespace))
+        says(first, "leads")
+        second = stack.enter_context(controller(cluster, namespace))
+        says(second, "waits for the lease")
+        apply(cluster, namespace, "one", role_spec("a", 2))
+        until(cluster, namespace, "one", "AttemptRunning")
+        time.sleep(2)  # A Pod that is not in the status when a controller dies is made anew by the next.
+        uids = pods(cluster, namespace)
+        first.send_signal(signal.SIGKILL)
+        says(second, "leads")
+        apply(cluster, namespace, "two", role_spec("a", 1))
+        until(cluster, namespace, "two", "AttemptRunning")
+        assert uids.items() <= pods(cluster, namespace).items(), "a Pod was made anew"
+        cluster.kubectl("-n", namespace, "patch", "fw", "one", "two", "--type=merge", "-p", '{"spec":{"executionType":"Stop"}}')
+        until(cluster, namespace, "one", "Completed")
+        until(cluster, namespace, "two", "Completed")
+        assert pods(cluster, namespace) == {}
+        second.send_signal(signal.SIGTERM)
+        assert second.wait(10) == 0
+
+
+def pods(cluster: Cluster, namespace: str) -> dict[str, str]:
+    items = cluster.api.request("GET", f"/api/v1/namespaces/{namespace}/pods")[1]["items"]
+    return {pod["metadata"]["name"]: pod["metadata"]["uid"] for pod in items}
