@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -22,12 +21,11 @@ RUN = [sys.executable, "-c", "from fcontroller.cli import entry_point; entry_poi
 @contextmanager
 def controller(cluster: Cluster, namespace: str) -> Iterator[subprocess.Popen[str]]:
     options = ["--kubeconfig", str(cluster.kubeconfig), "--namespace", namespace, "--lease-namespace", namespace, "--lease-seconds", "3"]
-    process = subprocess.Popen([*RUN, *options], stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL, env=dict(os.environ))
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.wait()
+    with subprocess.Popen([*RUN, *options], stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 def says(process: subprocess.Popen[str], message: str) -> None:
