@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from fcontroller.memory_api.answers import Refusal, bad_request
-from fcontroller.memory_api.values import Object, copied, same
+from fcontroller.memory_api.values import Object, copied, same, without_nulls
 
 Copy = Callable[[Any], Any]
 Apply = Callable[[Object, Any, Copy], Any]
@@ -31,15 +31,14 @@ def patched(content_type: str, custom: bool) -> Apply:
 def merged(target: Any, patch: Any, copy: Copy) -> Any:
     """A JSON merge patch; what it does not touch is shared with the target."""
     if not isinstance(patch, dict):
-        return copy(patch)
+        # A real server takes the nulls out of the objects in a list too, unless the list takes the place of an object.
+        return copy(patch) if isinstance(target, dict) else without_nulls(patch)
     result = dict(target) if isinstance(target, dict) else {}
     for name, value in patch.items():
         if value is None:
             result.pop(name, None)
-        elif isinstance(value, dict):
-            result[name] = merged(result.get(name), value, copy)
         else:
-            result[name] = copy(value)
+            result[name] = merged(result.get(name), value, copy)
     return result
 
 

@@ -79,7 +79,7 @@ def bind(store: Store, collection: Collection, key: str, name: str, binding: Obj
         raise conflict(collection.kind, name, f"pod {name} is being deleted, cannot be assigned to a host", "pods/binding")
     if there := pod["spec"].get("nodeName"):
         raise conflict(collection.kind, name, f'pod {name} is already assigned to node "{there}"', "pods/binding")
-    scheduled = {"type": "PodScheduled", "status": "True", "lastProbeTime": None, "lastTransitionTime": store.timestamp()}
+    scheduled = {"type": "PodScheduled", "status": "True", "lastTransitionTime": store.timestamp()}
     others = [condition for condition in pod["status"].get("conditions") or () if condition.get("type") != "PodScheduled"]
     status = {**pod["status"], "conditions": [*others, scheduled]}
     store.put(collection, key, {**pod, "metadata": dict(pod["metadata"]), "spec": {**pod["spec"], "nodeName": node}, "status": status})

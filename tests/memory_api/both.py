@@ -81,8 +81,8 @@ class Side:
 def compare(api: Api, namespace: str, sequence: list[Operation], generation: bool) -> int:
     """Sends the same requests to a real server and to one in memory; AssertionError when they differ.
 
-    The real collector's workers race each other: with a finalizer `orphan` and two owners that have gone, the second worker may put the
-    finalizer back that the first has dealt with. So a sequence in which garbage was collected has three tries.
+    The real collector's workers race each other: with a finalizer `orphan` and an owner that has gone, a second worker may put the
+    finalizer back that a first one has dealt with. So a sequence in which garbage was collected has three tries.
 
     :returns: how many tries it took.
     """

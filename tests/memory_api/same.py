@@ -11,7 +11,7 @@ _DEFAULTS = {
     "Pod": {
         "dnsPolicy", "securityContext", "schedulerName", "tolerations", "priority", "enableServiceLinks", "preemptionPolicy",
         "restartPolicy", "resources", "terminationMessagePath", "terminationMessagePolicy", "imagePullPolicy", "qosClass",
-        "serviceAccount", "observedGeneration",
+        "serviceAccount", "observedGeneration", "lastProbeTime",
     },
     "Service": {"clusterIPs", "type", "sessionAffinity", "ipFamilies", "ipFamilyPolicy", "internalTrafficPolicy", "protocol", "targetPort"},
     "Event": {"firstTimestamp", "lastTimestamp", "eventTime", "reportingComponent", "reportingInstance", "source"},
