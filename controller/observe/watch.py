@@ -53,6 +53,7 @@ class Follower:
         """Follow for ever."""
         version, failures = "", 0
         while True:
+            began = asyncio.get_running_loop().time()
             try:
                 if not version:
                     version = await self._list()
@@ -64,6 +65,8 @@ class Follower:
             except Unreachable:
                 failures += 1
             else:
+                # A server that is closing ends watches as soon as they begin.
+                await asyncio.sleep(max(began + _FIRST_DELAY - asyncio.get_running_loop().time(), 0))
                 continue
             delay = min(_FIRST_DELAY * 2 ** max(failures - 1, 0), _LONGEST_DELAY)
             await asyncio.sleep(delay * (0.5 + self._random()))

@@ -1,0 +1,115 @@
+"""Following a collection through everything that can happen to a watch."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable, Mapping
+from typing import Any
+
+import pytest
+
+from fcontroller.api import Answer, Api, Json, Unreachable, collection
+from fcontroller.memory_api.facade import Facade
+from fcontroller.observe import watch
+from fcontroller.observe.watch import Follower
+from tests.controller.lab import in_memory, run
+
+PODS = collection("configmaps", "default")
+
+
+class Failing(Api):
+    """An API server whose n-th watch fails in the n-th way."""
+
+    def __init__(self, api: Facade, ways: list[Callable[[], Json | None]]) -> None:
+        self.api, self.ways = api, ways
+        self.lists = self.watches = 0
+
+    async def request(self, method: str, path: str, body: Json | list[Any] | None = None, query: Mapping[str, str] | None = None) -> Answer:
+        self.lists += method == "GET"
+        return await self.api.request(method, path, body, query)
+
+    async def watch(self, path: str, query: Mapping[str, str]) -> AsyncIterator[Json]:
+        assert query["allowWatchBookmarks"] == "true"
+        self.watches += 1
+        if self.watches <= len(self.ways):
+            event = self.ways[self.watches - 1]()
+            if event is not None:
+                yield event
+            return
+        async for event in self.api.watch(path, query):
+            yield event
+
+
+class Seen:
+    """What a follower has told."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+
+    def replaced(self, values: list[Json]) -> None:
+        self.names = {value["metadata"]["name"] for value in values}
+
+    def changed(self, event: str, value: Json) -> None:
+        (self.names.discard if event == "DELETED" else self.names.add)(value["metadata"]["name"])
+
+
+def ends() -> None:
+    return None
+
+
+def breaks() -> None:
+    raise Unreachable("cut in the middle of a line")
+
+
+def expired() -> Json:
+    return {"type": "ERROR", "object": {"kind": "Status", "code": 410, "reason": "Expired"}}
+
+
+def refuses() -> Json:
+    return {"type": "ERROR", "object": {"kind": "Status", "code": 500, "message": "etcd leader changed"}}
+
+
+async def make(api: Api, name: str) -> None:
+    value = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}}
+    assert (await api.request("POST", PODS, value)).ok
+
+
+@pytest.mark.parametrize(("way", "lists"), [(ends, 1), (breaks, 1), (expired, 2), (refuses, 1)])
+def test_nothing_is_lost(way: Callable[[], Json | None], lists: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watch, "_FIRST_DELAY", 0.05)
+
+    async def work() -> None:
+        memory = in_memory()
+        api, seen = Failing(memory, [way]), Seen()
+        await make(memory, "before")
+        follower = Follower(api, PODS, seen.replaced, seen.changed)
+        task = asyncio.create_task(follower.run())
+        await asyncio.wait_for(follower.listed.wait(), 5)
+        await make(memory, "meanwhile")
+        while api.watches < 2:
+            await asyncio.sleep(0.01)
+        await make(memory, "after")
+        await memory.request("DELETE", f"{PODS}/before")
+        for _ in range(300):
+            await asyncio.sleep(0.01)
+            if seen.names == {"meanwhile", "after"}:
+                break
+        assert seen.names == {"meanwhile", "after"}
+        assert api.lists == lists
+        task.cancel()
+
+    run(work())
+
+
+@pytest.mark.parametrize("way", [ends, breaks, expired, refuses])
+def test_a_server_that_is_in_trouble_is_not_run_over(way: Callable[[], Json | None]) -> None:
+    async def work() -> None:
+        api, seen = Failing(in_memory(), [way] * 1000), Seen()
+        task = asyncio.create_task(Follower(api, PODS, seen.replaced, seen.changed, random=lambda: 0.5).run())
+        with contextlib.suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(asyncio.shield(task), 2.5)
+        task.cancel()
+        assert 1 <= api.watches <= 4
+
+    run(work())
