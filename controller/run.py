@@ -39,6 +39,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--lease-namespace", default="default", metavar="NAME", help="where the Lease is (default: %(default)s)")
     parser.add_argument("--lease-name", default="fcontroller", metavar="NAME", help="the Lease of all replicas (default: %(default)s)")
     parser.add_argument("--lease-seconds", type=float, default=15, metavar="SECONDS", help="how long it lasts (default: %(default)s)")
+    parser.add_argument(
+        "--enforce-intent", action="store_true", help="begin no attempt that would not run what its Framework's digest says was reviewed"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -55,7 +58,7 @@ async def _run(connect: Callable[[str | None], Any], arguments: argparse.Namespa
     api = connect(arguments.kubeconfig)
     identity = f"{socket.gethostname()}_{os.getpid()}_{uuid.uuid4()}"
     lease = Lease(api, arguments.lease_namespace, arguments.lease_name, identity, duration=arguments.lease_seconds)
-    work = asyncio.ensure_future(_lead(api, lease, arguments.namespace))
+    work = asyncio.ensure_future(_lead(api, lease, arguments))
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, work.cancel)
@@ -74,12 +77,13 @@ async def _run(connect: Callable[[str | None], Any], arguments: argparse.Namespa
     return EXIT_LOST_LEASE
 
 
-async def _lead(api: Any, lease: Lease, namespace: str) -> None:
+async def _lead(api: Any, lease: Lease, arguments: argparse.Namespace) -> None:
     await lease.acquire()
     log("leads")
     failures, _ = read_failures(DEFAULT_POD_FAILURE_SPEC)
-    outside = Outside(Fenced(api, lease), Settings(Classifier(failures)), time.time, random.randint, creation_failure)
-    tasks = [asyncio.create_task(work) for work in (Controller(outside, namespace).run(), lease.keep())]
+    settings = Settings(Classifier(failures))
+    outside = Outside(Fenced(api, lease), settings, time.time, random.randint, creation_failure, arguments.enforce_intent)
+    tasks = [asyncio.create_task(work) for work in (Controller(outside, arguments.namespace).run(), lease.keep())]
     try:
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         for task in done:

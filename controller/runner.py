@@ -7,6 +7,7 @@ and nothing more is decided about it; many tasks' actions are under way at a tim
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 import uuid
 from collections.abc import Callable, Coroutine
@@ -21,6 +22,7 @@ from fcontroller.act import actions
 from fcontroller.act.actions import Failed
 from fcontroller.api import Api, Json, Unreachable, path_of
 from fcontroller.decide import observed
+from fcontroller.decide.conditions import INTENT_REVIEWED, set_condition
 from fcontroller.decide.framework import config_map_created, config_map_deleted, config_map_gone, sync_framework
 from fcontroller.decide.spec import Spec, read_spec
 from fcontroller.decide.states import CREATION_REQUESTED, PREPARING, RUNNING
@@ -59,6 +61,8 @@ class Outside(NamedTuple):
     random_delay: Callable[[int, int], int]
     creation_failed: Callable[[int, str, str], Json | None]
     """From the code, reason and message of a refusal to create a Pod: the completion of the attempt, or None to try again."""
+    enforce_intent: bool = False
+    """Do not begin an attempt that would not run what was reviewed."""
 
 
 class Runner:
@@ -100,7 +104,7 @@ class Runner:
         if old["metadata"].get("generation") != framework["metadata"].get("generation") or old["spec"] != framework["spec"]:
             self.intent = None
             self.poke_all()
-        elif "deletionTimestamp" in framework["metadata"]:
+        elif "deletionTimestamp" in framework["metadata"] or _digest(old) != _digest(framework):
             self.poke()
 
     def seen_config_map(self, config_map: Json | None) -> None:
@@ -158,6 +162,8 @@ class Runner:
         for when, key in sync.wakes:
             self._wake(when, key)
         for action in sync.actions:
+            if isinstance(action, CreateConfigMap) and not self._is_reviewed(sync):
+                continue
             key = _key(action)
             self._busy.add(key)
             self._start(self._act(action, key))
@@ -174,6 +180,29 @@ class Runner:
             return False
         self.spec = _spec(self.framework)
         return True
+
+    def _is_reviewed(self, sync: Sync) -> bool:
+        """Say whether what would run is what was reviewed; whether it may run."""
+        intent = intents.intent_of(self.framework)
+        matches = intents.matches(self.framework, intent)
+        reason, message = {
+            True: ("DigestMatches", f"What runs was reviewed: {intent.digest}"),
+            None: ("NotCompiled", "The Framework has no digest of what was reviewed; `fcompile build` writes one"),
+            False: (
+                "DigestDiffers",
+                f"What would run is {intent.digest}, and {_digest(self.framework)} was reviewed: compile it again with `fcompile build`, "
+                "review and apply it",
+            ),
+        }[matches]
+        generation = self.framework["metadata"]["generation"]
+        changed = set_condition(sync.status, INTENT_REVIEWED, matches, reason, message, generation, sync.now)
+        if changed and matches is False:
+            self._start(self._warn(reason, message))
+        return matches is not False or not self.outside.enforce_intent
+
+    async def _warn(self, reason: str, message: str) -> None:
+        with contextlib.suppress(Failed, Unreachable):
+            await actions.create_event(self.outside.api, self.framework, reason, message, self.outside.now())
 
     def _sync(self) -> Sync:
         config_map = None if self.config_map is None else observed.config_map(self.config_map)
@@ -370,6 +399,11 @@ def _key(action: Action) -> Key | None:
         case DeletePod():
             return action.role, action.task
     return None
+
+
+def _digest(framework: Json) -> str | None:
+    digest: str | None = (framework["metadata"].get("annotations") or {}).get(names.DIGEST_ANNOTATION)
+    return digest
 
 
 def _spec(framework: Json) -> Spec:

@@ -36,13 +36,13 @@ def in_memory() -> Facade:
 class Lab:
     """One namespace of an API server, with a controller and a kubelet at work."""
 
-    def __init__(self, api: Api, namespace: str) -> None:
-        self.api, self.namespace = api, namespace
+    def __init__(self, api: Api, namespace: str, enforce_intent: bool) -> None:
+        self.api, self.namespace, self.enforce_intent = api, namespace, enforce_intent
         self.controller = self._controller()
         self._running: asyncio.Task[None] | None = None
 
     def _controller(self) -> Controller:
-        outside = Outside(self.api, SETTINGS, time.time, random.randint, creation_failure)
+        outside = Outside(self.api, SETTINGS, time.time, random.randint, creation_failure, self.enforce_intent)
         return Controller(outside, self.namespace)
 
     def start(self) -> None:
@@ -100,9 +100,9 @@ class Lab:
 
 
 @contextlib.asynccontextmanager
-async def lab(api: Api, namespace: str = "default") -> AsyncIterator[Lab]:
+async def lab(api: Api, namespace: str = "default", *, enforce_intent: bool = False) -> AsyncIterator[Lab]:
     """A lab with everything in it running."""
-    made = Lab(api, namespace)
+    made = Lab(api, namespace, enforce_intent)
     kubelet = asyncio.create_task(Kubelet(api, PREFIX, namespace=namespace).run())
     collector = asyncio.create_task(_collect(api)) if isinstance(api, Facade) else None
     made.start()

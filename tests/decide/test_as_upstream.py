@@ -18,7 +18,7 @@ SCENARIOS: dict[str, Any] = {
 }
 LEFT_OUT = {
     *("startTime", "runTime", "completionTime", "transitionTime", "instanceUID", "configMapUID", "podUID"),
-    *("podIP", "podHostIP", "podNodeName", "message", "reason", "diagnostics", "taskCounts"),
+    *("podIP", "podHostIP", "podNodeName", "message", "reason", "diagnostics", "taskCounts", "conditions"),
 }
 
 
