@@ -26,9 +26,15 @@ def intent_of(framework: Json) -> Intent:
     return lower(default(framework).framework)
 
 
+def reviewed_digest(framework: Json) -> str | None:
+    """The digest of what was reviewed; None when the Framework was not compiled."""
+    digest: str | None = (framework["metadata"].get("annotations") or {}).get(names.DIGEST_ANNOTATION)
+    return digest
+
+
 def matches(framework: Json, intent: Intent) -> bool | None:
     """Whether the intent is the one that was reviewed; None when the Framework was not compiled."""
-    written = (framework["metadata"].get("annotations") or {}).get(names.DIGEST_ANNOTATION)
+    written = reviewed_digest(framework)
     return None if written is None else written == intent.digest
 
 

@@ -100,25 +100,18 @@ class Runner:
 
     def seen_framework(self, framework: Json) -> None:
         """The Framework has changed, or is what it was."""
-        old, self.framework = self.framework, _newer(self.framework, framework)
-        if old["metadata"].get("generation") != framework["metadata"].get("generation") or old["spec"] != framework["spec"]:
+        old, new = self.framework, _newer(self.framework, framework)
+        self.framework = new
+        if old["metadata"]["generation"] != new["metadata"]["generation"]:
             self.intent = None
             self.poke_all()
-        elif "deletionTimestamp" in framework["metadata"] or _digest(old) != _digest(framework):
+        elif "deletionTimestamp" in new["metadata"] or intents.reviewed_digest(old) != intents.reviewed_digest(new):
             self.poke()
 
     def seen_config_map(self, config_map: Json | None) -> None:
         """The ConfigMap under the attempt's name is this, or is gone."""
         self.config_map = config_map
         self.poke()
-
-    def seen_pod(self, key: Key, pod: observed.Pod | None) -> None:
-        """The Pod under a task's name is this, or is gone."""
-        if pod is None:
-            self.pods.pop(key, None)
-        else:
-            self.pods[key] = pod
-        self.poke(key)
 
     def poke(self, *keys: Key) -> None:
         """Look soon: at the Framework, and at these tasks of it."""
@@ -138,10 +131,6 @@ class Runner:
         for handle in (self._look, self._save, *self._wakes.values()):
             if handle is not None:
                 handle.cancel()
-
-    async def drain(self) -> None:
-        """Wait for what is under way."""
-        await asyncio.gather(*self.running, return_exceptions=True)
 
     # Deciding
 
@@ -183,14 +172,14 @@ class Runner:
 
     def _is_reviewed(self, sync: Sync) -> bool:
         """Say whether what would run is what was reviewed; whether it may run."""
-        intent = intents.intent_of(self.framework)
+        intent, reviewed = intents.intent_of(self.framework), intents.reviewed_digest(self.framework)
         matches = intents.matches(self.framework, intent)
         reason, message = {
             True: ("DigestMatches", f"What runs was reviewed: {intent.digest}"),
             None: ("NotCompiled", "The Framework has no digest of what was reviewed; `fcompile build` writes one"),
             False: (
                 "DigestDiffers",
-                f"What would run is {intent.digest}, and {_digest(self.framework)} was reviewed: compile it again with `fcompile build`, "
+                f"What would run is {intent.digest}, and {reviewed} was reviewed: compile it again with `fcompile build`, "
                 "review and apply it",
             ),
         }[matches]
@@ -270,7 +259,7 @@ class Runner:
             self.stop()
             return
         self.writes += 1
-        self.framework = _newer(self.framework, stored)
+        self.seen_framework(stored)  # Its spec may have changed meanwhile, and the watch says nothing new then.
         status.stored = revision
         waiting, status.waiting = status.waiting, set()
         self.poke(*waiting)
@@ -399,11 +388,6 @@ def _key(action: Action) -> Key | None:
         case DeletePod():
             return action.role, action.task
     return None
-
-
-def _digest(framework: Json) -> str | None:
-    digest: str | None = (framework["metadata"].get("annotations") or {}).get(names.DIGEST_ANNOTATION)
-    return digest
 
 
 def _spec(framework: Json) -> Spec:

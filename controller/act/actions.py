@@ -16,6 +16,13 @@ class Failed(Exception):
         self.reason = answer.reason
 
 
+def _taken(answer: Answer) -> Json:
+    """The body of an answer that is no refusal. Raises Failed."""
+    if not answer.ok:
+        raise Failed(answer)
+    return answer.body
+
+
 async def write_status(api: Api, framework: Json, status: Json) -> Json | None:
     """Store the status of a Framework; returns it as it is then, or None when it is gone.
 
@@ -30,47 +37,35 @@ async def write_status(api: Api, framework: Json, status: Json) -> Json | None:
         if answer.code != 409:
             break
         answer = await api.request("GET", path)
-        if answer.ok:
-            if answer.body["metadata"]["uid"] != metadata["uid"]:
-                return None
-            body["metadata"] = {**kept, "resourceVersion": answer.body["metadata"]["resourceVersion"]}
-            body["spec"] = answer.body["spec"]
-    if answer.code == 404:
-        return None
-    if not answer.ok:
-        raise Failed(answer)
-    return answer.body
+        if answer.code == 404:
+            break
+        found = _taken(answer)
+        if found["metadata"]["uid"] != metadata["uid"]:
+            return None
+        body["metadata"] = {**kept, "resourceVersion": found["metadata"]["resourceVersion"]}
+        body["spec"] = found["spec"]
+    return None if answer.code == 404 else _taken(answer)
 
 
 async def create_config_map(api: Api, config_map: Json) -> Json:
     """Create the ConfigMap of an attempt. One that is there already is no other than a leftover of ours, or in the way."""
-    answer = await api.request("POST", collection("configmaps", config_map["metadata"]["namespace"]), config_map)
-    if not answer.ok:
-        raise Failed(answer)
-    return answer.body
+    return _taken(await api.request("POST", collection("configmaps", config_map["metadata"]["namespace"]), config_map))
 
 
 async def read(api: Api, path: str) -> Json:
     """The object at a path."""
-    answer = await api.request("GET", path)
-    if not answer.ok:
-        raise Failed(answer)
-    return answer.body
+    return _taken(await api.request("GET", path))
 
 
 async def replace(api: Api, path: str, value: Json) -> None:
     """Write an object, unless somebody else did meanwhile."""
-    answer = await api.request("PUT", path, value)
-    if not answer.ok:
-        raise Failed(answer)
+    _taken(await api.request("PUT", path, value))
 
 
 async def create_pod(api: Api, pod: Json) -> str:
     """Create a Pod; returns its uid. What the API server does not know in it is an error, not dropped."""
-    answer = await api.request("POST", collection("pods", pod["metadata"]["namespace"]), pod, {"fieldValidation": "Strict"})
-    if not answer.ok:
-        raise Failed(answer)
-    return str(answer.body["metadata"]["uid"])
+    made = _taken(await api.request("POST", collection("pods", pod["metadata"]["namespace"]), pod, {"fieldValidation": "Strict"}))
+    return str(made["metadata"]["uid"])
 
 
 async def ensure_service(api: Api, service: Json) -> None:
@@ -124,6 +119,4 @@ async def create_event(api: Api, framework: Json, reason: str, message: str, now
         "lastTimestamp": time,
         "count": 1,
     }
-    answer = await api.request("POST", collection("events", metadata["namespace"]), event)
-    if not answer.ok:
-        raise Failed(answer)
+    _taken(await api.request("POST", collection("events", metadata["namespace"]), event))

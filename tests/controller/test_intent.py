@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 import pytest
@@ -165,5 +165,37 @@ def test_what_was_not_reviewed_does_not_run_where_that_is_enforced() -> None:
             assert (await made.api.request("PATCH", path_of("frameworks", "default", "bad"), patch)).ok
             await all_run(made, "bad", [0, 0, 0])
             assert condition((await made.framework("bad"))["status"]) == ("True", "DigestMatches")
+
+    run(work())
+
+
+class EditsFirst(Facade):
+    """Somebody edits the spec just before a status is stored, and watches are slow to tell."""
+
+    def __init__(self, api: Facade) -> None:
+        super().__init__(api.server)
+        self.edited = False
+
+    async def request(self, method: str, path: str, body: Json | list[Any] | None = None, query: Mapping[str, str] | None = None) -> Answer:
+        if method == "PUT" and path.endswith("/status") and not self.edited:
+            assert isinstance(body, dict)
+            if body["status"]["state"] == "AttemptRunning":
+                self.edited = True
+                patch = [{"op": "replace", "path": "/spec/taskRoles/0/taskNumber", "value": 3}]
+                assert (await super().request("PATCH", path.removesuffix("/status"), patch)).ok
+        return await super().request(method, path, body, query)
+
+    async def watch(self, path: str, query: Mapping[str, str]) -> AsyncIterator[Json]:
+        async for event in super().watch(path, query):
+            if self.edited and path.endswith("/frameworks"):
+                await asyncio.sleep(0.3)
+            yield event
+
+
+def test_an_edit_that_a_status_write_meets_first_is_not_missed() -> None:
+    async def work() -> None:
+        async with lab(EditsFirst(in_memory())) as made:
+            await made.make("train", SPEC)
+            await all_run(made, "train", [0, 0, 0, 0])
 
     run(work())
