@@ -11,18 +11,18 @@ from typing import Any
 from fcompile.emit import yaml
 from fcompile.model.fields import Field, Type
 from fcompile.model.formats import FORMATS
-from fcompile.model.framework import FRAMEWORK_TYPES, INT32_MAX
+from fcompile.model.framework import FRAMEWORK_TYPES
 from fcompile.model.names import GROUP, KIND
 from fcompile.model.quantities import PATTERN as QUANTITY
-from fcompile.schema.crd_relaxed import Schema, relax_pod
+from fcompile.schema.crd_relaxed import relax_pod
 from fcompile.schema.crd_rules import rules
+from fcompile.schema.json_schema import PLACEHOLDER, Schema, bounds
 from fcompile.schema.types import refuses_null, types
 
 PLURAL = "frameworks"
 NAME = f"{PLURAL}.{GROUP}"
 POD_VERSION_ANNOTATION = f"{GROUP}/pod-template-of"
 """On the CRD: the Kubernetes version whose Pod fields are in it."""
-PLACEHOLDER = r"\{\{FC_[A-Z_]+\}\}"
 COLUMNS = (
     ("State", "string", ".status.state", 0, "Where the Framework is in its life."),
     ("Attempt", "integer", ".status.retryPolicyStatus.totalRetriedCount", 0, "How often it was tried again: the id of its attempt."),
@@ -201,8 +201,5 @@ def _string(field: Field, own: bool, item: bool) -> Schema:
 
 
 def _bounds(field: Field) -> Schema:
-    low, high = field.minimum, field.maximum
-    if field.kind == "integer" and field.format in ("int32", "file-mode"):
-        low, high = -INT32_MAX - 1 if low is None else low, INT32_MAX if high is None else high
-    bounds: Schema = {"format": field.format} if field.kind == "integer" and field.format in ("int32", "int64") else {}
-    return {**bounds, **{key: bound for key, bound in (("minimum", low), ("maximum", high)) if bound is not None}}
+    form = {"format": field.format} if field.kind == "integer" and field.format in ("int32", "int64") else {}
+    return {**form, **bounds(field)}

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from fcompile.model.dropped import Tree, dropped_by
-
-Schema = dict[str, Any]
+from fcompile.schema.json_schema import Schema
 
 _SPREAD_SELECTORS = 27
 """The first version that looks at the label selectors of topology spread constraints."""

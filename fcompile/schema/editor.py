@@ -11,13 +11,12 @@ from typing import Any
 
 from fcompile.model.fields import Field, Type
 from fcompile.model.formats import FORMATS
-from fcompile.model.framework import FRAMEWORK_TYPES, INT32_MAX
+from fcompile.model.framework import FRAMEWORK_TYPES
 from fcompile.model.quantities import PATTERN
+from fcompile.schema.json_schema import PLACEHOLDER, Schema, bounds
 from fcompile.schema.types import types
 
-Schema = dict[str, Any]
 ROOT = "Framework"
-PLACEHOLDER = r"\{\{FC_[A-Z_]+\}\}"
 META_TYPES = ("LabelSelector", "LabelSelectorRequirement", "ObjectMeta", "OwnerReference", "ManagedFieldsEntry")
 TYPES = {
     "string": ["string"],
@@ -96,7 +95,7 @@ def _value(field: Field, version: int, own: bool, item: bool = False) -> Schema:
         schema["enum"] = [*field.enum, *([] if field.required and not item else [None])]
     else:
         schema.update(_strings(field, own, item))
-    schema.update(_bounds(field))
+    schema.update(bounds(field))
     return schema
 
 
@@ -151,13 +150,6 @@ def _pattern(name: str, own: bool, also: str) -> str:
         return ""
     length = rf"(?=[\s\S]{{0,{form.max_length}}}$)" if form.max_length else ""
     return f"{also}^{length}(?:{form.pattern})$" + ("" if own else f"|{PLACEHOLDER}")
-
-
-def _bounds(field: Field) -> Schema:
-    low, high = field.minimum, field.maximum
-    if field.kind == "integer" and field.format in ("int32", "file-mode"):
-        low, high = -INT32_MAX - 1 if low is None else low, INT32_MAX if high is None else high
-    return {key: bound for key, bound in (("minimum", low), ("maximum", high)) if bound is not None}
 
 
 def rendered(version: int) -> str:
