@@ -1,0 +1,107 @@
+"""The tables of states: every move in them happens to somebody, from every state that it is said to begin in, and no other move does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from fcontroller.decide.states import FRAMEWORK_MOVES, STATES, TASK_MOVES, Move
+from fcontroller.decide.status import Attempt, Life, Status, to_time
+from tests.decide.world import SETTINGS, World, role_spec
+
+TABLES = {"framework": FRAMEWORK_MOVES, "task": TASK_MOVES}
+ROWS = [(kind, name, source) for kind, moves in TABLES.items() for name, move in moves.items() for source in move.sources]
+Taken = set[tuple[str, str, str]]
+"""Whose life it was, the state that was left, and the one that was entered."""
+
+
+class Meddled(World):
+    """A world in which something happens the first time that the Framework, or its first task, is in some state."""
+
+    def __init__(self, whose: str, state: str, deed: Callable[[World], None]) -> None:
+        retry = {"fancyRetryPolicy": False, "maxRetryCount": 1}
+        role = role_spec("a", 2, run="2", exits="1", task={"retryPolicy": retry})
+        super().__init__({"taskRoles": [role], "retryPolicy": retry}, SETTINGS)
+        self.whose, self.state = whose, state
+        self.deed: Callable[[World], None] | None = deed
+
+    def look(self) -> Any:
+        """Before the controller looks: what it decided is stored and done, and it has not seen yet what came of that."""
+        if self.deed is not None and self.status is not None and self._is_now(self.status):
+            self.deed(self)
+            self.deed = None
+        return super().look()
+
+    def _is_now(self, status: Status) -> bool:
+        lives: list[Life] = [status] if self.whose == "framework" else [role.tasks[0] for role in status.roles if role.tasks]
+        return any(life.state == self.state for life in lives)
+
+
+def _config_map_goes(world: World) -> None:
+    if world.config_map is not None:
+        world.config_map["metadata"]["deletionTimestamp"] = to_time(world.now)
+        world.at(1, world.delete_config_map)
+
+
+def _config_map_vanishes(world: World) -> None:
+    world.config_map = None
+    world.pods.clear()
+
+
+def _pod_vanishes(world: World) -> None:
+    world.pods.pop(("a", 0), None)
+
+
+def _pod_ends(world: World) -> None:
+    if ("a", 0) in world.pods:
+        world.finish(world.pods["a", 0], 0)
+
+
+def _pod_waits(world: World) -> None:
+    if ("a", 0) in world.pods:
+        world.pods["a", 0]["status"] = {"phase": "Pending"}
+
+
+def _stop(world: World) -> None:
+    world.set_spec({**world.spec["spec"], "executionType": "Stop"})
+
+
+def _scale_away(world: World) -> None:
+    world.pods.pop(("a", 0), None)
+    world.set_spec({**world.spec["spec"], "taskRoles": []})
+
+
+DEEDS = [_config_map_goes, _config_map_vanishes, lambda world: world.delete_pod(("a", 0)), _pod_vanishes, _pod_ends, _pod_waits, _stop]
+DEEDS += [_scale_away]
+
+
+@pytest.fixture(scope="module")
+def taken() -> Taken:
+    """The moves of all lives in which one thing happens in one state."""
+    found: Taken = set()
+    enter = Life.enter
+
+    def noted(self: Life, move: Move, attempt: Attempt, now: float) -> None:
+        found.add(("framework" if isinstance(self, Status) else "task", self.state, move.target))
+        enter(self, move, attempt, now)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Life, "enter", noted)
+        for whose in TABLES:
+            for state in STATES:
+                for deed in DEEDS:
+                    Meddled(whose, state, deed).run(700)
+    return found
+
+
+@pytest.mark.parametrize(("kind", "name", "source"), ROWS)
+def test_every_move_is_taken(taken: Taken, kind: str, name: str, source: str) -> None:
+    assert (kind, source, TABLES[kind][name].target) in taken
+
+
+@pytest.mark.parametrize("moves", TABLES.values(), ids=TABLES)
+def test_every_state_can_be_reached_and_left(moves: dict[str, Move]) -> None:
+    assert {move.target for move in moves.values()} == set(STATES)
+    assert {source for move in moves.values() for source in move.sources} == set(STATES) - {"Completed"}

@@ -1,0 +1,79 @@
+"""Write `docs/states.md`: the states of Frameworks and tasks, drawn and tabled, from the tables that the controller goes by.
+
+`--check`: write nothing, exit with 1 if the page is not what it would be.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))  # this checkout, whatever is installed
+
+from fcontroller.decide.states import COMPLETED, CREATION_PENDING, FRAMEWORK_MOVES, STATES, TASK_MOVES, Move  # noqa: E402
+
+PAGE = ROOT / "docs" / "states.md"
+INTRODUCTION = """\
+# States
+
+<!-- Written by tools/states_page.py from the tables in controller/decide/states.py: change those. -->
+
+A Framework and each of its tasks go through the same states, attempt by attempt. An attempt of a Framework is a ConfigMap, an attempt of a
+task is a Pod. The controller stores each state in the Framework's status before it does what the state allows, so that after a crash it
+knows what it may have done:
+
+- `AttemptCreationPending`: the object may be created. `AttemptCreationRequested`: it was, and its uid is known.
+- `AttemptPreparing`: the object is there. `AttemptRunning`: the Pod runs, or for a Framework any Pod does.
+- `AttemptDeletionPending`: how the attempt ended is known, and the object may be deleted. `AttemptDeletionRequested`: it was.
+  `AttemptDeleting`: it is on its way out.
+- `AttemptCompleted`: the object is gone, and the next attempt may begin. `Completed`: there will be none.
+
+There are no other moves than these; a test takes each of them, from each of its states.
+"""
+
+
+def main() -> int:
+    """Write or check the page; returns the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 if the page is out of date")
+    arguments = parser.parse_args()
+    text = page()
+    if not arguments.check:
+        PAGE.write_text(text, "utf-8")
+    elif not PAGE.exists() or PAGE.read_text("utf-8") != text:
+        print(f"{PAGE.relative_to(ROOT)} is out of date", file=sys.stderr)
+        return 1
+    return 0
+
+
+def page() -> str:
+    """The whole page."""
+    parts = [INTRODUCTION]
+    for title, letter, moves in (("The Framework", "F", FRAMEWORK_MOVES), ("A task", "T", TASK_MOVES)):
+        parts += [f"\n## {title}\n\n", *_diagram(letter, moves), "\n", *_table(letter, moves)]
+    return "".join(parts)
+
+
+def _diagram(letter: str, moves: Mapping[str, Move]) -> Iterator[str]:
+    yield f"```mermaid\nstateDiagram-v2\n    [*] --> {CREATION_PENDING}\n"
+    for number, move in enumerate(moves.values(), 1):
+        for source in _in_order(move.sources):
+            yield f"    {source} --> {move.target}: {letter}{number}\n"
+    yield f"    {COMPLETED} --> [*]\n```\n"
+
+
+def _table(letter: str, moves: Mapping[str, Move]) -> Iterator[str]:
+    yield "| | from | to | when |\n| --- | --- | --- | --- |\n"
+    for number, move in enumerate(moves.values(), 1):
+        yield f"| {letter}{number} | {', '.join(_in_order(move.sources))} | {move.target} | {move.when} |\n"
+
+
+def _in_order(states: Iterable[str]) -> list[str]:
+    return sorted(states, key=STATES.index)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
