@@ -38,13 +38,14 @@ def from_json(value: Mapping[str, Any]) -> Status:
     status = Status(attempt["configMapName"], 0)
     _life_from_json(status, value)
     _attempt_from_json(status.attempt, attempt, attempt["configMapUID"])
-    status.roles = [_role_from_json(role) for role in _roles_json(attempt)]
+    status.roles = [_role_from_json(role) for role in role_statuses(attempt)]
     status.others = {key: item for key, item in value.items() if key not in _OWN}
     status.stored = status.revision
     return status
 
 
-def _roles_json(attempt: Mapping[str, Any]) -> list[Json]:
+def role_statuses(attempt: Mapping[str, Any]) -> list[Json]:
+    """The `taskRoleStatuses` of an `attemptStatus`, compressed or not."""
     roles: list[Json] | None = attempt.get("taskRoleStatuses")
     packed = attempt.get("taskRoleStatusesCompressed")
     if roles is None and packed:

@@ -1,0 +1,217 @@
+"""Wait, as an init container, until every task of the Framework has a Pod IP; then write framework.json and injector.sh.
+
+injector.sh is for `. ./injector.sh`: it exports FB_{ROLE}_IPS (comma-separated) and FB_{ROLE}_ADDRESSES, with the port that FB_{ROLE}_PORT
+names, for each role. framework.json is the Framework with its status, never compressed. Both go to the working folder, each of them whole
+or not at all.
+
+Settings come from the environment: FC_FRAMEWORK_NAMESPACE and FC_FRAMEWORK_NAME, which every container of a task has;
+BARRIER_CHECK_INTERVAL_SEC (at least 5, default 10); BARRIER_CHECK_TIMEOUT_SEC (60 to 1200, default 600). The API server is the one around
+the Pod, unless KUBE_APISERVER_ADDRESS or KUBECONFIG says otherwise; the Pod's service account must be allowed to get Frameworks.
+
+Exit codes: 0 all are there; 201 they were not in time, and the attempt may be tried again later; 210 wrong settings, or no such
+Framework; 1 anything else, as an API server that gave no answer in the end.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import signal
+import sys
+import time
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple, NoReturn
+from urllib.parse import quote
+
+from fcontroller.act.plain import NoServer, find_server
+from fcontroller.api import Answer, Json, Unreachable, path_of
+from fcontroller.decide.codes import CONTAINER_CONFLICT, CONTAINER_PERMANENT
+from fcontroller.decide.status_json import role_statuses
+
+TIMED_OUT, IMPOSSIBLE, UNKNOWN = CONTAINER_CONFLICT.code, CONTAINER_PERMANENT.code, 1
+FRAMEWORK, INJECTOR = "framework.json", "injector.sh"
+_NAMED = 5
+"""How many of the tasks that are waited for are named in a message."""
+
+
+class Failed(Exception):
+    """The barrier will not be passed."""
+
+    def __init__(self, code: int, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class Settings(NamedTuple):
+    """What to wait for, and how long, in seconds."""
+
+    namespace: str
+    name: str
+    interval: int
+    timeout: int
+
+
+class Task(NamedTuple):
+    """A task that the spec wants."""
+
+    role: str
+    number: int
+    ip: str | None
+    """None: it has no Pod with an address yet, or is being scaled away."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The command has no arguments: those who write Pod templates set environment variables."""
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+
+
+def run(_: argparse.Namespace) -> int:
+    """Wait; returns the exit code."""
+    # The first process of a container has no default handlers.
+    signal.signal(signal.SIGTERM, _terminated)
+    try:
+        settings = read_settings(os.environ)
+        server = find_server(os.environ)
+        path = path_of("frameworks", quote(settings.namespace, safe=""), quote(settings.name, safe=""))
+        write(Path.cwd(), wait(lambda: server.get(path), settings))
+    except Failed as error:
+        return _end(error.code, str(error))
+    except (NoServer, OSError) as error:
+        return _end(UNKNOWN, str(error))
+    return 0
+
+
+def _terminated(*_: object) -> NoReturn:
+    sys.exit(128 + signal.SIGTERM)
+
+
+def _end(code: int, message: str) -> int:
+    _say(message)
+    return code
+
+
+def _say(message: str) -> None:
+    print(f"fcontroller barrier: {message}", file=sys.stderr, flush=True)
+
+
+def read_settings(environment: Mapping[str, str]) -> Settings:
+    """The settings in the environment. Raises Failed."""
+    namespace, name = (environment.get(f"FC_FRAMEWORK_{part}", "") for part in ("NAMESPACE", "NAME"))
+    if not namespace or not name:
+        raise Failed(IMPOSSIBLE, "FC_FRAMEWORK_NAMESPACE and FC_FRAMEWORK_NAME must say which Framework to wait for")
+    interval = _seconds(environment, "BARRIER_CHECK_INTERVAL_SEC", 10, 5)
+    return Settings(namespace, name, interval, _seconds(environment, "BARRIER_CHECK_TIMEOUT_SEC", 600, 60, 1200))
+
+
+def _seconds(environment: Mapping[str, str], name: str, default: int, least: int, most: int | None = None) -> int:
+    text = environment.get(name) or str(default)
+    value = int(text) if re.fullmatch("[+-]?[0-9]{1,18}", text) else None
+    if value is None or value < least or (most is not None and value > most):
+        bounds = f"{least} or more" if most is None else f"{least} to {most}"
+        raise Failed(IMPOSSIBLE, f"{name} is {text!r}: it must be a whole number of seconds, {bounds}")
+    return value
+
+
+def wait(
+    get: Callable[[], Answer],
+    settings: Settings,
+    clock: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], None] = time.sleep,
+) -> Json:
+    """The Framework once all its tasks are there, its status not compressed. Raises Failed.
+
+    :param get: asks the API server for it.
+    """
+    end = clock() + settings.timeout
+    while True:
+        framework, problem = _look(get, settings)
+        missing = [task for task in wanted_tasks(framework) if task.ip is None] if framework else []
+        if framework and not missing:
+            _say("every task has a Pod IP")
+            return framework
+        message = problem or f"waits for the Pod IP of {_some(missing)}"
+        left = end - clock()
+        if left <= 0:
+            raise Failed(UNKNOWN if problem else TIMED_OUT, f"{message}: given up after {settings.timeout} s")
+        _say(message)
+        sleep(min(settings.interval, left))
+
+
+def _look(get: Callable[[], Answer], settings: Settings) -> tuple[Json | None, str]:
+    """The Framework, or why it could not be read this time."""
+    try:
+        answer = get()
+        if answer.ok:
+            return _unpacked(answer.body), ""
+    except Unreachable as error:
+        return None, str(error)
+    except (OSError, EOFError, ValueError, zlib.error) as error:
+        return None, f"the Framework's compressed status cannot be read: {error}"
+    if answer.code == 404:
+        raise Failed(IMPOSSIBLE, f"there is no Framework {settings.namespace}/{settings.name}")
+    return None, f"the API server refuses with {answer.code} {answer.reason}: {answer.message}"
+
+
+def _unpacked(framework: Json) -> Json:
+    """The Framework with the statuses of its roles in plain JSON."""
+    attempt = (framework.get("status") or {}).get("attemptStatus")
+    if not attempt:
+        return framework
+    plain = {key: value for key, value in attempt.items() if key != "taskRoleStatusesCompressed"}
+    plain["taskRoleStatuses"] = role_statuses(attempt)
+    return {**framework, "status": {**framework["status"], "attemptStatus": plain}}
+
+
+def wanted_tasks(framework: Json) -> Iterator[Task]:
+    """The tasks that the spec wants, in its order."""
+    attempt = (framework.get("status") or {}).get("attemptStatus") or {}
+    statuses = {role["name"]: role["taskStatuses"] or [] for role in attempt.get("taskRoleStatuses") or ()}
+    for role in framework["spec"].get("taskRoles") or ():
+        tasks, count = statuses.get(role["name"], []), role.get("taskNumber")
+        for index in range(1 if count is None else count):
+            yield Task(role["name"], index, _ip(tasks[index]) if index < len(tasks) else None)
+
+
+def _ip(status: Json) -> str | None:
+    ip = status["attemptStatus"].get("podIP") or ""
+    # What goes into a shell script is looked at, whoever wrote it.
+    return ip if re.fullmatch(r"[0-9A-Fa-f.:]+", ip) and not status["deletionPending"] else None
+
+
+def _some(tasks: list[Task]) -> str:
+    named = ", ".join(f"{task.role}[{task.number}]" for task in tasks[:_NAMED])
+    return named if len(tasks) <= _NAMED else f"{named} and {len(tasks) - _NAMED} other tasks"
+
+
+def write(folder: Path, framework: Json) -> None:
+    """Write both files, each of them whole or not at all. Raises OSError."""
+    _write(folder / FRAMEWORK, json.dumps(framework, separators=(",", ":"), ensure_ascii=False), 0o644)
+    _write(folder / INJECTOR, injector(framework), 0o755)
+
+
+def _write(path: Path, text: str, mode: int) -> None:
+    new = path.with_name(f".{path.name}.new")
+    try:
+        new.write_text(text, "utf-8")
+        new.chmod(mode)
+        new.replace(path)
+    except OSError:
+        new.unlink(missing_ok=True)
+        raise
+
+
+def injector(framework: Json) -> str:
+    """The script that exports the addresses of each role."""
+    roles: dict[str, list[str]] = {role["name"]: [] for role in framework["spec"].get("taskRoles") or ()}
+    for task in wanted_tasks(framework):
+        roles[task.role].append(task.ip or "")
+    lines = ["#!/bin/sh"]
+    for role, ips in roles.items():
+        prefix = f"FB_{role.upper()}"
+        addresses = ",".join(f"{ip}:${{{prefix}_PORT}}" for ip in ips)
+        lines += [f'export {prefix}_IPS="{",".join(ips)}"', f'export {prefix}_ADDRESSES="{addresses}"']
+    return "\n".join(lines) + "\n"

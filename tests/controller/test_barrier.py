@@ -1,0 +1,248 @@
+"""`fcontroller barrier`: whom it waits for and for how long, and what users' scripts find afterwards."""
+
+from __future__ import annotations
+
+import base64
+import copy
+import gzip
+import json
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+import yaml
+
+from fcontroller import barrier
+from fcontroller.act.plain import NoServer, find_server
+from fcontroller.api import Answer, Json, Unreachable
+from tests.cluster import Cluster
+from tests.decide.world import SETTINGS, World, role_spec
+
+ENVIRONMENT = {"FC_FRAMEWORK_NAMESPACE": "default", "FC_FRAMEWORK_NAME": "f"}
+WAIT = barrier.read_settings(ENVIRONMENT)
+COMMAND = [sys.executable, "-c", "from fcontroller.cli import entry_point; entry_point()", "barrier"]
+PATH = "/apis/frameworkcontroller.microsoft.com/v1/namespaces/{}/frameworks"
+
+
+@pytest.fixture
+def running() -> Json:
+    """A Framework whose Pods all run."""
+    world = World({"taskRoles": [role_spec("ps", 2), role_spec("worker", 3)]}, SETTINGS)
+    world.run(1)
+    for number, pod in enumerate(world.pods.values(), 1):
+        pod["status"]["podIP"] = f"10.0.0.{number}"
+    world.run(1)
+    return {"metadata": {"name": "f"}, "spec": world.spec["spec"], "status": world.stored}
+
+
+def task(framework: Json, role: int, index: int) -> Json:
+    found: Json = framework["status"]["attemptStatus"]["taskRoleStatuses"][role]["taskStatuses"][index]
+    return found
+
+
+class Server:
+    """Answers the barrier's requests one after another, the last one for ever, on a clock that only the barrier moves."""
+
+    def __init__(self, *answers: Json | int | Exception) -> None:
+        self.answers = list(answers)
+        self.time = 0.0
+        self.asked: list[float] = []
+
+    def get(self) -> Answer:
+        self.asked.append(self.time)
+        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        if isinstance(answer, Exception):
+            raise answer
+        return Answer(answer, {"reason": "R", "message": "m"}) if isinstance(answer, int) else Answer(200, answer)
+
+    def sleep(self, seconds: float) -> None:
+        self.time += seconds
+
+    def wait(self, settings: barrier.Settings = WAIT) -> Json:
+        return barrier.wait(self.get, settings, lambda: self.time, self.sleep)
+
+
+class TestWaiting:
+    def test_until_the_last_task_is_there(self, running: Json) -> None:
+        early = copy.deepcopy(running)
+        task(early, 1, 2)["attemptStatus"]["podIP"] = ""
+        server = Server({**running, "status": None}, early, Unreachable("no"), 503, running)
+        assert server.wait() == running
+        assert server.asked == [0, 10, 20, 30, 40]
+
+    @pytest.mark.parametrize(
+        "change", [{"deletionPending": True}, {"attemptStatus": {"podIP": None}}, {"attemptStatus": {"podIP": "$(id)"}}]
+    )
+    def test_a_task_that_has_no_address_or_is_scaled_away_blocks(self, running: Json, change: Json) -> None:
+        task(running, 0, 1).update(change)
+        server = Server(running)
+        with pytest.raises(barrier.Failed, match=r"waits for the Pod IP of ps\[1\]: given up after 600 s") as failed:
+            server.wait()
+        assert failed.value.code == 201
+        assert server.asked == list(range(0, 610, 10))
+
+    def test_tasks_that_the_spec_no_longer_wants_do_not_block(self, running: Json) -> None:
+        task(running, 1, 2)["deletionPending"] = True
+        running["spec"]["taskRoles"][1]["taskNumber"] = 2
+        assert Server(running).wait() == running
+
+    def test_tasks_that_the_status_does_not_have_yet_block(self, running: Json) -> None:
+        running["spec"]["taskRoles"][0]["taskNumber"] = 9
+        running["spec"]["taskRoles"].append(role_spec("late", 1))
+        with pytest.raises(barrier.Failed, match=r"ps\[2\], .*, ps\[6\] and 3 other tasks"):
+            Server(running).wait()
+
+    def test_a_compressed_status_is_read(self, running: Json) -> None:
+        packed = copy.deepcopy(running)
+        roles = packed["status"]["attemptStatus"].pop("taskRoleStatuses")
+        packed["status"]["attemptStatus"] |= {
+            "taskRoleStatuses": None,
+            "taskRoleStatusesCompressed": base64.b64encode(gzip.compress(json.dumps(roles).encode())).decode(),
+        }
+        assert Server(packed).wait() == running
+
+    @pytest.mark.parametrize(
+        ("answer", "code", "message"),
+        [
+            (404, 210, "there is no Framework default/f"),
+            (403, 1, "refuses with 403 R: m: given up after 600 s"),
+            (Unreachable("no route"), 1, "no route: given up"),
+            ({"status": {"attemptStatus": {"taskRoleStatusesCompressed": "AAAA"}}}, 1, "compressed status cannot be read"),
+        ],
+    )
+    def test_what_goes_wrong(self, answer: Any, code: int, message: str) -> None:
+        with pytest.raises(barrier.Failed, match=message) as failed:
+            Server(answer).wait()
+        assert failed.value.code == code
+
+    def test_the_last_look_is_when_the_time_is_over(self, running: Json) -> None:
+        server = Server(*[503] * 3, running)
+        assert server.wait(barrier.Settings("default", "f", 25, 60)) == running
+        assert server.asked == [0, 25, 50, 60]
+
+
+class TestSettings:
+    @pytest.mark.parametrize(("interval", "timeout"), [("5", "60"), ("100000", "1200"), ("+10", "")])
+    def test_good(self, interval: str, timeout: str) -> None:
+        given = {"BARRIER_CHECK_INTERVAL_SEC": interval, "BARRIER_CHECK_TIMEOUT_SEC": timeout}
+        assert barrier.read_settings(ENVIRONMENT | given) == ("default", "f", int(interval), int(timeout or 600))
+
+    @pytest.mark.parametrize(
+        "given",
+        [
+            *({"BARRIER_CHECK_INTERVAL_SEC": text} for text in ("4", "-5", "0x10", "7.5", " 7", "1_0", "٩")),
+            *({"BARRIER_CHECK_TIMEOUT_SEC": text} for text in ("59", "1201", "10m")),
+            {"FC_FRAMEWORK_NAME": ""},
+            {"FC_FRAMEWORK_NAMESPACE": ""},
+        ],
+    )
+    def test_bad(self, given: dict[str, str]) -> None:
+        with pytest.raises(barrier.Failed, match=next(iter(given))) as failed:
+            barrier.read_settings(ENVIRONMENT | given)
+        assert failed.value.code == 210
+
+
+class TestFiles:
+    def test_what_a_script_finds(self, running: Json, tmp_path: Path) -> None:
+        running["spec"]["taskRoles"].append(role_spec("none", 0))
+        barrier.write(tmp_path, running)
+        assert json.loads((tmp_path / "framework.json").read_text()) == running
+        assert [path.stat().st_mode & 0o777 for path in sorted(tmp_path.iterdir())] == [0o644, 0o755]
+        assert injected(tmp_path) == {
+            "FB_PS_IPS": "10.0.0.1,10.0.0.2",
+            "FB_PS_ADDRESSES": "10.0.0.1:4001,10.0.0.2:4001",
+            "FB_WORKER_IPS": "10.0.0.3,10.0.0.4,10.0.0.5",
+            "FB_WORKER_ADDRESSES": "10.0.0.3:5001,10.0.0.4:5001,10.0.0.5:5001",
+            "FB_NONE_IPS": "",
+            "FB_NONE_ADDRESSES": "",
+        }
+
+    def test_whole_or_not_at_all(self, running: Json, tmp_path: Path) -> None:
+        barrier.write(tmp_path, running)
+        before = (tmp_path / "injector.sh").read_text()
+        (tmp_path / ".injector.sh.new").mkdir()
+        with pytest.raises(OSError, match="directory"):
+            barrier.write(tmp_path, {**running, "spec": {}})
+        assert (tmp_path / "injector.sh").read_text() == before
+
+
+def injected(folder: Path) -> dict[str, str]:
+    """The variables after a user's script has read injector.sh, in a real sh, with everything strict."""
+    script = "FB_PS_PORT=4001 FB_WORKER_PORT=5001 FB_NONE_PORT=0; . ./injector.sh; env"
+    done = subprocess.run(["sh", "-euc", script], cwd=folder, env={}, capture_output=True, text=True, check=True, timeout=30)
+    return dict(line.split("=", 1) for line in done.stdout.splitlines() if line.startswith("FB_"))
+
+
+class TestServers:
+    def test_none(self, tmp_path: Path) -> None:
+        with pytest.raises(NoServer, match="KUBERNETES_SERVICE_HOST"):
+            find_server({}, tmp_path)
+
+    def test_no_service_account(self, tmp_path: Path) -> None:
+        with pytest.raises(NoServer, match=r"ca\.crt.*service account"):
+            find_server({"KUBERNETES_SERVICE_HOST": "10.0.0.1", "KUBERNETES_SERVICE_PORT": "443"}, tmp_path)
+
+    def test_only_an_address(self, tmp_path: Path) -> None:
+        server = find_server({"KUBE_APISERVER_ADDRESS": "http://127.0.0.1:1/root/"}, tmp_path)
+        with pytest.raises(Unreachable, match="127"):
+            server.get("/apis")
+
+    def test_a_kubeconfig_that_is_not_there(self, tmp_path: Path) -> None:
+        with pytest.raises(NoServer, match="missing"):
+            find_server({"KUBECONFIG": str(tmp_path / "missing")})
+
+
+def test_it_ends_when_it_is_told_to(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as nobody:
+        nobody.settimeout(30)
+        address = f"http://127.0.0.1:{nobody.getsockname()[1]}"
+        given = ENVIRONMENT | {"KUBE_APISERVER_ADDRESS": address, "HOME": str(tmp_path)}
+        process = subprocess.Popen(COMMAND, env=given, stdin=subprocess.DEVNULL)
+        try:
+            with nobody.accept()[0]:  # It asks now, and gets no answer.
+                process.send_signal(signal.SIGTERM)
+                assert process.wait(20) == 143
+        finally:
+            process.kill()
+            process.wait()
+
+
+@pytest.fixture
+def stored(cluster: Cluster, namespace: str, running: Json) -> Any:
+    """A Framework on the real server, with a status that the barrier waits for."""
+    head = {"apiVersion": "frameworkcontroller.microsoft.com/v1", "kind": "Framework", "metadata": {"name": "f"}}
+    code, made = cluster.api.request("POST", PATH.format(namespace), {**head, "spec": running["spec"]})
+    assert code == 201, made
+    code, made = cluster.api.request("PUT", PATH.format(namespace) + "/f/status", {**made, "status": running["status"]})
+    assert code == 200, made
+    return made
+
+
+def test_as_the_service_account_of_the_example(cluster: Cluster, namespace: str, stored: Json, tmp_path: Path, repository: Path) -> None:
+    documents = list(yaml.safe_load_all((repository / "examples" / "barrier.yaml").read_text()))[:3]
+    manifests = json.dumps(documents).replace("forecast", namespace)
+    for document in json.loads(manifests):
+        cluster.kubectl("apply", "-f", "-", input=json.dumps(document))
+    token = cluster.kubectl("-n", namespace, "create", "token", "barrier").stdout
+    (tmp_path / "token").write_text(token)
+    shutil.copy(cluster.folder / "certificates" / "apiserver.crt", tmp_path / "ca.crt")
+    around = urlsplit(json.loads(cluster.kubeconfig.read_text())["clusters"][0]["cluster"]["server"])
+    server = find_server({"KUBERNETES_SERVICE_HOST": str(around.hostname), "KUBERNETES_SERVICE_PORT": str(around.port)}, tmp_path)
+    settings = barrier.Settings(namespace, "f", 5, 60)
+    assert barrier.wait(lambda: server.get(PATH.format(namespace) + "/f"), settings) == stored
+    assert server.get(PATH.format(namespace)).code == 403
+
+
+def test_on_a_real_server(cluster: Cluster, namespace: str, stored: Json, tmp_path: Path) -> None:
+    given = ENVIRONMENT | {"FC_FRAMEWORK_NAMESPACE": namespace, "KUBECONFIG": str(cluster.kubeconfig)}
+    assert subprocess.run(COMMAND, cwd=tmp_path, env=given, timeout=60, check=False).returncode == 0
+    assert json.loads((tmp_path / "framework.json").read_text()) == stored
+    assert injected(tmp_path)["FB_WORKER_ADDRESSES"] == "10.0.0.3:5001,10.0.0.4:5001,10.0.0.5:5001"
+    gone = subprocess.run(COMMAND, cwd=tmp_path, env={**given, "FC_FRAMEWORK_NAME": "g"}, timeout=60, check=False)
+    assert gone.returncode == 210
