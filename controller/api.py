@@ -34,11 +34,20 @@ class Unreachable(Exception):
     """No answer came, or none that can be understood: a write may have been carried out, or not."""
 
 
+Body = Json | list[Any] | bytes
+"""What is sent: values, or JSON text."""
+
+
 class Api(Protocol):
     """An API server."""
 
-    async def request(self, method: str, path: str, body: Json | list[Any] | None = None, query: Mapping[str, str] | None = None) -> Answer:
-        """One request. A PATCH is a JSON patch. Raises Unreachable."""
+    async def request(
+        self, method: str, path: str, body: Body | None = None, query: Mapping[str, str] | None = None, *, brief: bool = False
+    ) -> Answer:
+        """One request. A PATCH is a JSON patch. Raises Unreachable.
+
+        :param brief: no more than the metadata of an object need be in the answer.
+        """
 
     def watch(self, path: str, query: Mapping[str, str]) -> AsyncIterator[Json]:
         """The events of a watch, until the server ends it. Raises Unreachable; a refusal is an event of type ERROR."""

@@ -13,8 +13,6 @@ from fcompile.emit.json import canonical
 from fcompile.lower.environment import ClusterValues
 from fcompile.lower.intent import Intent, Role, lower
 from fcompile.model import names
-from fcontroller.decide.status import Role as RoleStatus
-from fcontroller.decide.status import Status, Task
 
 Json = dict[str, Any]
 _CONTENT = ("data", "binaryData")
@@ -82,21 +80,12 @@ def with_intent(config_map: Json, made: Json) -> Json:
     return {**kept, **content, "metadata": {**metadata, "annotations": {**(metadata.get("annotations") or {}), **generation}}}
 
 
-def pod(role: Role, framework: Json, config_map: Json, status: Status, role_status: RoleStatus, task: Task) -> Json:
+def pod(role: Role, namespace: str, index: int | str, values: ClusterValues, config_map: Json) -> Json:
     """The Pod of a task's attempt: the reviewed one, with what only the cluster knows.
 
     :param config_map: the metadata of the attempt's ConfigMap.
     """
-    metadata = framework["metadata"]
-    values = ClusterValues(
-        framework_uid=metadata["uid"],
-        framework_attempt_id=status.attempt.id,
-        config_map_uid=config_map["uid"],
-        task_role_uid=role_status.instance_uid,
-        task_uid=task.instance_uid,
-        task_attempt_id=task.attempt.id,
-    )
-    made = expand.pod(role, metadata["namespace"], task.index, values)
+    made = expand.pod(role, namespace, index, values)
     owners = [*made["metadata"].get("ownerReferences", ()), _owner("v1", "ConfigMap", config_map)]
     return {**made, "metadata": {**made["metadata"], "ownerReferences": owners}}
 

@@ -11,9 +11,8 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from datetime import UTC, datetime
-from typing import Any
 
-from fcontroller.api import Answer, Api, Json, Unreachable
+from fcontroller.api import Answer, Api, Body, Json, Unreachable
 
 _LEASES = "/apis/coordination.k8s.io/v1/namespaces"
 
@@ -129,10 +128,12 @@ class Fenced(Api):
     def __init__(self, api: Api, lease: Lease) -> None:
         self._api, self._lease = api, lease
 
-    async def request(self, method: str, path: str, body: Json | list[Any] | None = None, query: Mapping[str, str] | None = None) -> Answer:
+    async def request(
+        self, method: str, path: str, body: Body | None = None, query: Mapping[str, str] | None = None, *, brief: bool = False
+    ) -> Answer:
         if method != "GET" and not self._lease.held:
             raise Unreachable("this process no longer leads")
-        return await self._api.request(method, path, body, query)
+        return await self._api.request(method, path, body, query, brief=brief)
 
     def watch(self, path: str, query: Mapping[str, str]) -> AsyncIterator[Json]:
         return self._api.watch(path, query)

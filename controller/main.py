@@ -10,7 +10,8 @@ from fcontroller.api import Json, collection
 from fcontroller.decide import observed
 from fcontroller.decide.sync import Key
 from fcontroller.observe.watch import Follower
-from fcontroller.runner import Outside, Runner
+from fcontroller.outside import Outside
+from fcontroller.runner import Runner
 
 Name = tuple[str, str]
 """Namespace and name."""

@@ -27,7 +27,7 @@ from fcontroller.decide.failures.spec import read_failures
 from fcontroller.decide.sync import Settings
 from fcontroller.lease import Fenced, Lease, LostLease
 from fcontroller.main import Controller
-from fcontroller.runner import Outside
+from fcontroller.outside import Outside
 
 EXIT_LOST_LEASE = 1
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 from fcontroller.api import Answer, Api, Json, collection, path_of
 from fcontroller.decide.observed import controller_of
 from fcontroller.decide.status import to_time
+
+_FIRST_DELAY, _LONGEST_DELAY = 0.05, 60.0
 
 
 class Failed(Exception):
@@ -16,6 +20,11 @@ class Failed(Exception):
         self.reason = answer.reason
 
 
+def backoff(failures: int) -> float:
+    """Seconds to wait after so many failures one after the other."""
+    return min(_FIRST_DELAY * 2.0 ** min(failures - 1, 20), _LONGEST_DELAY)
+
+
 def _taken(answer: Answer) -> Json:
     """The body of an answer that is no refusal. Raises Failed."""
     if not answer.ok:
@@ -23,27 +32,24 @@ def _taken(answer: Answer) -> Json:
     return answer.body
 
 
-async def write_status(api: Api, framework: Json, status: Json) -> Json | None:
-    """Store the status of a Framework; returns it as it is then, or None when it is gone.
+async def write_status(api: Api, framework: Json, status: str) -> Json | None:
+    """Store the status of a Framework, as JSON text; returns the Framework as it is then, or None when it is gone.
 
     If it has changed meanwhile, the new one is read, and the status is stored on top of it: nobody else writes it.
     """
-    metadata = framework["metadata"]
-    path = path_of("frameworks", metadata["namespace"], metadata["name"])
-    kept = {key: metadata[key] for key in ("name", "namespace", "uid", "resourceVersion")}
-    body = {"apiVersion": framework["apiVersion"], "kind": framework["kind"], "metadata": kept, "spec": framework["spec"], "status": status}
+    uid, path = framework["metadata"]["uid"], path_of("frameworks", framework["metadata"]["namespace"], framework["metadata"]["name"])
     while True:
-        answer = await api.request("PUT", f"{path}/status", body)
+        metadata = {key: framework["metadata"][key] for key in ("name", "namespace", "uid", "resourceVersion")}
+        head = {"apiVersion": framework["apiVersion"], "kind": framework["kind"], "metadata": metadata, "spec": framework["spec"]}
+        answer = await api.request("PUT", f"{path}/status", f'{json.dumps(head)[:-1]},"status":{status}}}'.encode())
         if answer.code != 409:
             break
         answer = await api.request("GET", path)
         if answer.code == 404:
             break
-        found = _taken(answer)
-        if found["metadata"]["uid"] != metadata["uid"]:
+        framework = _taken(answer)
+        if framework["metadata"]["uid"] != uid:
             return None
-        body["metadata"] = {**kept, "resourceVersion": found["metadata"]["resourceVersion"]}
-        body["spec"] = found["spec"]
     return None if answer.code == 404 else _taken(answer)
 
 
@@ -62,9 +68,9 @@ async def replace(api: Api, path: str, value: Json) -> None:
     _taken(await api.request("PUT", path, value))
 
 
-async def create_pod(api: Api, pod: Json) -> str:
+async def create_pod(api: Api, namespace: str, pod: bytes) -> str:
     """Create a Pod; returns its uid. What the API server does not know in it is an error, not dropped."""
-    made = _taken(await api.request("POST", collection("pods", pod["metadata"]["namespace"]), pod, {"fieldValidation": "Strict"}))
+    made = _taken(await api.request("POST", collection("pods", namespace), pod, {"fieldValidation": "Strict"}, brief=True))
     return str(made["metadata"]["uid"])
 
 
@@ -82,7 +88,7 @@ async def delete(api: Api, path: str, uid: str, *, force: bool = False, confirm:
         options["gracePeriodSeconds"] = 0
     if propagation:
         options["propagationPolicy"] = propagation
-    answer = await api.request("DELETE", path, options)
+    answer = await api.request("DELETE", path, options, brief=True)
     if not answer.ok and answer.code not in (404, 409):
         raise Failed(answer)
     if confirm and answer.code != 404:

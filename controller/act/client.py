@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import ssl
+import time
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 import aiohttp
 import orjson
 
-from fcontroller.api import Answer, Api, Json, Unreachable
+from fcontroller.api import Answer, Api, Body, Json, Unreachable
 
 CONNECTIONS = 64
 _REQUEST_TIMEOUT = 60
 _SILENCE = 70
 """Seconds: a watch that has said nothing for so long is dead."""
 _TRIES_WHEN_BUSY = 8
+_AUTHORIZED_FOR = 10
+"""Seconds that a token is used before it is asked for again."""
+_METADATA = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
 
 
 class Client(Api):
@@ -36,28 +40,39 @@ class Client(Api):
             timeout=aiohttp.ClientTimeout(total=_REQUEST_TIMEOUT),
             auto_decompress=True,
         )
+        self._authorized: dict[str, str] = {}
+        self._authorized_until = 0.0
         self._slots = asyncio.Semaphore(CONNECTIONS)
 
     async def close(self) -> None:
         await self._session.close()
 
-    async def request(self, method: str, path: str, body: Json | list[Any] | None = None, query: Mapping[str, str] | None = None) -> Answer:
-        data = None if body is None else orjson.dumps(body)
-        kind = "application/json-patch+json" if method == "PATCH" else "application/json"
+    async def request(
+        self, method: str, path: str, body: Body | None = None, query: Mapping[str, str] | None = None, *, brief: bool = False
+    ) -> Answer:
+        data = body if body is None or isinstance(body, bytes) else orjson.dumps(body)
+        headers = {
+            "Content-Type": "application/json-patch+json" if method == "PATCH" else "application/json",
+            "Accept": _METADATA if brief else "application/json",
+        }
         async with self._slots:
             for last in (*[False] * _TRIES_WHEN_BUSY, True):
-                answer, wait = await self._once(method, path, data, kind, query)
+                answer, wait = await self._once(method, path, data, headers, query)
                 if answer.code != 429 or last:
                     return answer
                 await asyncio.sleep(wait)
         raise AssertionError
 
-    async def _once(self, method: str, path: str, data: bytes | None, kind: str, query: Mapping[str, str] | None) -> tuple[Answer, float]:
+    async def _once(
+        self, method: str, path: str, data: bytes | None, headers: Mapping[str, str], query: Mapping[str, str] | None
+    ) -> tuple[Answer, float]:
         """The answer, and how many seconds to wait if the server is too busy."""
-        headers = {**self._authorization(), "Content-Type": kind, "Accept": "application/json"}
+        headers = {**self._authorization(), **headers}
         try:
             async with self._session.request(method, path, data=data, params=query, headers=headers) as response:
                 text = await response.read()
+                if response.status == 401:
+                    self._authorized_until = 0.0
                 return Answer(response.status, orjson.loads(text)), _seconds(response.headers.get("Retry-After"))
         except (TimeoutError, aiohttp.ClientError, orjson.JSONDecodeError) as error:
             raise Unreachable(f"{method} {path}: {error or type(error).__name__}") from error
@@ -79,8 +94,12 @@ class Client(Api):
             raise Unreachable(f"watch {path}: {error or type(error).__name__}") from error
 
     def _authorization(self) -> dict[str, str]:
-        # Asked for each time: tokens of service accounts and of exec plugins rotate.
-        return {way["key"]: way["value"] for way in self._configuration.auth_settings().values() if way["in"] == "header" and way["value"]}
+        # Tokens of service accounts and of exec plugins rotate; to ask for one costs as much as a request.
+        if time.monotonic() >= self._authorized_until:
+            ways = self._configuration.auth_settings().values()
+            self._authorized = {way["key"]: way["value"] for way in ways if way["in"] == "header" and way["value"]}
+            self._authorized_until = time.monotonic() + _AUTHORIZED_FOR
+        return self._authorized
 
 
 def _seconds(retry_after: str | None) -> float:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from calendar import timegm
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 from fcontroller.decide.states import ATTEMPT_COMPLETED, COMPLETED, CREATION_PENDING, RUNNING, Move
@@ -20,7 +21,12 @@ Json = dict[str, Any]
 
 def to_time(seconds: float | None) -> str | None:
     """A time as Kubernetes writes it."""
-    return None if seconds is None else datetime.fromtimestamp(int(seconds), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return None if seconds is None else _second(int(seconds))
+
+
+@lru_cache(10_000)  # Thousands of tasks do the same in the same second.
+def _second(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def from_time(text: str | None) -> float | None:
@@ -98,13 +104,15 @@ class Life:
 class Task(Life):
     """One task, and its current attempt."""
 
-    __slots__ = ("attempt", "deletion_pending", "index", "instance_uid", "pod_host_ip", "pod_ip", "pod_node_name")
+    __slots__ = ("attempt", "deletion_pending", "index", "instance_uid", "pod_host_ip", "pod_ip", "pod_node_name", "text")
 
     def __init__(self, index: int, instance_uid: str, pod_name: str, now: float) -> None:
         super().__init__(now)
         self.index = index
         self.instance_uid = instance_uid
         self.deletion_pending = False
+        self.text: tuple[tuple[object, ...], str] | None = None
+        """The task's JSON and what it was made from (`status_json`)."""
         self.begin_attempt(pod_name, now)
 
     def begin_attempt(self, pod_name: str, now: float) -> None:

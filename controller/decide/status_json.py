@@ -18,18 +18,38 @@ _OWN = frozenset(("attemptStatus", "completionTime", "retryPolicyStatus", "runTi
 
 def to_json(status: Status) -> Json:
     """The status as it is stored."""
-    roles: list[Json] | None = [_role_to_json(role) for role in status.roles]
+    value: Json = json.loads(to_text(status))
+    return value
+
+
+def to_text(status: Status) -> str:
+    """The JSON of the status as it is stored."""
+    roles = f"[{','.join(map(_role_to_text, status.roles))}]"
     attempt: Json = {
         **_attempt_to_json(status.attempt),
         "configMapName": status.attempt.object_name,
         "configMapUID": status.attempt.object_uid,
-        "taskRoleStatuses": roles,
+        "taskRoleStatuses": None,
     }
-    text = json.dumps(roles, separators=(",", ":"), ensure_ascii=False).encode()
-    if len(text) >= COMPRESSED_FROM:
-        attempt["taskRoleStatuses"] = None
-        attempt["taskRoleStatusesCompressed"] = base64.b64encode(gzip.compress(text, _LEVEL, mtime=0)).decode()
-    return {**status.others, **_life_to_json(status), "attemptStatus": attempt, "taskCounts": task_counts(status)}
+    packed = roles.encode() if len(roles) * 4 >= COMPRESSED_FROM else b""
+    if len(packed) >= COMPRESSED_FROM:
+        attempt["taskRoleStatusesCompressed"] = base64.b64encode(gzip.compress(packed, _LEVEL, mtime=0)).decode()
+        attempt_text = _text(attempt)
+    else:
+        del attempt["taskRoleStatuses"]
+        attempt_text = _joined(attempt, taskRoleStatuses=roles)
+    own = {**status.others, **_life_to_json(status), "taskCounts": task_counts(status)}
+    return _joined(own, attemptStatus=attempt_text)
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
+def _joined(value: Json, **texts: str) -> str:
+    """The text of a mapping with more items, the values of which are texts already."""
+    more = ",".join(f'"{key}":{text}' for key, text in texts.items())
+    return f"{_text(value)[:-1]},{more}}}"
 
 
 def from_json(value: Mapping[str, Any]) -> Status:
@@ -53,13 +73,9 @@ def role_statuses(attempt: Mapping[str, Any]) -> list[Json]:
     return roles or []
 
 
-def _role_to_json(role: Role) -> Json:
-    return {
-        "name": role.name,
-        "instanceUID": role.instance_uid,
-        "podGracefulDeletionTimeoutSec": role.graceful_deletion_timeout,
-        "taskStatuses": [_task_to_json(task) for task in role.tasks],
-    }
+def _role_to_text(role: Role) -> str:
+    own = {"name": role.name, "instanceUID": role.instance_uid, "podGracefulDeletionTimeoutSec": role.graceful_deletion_timeout}
+    return _joined(own, taskStatuses=f"[{','.join(map(_task_to_text, role.tasks))}]")
 
 
 def _role_from_json(value: Json) -> Role:
@@ -70,6 +86,21 @@ def _role_from_json(value: Json) -> Role:
         role.tasks.append(task)
         role.count(task, 1)
     return role
+
+
+def _task_to_text(task: Task) -> str:
+    # Most tasks of a large Framework are as they were when its status was stored the last time.
+    retries, attempt = task.retries, task.attempt
+    content = (
+        *(task.state, task.start_time, task.run_time, task.completion_time, task.transition_time),
+        *(retries.total, retries.accountable, retries.delay),
+        *(attempt.id, attempt.start_time, attempt.run_time, attempt.completion_time, attempt.instance_uid, attempt.completion),
+        *(attempt.object_name, attempt.object_uid, task.pod_node_name, task.pod_ip, task.pod_host_ip),
+        *(task.index, task.instance_uid, task.deletion_pending),
+    )
+    if task.text is None or task.text[0] != content:
+        task.text = content, _text(_task_to_json(task))
+    return task.text[1]
 
 
 def _task_to_json(task: Task) -> Json:

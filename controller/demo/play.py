@@ -28,7 +28,7 @@ from fcontroller.demo.screen import Screen
 from fcontroller.main import Controller
 from fcontroller.memory_api import MemoryApi
 from fcontroller.memory_api.facade import Facade
-from fcontroller.runner import Outside
+from fcontroller.outside import Outside
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

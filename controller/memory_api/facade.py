@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
-from typing import Any
 
-from fcontroller.api import Answer, Api, Json
+from fcontroller.api import Answer, Api, Body, Json
 from fcontroller.memory_api.server import MemoryApi
 
 
@@ -17,7 +16,9 @@ class Facade(Api):
         self.server = server
         self._news = asyncio.Event()
 
-    async def request(self, method: str, path: str, body: Json | list[Any] | None = None, query: Mapping[str, str] | None = None) -> Answer:
+    async def request(
+        self, method: str, path: str, body: Body | None = None, query: Mapping[str, str] | None = None, *, brief: bool = False
+    ) -> Answer:
         await asyncio.sleep(0)
         kind = "application/json-patch+json" if method == "PATCH" else "application/json"
         before = self.server.revision

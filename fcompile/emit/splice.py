@@ -39,7 +39,7 @@ def pods(pod: Callable[[str], Any], indices: Sequence[int], dump: Callable[[Any]
 def _parts(pod: Callable[[str], Any], dump: Callable[[Any], str]) -> list[str] | None:
     """The text of a Pod, cut at its holes, or None where holes do not do."""
     model = pod(MARK)
-    if any(MARK in key for key in _keys(model)):
+    if any(MARK in key for key in keys(model)):
         return None
     parts = dump(model).split(MARK)
     return parts if len(parts) - 1 == sum(text.count(MARK) for text in _texts(model)) else None
@@ -49,14 +49,15 @@ def _probes(indices: Sequence[int]) -> list[int]:
     return [indices[0], *{len(str(index)): index for index in indices}.values()]
 
 
-def _keys(value: Any) -> Iterator[str]:
+def keys(value: Any) -> Iterator[str]:
+    """The keys of all mappings in a value."""
     if isinstance(value, dict):
         for key, item in value.items():
             yield key
-            yield from _keys(item)
+            yield from keys(item)
     elif isinstance(value, list):
         for item in value:
-            yield from _keys(item)
+            yield from keys(item)
 
 
 def _texts(value: Any) -> Iterator[str]:

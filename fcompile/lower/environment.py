@@ -24,7 +24,8 @@ class ClusterValues(NamedTuple):
     config_map_uid: str
     task_role_uid: str
     task_uid: str
-    task_attempt_id: int
+    task_attempt_id: int | str
+    """A text stands for an id that is filled in later."""
 
     def annotations(self) -> dict[str, str]:
         """The values of `names.CLUSTER_NAMES`, in their order."""

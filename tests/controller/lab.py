@@ -22,7 +22,7 @@ from fcontroller.demo.kubelet import Kubelet
 from fcontroller.main import Controller
 from fcontroller.memory_api import MemoryApi
 from fcontroller.memory_api.facade import Facade
-from fcontroller.runner import Outside
+from fcontroller.outside import Outside
 
 PREFIX = "sim"
 SETTINGS = Settings(Classifier(read_failures(DEFAULT_POD_FAILURE_SPEC)[0]), conflict_delay=(1, 2))

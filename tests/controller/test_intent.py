@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Mapping
-from typing import Any
 
 import pytest
 
@@ -13,7 +13,7 @@ from fcompile.compile import compile_framework
 from fcompile.lower.intent import Intent, lower
 from fcompile.model import names
 from fcontroller import intent as intents
-from fcontroller.api import Answer, Json, path_of
+from fcontroller.api import Answer, Body, Json, path_of
 from fcontroller.memory_api.facade import Facade
 from tests.controller.lab import Lab, in_memory, lab, run
 from tests.decide.world import role_spec
@@ -29,12 +29,14 @@ class Recorder(Facade):
         super().__init__(api.server)
         self.asked: list[Json] = []
 
-    async def request(self, method: str, path: str, body: Json | list[Any] | None = None, query: Mapping[str, str] | None = None) -> Answer:
+    async def request(
+        self, method: str, path: str, body: Body | None = None, query: Mapping[str, str] | None = None, *, brief: bool = False
+    ) -> Answer:
         if method == "POST" and path.endswith("/pods"):
-            assert isinstance(body, dict)
+            assert isinstance(body, bytes)
             assert query == {"fieldValidation": "Strict"}
-            self.asked.append(body)
-        return await super().request(method, path, body, query)
+            self.asked.append(json.loads(body))
+        return await super().request(method, path, body, query, brief=brief)
 
 
 def without_cluster_values(pod: Json) -> Json:
@@ -176,14 +178,16 @@ class EditsFirst(Facade):
         super().__init__(api.server)
         self.edited = False
 
-    async def request(self, method: str, path: str, body: Json | list[Any] | None = None, query: Mapping[str, str] | None = None) -> Answer:
+    async def request(
+        self, method: str, path: str, body: Body | None = None, query: Mapping[str, str] | None = None, *, brief: bool = False
+    ) -> Answer:
         if method == "PUT" and path.endswith("/status") and not self.edited:
-            assert isinstance(body, dict)
-            if body["status"]["state"] == "AttemptRunning":
+            assert isinstance(body, bytes)
+            if json.loads(body)["status"]["state"] == "AttemptRunning":
                 self.edited = True
                 patch = [{"op": "replace", "path": "/spec/taskRoles/0/taskNumber", "value": 3}]
                 assert (await super().request("PATCH", path.removesuffix("/status"), patch)).ok
-        return await super().request(method, path, body, query)
+        return await super().request(method, path, body, query, brief=brief)
 
     async def watch(self, path: str, query: Mapping[str, str]) -> AsyncIterator[Json]:
         async for event in super().watch(path, query):

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from fcontroller.api import Answer, Api, Json, Unreachable
+from fcontroller.api import Answer, Api, Body, Unreachable
 from fcontroller.lease import Fenced, Lease, LostLease
 from tests.controller.lab import in_memory, run
 
@@ -33,7 +33,9 @@ class Cut(Api):
         self.api = api
         self.before = self.after = False
 
-    async def request(self, method: str, path: str, body: Json | list[Any] | None = None, query: Mapping[str, str] | None = None) -> Answer:
+    async def request(
+        self, method: str, path: str, body: Body | None = None, query: Mapping[str, str] | None = None, *, brief: bool = False
+    ) -> Answer:
         if self.before:
             raise Unreachable("cut")
         answer = await self.api.request(method, path, body, query)

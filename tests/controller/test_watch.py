@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable, Mapping
-from typing import Any
 
 import pytest
 
-from fcontroller.api import Answer, Api, Json, Unreachable, collection
+from fcontroller.api import Answer, Api, Body, Json, Unreachable, collection
 from fcontroller.memory_api.facade import Facade
 from fcontroller.observe import watch
 from fcontroller.observe.watch import Follower
@@ -25,7 +24,9 @@ class Failing(Api):
         self.api, self.ways = api, ways
         self.lists = self.watches = 0
 
-    async def request(self, method: str, path: str, body: Json | list[Any] | None = None, query: Mapping[str, str] | None = None) -> Answer:
+    async def request(
+        self, method: str, path: str, body: Body | None = None, query: Mapping[str, str] | None = None, *, brief: bool = False
+    ) -> Answer:
         self.lists += method == "GET"
         return await self.api.request(method, path, body, query)
 

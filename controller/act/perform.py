@@ -1,0 +1,137 @@
+"""Carrying out what was decided, and what follows from it for the status."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
+
+from fcompile.lower.intent import Intent
+from fcompile.model import names
+from fcontroller import intent as intents
+from fcontroller.act import actions
+from fcontroller.act.actions import Failed
+from fcontroller.act.stamp import Stamps
+from fcontroller.api import Api, Json, path_of
+from fcontroller.decide.framework import config_map_created, config_map_deleted, config_map_gone
+from fcontroller.decide.status import Status
+from fcontroller.decide.sync import (
+    Action,
+    CreateConfigMap,
+    CreatePod,
+    DeleteConfigMap,
+    DeleteFramework,
+    DeletePod,
+    Key,
+    RemoveConfigMap,
+    RemovePod,
+    Sync,
+)
+from fcontroller.decide.task import find, pod_created, pod_deleted, pod_gone
+from fcontroller.outside import Outside
+
+Result = Callable[[Sync], None]
+"""What follows from an action for the status."""
+
+
+class Scene(NamedTuple):
+    """What an action is carried out with: everything as it was when the action was decided."""
+
+    framework: Json
+    status: Status
+    config_map: Json | None
+    """The attempt's ConfigMap, without its data."""
+    stamps: Stamps | None
+    """What its Pods are made from; None while the attempt has no ConfigMap."""
+
+    @property
+    def namespace(self) -> str:
+        return str(self.framework["metadata"]["namespace"])
+
+    @property
+    def name(self) -> str:
+        return str(self.framework["metadata"]["name"])
+
+    def config_map_path(self) -> str:
+        return path_of("configmaps", self.namespace, names.config_map_name(self.name))
+
+    def pod_path(self, key: Key) -> str:
+        return path_of("pods", self.namespace, names.pod_name(self.name, *key))
+
+    def config_map_uid(self) -> str:
+        assert self.config_map is not None
+        return str(self.config_map["metadata"]["uid"])
+
+
+async def perform(outside: Outside, action: Action, scene: Scene) -> Result | None:
+    """Carry an action out. Raises Failed and Unreachable, after which it is decided again."""
+    api = outside.api
+    match action:
+        case CreateConfigMap(attempt):
+            return await _begin_attempt(api, scene.framework, attempt)
+        case DeleteConfigMap(uid, completion):
+            await actions.delete(api, scene.config_map_path(), uid, confirm=completion is not None)
+            return config_map_deleted if completion is None else partial(config_map_gone, completion=completion)
+        case RemoveConfigMap(completion):
+            await actions.remove(api, scene.config_map_path(), scene.framework["metadata"]["uid"])
+            return partial(config_map_gone, completion=completion)
+        case CreatePod(role, index):
+            return await _create_pod(outside, scene, (role, index))
+        case DeletePod(role, index, uid, force, completion):
+            key = (role, index)
+            await actions.delete(api, scene.pod_path(key), uid, force=force, confirm=completion is not None or force)
+            return partial(pod_deleted, key=key, uid=uid) if completion is None else partial(pod_gone, key=key, completion=completion)
+        case RemovePod(role, index, completion):
+            return await _remove_pod(api, scene, (role, index), completion)
+        case DeleteFramework(uid):
+            await actions.delete(api, path_of("frameworks", scene.namespace, scene.name), uid, propagation="Foreground")
+    return None
+
+
+async def _begin_attempt(api: Api, framework: Json, attempt: int) -> Result:
+    intent = intents.intent_of(framework)
+    await ensure_services(api, intent, framework)
+    made = await actions.create_config_map(api, intents.config_map(intent, framework, attempt))
+    return partial(config_map_created, uid=made["metadata"]["uid"])
+
+
+async def _create_pod(outside: Outside, scene: Scene, key: Key) -> Result | None:
+    role, task = find(scene.status, key)
+    pod = scene.stamps.pod(scene.status.attempt.id, role, task) if scene.stamps else None
+    if pod is None:  # The role has left the spec just now.
+        return None
+    try:
+        uid = await actions.create_pod(outside.api, scene.namespace, pod)
+    except Failed as error:
+        completion = outside.creation_failed(error.code, error.reason, str(error))
+        if completion is None:
+            raise
+        return await _remove_pod(outside.api, scene, key, completion)
+    return partial(pod_created, key=key, uid=uid)
+
+
+async def _remove_pod(api: Api, scene: Scene, key: Key, completion: Json) -> Result:
+    await actions.remove(api, scene.pod_path(key), scene.config_map_uid())
+    return partial(pod_gone, key=key, completion=completion)
+
+
+async def bring_intent(api: Api, framework: Json, attempt: int) -> Intent:
+    """Make the intent that is stored with an attempt that of the Framework as it is; returns it as it is stored then."""
+    path = path_of("configmaps", framework["metadata"]["namespace"], names.config_map_name(framework["metadata"]["name"]))
+    stored = await actions.read(api, path)
+    if intents.is_current(stored, framework):
+        intent = intents.stored_intent(stored)
+        if intent is not None:
+            return intent
+    intent = intents.intent_of(framework)
+    await ensure_services(api, intent, framework)
+    await actions.replace(api, path, intents.with_intent(stored, intents.config_map(intent, framework, attempt)))
+    return intent
+
+
+async def ensure_services(api: Api, intent: Intent, framework: Json) -> None:
+    """Make the Services that the roles want and that are not there."""
+    for role in intent.roles:
+        service = intents.service(role, framework)
+        if service is not None:
+            await actions.ensure_service(api, service)

@@ -1,0 +1,95 @@
+"""The Pods of an attempt, quickly: of the JSON text of a role's Pods, only what differs between its tasks is put together for each.
+
+What marks the places is random, so that nobody's text holds it, and is put into the model, not searched for in a template. Where more than
+strings depends on the index (the names of fields, the form of a quantity), each Pod is made in full.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import uuid
+from typing import NamedTuple
+
+from fcompile.emit.splice import keys
+from fcompile.lower.environment import ClusterValues
+from fcompile.lower.intent import Intent
+from fcompile.lower.intent import Role as RoleIntent
+from fcompile.lower.quantities import has_symbolic_quantity
+from fcompile.schema.pod_schemas import POD_TEMPLATE
+from fcontroller import intent as intents
+from fcontroller.api import Json
+from fcontroller.decide.status import Role, Task
+
+_INDEX, _TASK_UID, _TASK_ATTEMPT = (uuid.uuid4().hex for _ in range(3))
+_HOLE = re.compile(f"({_INDEX}|{_TASK_UID}|{_TASK_ATTEMPT})")
+
+
+class Stamp(NamedTuple):
+    """The text of a role's Pods, cut at its holes."""
+
+    role_uid: str
+    parts: list[str]
+    """Text and hole in turn, a hole as its mark."""
+    indices: list[int]
+    uids: list[int]
+    attempts: list[int]
+    """Where the holes of each kind are in `parts`."""
+
+    def fill(self, task: Task) -> bytes:
+        """The Pod of one task's attempt."""
+        parts = self.parts.copy()
+        for places, value in (
+            (self.indices, str(task.index)),
+            (self.uids, task.instance_uid),
+            (self.attempts, str(task.attempt.id)),
+        ):
+            for place in places:
+                parts[place] = value
+        return "".join(parts).encode()
+
+
+class Stamps:
+    """What the Pods of one attempt are made from: its intent, for a Framework and its ConfigMap."""
+
+    def __init__(self, intent: Intent, framework: Json, config_map: Json) -> None:
+        self.intent = intent
+        self._namespace: str = framework["metadata"]["namespace"]
+        self._framework_uid: str = framework["metadata"]["uid"]
+        self._config_map: Json = config_map["metadata"]
+        self._roles = {role.name: role for role in intent.roles}
+        self._stamps: dict[str, Stamp | None] = {}
+
+    def pod(self, attempt: int, role_status: Role, task: Task) -> bytes | None:
+        """The Pod of a task's attempt as JSON, or None when its role is not in the intent.
+
+        :param attempt: the id of the Framework's attempt.
+        """
+        role = self._roles.get(role_status.name)
+        if role is None:
+            return None
+        stamp = self._stamps.get(role.name)
+        if role.name not in self._stamps or (stamp and stamp.role_uid != role_status.instance_uid):
+            stamp = self._stamps[role.name] = self._cut(role, attempt, role_status.instance_uid)
+        if stamp:
+            return stamp.fill(task)
+        made = self._make(role, attempt, role_status.instance_uid, task.index, task.instance_uid, task.attempt.id)
+        return _text(made).encode()
+
+    def _cut(self, role: RoleIntent, attempt: int, role_uid: str) -> Stamp | None:
+        """The stamp of a role; None where strings are not all that differs between its Pods."""
+        if has_symbolic_quantity(role.pod, POD_TEMPLATE):
+            return None
+        made = self._make(role, attempt, role_uid, _INDEX, _TASK_UID, _TASK_ATTEMPT)
+        if any(_INDEX in key for key in keys(made)):
+            return None
+        parts = _HOLE.split(_text(made))
+        return Stamp(role_uid, parts, *([i for i, part in enumerate(parts) if part == mark] for mark in (_INDEX, _TASK_UID, _TASK_ATTEMPT)))
+
+    def _make(self, role: RoleIntent, attempt: int, role_uid: str, index: int | str, task_uid: str, task_attempt: int | str) -> Json:
+        values = ClusterValues(self._framework_uid, attempt, self._config_map["uid"], role_uid, task_uid, task_attempt)
+        return intents.pod(role, self._namespace, index, values, self._config_map)
+
+
+def _text(pod: Json) -> str:
+    return json.dumps(pod, ensure_ascii=False, separators=(",", ":"))
