@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from tests.cluster.api import Api
 from tests.cluster.binaries import binaries
@@ -73,6 +74,14 @@ class Cluster:
             raise AssertionError(f"kubectl {' '.join(arguments)} exited with {done.returncode}:\n{done.stderr}{done.stdout}")
         return done
 
+    def audit_log(self) -> list[dict[str, Any]]:
+        """What a cluster that was started with `audited` has been asked so far, an audit.k8s.io/v1 Event for each request.
+
+        A large answer can be here before its event is there; a watch has one event when it begins, and one when it ends.
+        """
+        *lines, _ = (self.folder / "audit.log").read_bytes().split(b"\n")
+        return [json.loads(line) for line in lines]
+
     @contextlib.contextmanager
     def namespace(self) -> Iterator[str]:
         """A new namespace, by its name; told to go afterwards, but not waited for."""
@@ -86,16 +95,17 @@ class Cluster:
 
 
 @contextlib.contextmanager
-def start(version: str | None = None, *, crd: bool = True, say: Say = lambda _: None) -> Iterator[Cluster]:
+def start(version: str | None = None, *, crd: bool = True, audited: bool = False, say: Say = lambda _: None) -> Iterator[Cluster]:
     """A cluster of one's own, ended afterwards, or when this process ends in whatever way.
 
     :param version: of Kubernetes; None for the default.
     :param crd: whether this project's CustomResourceDefinition is applied.
+    :param audited: whether it keeps an audit log. It is also stricter then: who makes an object with an owner must have power over that.
     :param say: is told what takes long.
     :raises Unavailable: there are no binaries, and no Go to build them.
     :raises ClusterError: it did not come up.
     """
-    folder = _laid_out(version, say)
+    folder = _laid_out(version, say, audited)
     try:
         with _used(folder):
             yield _up(folder, crd)
@@ -121,11 +131,12 @@ def shared(meeting: Path, version: str | None = None, *, say: Say = lambda _: No
         yield cluster
 
 
-def _laid_out(version: str | None, say: Say) -> Path:
+def _laid_out(version: str | None, say: Say, audited: bool = False) -> Path:
     """A new folder with all that a keeper needs to know. Nobody else may look into it."""
     number, paths = binaries(version, say)
     folder = Path(tempfile.mkdtemp(prefix="fcompile-cluster-"))
-    plan = {"version": number, "token": secrets.token_hex(20), "binaries": {name: str(path) for name, path in paths.items()}}
+    commands = {name: str(path) for name, path in paths.items()}
+    plan = {"version": number, "token": secrets.token_hex(20), "binaries": commands, "audited": audited}
     (folder / "plan.json").write_text(json.dumps(plan))
     (folder / "users").touch()
     return folder

@@ -11,7 +11,7 @@ import pytest
 from tests.cluster import DEFAULT_VERSION, Cluster, ClusterError, Unavailable, shared, start
 from tests.cluster.build import Say
 
-FIXTURES = {"cluster", "own_cluster"}
+FIXTURES = {"cluster", "own_cluster", "audited_cluster"}
 NONE = "NO TEST CLUSTER"
 
 
@@ -55,6 +55,13 @@ def cluster(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 def own_cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
     """A cluster for one module alone, without any CustomResourceDefinition: for tests that change what all namespaces share."""
     with _had(start(request.config.getoption("--kubernetes-version"), crd=False, say=_say(request.config))) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="session")
+def audited_cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
+    """Another cluster for this test run, one that keeps an audit log (`Cluster.audit_log`)."""
+    with _had(start(request.config.getoption("--kubernetes-version"), audited=True, say=_say(request.config))) as cluster:
         yield cluster
 
 

@@ -25,6 +25,22 @@ from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
 START_WITHIN = 120  # seconds; it takes three on an idle machine
+AUDIT_POLICY = {
+    "apiVersion": "audit.k8s.io/v1",
+    "kind": "Policy",
+    "omitStages": ["RequestReceived"],
+    "rules": [
+        {"level": "None", "nonResourceURLs": ["*"]},
+        {
+            "level": "Request",  # with the object that was sent, built-in kinds with the server's defaults
+            "resources": [
+                {"group": "", "resources": ["pods", "configmaps", "services"]},
+                {"group": "frameworkcontroller.microsoft.com", "resources": ["frameworks"]},
+            ],
+        },
+        {"level": "Metadata"},
+    ],
+}
 
 
 class Ended(BaseException):
@@ -39,6 +55,7 @@ class Keeper:
         plan: dict[str, Any] = json.loads((folder / "plan.json").read_text())
         self.binaries: dict[str, str] = plan["binaries"]
         self.token: str = plan["token"]
+        self.audited: bool = plan["audited"]
         self.users: BinaryIO = (folder / "users").open("rb")
         self.servers: dict[str, subprocess.Popen[bytes]] = {}
         self.ports = Ports("etcd", "etcd-peer", "kube-apiserver")
@@ -100,6 +117,18 @@ class Keeper:
             "--authorization-mode=RBAC",
             "--disable-admission-plugins=ServiceAccount",
             "--allow-privileged=true",
+            *(self.audit_arguments() if self.audited else ()),
+        ]
+
+    def audit_arguments(self) -> list[str]:
+        """A log of all requests, and one more admission plugin, which clusters have that look at who may do what."""
+        policy = self.folder / "audit-policy.json"
+        policy.write_text(json.dumps(AUDIT_POLICY))
+        return [
+            f"--audit-policy-file={policy}",
+            f"--audit-log-path={self.folder / 'audit.log'}",
+            "--audit-log-maxsize=10000",  # megabytes: never a second file
+            "--enable-admission-plugins=OwnerReferencesPermissionEnforcement",
         ]
 
     def controller_manager_arguments(self) -> list[str]:

@@ -78,3 +78,15 @@ def test_a_watch_tells_what_happens_and_can_be_stopped(cluster: Cluster, namespa
 def test_a_watch_that_is_refused_says_so(cluster: Cluster, namespace: str) -> None:
     (event,) = cluster.api.watch(f"/api/v1/namespaces/{namespace}/configmaps", {"resourceVersion": "nonsense"})
     assert event["type"] == "ERROR"
+
+
+def test_the_audit_log_has_who_sent_what(audited_cluster: Cluster) -> None:
+    config_map = {"metadata": {"name": "a"}, "data": {"key": "value"}}
+    with audited_cluster.namespace() as name:
+        audited_cluster.api.request("POST", f"/api/v1/namespaces/{name}/configmaps", config_map)
+        until(lambda: _created(audited_cluster, name) == [("admin", {"kind": "ConfigMap", "apiVersion": "v1", **config_map})])
+
+
+def _created(cluster: Cluster, namespace: str) -> list[tuple[str, object]]:
+    events = [event for event in cluster.audit_log() if event["objectRef"].get("namespace") == namespace]
+    return [(event["user"]["username"], event["requestObject"]) for event in events if event["objectRef"]["resource"] == "configmaps"]
