@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 COMMANDS = {
     "validate": "find every problem in Frameworks",
     "build": "print defaulted Frameworks, or exactly what will run",
+    "diff": "show what will run differently, and what that does to what runs",
     "crd": "print the CustomResourceDefinition of Framework",
     "schema": "print the JSON Schema of a Framework for editors",
     "rule": "explain a diagnostic",

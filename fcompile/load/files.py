@@ -14,7 +14,7 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from typing import Final, NamedTuple
 
@@ -145,9 +145,14 @@ def _ignored(entries: list[os.DirEntry[str]]) -> list[str]:
     for entry in entries:
         if entry.name == IGNORE_FILE and entry.is_file():
             with open(entry.path, encoding="utf-8", errors="replace") as file:
-                lines = [line.strip().rstrip("/") for line in file]
-            return [line for line in lines if line and not line.startswith("#")]
+                return ignore_patterns(file)
     return []
+
+
+def ignore_patterns(lines: Iterable[str]) -> list[str]:
+    """The patterns in the lines of a `.fcompileignore`."""
+    stripped = [line.strip().rstrip("/") for line in lines]
+    return [line for line in stripped if line and not line.startswith("#")]
 
 
 def _real(path: str) -> str:

@@ -1,0 +1,97 @@
+"""Show what will run differently, and what each change does to a Framework that runs.
+
+Exit codes: 0 nothing differs, 1 something does, 2 trouble (errors in the input too).
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+from collections.abc import Iterable, Iterator
+
+from fcompile.commands.arguments import add_report_arguments, add_version_argument, options
+from fcompile.commands.report import text_style
+from fcompile.commands.sides import File, read_side
+from fcompile.diff.result import Result, compare_all
+from fcompile.emit.stdout import write
+from fcompile.errors import UsageError
+from fcompile.load import LoadError
+from fcompile.load.files import FileEntry, find
+
+EXIT_DIFFERENT, EXIT_TROUBLE = 1, 2
+FORMATS = ("text", "markdown", "json", "html")
+_KUBECTL = re.compile(r"(?:LIVE|MERGED)-[0-9]+")
+"""The folders that `kubectl diff` makes. What is in them has no `.yaml` at its end."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The arguments of the command."""
+    parser.usage = "%(prog)s [options] OLD NEW\n       %(prog)s [options] --git REV[..REV] [PATH…]"
+    parser.add_argument("paths", nargs="*", metavar="PATH", help="OLD and NEW, each a file, a folder or -; with --git what to look at")
+    parser.add_argument("--git", metavar="REV[..REV]", help="compare a revision with the working tree, or two (A...B: since they parted)")
+    parser.add_argument("--format", choices=FORMATS, default="text", help="how the differences are printed (default: %(default)s)")
+    parser.add_argument("-n", "--namespace", metavar="NAME", help="the namespace of Frameworks that give none (default: default)")
+    add_version_argument(parser)
+    add_report_arguments(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Read both sides, compare them, print."""
+    checked = options(arguments)
+    old, new = _files(arguments)
+    before, after = read_side(old, checked, arguments), read_side(new, checked, arguments)
+    if before is None or after is None:
+        return EXIT_TROUBLE
+    result = compare_all(before.frameworks, after.frameworks, (before.objects, after.objects))
+    write(_formatted(result, arguments))
+    return EXIT_DIFFERENT if result.differs else 0
+
+
+def _files(arguments: argparse.Namespace) -> tuple[Iterable[File], Iterable[File]]:
+    if arguments.git is not None:
+        from fcompile.commands.git import changed
+
+        return changed(arguments.git, arguments.paths)
+    if len(arguments.paths) != 2:
+        raise UsageError("name two things to compare, OLD and NEW, or use --git")
+    old, new = (dict(_read(path)) for path in arguments.paths)
+    same = {name for name, file in old.items() if name in new and new[name].data == file.data and isinstance(file.data, bytes)}
+    return tuple([file for name, file in side.items() if name not in same] for side in (old, new))  # type: ignore[return-value]
+
+
+def _read(path: str) -> Iterator[tuple[str, File]]:
+    """The files behind a path, each with what it is called below that."""
+    for entry in _entries(path):
+        try:
+            data: bytes | LoadError = entry.read()
+        except LoadError as error:
+            data = error
+        yield entry.path.removeprefix(path), File(entry, data)
+
+
+def _entries(path: str) -> Iterable[FileEntry]:
+    if _KUBECTL.fullmatch(os.path.basename(path.rstrip("/"))) and os.path.isdir(path):
+        with os.scandir(path) as found:
+            return [FileEntry(entry.name, entry.path) for entry in sorted(found, key=lambda one: one.name) if entry.is_file()]
+    return find([path])
+
+
+def _formatted(result: Result, arguments: argparse.Namespace) -> Iterable[str]:
+    if arguments.format == "markdown":
+        from fcompile.diff import markdown
+
+        return markdown.write(result)
+    if arguments.format == "json":
+        from fcompile.diff import json
+
+        return json.write(result)
+    if arguments.format == "html":
+        from fcompile.diff import html
+
+        return html.write(result)
+    from fcompile.diff.text import Painter
+
+    style = text_style(arguments, sys.stdout)
+    return Painter(style.color, style.width).write(result)

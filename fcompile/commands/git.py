@@ -1,0 +1,194 @@
+"""The two sides of `diff --git`: files of revisions, read from git's objects; no checkout is touched.
+
+Only files that differ are read. Links and submodules are no files, and hidden folders and what `.fcompileignore` names are left out as in a
+folder.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
+from typing import IO, NamedTuple
+
+from fcompile.commands.sides import File
+from fcompile.errors import UsageError
+from fcompile.load.files import IGNORE_FILE, SUFFIXES, FileEntry, ignore_patterns
+
+_REGULAR = (b"100644", b"100755")
+_GIT = ("git", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false")
+
+
+class _Changed(NamedTuple):
+    """A file that differs, by its path from the top, with its object on each side (empty: it is not there, or is no file)."""
+
+    path: bytes
+    before: bytes
+    after: bytes
+
+
+def changed(written: str, paths: Sequence[str]) -> tuple[list[File], list[File]]:
+    """The files that differ between the two sides of `REV`, `A..B` or `A...B`, as they are on each."""
+    old, new = _sides(written)
+    tree = _one("rev-parse", "--is-bare-repository").strip() == b"false"
+    if new is None and not tree:
+        raise UsageError("--git: a bare repository has no working tree: name two revisions, such as main..feature")
+    top = os.fsencode(_one("rev-parse", "--show-toplevel").decode("utf-8", "surrogateescape").rstrip("\n")) if tree else b"."
+    with _Objects() as objects:
+        reader = _Reader(top, objects)
+        found = [one for one in _changes(old, new, paths, tree) if one.path.endswith(tuple(map(os.fsencode, SUFFIXES)))]
+        before = [reader.blob(one.path, one.before) for one in found if one.before and not reader.ignored(old, one.path)]
+        if new is not None:
+            after = [reader.blob(one.path, one.after) for one in found if one.after and not reader.ignored(new, one.path)]
+        else:
+            after = [file for one in found if not reader.ignored(None, one.path) for file in reader.in_tree(one.path)]
+    if not found:
+        _check_paths(paths)
+    contents = {file.entry.name: file.data for file in before}
+    same = {file.entry.name for file in after if contents.get(file.entry.name) == file.data}
+    return tuple([file for file in side if file.entry.name not in same] for side in (before, after))  # type: ignore[return-value]
+
+
+def _check_paths(paths: Sequence[str]) -> None:
+    """Nothing differs below the paths: they must at least exist."""
+    for path in paths:
+        if not os.path.lexists(path):
+            raise UsageError(f"--git: there is no file or folder `{path}` in what is compared")
+
+
+def _sides(written: str) -> tuple[str, str | None]:
+    """The commits to compare; None: the working tree."""
+    for dots in ("...", ".."):
+        old, found, new = written.partition(dots)
+        if found:
+            first, second = _commit(old or "HEAD"), _commit(new or "HEAD")
+            return (_one("merge-base", first, second).decode().strip() if dots == "..." else first), second
+    return _commit(written), None
+
+
+def _commit(written: str) -> str:
+    done = _run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{written}^{{commit}}")
+    if done.returncode:
+        message = done.stderr.decode("utf-8", "replace").strip().removeprefix("fatal: ").partition("\n")[0]
+        raise UsageError(f"--git: {message}" if message else f"--git: there is no revision `{written}` here")
+    return str(done.stdout.decode().strip().rpartition("\n")[2])
+
+
+def _changes(old: str, new: str | None, paths: Sequence[str], tree: bool) -> Iterator[_Changed]:
+    """What differs, in the order of the paths."""
+    limits = ["--", *paths]
+    if new is not None:
+        raw = _one(
+            "--literal-pathspecs", "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-ext-diff", "--end-of-options", old, new, *limits
+        )
+    else:
+        raw = _one("--literal-pathspecs", "diff-index", "-z", "--raw", "--no-renames", "--no-ext-diff", old, *limits)
+    fields = raw.split(b"\0")
+    found = [_raw(head, path) for head, path in zip(fields[::2], fields[1::2], strict=False)]
+    if new is None:
+        others = _one("--literal-pathspecs", "ls-files", "--others", "--exclude-standard", "--full-name", "-z", *limits)
+        found += [_Changed(path, b"", b"?") for path in others.split(b"\0") if path]
+    yield from sorted(found)
+
+
+def _raw(head: bytes, path: bytes) -> _Changed:
+    """One record of git's raw format: `:mode mode object object status`."""
+    old_mode, new_mode, old, new, _ = head[1:].split(b" ")
+    return _Changed(path, old if old_mode in _REGULAR else b"", new if new_mode in _REGULAR else b"")
+
+
+class _Reader:
+    """Reads files of either side by their path from the top."""
+
+    def __init__(self, top: bytes, objects: _Objects) -> None:
+        self._top, self._objects = top, objects
+        self._patterns: dict[tuple[str | None, bytes], list[str]] = {}
+
+    def blob(self, path: bytes, name: bytes) -> File:
+        data = self._objects.read(name)
+        assert data is not None
+        return File(self._entry(path), data)
+
+    def in_tree(self, path: bytes) -> Iterator[File]:
+        """The file in the working tree, if it is one."""
+        full = os.path.join(self._top, path)
+        try:
+            if not stat.S_ISREG(os.lstat(full).st_mode):
+                return
+            with open(full, "rb") as file:
+                yield File(self._entry(path), file.read())
+        except FileNotFoundError:
+            return
+
+    def ignored(self, commit: str | None, path: bytes) -> bool:
+        """Whether a walk through the folders would leave it out."""
+        steps = path.split(b"/")
+        if any(step.startswith(b".") for step in steps[:-1]):
+            return True
+        return any(
+            fnmatchcase(os.fsdecode(steps[depth]), pattern)
+            for depth in range(len(steps))
+            for pattern in self._ignore_file(commit, b"/".join(steps[:depth]))
+        )
+
+    def _ignore_file(self, commit: str | None, folder: bytes) -> list[str]:
+        if (commit, folder) not in self._patterns:
+            path = b"/".join(filter(None, (folder, IGNORE_FILE.encode())))
+            data: bytes | None = None
+            if commit is None:
+                data = next((file.data for file in self.in_tree(path) if isinstance(file.data, bytes)), None)
+            elif b"\n" not in path:
+                data = self._objects.read(commit.encode() + b":" + path)
+            self._patterns[commit, folder] = ignore_patterns((data or b"").decode("utf-8", "replace").splitlines())
+        return self._patterns[commit, folder]
+
+    def _entry(self, path: bytes) -> FileEntry:
+        full = os.path.join(self._top, path)
+        return FileEntry(os.path.relpath(full).decode("utf-8", "backslashreplace"), os.fsdecode(full))
+
+
+class _Objects:
+    """git's objects, by id or `commit:path`, through one process."""
+
+    def __enter__(self) -> _Objects:
+        import subprocess
+
+        self._process = subprocess.Popen([*_GIT, "cat-file", "--batch"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for stream in (self._process.stdin, self._process.stdout):
+            assert stream is not None
+            stream.close()
+        self._process.wait()
+
+    def read(self, name: bytes) -> bytes | None:
+        """The content of a blob; None when there is none."""
+        ask: IO[bytes] | None = self._process.stdin
+        answer: IO[bytes] | None = self._process.stdout
+        assert ask is not None
+        assert answer is not None
+        ask.write(name + b"\n")
+        ask.flush()
+        head = answer.readline().split()
+        if len(head) != 3 or head[1] in (b"missing", b"ambiguous"):
+            return None
+        content = answer.read(int(head[2]) + 1)[:-1]
+        return content if head[1] == b"blob" else None
+
+
+def _one(*arguments: str) -> bytes:
+    done = _run(*arguments)
+    if done.returncode:
+        raise UsageError(f"--git: {done.stderr.decode('utf-8', 'replace').strip().removeprefix('fatal: ')}")
+    return bytes(done.stdout)
+
+
+def _run(*arguments: str):  # type: ignore[no-untyped-def]
+    import subprocess
+
+    try:
+        return subprocess.run([*_GIT, *arguments], capture_output=True, check=False)
+    except FileNotFoundError:
+        raise UsageError("--git: there is no git here") from None

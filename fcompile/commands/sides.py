@@ -1,0 +1,101 @@
+"""One side of a comparison: files read, checked, and their Frameworks compiled."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable
+from functools import partial
+from typing import NamedTuple
+
+from fcompile.check.across import Place, Where
+from fcompile.check.document import Options, check_read, empty, look_up
+from fcompile.check.ours import is_framework, objects_in
+from fcompile.check.values import mapping, text
+from fcompile.commands.inputs import open_file
+from fcompile.commands.report import OnlyWhenFound, Reporting, open_report
+from fcompile.compile import compile_framework, lacking
+from fcompile.diagnostics.problem import Path, Problem, Severity, field_path
+from fcompile.diagnostics.writer import Writer
+from fcompile.diff.frameworks import Side
+from fcompile.diff.result import Key, Object, ObjectKey
+from fcompile.errors import UsageError
+from fcompile.load import Document, LoadError
+from fcompile.load.files import FileEntry, may_hold_framework
+
+
+class File(NamedTuple):
+    """A file and what is in it."""
+
+    entry: FileEntry
+    data: bytes | LoadError
+
+
+class Contents(NamedTuple):
+    """What there is on a side."""
+
+    frameworks: dict[Key, Side]
+    objects: dict[ObjectKey, Object]
+
+
+class _OnlyErrors(OnlyWhenFound):
+    """Whoever compares wants to know why that is not possible; `validate` has the rest."""
+
+    def __init__(self, writer: Writer) -> None:
+        super().__init__(writer)
+        self.problem = partial(_error, writer)
+
+
+def _error(writer: Writer, problem: Problem) -> None:
+    if problem.severity is Severity.ERROR:
+        writer.problem(problem)
+
+
+def read_side(files: Iterable[File], options: Options, arguments: argparse.Namespace) -> Contents | None:
+    """Read, check and compile; None when there is an error, which is said on stderr."""
+    documents: dict[str, list[Document]] = {}
+
+    def place(where: Where) -> Place:
+        return look_up(documents[where.file], where)
+
+    reporting = Reporting(_OnlyErrors(open_report("text", sys.stderr, arguments)), arguments, place)
+    for file in files:
+        opened = open_file(file.entry, file.data)
+        read = opened.read
+        if isinstance(file.data, bytes) and not may_hold_framework(file.data):
+            # Other tools may well read it; what cannot be read is none of our business.
+            read = [item for item in read if isinstance(item, Document)]
+        if opened.skipped:
+            reporting.checked(empty(opened.name)._replace(skipped=opened.skipped))
+            continue
+        documents[opened.name] = [item for item in read if isinstance(item, Document)]
+        reporting.checked(check_read(opened.name, read, options))
+    if reporting.finish().errors:
+        return None
+    contents = Contents({}, {})
+    for name, found in documents.items():
+        for document in found:
+            _take(document, name, options, contents)
+    return contents
+
+
+def _take(document: Document, file: str, options: Options, contents: Contents) -> None:
+    for path, value in objects_in(document.value):
+        if is_framework(value):
+            missing = lacking(value)
+            if missing is not None:
+                field = field_path((*path, *missing))
+                raise UsageError(f"{file}:{document.locate(path).line}: without `{field}` nothing can be compared; no waiver helps")
+            compiled = compile_framework(value, options.namespace)
+            key = compiled.namespace, compiled.intent.framework
+            contents.frameworks[key] = Side(compiled, partial(_line, document, file, path), value.get("status"))
+            continue
+        metadata, kind, version = mapping(value, "metadata"), text(value, "kind"), text(value, "apiVersion")
+        name = text(metadata, "name")
+        if kind and version and name:
+            group = version.rpartition("/")[0]
+            contents.objects[group, kind, text(metadata, "namespace") or "", name] = Object(value, file)
+
+
+def _line(document: Document, file: str, path: Path) -> tuple[str, int]:
+    return file, document.locate((*path, "metadata", "name"), "key").line

@@ -1,0 +1,118 @@
+"""Two plain values compared field by field; the items of lists are matched by what identifies them."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from fcompile.diagnostics.problem import field_path
+from fcompile.model.fields import Field
+from fcompile.schema.pod_schemas import NEWEST
+from fcompile.schema.types import types
+
+
+class Absent:
+    """The type of ABSENT."""
+
+    def __repr__(self) -> str:
+        return "ABSENT"
+
+
+ABSENT = Absent()
+"""There is no such field."""
+ANY = Field("any")
+_UNORDERED = frozenset({"tolerations", "add", "drop"})
+"""Lists of Pods whose items have no key and whose order means nothing."""
+_ORDERED = frozenset({"containers", "env", "initContainers"})
+"""Lists of Pods with a key whose order means something all the same: what starts first, which variable can refer to which."""
+
+
+class Difference(NamedTuple):
+    """A field that differs. `before` or `after` is ABSENT when the field is not there."""
+
+    field: str
+    before: Any
+    after: Any
+
+
+def differences(before: Any, after: Any, field: Field = ANY, path: str = "") -> Iterator[Difference]:
+    """What differs between two values of a field, at the finest fields that do."""
+    if before == after and type(before) is type(after):
+        return
+    if isinstance(before, dict) and isinstance(after, dict):
+        yield from _mappings(before, after, field, path)
+    elif isinstance(before, list) and isinstance(after, list):
+        yield from _lists(before, after, field, path)
+    else:
+        yield Difference(path, before, after)
+
+
+def object_field(type_name: str) -> Field:
+    """A field that holds an object of a type."""
+    return Field("object", ref=type_name)
+
+
+def _mappings(before: dict[str, Any], after: dict[str, Any], field: Field, path: str) -> Iterator[Difference]:
+    fields = types(NEWEST)[field.ref] if field.kind == "object" and field.ref else {}
+    inner = field._replace(kind=field.items, items="") if field.kind == "map" else ANY
+    for key in [*before, *(key for key in after if key not in before)]:
+        yield from differences(before.get(key, ABSENT), after.get(key, ABSENT), fields.get(key, inner), join(path, key))
+
+
+def _lists(before: list[Any], after: list[Any], field: Field, path: str) -> Iterator[Difference]:
+    keys = field.map_keys or (("name",) if field.kind == "any" else ())
+    name = path.rpartition(".")[2]
+    item = field._replace(kind=field.items, items="") if field.kind == "list" else ANY
+    old, new = _keyed(before, keys), _keyed(after, keys)
+    if old is not None and new is not None:
+        yield from _by_key(old, new, item, path, name in _ORDERED)
+    elif name not in _UNORDERED or sorted(map(_text, before)) != sorted(map(_text, after)):
+        yield from _by_place(before, after, item, path, matters=name not in _UNORDERED)
+
+
+def _keyed(items: list[Any], keys: tuple[str, ...]) -> dict[str, Any] | None:
+    """The items by what identifies them; None where that cannot be told."""
+    found: dict[str, Any] = {}
+    seen: Counter[str] = Counter()
+    for item in items:
+        if not keys or not isinstance(item, dict) or keys[0] not in item:
+            return None
+        label = "/".join(str(item[key]) for key in keys if key in item)
+        seen[label] += 1
+        # A name that comes a second time, as of env, is an item of its own.
+        found[label if seen[label] == 1 else f"{label} #{seen[label]}"] = item
+    return found
+
+
+def _by_key(old: dict[str, Any], new: dict[str, Any], item: Field, path: str, ordered: bool) -> Iterator[Difference]:
+    for key in [*old, *(key for key in new if key not in old)]:
+        yield from differences(old.get(key, ABSENT), new.get(key, ABSENT), item, f"{path}[{key}]")
+    stay = [key for key in old if key in new], [key for key in new if key in old]
+    if ordered and stay[0] != stay[1]:
+        yield Difference(f"{path} (order)", ", ".join(stay[0]), ", ".join(stay[1]))
+
+
+def _by_place(before: list[Any], after: list[Any], item: Field, path: str, matters: bool) -> Iterator[Difference]:
+    from difflib import SequenceMatcher
+
+    if not matters:
+        before, after = sorted(before, key=_text), sorted(after, key=_text)
+    texts = list(map(_text, before)), list(map(_text, after))
+    for what, first, end, new_first, new_end in SequenceMatcher(None, *texts, autojunk=False).get_opcodes():
+        for step in range(max(end - first, new_end - new_first) if what != "equal" else 0):
+            left = before[first + step] if first + step < end else ABSENT
+            right = after[new_first + step] if new_first + step < new_end else ABSENT
+            at = new_first + step if left is ABSENT else first + step
+            yield from differences(left, right, item, f"{path}[{at}]" if matters else f"{path}[]")
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, sort_keys=True)
+
+
+def join(path: str, key: str) -> str:
+    """The path of a field of what is at `path`."""
+    step = field_path((key,))
+    return f"{path}.{step}" if path and not step.startswith("[") else f"{path}{step}"

@@ -1,0 +1,102 @@
+"""A Pod without what says nothing: fields that have the value which they would have anyway.
+
+Whether `restartPolicy: Always` is written or left out, the same Pod runs. Only what is certain is in the tables.
+"""
+
+from __future__ import annotations
+
+from operator import is_not
+from typing import Any
+
+from fcompile.model.fields import Field
+from fcompile.schema.pod_schemas import NEWEST
+from fcompile.schema.types import types
+
+FILLED_IN: dict[str, dict[str, Any]] = {
+    "ConfigMapVolumeSource": {"defaultMode": 420},
+    "Container": {"resources": {}, "terminationMessagePath": "/dev/termination-log"},
+    "ContainerPort": {"protocol": "TCP"},
+    "DownwardAPIVolumeSource": {"defaultMode": 420},
+    "HTTPGetAction": {"path": "/", "scheme": "HTTP"},
+    "HostPathVolumeSource": {"type": ""},
+    "ObjectFieldSelector": {"apiVersion": "v1"},
+    "PodSpec": {
+        "dnsPolicy": "ClusterFirst",
+        "enableServiceLinks": True,
+        "restartPolicy": "Always",
+        "schedulerName": "default-scheduler",
+        "securityContext": {},
+        "terminationGracePeriodSeconds": 30,
+    },
+    "Probe": {"failureThreshold": 3, "periodSeconds": 10, "successThreshold": 1, "timeoutSeconds": 1},
+    "ProjectedVolumeSource": {"defaultMode": 420},
+    "ResourceFieldSelector": {"divisor": "0"},
+    "SecretVolumeSource": {"defaultMode": 420},
+    "ServiceAccountTokenProjection": {"expirationSeconds": 3600},
+}
+"""What the API server fills in."""
+MEANS_NOTHING: dict[str, dict[str, Any]] = {
+    "ConfigMapKeySelector": {"optional": False},
+    "ConfigMapVolumeSource": {"optional": False},
+    "Container": {"stdin": False, "stdinOnce": False, "tty": False},
+    "ContainerPort": {"hostPort": 0},
+    "EmptyDirVolumeSource": {"medium": ""},
+    "EnvVar": {"value": ""},
+    "PersistentVolumeClaimVolumeSource": {"readOnly": False},
+    "PodSpec": {"hostIPC": False, "hostNetwork": False, "hostPID": False, "hostUsers": True, "shareProcessNamespace": False},
+    "Probe": {"initialDelaySeconds": 0},
+    "SecretKeySelector": {"optional": False},
+    "SecretVolumeSource": {"optional": False},
+    "SecurityContext": {"privileged": False, "readOnlyRootFilesystem": False},
+    "Toleration": {"operator": "Equal"},
+    "TopologySpreadConstraint": {"nodeAffinityPolicy": "Honor", "nodeTaintsPolicy": "Ignore"},
+    "VolumeMount": {"mountPropagation": "None", "readOnly": False, "recursiveReadOnly": "Disabled"},
+}
+"""What is stored as it is written, and means the same as leaving the field out."""
+
+
+def as_the_server_reads(pod: dict[str, Any]) -> dict[str, Any]:
+    """A lowered Pod without what says nothing. The input is not changed."""
+    return {**pod, "spec": _object(pod["spec"], "PodSpec")}
+
+
+def _object(value: dict[str, Any], type_name: str) -> dict[str, Any]:
+    fields = types(NEWEST)[type_name]
+    idle = {**FILLED_IN.get(type_name, {}), **MEANS_NOTHING.get(type_name, {})}
+    made = {}
+    for name, item in value.items():
+        field = fields.get(name)
+        item = item if field is None else _value(item, field)
+        if item != [] and not (name in idle and idle[name] == item and type(idle[name]) is type(item)):
+            made[name] = item
+    if type_name == "Container" and made.get("imagePullPolicy") == _pull_policy(made.get("image")):
+        del made["imagePullPolicy"]
+    if type_name == "ResourceRequirements":
+        return _without_repeated_requests(made)
+    return made
+
+
+def _value(value: Any, field: Field) -> Any:
+    if field.kind == "object" and isinstance(value, dict) and field.ref:
+        return _object(value, field.ref)
+    if field.kind == "list" and field.items == "object" and isinstance(value, list) and field.ref:
+        made = [_object(item, field.ref) if isinstance(item, dict) else item for item in value]
+        return made if any(map(is_not, made, value)) else value
+    return value
+
+
+def _pull_policy(image: Any) -> str:
+    """What the API server fills in for an image."""
+    name, _, digest = str(image or "").partition("@")
+    tag = name.rpartition("/")[2].partition(":")[2]
+    return "Always" if tag == "latest" or not (tag or digest) else "IfNotPresent"
+
+
+def _without_repeated_requests(resources: dict[str, Any]) -> dict[str, Any]:
+    """What is limited and not requested is requested as it is limited."""
+    limits, requests = resources.get("limits"), resources.get("requests")
+    if not isinstance(limits, dict) or not isinstance(requests, dict):
+        return resources
+    kept = {name: amount for name, amount in requests.items() if limits.get(name) != amount}
+    made = {key: value for key, value in resources.items() if key != "requests"}
+    return {**made, "requests": kept} if kept else made

@@ -1,0 +1,206 @@
+"""What a change of a Framework's spec does to the Framework that runs: the table that `docs/diff.md` shows.
+
+It says what `fcontroller` does, and the definition of Framework in the API server; tests hold each row against both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from fcompile.model.framework import MANAGED_BY
+
+
+class Effect(StrEnum):
+    """In the order of weight: of several changes the last one names the whole."""
+
+    NOTHING = "nothing"
+    """Nothing that runs changes."""
+    ON_THE_FLY = "on-the-fly"
+    """It is so as soon as the controller sees it, in the attempt that runs."""
+    NEXT_RETRY = "next-retry"
+    """Pods that run keep what they have; a task's next attempt has the new one."""
+    NEW_ATTEMPT = "new-attempt"
+    """The next attempt of the whole Framework has the new one, and nothing before."""
+    BY_HAND = "by-hand"
+    """The controller leaves what is there as it is; somebody has to delete it."""
+    REFUSED = "refused"
+    """The API server refuses the edit, all of it."""
+
+
+ORDER = tuple(Effect)
+
+
+class Verdict(NamedTuple):
+    """What a change does, and why."""
+
+    effect: Effect
+    reason: str
+
+
+class State(StrEnum):
+    """What is known of the Framework that is changed."""
+
+    RUNS = "runs"
+    """An attempt is under way; taken for granted where nothing is known."""
+    WAITS = "waits"
+    """No attempt is under way, and the next one begins with what the spec says then."""
+    ENDS = "ends"
+    """Its attempt is being ended; perhaps another follows."""
+    STOPS = "stops"
+    """It is told to stop by the same edit."""
+    OVER = "over"
+    """It has completed, or was stopped."""
+    ELSEWHERE = "elsewhere"
+    """Another controller runs it."""
+
+
+_OVER = {
+    State.OVER: "the Framework is over: nothing of it runs again",
+    State.ELSEWHERE: "another controller runs this Framework, and does what it does",
+}
+
+
+def state(before: Mapping[str, Any], after: Mapping[str, Any], status: Any) -> State:
+    """What becomes of a change of a spec (both defaulted), by the status (None: unknown) that the Framework has before it."""
+    known = status.get("state") if isinstance(status, dict) else None
+    if before.get("managedBy") not in (None, MANAGED_BY[0]):
+        return State.ELSEWHERE
+    if known == "Completed" or before["executionType"] == "Stop":
+        return State.OVER
+    if known in ("AttemptDeletionPending", "AttemptDeletionRequested", "AttemptDeleting", "AttemptCompleted"):
+        return State.ENDS
+    if after["executionType"] == "Stop":
+        return State.STOPS
+    if known == "AttemptCreationPending" or before["executionType"] == "Create":
+        return State.WAITS
+    return State.RUNS
+
+
+def of_text(state: State) -> Verdict:
+    """The description, labels and annotations of the Framework itself."""
+    return Verdict(Effect.NOTHING, "for people and tools; nothing that runs depends on it")
+
+
+def of_managed_by() -> Verdict:
+    return Verdict(Effect.REFUSED, "managedBy cannot be changed: delete the Framework and create it anew")
+
+
+def of_execution_type(before: str, after: str, state: State) -> Verdict:
+    if before == "Stop":
+        return Verdict(Effect.REFUSED, "a stopped Framework cannot be started again: delete it and create it anew")
+    if after == "Create":
+        return Verdict(Effect.REFUSED, "executionType goes from Create to Start or Stop and from Start to Stop, and not back")
+    if state in _OVER:
+        return Verdict(Effect.NOTHING, _OVER[state])
+    if after == "Start":
+        return Verdict(Effect.ON_THE_FLY, "the first attempt begins")
+    if before == "Create":
+        return Verdict(Effect.ON_THE_FLY, "the Framework completes without having run")
+    return Verdict(Effect.ON_THE_FLY, "every task is ended at once, with code -210, and the Framework completes")
+
+
+def of_retry_policy(state: State) -> Verdict:
+    """The Framework's own."""
+    if state in _OVER:
+        return Verdict(Effect.NOTHING, _OVER[state])
+    if state is State.STOPS:
+        return Verdict(Effect.NOTHING, "the Framework is told to stop, and a stop is never followed by a retry")
+    return Verdict(Effect.ON_THE_FLY, "it decides when the attempt has completed")
+
+
+def of_force(state: State) -> Verdict:
+    """`podGracefulDeletionTimeoutSec`."""
+    if state in _OVER:
+        return Verdict(Effect.NOTHING, _OVER[state])
+    return Verdict(Effect.ON_THE_FLY, "it holds for Pods that are being deleted already, too")
+
+
+def of_task_policy(state: State, reason: str) -> Verdict:
+    """A role's completion policy, and its tasks' retry policy."""
+    return _in_attempt(state) or Verdict(Effect.ON_THE_FLY, reason)
+
+
+def of_scale(before: int, after: int, state: State) -> Verdict:
+    """`taskNumber`; a role that is added or removed is one that had or gets none."""
+    settled = _in_attempt(state)
+    if settled is not None:
+        return settled
+    if state is State.WAITS:
+        return Verdict(Effect.ON_THE_FLY, "nothing runs yet: the attempt begins like this")
+    if before == after:
+        return Verdict(Effect.NOTHING, "the role has no task")
+    return Verdict(
+        Effect.ON_THE_FLY, "the Framework is rescaled" if after > before else "the Framework is rescaled, from the tail of the role"
+    )
+
+
+def of_pod(stay: int, retry: Mapping[str, Any], framework_retry: Mapping[str, Any], state: State) -> Verdict:
+    """The Pod of a role.
+
+    `stay` counts the tasks that are there before and after; the retry policies are the new ones.
+    """
+    settled = _in_attempt(state)
+    if settled is not None:
+        return settled
+    if state is State.WAITS:
+        return Verdict(Effect.ON_THE_FLY, "nothing runs yet: the attempt begins like this")
+    if not stay:
+        return Verdict(Effect.ON_THE_FLY, "no task has a Pod of the role yet")
+    if retries(retry):
+        return Verdict(Effect.NEXT_RETRY, f"Pods that run stay as they are; the next attempt of a task has it ({policy(retry)})")
+    if retries(framework_retry):
+        return Verdict(
+            Effect.NEW_ATTEMPT,
+            f"Pods that run stay as they are, and tasks of this role are never retried: the Framework's next attempt has it "
+            f"({policy(framework_retry)})",
+        )
+    return Verdict(
+        Effect.NEW_ATTEMPT,
+        "Pods that run stay as they are, and neither the role's tasks nor the Framework are ever retried: "
+        "to run it, delete the Framework and create it anew",
+    )
+
+
+def of_service(before: Any, after: Any, state: State) -> Verdict:
+    """The Service of a role."""
+    if state in (*_OVER, State.STOPS):
+        return Verdict(Effect.NOTHING, _OVER.get(state, _STOPS))
+    if before is None or state is State.WAITS:
+        if state is State.ENDS:
+            return Verdict(Effect.NEW_ATTEMPT, _ENDS)
+        return Verdict(Effect.ON_THE_FLY, "the Service is created")
+    if after is None:
+        return Verdict(Effect.BY_HAND, "the Service stays until the Framework is deleted: delete it by hand")
+    return Verdict(Effect.BY_HAND, "the Service stays as it is: delete it by hand, and the next edit or attempt creates the new one")
+
+
+_STOPS = "the Framework is told to stop"
+_ENDS = "the attempt is ending: another one, if the retry policy wants it, has it"
+
+
+def _in_attempt(state: State) -> Verdict | None:
+    """What a change that only counts while an attempt runs does when none does."""
+    if state in _OVER:
+        return Verdict(Effect.NOTHING, _OVER[state])
+    if state is State.STOPS:
+        return Verdict(Effect.NOTHING, _STOPS)
+    if state is State.ENDS:
+        return Verdict(Effect.NEW_ATTEMPT, _ENDS)
+    return None
+
+
+def retries(policy: Mapping[str, Any]) -> bool:
+    """Whether a retry policy ever wants a retry."""
+    return bool(policy["fancyRetryPolicy"]) or policy["maxRetryCount"] != 0
+
+
+def policy(policy: Mapping[str, Any]) -> str:
+    """When a policy that does retry retries."""
+    fancy, most = policy["fancyRetryPolicy"], policy["maxRetryCount"]
+    counted = {-2: "after every completion", -1: "after every failure", 0: "", 1: "after a failure, once"}
+    others = counted.get(most, f"after a failure, {most} times at most")
+    if not fancy:
+        return f"retried {others}"
+    return "retried after transient failures" + (f", and otherwise {others}" if others else " only")

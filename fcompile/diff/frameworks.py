@@ -1,0 +1,267 @@
+"""Two compiled Frameworks of one name compared. The work does not grow with the number of tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from fcompile.compile import Compiled
+from fcompile.diff import effects
+from fcompile.diff.compare import ABSENT, ANY, Difference, differences, object_field
+from fcompile.diff.defaults import as_the_server_reads
+from fcompile.diff.effects import ORDER, Effect, State, Verdict
+from fcompile.diff.resources import Amounts, role_requests
+from fcompile.lower.intent import Role
+from fcompile.lower.placeholders import substitute
+from fcompile.model import names
+
+_IGNORED_METADATA = frozenset({"name", "namespace"})
+_POLICIES = ("frameworkAttemptCompletionPolicy", "retryPolicy", "podGracefulDeletionTimeoutSec")
+
+
+class Side(NamedTuple):
+    """A Framework on one side of the comparison."""
+
+    compiled: Compiled
+    place: Callable[[], tuple[str, int]]
+    """File and line; it takes time to find them."""
+    status: Any = None
+    """As the API server has it, where that is known."""
+
+
+class Change(NamedTuple):
+    """A field that differs, and what that does."""
+
+    role: str
+    """Empty: the Framework's own field."""
+    part: str
+    """`framework`, `role`, `pod` or `service`: what the field is in."""
+    field: str
+    before: Any
+    after: Any
+    effect: Effect
+    reason: str
+    pods: tuple[Pods, ...] = ()
+    note: str = ""
+
+
+class Pods(NamedTuple):
+    """Pods of a role that a change concerns, and how."""
+
+    names: str
+    """`train-worker-{0..3}`, as a shell expands it."""
+    number: int
+    what: str
+    """`created`, `deleted`, `kept` (they stay as they are until their next attempt)."""
+
+
+class RoleSize(NamedTuple):
+    """A role and how many tasks it has, before and after. None: it is not there."""
+
+    name: str
+    before: int | None
+    after: int | None
+
+
+class FrameworkDiff(NamedTuple):
+    """What differs in a Framework. One that is `added` or `removed` as a whole has no changes."""
+
+    namespace: str
+    name: str
+    kind: str
+    """`added`, `removed` or `changed`."""
+    effect: Effect
+    """The weightiest of its changes'."""
+    changes: tuple[Change, ...]
+    roles: tuple[RoleSize, ...]
+    resources: dict[str, tuple[int, int]]
+    """What all Pods ask for, before and after, in billionths."""
+    before: tuple[str, int] | None
+    """File and line."""
+    after: tuple[str, int] | None
+
+
+def compare(before: Side | None, after: Side | None) -> FrameworkDiff | None:
+    """What differs between a Framework and its later version; None when nothing does. One of the two is given at least."""
+    side = after or before
+    assert side is not None
+    kind = "added" if before is None else "removed" if after is None else "changed"
+    changes: tuple[Change, ...] = ()
+    if before is not None and after is not None:
+        changes = tuple(_changes(before, after))
+        if not changes:
+            return None
+    return FrameworkDiff(
+        namespace=side.compiled.namespace,
+        name=side.compiled.intent.framework,
+        kind=kind,
+        effect=max((change.effect for change in changes), key=ORDER.index, default=Effect.ON_THE_FLY),
+        changes=changes,
+        roles=_sizes(before, after),
+        resources=_resources(before, after),
+        before=before and before.place(),
+        after=after and after.place(),
+    )
+
+
+def _changes(before: Side, after: Side) -> Iterator[Change]:
+    old, new = before.compiled.framework, after.compiled.framework
+    state = effects.state(old["spec"], new["spec"], before.status)
+    yield from _own(old, new, state)
+    old_roles = {role.name: role for role in before.compiled.intent.roles}
+    new_roles = {role.name: role for role in after.compiled.intent.roles}
+    context = _Context(before, after, state)
+    for name in [*old_roles, *(name for name in new_roles if name not in old_roles)]:
+        yield from context.role(name, old_roles.get(name), new_roles.get(name))
+
+
+def _own(old: Mapping[str, Any], new: Mapping[str, Any], state: State) -> Iterator[Change]:
+    """The Framework's own fields."""
+
+    def changed(found: Difference, verdict: Verdict) -> Change:
+        return Change("", "framework", found.field, found.before, found.after, *verdict)
+
+    yield from (changed(found, effects.of_text(state)) for found in differences(_metadata(old), _metadata(new), ANY, "metadata"))
+    spec, edited = old["spec"], new["spec"]
+    for field in ("description", "managedBy", "executionType", "retryPolicy"):
+        for found in differences(spec.get(field, ABSENT), edited.get(field, ABSENT), ANY, f"spec.{field}"):
+            if field == "managedBy":
+                yield changed(found, effects.of_managed_by())
+            elif field == "executionType":
+                yield changed(found, effects.of_execution_type(found.before, found.after, state))
+            else:
+                yield changed(found, effects.of_text(state) if field == "description" else effects.of_retry_policy(state))
+
+
+def _metadata(framework: Mapping[str, Any]) -> dict[str, Any]:
+    metadata = {key: value for key, value in framework["metadata"].items() if key not in _IGNORED_METADATA}
+    annotations = {key: value for key, value in metadata["annotations"].items() if key != names.DIGEST_ANNOTATION}
+    return {**metadata, "annotations": annotations, "labels": metadata.get("labels") or {}}
+
+
+class _Context:
+    """What the changes of all roles depend on."""
+
+    def __init__(self, before: Side, after: Side, state: State) -> None:
+        self.state = state
+        self.framework = after.compiled.intent.framework
+        self.namespace = after.compiled.namespace
+        self.retry_policy = after.compiled.intent.retry_policy
+        self.ran = _has_run(before, state)
+        self.filled = {path[2:] for path in after.compiled.filled if path[:1] == ("spec",) and len(path) > 2}
+        self.places = {role.name: place for place, role in enumerate(after.compiled.intent.roles)}
+
+    def role(self, name: str, old: Role | None, new: Role | None) -> Iterator[Change]:
+        yield from self._scale(name, old, new)
+        if old is None or new is None:
+            service = new or old
+            if service is not None and service.service is not None:
+                yield from self._service(name, old and old.service, new and new.service)
+            return
+        for policy in _POLICIES:
+            yield from self._policy(name, policy, old, new)
+        yield from self._pod(name, old, new)
+        yield from self._service(name, old.service, new.service)
+
+    def _scale(self, name: str, old: Role | None, new: Role | None) -> Iterator[Change]:
+        before, after = old.task_number if old else 0, new.task_number if new else 0
+        if old is not None and new is not None and before == after:
+            return
+        verdict = effects.of_scale(before, after, self.state)
+        pods: tuple[Pods, ...] = ()
+        if verdict.effect is Effect.ON_THE_FLY and self.state is State.RUNS:
+            pods = (self._pods(name, before, after, "created") if after > before else self._pods(name, after, before, "deleted"),)
+        field = "role" if old is None or new is None else "taskNumber"
+        yield Change(name, "role", field, before if old else ABSENT, after if new else ABSENT, *verdict, pods if before != after else ())
+
+    def _policy(self, name: str, policy: str, old: Role, new: Role) -> Iterator[Change]:
+        for found in differences(old.policies[policy], new.policies[policy], ANY, policy):
+            if policy == "podGracefulDeletionTimeoutSec":
+                verdict = effects.of_force(self.state)
+            elif policy == "retryPolicy":
+                verdict = effects.of_task_policy(self.state, "it decides when a task's attempt has completed")
+            else:
+                verdict = effects.of_task_policy(self.state, "it is held against the tasks that have completed at once")
+            field = found.field if policy.startswith("framework") else f"task.{found.field}"
+            yield Change(name, "role", field, found.before, found.after, *verdict, note=self._zero(name, found))
+
+    def _zero(self, name: str, found: Difference) -> str:
+        """FrameworkController stored zeros where a Framework said nothing; ours stores the manual's defaults."""
+        place = ("taskRoles", self.places[name], *found.field.split("."))[1:]
+        if found.before == 0 and found.before is not False and place in self.filled:
+            return f"the 0 was probably stored by upstream for a field left out, and means no limit; its default is {found.after}"
+        return ""
+
+    def _pod(self, name: str, old: Role, new: Role) -> Iterator[Change]:
+        before, after = (_comparable(role, self.namespace, max(old.task_number, new.task_number)) for role in (old, new))
+        found = [*differences(before["metadata"], after["metadata"], object_field("ObjectMeta"), "metadata")]
+        found += differences(before["spec"], after["spec"], object_field("PodSpec"), "spec")
+        if not found:
+            return
+        stay, added = min(old.task_number, new.task_number), new.task_number - old.task_number
+        verdict = effects.of_pod(stay, new.policies["retryPolicy"], self.retry_policy, self.state)
+        pods = []
+        if self.state is State.RUNS and stay:
+            pods.append(self._pods(name, 0, stay, "kept"))
+        if self.state is State.RUNS and added > 0:
+            pods.append(self._pods(name, old.task_number, new.task_number, "created"))
+        for one in found:
+            yield Change(name, "pod", one.field, one.before, one.after, *verdict, tuple(pods))
+
+    def _service(self, name: str, old: Any, new: Any) -> Iterator[Change]:
+        if old == new:
+            return
+        verdict = effects.of_service(old if self.ran else None, new, self.state)
+        if old is None or new is None:
+            yield Change(
+                name, "service", "service", ABSENT if old is None else _ports(old), ABSENT if new is None else _ports(new), *verdict
+            )
+            return
+        for found in differences(old["spec"], new["spec"], ANY, "service"):
+            yield Change(name, "service", found.field, found.before, found.after, *verdict)
+
+    def _pods(self, role: str, first: int, end: int, what: str) -> Pods:
+        index = f"{{{first}..{end - 1}}}" if end - first > 1 else str(first)
+        return Pods(names.pod_name(self.framework, role, index), end - first, what)
+
+
+def _has_run(before: Side, state: State) -> bool:
+    """Whether there can be Services of an earlier attempt."""
+    status = before.status if isinstance(before.status, dict) else {}
+    retries = status.get("retryPolicyStatus")
+    return state is not State.WAITS or bool(isinstance(retries, dict) and retries.get("totalRetriedCount"))
+
+
+def _ports(service: Mapping[str, Any]) -> str:
+    ports = ", ".join(f"{port['port']}/{port['protocol']}" for port in service["spec"].get("ports", ()))
+    return f"{service['metadata']['name']}" + (f" ({ports})" if ports else "")
+
+
+def _comparable(role: Role, namespace: str, most: int) -> dict[str, Any]:
+    """The role's Pod for comparison: the namespace as it is, the index too where only one task has ever been meant."""
+    values = {names.FRAMEWORK_NAMESPACE: namespace}
+    if most <= 1:
+        values[names.TASK_INDEX] = "0"
+    made: dict[str, Any] = substitute(role.pod, values)
+    return as_the_server_reads(made)
+
+
+def _sizes(before: Side | None, after: Side | None) -> tuple[RoleSize, ...]:
+    old = {role.name: role.task_number for role in before.compiled.intent.roles} if before else {}
+    new = {role.name: role.task_number for role in after.compiled.intent.roles} if after else {}
+    return tuple(RoleSize(name, old.get(name), new.get(name)) for name in [*old, *(name for name in new if name not in old)])
+
+
+def _resources(before: Side | None, after: Side | None) -> dict[str, tuple[int, int]]:
+    old, new = _total(before), _total(after)
+    return {name: (old.get(name, 0), new.get(name, 0)) for name in [*old, *(name for name in new if name not in old)]}
+
+
+def _total(side: Side | None) -> Amounts:
+    total: Amounts = {}
+    if side is None or side.compiled.intent.execution_type == "Stop":
+        return total
+    for role in side.compiled.intent.roles:
+        for name, amount in role_requests(role.pod, role.task_number).items():
+            total[name] = total.get(name, 0) + amount
+    return total

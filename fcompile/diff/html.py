@@ -1,0 +1,38 @@
+"""The comparison as one page that needs nothing else: no scripts, no network."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from fcompile import __version__
+from fcompile.diff import words
+from fcompile.diff.compare import ABSENT
+from fcompile.diff.effects import ORDER
+from fcompile.diff.result import Result
+from fcompile.errors import UsageError
+
+TEMPLATE = "page.html.jinja"
+_OPEN = 10
+"""Up to so many Frameworks are shown unfolded."""
+
+
+def write(result: Result) -> Iterator[str]:
+    """The page. Raises UsageError when jinja2 is not installed."""
+    try:
+        from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    except ImportError:
+        raise UsageError("--format html needs jinja2: pip install 'fcompile[html]'") from None
+    environment = Environment(
+        loader=FileSystemLoader(os.path.dirname(__file__)),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    page = environment.get_template(TEMPLATE)
+    counts = {effect: sum(one.kind == "changed" and one.effect is effect for one in result.frameworks) for effect in ORDER}
+    return iter(
+        [page.render(result=result, words=words, ABSENT=ABSENT, counts=counts, open=len(result.frameworks) <= _OPEN, version=__version__)]
+    )

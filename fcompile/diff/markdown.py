@@ -1,0 +1,126 @@
+"""The comparison as a comment on a pull request."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from fcompile.diagnostics.visible import visible
+from fcompile.diff import words
+from fcompile.diff.compare import ABSENT
+from fcompile.diff.effects import Effect
+from fcompile.diff.frameworks import Change, FrameworkDiff
+from fcompile.diff.result import ObjectDiff, Result
+
+MOST = 60_000
+"""Characters: a comment on GitHub ends at 65,536."""
+_OPEN = 5
+"""Up to so many Frameworks are shown unfolded."""
+MARKS = {
+    Effect.NOTHING: "⚪",
+    Effect.ON_THE_FLY: "🟢",
+    Effect.NEXT_RETRY: "🟡",
+    Effect.NEW_ATTEMPT: "🟠",
+    Effect.BY_HAND: "🟣",
+    Effect.REFUSED: "🔴",
+}
+
+
+def write(result: Result) -> Iterator[str]:
+    """The whole comment."""
+    yield f"### {words.summary(result)}\n"
+    fold = len(result.frameworks) + len(result.objects) > _OPEN
+    sections = [_framework(one, fold) for one in result.frameworks] + [_object(one) for one in result.objects]
+    size = 0
+    for place, section in enumerate(sections):
+        size += len(section)
+        if size > MOST:
+            yield f"\n… and {words.counted(len(sections) - place, 'more object')} that would not fit into a comment.\n"
+            return
+        yield section
+
+
+def _framework(framework: FrameworkDiff, fold: bool) -> str:
+    mark = {"added": "➕", "removed": "➖"}.get(framework.kind) or MARKS[framework.effect]
+    title = f"{mark} <b>{framework.namespace}/{framework.name}</b>: {words.headline(framework)}"
+    body = "".join(_body(framework))
+    if fold:
+        return f"\n<details><summary>{title}</summary>\n{body}\n</details>\n"
+    return f"\n#### {title}\n{body}"
+
+
+def _body(framework: FrameworkDiff) -> Iterator[str]:
+    yield f"\n{code(words.place(framework))}\n"
+    if framework.kind != "changed":
+        yield f"\nTasks: {', '.join(map(words.size, framework.roles)) or 'none'}\n"
+    for group in words.groups(framework):
+        title = words.TITLES[group.effect]
+        pods = f" {_sentence(words.pods(group))}" if group.pods else ""
+        yield f"\n{MARKS[group.effect]} **{title[0].upper()}{title[1:]}**: {_plain(group.reason)}.{pods}\n"
+        yield from _changes(group.changes)
+    yield from _resources(framework)
+
+
+def _changes(changes: list[Any]) -> Iterator[str]:
+    short = [change for change in changes if not _is_long(change)]
+    if short:
+        yield "\n| field | before | after |\n| --- | --- | --- |\n"
+        for change in short:
+            before, after = (_cell(side) for side in (change.before, change.after))
+            note = f"<br>{_plain(change.note)}" if getattr(change, "note", "") else ""
+            yield f"| {code(_label(change), table=True)}{note} | {before} | {after} |\n"
+    for change in changes:
+        if _is_long(change):
+            lines = "\n".join(f"{sign}{line}" for sign, line in words.lines(change.before, change.after))
+            fence = _fence(lines, 3)
+            yield f"\n{code(_label(change))}\n{fence}diff\n{lines}\n{fence}\n"
+
+
+def _is_long(change: Any) -> bool:
+    return words.is_text(change.before) or words.is_text(change.after)
+
+
+def _label(change: Any) -> str:
+    return words.label(change) if isinstance(change, Change) else visible(change.field)
+
+
+def _cell(side: Any) -> str:
+    return "*not set*" if side is ABSENT else code(words.value(side), table=True)
+
+
+def _resources(framework: FrameworkDiff) -> Iterator[str]:
+    rows = words.resources(framework)
+    if framework.kind == "changed":
+        if any(row.change for row in rows):
+            yield "\n| asks for | before | after | |\n| --- | ---: | ---: | ---: |\n"
+            yield from (f"| {code(row.name)} | {row.before} | {row.after} | {row.change} |\n" for row in rows)
+    elif rows:
+        yield f"\nAsks for: {', '.join(f'{row.after if framework.after else row.before} {code(row.name)}' for row in rows)}\n"
+
+
+def _object(thing: ObjectDiff) -> str:
+    name = "/".join(filter(None, (thing.namespace, thing.name)))
+    return f"\n#### {code(visible(f'{thing.kind} {name}'))} {thing.change}\n" + "".join(_changes(list(thing.differences)))
+
+
+def code(text: str, table: bool = False) -> str:
+    """A code span of any text on one line: nothing in it is formatting, a link or a mention."""
+    text = text.replace("|", "\\|") if table else text
+    fence = _fence(text, 1)
+    return f"{fence} {text} {fence}" if len(fence) > 1 or not text.strip() or text[:1] == " " else f"{fence}{text}{fence}"
+
+
+def _fence(text: str, least: int) -> str:
+    longest = max(map(len, re.findall("`+", text)), default=0)
+    return "`" * max(least, longest + 1)
+
+
+def _plain(text: str) -> str:
+    """Our own words, some of which are fields."""
+    return text.replace("<", "&lt;")
+
+
+def _sentence(text: str) -> str:
+    """`words.pods` with the names as code."""
+    return re.sub(r": (\S+?)(;|$)", lambda found: f": {code(found[1])}{found[2]}", text) + "."

@@ -1,0 +1,92 @@
+"""What a whole comparison came to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple, TypeVar
+
+from fcompile.diff.compare import Difference, differences, object_field
+from fcompile.diff.defaults import as_the_server_reads
+from fcompile.diff.frameworks import FrameworkDiff, Side, compare
+from fcompile.model.framework import SERVER_SET
+
+K = TypeVar("K")
+Key = tuple[str, str]
+"""Namespace and name of a Framework."""
+ObjectKey = tuple[str, str, str, str]
+"""Group, kind, namespace and name of another object."""
+
+
+class ObjectDiff(NamedTuple):
+    """What differs in an object that is no Framework. One that is added or removed as a whole has no differences."""
+
+    kind: str
+    namespace: str
+    name: str
+    change: str
+    """`added`, `removed` or `changed`."""
+    differences: tuple[Difference, ...]
+    before: str
+    """The file."""
+    after: str
+
+
+class Result(NamedTuple):
+    """Everything that differs, Frameworks in the order of the new side, then other objects."""
+
+    frameworks: tuple[FrameworkDiff, ...]
+    objects: tuple[ObjectDiff, ...]
+
+    @property
+    def differs(self) -> bool:
+        return bool(self.frameworks or self.objects)
+
+
+class Object(NamedTuple):
+    """An object of another kind on one side."""
+
+    value: dict[str, Any]
+    file: str
+
+
+def compare_all(
+    before: Mapping[Key, Side], after: Mapping[Key, Side], objects: tuple[Mapping[ObjectKey, Object], Mapping[ObjectKey, Object]]
+) -> Result:
+    """Hold two sides against each other."""
+    frameworks = (compare(before.get(key), after.get(key)) for key in _both(before, after))
+    others = (_object(key, objects[0].get(key), objects[1].get(key)) for key in _both(*objects))
+    return Result(tuple(filter(None, frameworks)), tuple(filter(None, others)))
+
+
+def _both(before: Iterable[K], after: Iterable[K]) -> list[K]:
+    """The keys of the new side in their order, then those that are only on the old one."""
+    kept = dict.fromkeys(after)
+    return [*kept, *(key for key in before if key not in kept)]
+
+
+def _object(key: ObjectKey, before: Object | None, after: Object | None) -> ObjectDiff | None:
+    _, kind, namespace, name = key
+    found: tuple[Difference, ...] = ()
+    if before is not None and after is not None:
+        found = tuple(_differences(kind, before.value, after.value))
+        if not found:
+            return None
+    change = "added" if before is None else "removed" if after is None else "changed"
+    return ObjectDiff(kind, namespace, name, change, found, before.file if before else "", after.file if after else "")
+
+
+def _differences(kind: str, before: dict[str, Any], after: dict[str, Any]) -> Iterable[Difference]:
+    before, after = _own(before), _own(after)
+    if kind == "Pod" and isinstance(before.get("spec"), dict) and isinstance(after.get("spec"), dict):
+        before, after = as_the_server_reads(before), as_the_server_reads(after)
+        yield from differences(before.pop("spec"), after.pop("spec"), object_field("PodSpec"), "spec")
+    yield from differences(before, after)
+
+
+def _own(value: dict[str, Any]) -> dict[str, Any]:
+    """Without what only a server writes."""
+    metadata = value.get("metadata")
+    kept = {key: item for key, item in value.items() if key != "status"}
+    if isinstance(metadata, dict):
+        kept["metadata"] = {key: item for key, item in metadata.items() if key not in SERVER_SET}
+    return kept

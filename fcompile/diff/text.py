@@ -1,0 +1,96 @@
+"""The comparison for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from fcompile.diagnostics.visible import visible, width
+from fcompile.diff import words
+from fcompile.diff.compare import ABSENT
+from fcompile.diff.effects import Effect
+from fcompile.diff.frameworks import FrameworkDiff
+from fcompile.diff.result import ObjectDiff, Result
+
+_COLORS = {
+    Effect.NOTHING: "2",
+    Effect.ON_THE_FLY: "1;32",
+    Effect.NEXT_RETRY: "1;33",
+    Effect.NEW_ATTEMPT: "1;35",
+    Effect.BY_HAND: "1;35",
+    Effect.REFUSED: "1;31",
+}
+_BOLD, _DIM, _OLD, _NEW = "1", "2", "31", "32"
+
+
+class Painter:
+    """Writes a result, in colour or not."""
+
+    def __init__(self, color: bool, columns: int) -> None:
+        self._color, self._columns = color, columns
+
+    def write(self, result: Result) -> Iterator[str]:
+        """The whole text, in pieces."""
+        for framework in result.frameworks:
+            yield from (f"{line}\n" for line in self._framework(framework))
+            yield "\n"
+        for thing in result.objects:
+            yield from (f"{line}\n" for line in self._object(thing))
+            yield "\n"
+        yield words.summary(result) + "\n"
+
+    def _framework(self, framework: FrameworkDiff) -> Iterator[str]:
+        name = f"{framework.namespace}/{framework.name}"
+        color = {"added": _COLORS[Effect.ON_THE_FLY], "removed": _COLORS[Effect.REFUSED]}.get(framework.kind, _COLORS[framework.effect])
+        yield f"{self._paint(name, _BOLD)}  {self._paint(words.headline(framework), color)}  {self._paint(words.place(framework), _DIM)}"
+        if framework.kind != "changed":
+            yield f"  tasks: {', '.join(map(words.size, framework.roles)) or 'none'}"
+        for group in words.groups(framework):
+            yield f"  {self._paint(words.TITLES[group.effect], _COLORS[group.effect])}{self._paint(': ' + group.reason, _DIM)}"
+            for change in group.changes:
+                yield from self._change(words.label(change), change)
+                if change.note:
+                    yield self._paint(f"      {change.note}", _DIM)
+            if group.pods:
+                yield f"      {words.pods(group)}"
+        yield from self._resources(framework)
+
+    def _object(self, thing: ObjectDiff) -> Iterator[str]:
+        name = "/".join(filter(None, (thing.namespace, thing.name)))
+        head = self._paint(visible(f"{thing.kind} {name}"), _BOLD)
+        yield f"{head}  {thing.change}  {self._paint(visible(thing.after or thing.before), _DIM)}"
+        for one in thing.differences:
+            yield from self._change(visible(one.field), one)
+
+    def _change(self, label: str, change: Any) -> Iterator[str]:
+        if words.is_text(change.before) or words.is_text(change.after):
+            yield f"    {label}:{' added' if change.before is ABSENT else ' removed' if change.after is ABSENT else ''}"
+            for sign, line in words.lines(change.before, change.after):
+                yield self._paint(f"      {sign} {line}", {"-": _OLD, "+": _NEW}.get(sign, _DIM))
+            return
+        before, after = words.arrow(change)
+        old, new = (
+            self._paint(before, _DIM if change.before is ABSENT else _OLD),
+            self._paint(after, _DIM if change.after is ABSENT else _NEW),
+        )
+        if width(f"    {label}: {before} → {after}") <= self._columns:
+            yield f"    {label}: {old} → {new}"
+        else:
+            yield from (f"    {label}:", f"        {old}", f"      → {new}")
+
+    def _resources(self, framework: FrameworkDiff) -> Iterator[str]:
+        rows = words.resources(framework)
+        changed = framework.kind != "changed" or any(row.change for row in rows)
+        if not rows or not changed:
+            return
+        yield "  asks for"
+        name, before, after = (max(len(row[column]) for row in rows) for column in (0, 1, 2))
+        for row in rows:
+            if framework.kind == "changed":
+                text = f"{row.before:>{before}} → {row.after:>{after}}  {self._paint(row.change, _BOLD)}".rstrip()
+            else:
+                text = f"{row.after:>{after}}" if framework.kind == "added" else f"{row.before:>{before}}"
+            yield f"    {row.name:<{name}}  {text}"
+
+    def _paint(self, text: str, color: str) -> str:
+        return f"\x1b[{color}m{text}\x1b[0m" if self._color and text else text

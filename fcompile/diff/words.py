@@ -1,0 +1,182 @@
+"""What the formats for people say in the same words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from itertools import groupby
+from typing import Any, NamedTuple
+
+from fcompile.diagnostics.visible import visible
+from fcompile.diff.compare import ABSENT
+from fcompile.diff.effects import ORDER, Effect
+from fcompile.diff.frameworks import Change, FrameworkDiff, Pods, RoleSize
+from fcompile.diff.resources import by_importance, shown
+from fcompile.diff.result import Result
+
+TITLES = {
+    Effect.NOTHING: "changes nothing that runs",
+    Effect.ON_THE_FLY: "applied on the fly",
+    Effect.NEXT_RETRY: "Pods get it on their next retry",
+    Effect.NEW_ATTEMPT: "needs a new attempt",
+    Effect.BY_HAND: "stays until somebody deletes it",
+    Effect.REFUSED: "refused by the API server",
+}
+_SHORT = {
+    Effect.NOTHING: "without effect",
+    Effect.ON_THE_FLY: "on the fly",
+    Effect.NEXT_RETRY: "on the next retry of a Pod",
+    Effect.NEW_ATTEMPT: "in a new attempt",
+    Effect.BY_HAND: "by hand",
+    Effect.REFUSED: "refused",
+}
+DONE = {"created": ("is created", "are created"), "deleted": ("is deleted", "are deleted"), "kept": ("stays as it is", "stay as they are")}
+_LONGEST = 2000
+
+
+class Group(NamedTuple):
+    """Changes with one effect for one reason."""
+
+    effect: Effect
+    reason: str
+    pods: tuple[Pods, ...]
+    changes: list[Change]
+
+
+def groups(framework: FrameworkDiff) -> list[Group]:
+    """The changes by what they do, the weightiest last."""
+
+    def alike(change: Change) -> tuple[int, str, tuple[Pods, ...]]:
+        return ORDER.index(change.effect), change.reason, change.pods
+
+    found = sorted(framework.changes, key=lambda change: ORDER.index(change.effect))
+    return [Group(ORDER[key[0]], key[1], key[2], list(changes)) for key, changes in groupby(found, alike)]
+
+
+def headline(framework: FrameworkDiff) -> str:
+    """What becomes of the whole Framework."""
+    if framework.kind == "added":
+        return "new: it is created"
+    if framework.kind == "removed":
+        return "gone: deleting it ends all of its Pods"
+    if framework.effect is Effect.REFUSED:
+        return "refused by the API server, the whole edit"
+    return TITLES[framework.effect]
+
+
+def place(framework: FrameworkDiff) -> str:
+    """Where it stands: `b.yaml:3`, with the old file when it is another."""
+    old, new = framework.before, framework.after
+    one = new or old
+    assert one is not None
+    text = f"{visible(one[0])}:{one[1]}"
+    return f"{text}, was {visible(old[0])}" if old and new and old[0] != new[0] and not _same_name(old[0], new[0]) else text
+
+
+def _same_name(one: str, other: str) -> bool:
+    return one.rpartition("/")[2] == other.rpartition("/")[2]
+
+
+def label(change: Change) -> str:
+    """`worker: spec.containers[main].image`."""
+    return visible(f"{change.role}: {change.field}" if change.role else change.field)
+
+
+def is_text(value: Any) -> bool:
+    """Whether a value is shown as lines."""
+    return isinstance(value, str) and "\n" in value.rstrip("\n")
+
+
+def value(value: Any) -> str:
+    """A value on one line. A text has quotes only where it could be taken for something else."""
+    text = value if isinstance(value, str) and not _needs_quotes(value) else json.dumps(value, ensure_ascii=False)
+    return visible(text if len(text) <= _LONGEST else text[:_LONGEST] + "…")
+
+
+def _needs_quotes(text: str) -> bool:
+    if text != text.strip() or "\n" in text or text in ("", "not set"):
+        return True
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def lines(before: Any, after: Any) -> Iterator[tuple[str, str]]:
+    """The lines that differ between two texts, each with `-`, `+` or a space (near them) before it, and `…` for what is between."""
+    from difflib import SequenceMatcher
+
+    old, new = (side.splitlines() if isinstance(side, str) else [] for side in (before, after))
+    for number, block in enumerate(SequenceMatcher(None, old, new, autojunk=False).get_grouped_opcodes(2)):
+        if number:
+            yield "…", ""
+        for what, i1, i2, j1, j2 in block:
+            if what == "equal":
+                yield from ((" ", visible(line)) for line in old[i1:i2])
+            else:
+                yield from (("-", visible(line)) for line in old[i1:i2])
+                yield from (("+", visible(line)) for line in new[j1:j2])
+
+
+def pods(group: Group) -> str:
+    """`4 Pods stay as they are: train-worker-{0..3}; …`, or nothing."""
+    return "; ".join(f"{counted(one.number, 'Pod')} {DONE[one.what][one.number != 1]}: {one.names}" for one in group.pods)
+
+
+def size(role: RoleSize) -> str:
+    """`worker 4 → 6`."""
+    if role.before is None or role.after is None:
+        return f"{role.name} {role.after if role.before is None else role.before}"
+    return f"{role.name} {role.before}" + (f" → {role.after}" if role.after != role.before else "")
+
+
+class Resource(NamedTuple):
+    """What is asked for of a resource."""
+
+    name: str
+    before: str
+    after: str
+    change: str
+    """`+176`, or empty."""
+
+
+def resources(framework: FrameworkDiff) -> list[Resource]:
+    """What all Pods of the Framework ask for, so far as there is anything."""
+    rows = []
+    for name in sorted(framework.resources, key=by_importance):
+        before, after = framework.resources[name]
+        if before or after:
+            sign = "+" if after > before else "-"
+            change = f"{sign}{shown(name, abs(after - before))}" if before != after and framework.kind == "changed" else ""
+            rows.append(Resource(visible(name), shown(name, before), shown(name, after), change))
+    return rows
+
+
+def total(result: Result) -> str:
+    """`2 Frameworks differ`."""
+    number = len(result.frameworks)
+    return f"{counted(number, 'Framework')} {'differs' if number == 1 else 'differ'}"
+
+
+def summary(result: Result) -> str:
+    """`2 Frameworks differ: 1 in a new attempt, 1 new.`"""
+    if not result.differs:
+        return "No differences in what will run."
+    parts = []
+    if result.frameworks:
+        kinds = [{"added": "new", "removed": "gone"}.get(one.kind, _SHORT[one.effect]) for one in result.frameworks]
+        listed = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
+        parts.append(f"{total(result)}: {listed}")
+    if result.objects:
+        parts.append(f"{counted(len(result.objects), 'other object')} {'differ' if len(result.objects) > 1 else 'differs'}")
+    return "; ".join(parts) + "."
+
+
+def counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def arrow(change: Any) -> tuple[str, str]:
+    """The two sides of a change on one line; `not set` for what is not there."""
+    return tuple("not set" if side is ABSENT else value(side) for side in (change.before, change.after))  # type: ignore[return-value]
