@@ -231,18 +231,20 @@ class Runner:
 
     async def _act(self, action: Action, key: Key | None) -> None:
         assert self.status is not None
-        about = self._about(key)
+        about, decided = self._about(key), self._decided(key)
         try:
             result = await perform(self.outside, action, Scene(self.framework, self.status, self.config_map, self.stamps))
+            # Meanwhile the attempt may have gone, and its tasks with it: what was done for them means nothing to those that came after.
+            if result is not None and self._about(key) is about:
+                result(self._sync())
         except (Failed, Unreachable):
+            pass
+        if self._decided(key) != decided:
+            self._failures.pop(key, None)
+            self._done(key)
+        else:  # Nothing follows from it, or not before it is seen: it may be decided once more, but not at once.
             failures = self._failures[key] = self._failures.get(key, 0) + 1
             asyncio.get_running_loop().call_later(backoff(failures), self._done, key)
-            return
-        self._failures.pop(key, None)
-        # Meanwhile the attempt may have gone, and its tasks with it: what was done for them means nothing to those that came after.
-        if result is not None and self._about(key) is about:
-            result(self._sync())
-        self._done(key)
 
     def _done(self, key: Key | None) -> None:
         self._busy.discard(key)

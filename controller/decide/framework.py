@@ -44,7 +44,7 @@ def sync_framework(sync: Sync, keys: Iterable[Key] | None = None) -> None:
     if status.settled > status.stored or rescale(sync) or _copy_timeouts(sync):
         return
     if status.state == COMPLETED:
-        if sync.due(status.transition_time, sync.settings.completed_retention):
+        if sync.due(status.transition_time, sync.settings.completed_retention) and not sync.deleting:
             sync.actions.append(DeleteFramework(sync.uid))
         return
     if None in sync.busy:
@@ -78,7 +78,8 @@ def _config_map(sync: Sync) -> bool:
     if found is not None and found.uid != status.attempt.object_uid:
         if found.controller == sync.uid:
             # One that was made without living to store its uid.
-            sync.actions.append(DeleteConfigMap(found.uid))
+            if not found.deleting:
+                sync.actions.append(DeleteConfigMap(found.uid))
             return False
         found = None
     if found is None:

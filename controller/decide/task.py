@@ -57,8 +57,9 @@ def _remove_stranger(sync: Sync, role: Role, task: Task, pod: Pod) -> bool:
     """Delete a Pod that is ours and yet not the one that the status knows; whether it was one."""
     if sync.config_map is None or pod.controller != sync.config_map.uid:
         return False
-    force = pod.deletion_start is not None and _overdue(sync, role, task, pod)
-    sync.actions.append(DeletePod(role.name, task.index, pod.uid, force))
+    force = _overdue(sync, role, task, pod)
+    if force or pod.deletion_start is None:
+        sync.actions.append(DeletePod(role.name, task.index, pod.uid, force))
     return True
 
 

@@ -1,0 +1,310 @@
+"""Lives of Frameworks, each short and of another kind: what the rows of this folder put under strain.
+
+What is done to a Framework follows what is seen of it, not the clock, so that a life stays the same when all takes longer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from fcontroller.api import Answer, Json, collection, path_of
+from fcontroller.memory_api.answers import failure
+from tests.safety.world import NAMESPACE, RETRY, World, policy, role
+
+Life = Callable[[World], None]
+SCENARIOS: dict[str, Life] = {}
+OFTEN = {"fancyRetryPolicy": True, "maxRetryCount": 3}
+NEVER_DONE = policy(-1, -1)
+
+
+def scenario(life: Life) -> Life:
+    SCENARIOS[life.__name__] = life
+    return life
+
+
+def live(world: World, name: str) -> Json:
+    """Go through a life, to its end; returns what there is then."""
+    SCENARIOS[name](world)
+    world.settle()
+    return world.end()
+
+
+def runs(world: World, count: int, name: str = "f") -> None:
+    """Wait until so many Pods run."""
+    world.until(lambda: sum(pod["status"]["phase"] == "Running" for pod in _pods(world, name)) == count, 60)
+    world.run(1.5)
+
+
+def _pods(world: World, name: str) -> list[Json]:
+    return [pod for key, pod in world.all("pods").items() if key.startswith(f"{name}-") and "deletionTimestamp" not in pod["metadata"]]
+
+
+def is_in(world: World, state: str, name: str = "f") -> None:
+    world.until(lambda: world.status(name).get("state") == state, 120)
+
+
+@scenario
+def all_succeed(world: World) -> None:
+    world.make({"taskRoles": [role("a", 3, run="1")]})
+
+
+@scenario
+def tasks_and_framework_are_retried(world: World) -> None:
+    world.make({"retryPolicy": RETRY, "taskRoles": [role("a", 2, run="1", exits="200,1,1,0", task={"retryPolicy": RETRY})]})
+
+
+@scenario
+def the_workers_decide(world: World) -> None:
+    roles = [role("ps", 2), role("worker", 2, run="1", frameworkAttemptCompletionPolicy=policy(1, 2))]
+    world.make({"taskRoles": roles})
+
+
+@scenario
+def fails_for_good(world: World) -> None:
+    world.make({"retryPolicy": OFTEN, "taskRoles": [role("a", 1, run="1", exits="210", task={"retryPolicy": OFTEN}), role("b", 1)]})
+
+
+@scenario
+def conflicts_wait(world: World) -> None:
+    world.make({"retryPolicy": OFTEN, "taskRoles": [role("a", 1, run="1", exits="201,0"), role("b", 1, run="3")]})
+
+
+@scenario
+def stops_while_a_retry_waits(world: World) -> None:
+    world.make({"retryPolicy": OFTEN, "taskRoles": [role("a", 1, run="1", exits="201")]})
+    world.until(lambda: world.status().get("retryPolicyStatus", {}).get("retryDelaySec"), 60, 0.1)
+    world.stop()
+
+
+@scenario
+def scaled_up(world: World) -> None:
+    world.make({"taskRoles": [role("a", 1)]})
+    runs(world, 1)
+    world.edit("taskRoles/0/taskNumber", 3)
+    runs(world, 3)
+
+
+@scenario
+def scaled_down(world: World) -> None:
+    world.make({"taskRoles": [role("a", 3)]})
+    runs(world, 3)
+    world.edit("taskRoles/0/taskNumber", 1)
+
+
+@scenario
+def scaled_down_and_up(world: World) -> None:
+    world.make({"taskRoles": [role("a", 3)]})
+    runs(world, 3)
+    world.edit("taskRoles/0/taskNumber", 1)
+    world.run(0.3)
+    world.edit("taskRoles/0/taskNumber", 4)
+    runs(world, 4)
+
+
+@scenario
+def roles_come(world: World) -> None:
+    world.make({"taskRoles": [role("a", 1)]})
+    runs(world, 1)
+    world.apply({"taskRoles": [role("a", 1), role("b", 2)]})
+    runs(world, 3)
+
+
+@scenario
+def roles_go(world: World) -> None:
+    world.make({"taskRoles": [role("a", 1), role("b", 2), role("c", 1)]})
+    runs(world, 4)
+    world.apply({"taskRoles": [role("a", 1), role("c", 1)]})
+
+
+@scenario
+def roles_go_and_come_again(world: World) -> None:
+    world.make({"taskRoles": [role("a", 1), role("b", 1)]})
+    runs(world, 2)
+    world.apply({"taskRoles": [role("a", 1)]})
+    world.run(0.2)
+    world.apply({"taskRoles": [role("a", 1), role("b", 2)]})
+    runs(world, 3)
+
+
+@scenario
+def stops(world: World) -> None:
+    world.make({"taskRoles": [role("a", 2)]})
+    runs(world, 2)
+    world.stop()
+
+
+@scenario
+def never_starts(world: World) -> None:
+    world.make({"executionType": "Create", "taskRoles": [role("a", 2)]})
+    world.settle()
+    world.stop()
+
+
+@scenario
+def starts_late(world: World) -> None:
+    world.make({"executionType": "Create", "taskRoles": [role("a", 3, run="1")]})
+    world.settle()
+    world.edit("taskRoles/0/taskNumber", 1)
+    world.settle()
+    world.edit("executionType", "Start")
+
+
+@scenario
+def a_pod_is_deleted(world: World) -> None:
+    world.make({"taskRoles": [role("a", 2, task={"retryPolicy": RETRY})]})
+    runs(world, 2)
+    world.delete("pods", "f-a-0")
+    runs(world, 2)
+
+
+@scenario
+def a_deleted_pod_ends_it(world: World) -> None:
+    world.make({"taskRoles": [role("a", 2)]})
+    runs(world, 2)
+    world.delete("pods", "f-a-0")
+
+
+@scenario
+def the_config_map_is_deleted(world: World) -> None:
+    world.make({"retryPolicy": RETRY, "taskRoles": [role("a", 2)]})
+    runs(world, 2)
+    world.delete("configmaps", "f-attempt", propagationPolicy="Foreground")
+    world.until(lambda: world.status()["attemptStatus"]["id"] == 1, 60)
+    runs(world, 2)
+
+
+@scenario
+def the_config_map_is_deleted_and_its_pods_later(world: World) -> None:
+    world.watcher.foreground = False
+    world.make({"taskRoles": [role("a", 2)]})
+    runs(world, 2)
+    world.delete("configmaps", "f-attempt", propagationPolicy="Background")
+
+
+@scenario
+def a_pod_is_refused(world: World) -> None:
+    world.server.admit = lambda pod: _refusal(422, "Invalid", "spec.containers[0].image: Required value")
+    world.make({"taskRoles": [role("a", 1)]})
+
+
+@scenario
+def a_pod_is_forbidden(world: World) -> None:
+    world.server.admit = lambda pod: _refusal(403, "Forbidden", "no") if pod["metadata"]["name"] == "f-a-0" else None
+    world.make({"taskRoles": [role("a", 1), role("b", 1)]})
+
+
+@scenario
+def a_quota_is_full_for_a_while(world: World) -> None:
+    world.server.admit = lambda pod: _refusal(403, "Forbidden", "exceeded quota: q") if world.loop.passed < 3 else None
+    world.make({"taskRoles": [role("a", 2, run="1")]})
+
+
+def _refusal(code: int, reason: str, message: str) -> Answer:
+    return Answer(code, failure(code, reason, message))
+
+
+@scenario
+def a_finished_pod_is_held(world: World) -> None:
+    spec = {"taskRoles": [role("a", 1, run="1", exits="1,0", task={"retryPolicy": RETRY})]}
+    spec["taskRoles"][0]["task"]["pod"]["metadata"]["finalizers"] = ["example.com/hold"]
+    world.make(spec)
+    while world.status().get("state") != "Completed":
+        world.run(5)
+        assert world.loop.passed < 120
+        if any("deletionTimestamp" in pod["metadata"] for pod in world.all("pods").values()):
+            path = path_of("pods", NAMESPACE, "f-a-0")
+            assert world.server.write("PATCH", path, [{"op": "remove", "path": "/metadata/finalizers"}]).ok
+
+
+@scenario
+def a_node_is_lost_and_its_pods_are_forced(world: World) -> None:
+    world.make({"taskRoles": [role("a", 2, task={"retryPolicy": RETRY, "podGracefulDeletionTimeoutSec": 5})]})
+    runs(world, 2)
+    world.kubelet.lost = True
+    world.delete("pods", "f-a-0")
+    world.run(20)
+    world.kubelet.catch_up()
+    runs(world, 2)
+
+
+@scenario
+def a_node_is_lost_and_waited_for(world: World) -> None:
+    world.make({"taskRoles": [role("a", 1, task={"retryPolicy": RETRY})]})
+    runs(world, 1)
+    world.kubelet.lost = True
+    world.delete("pods", "f-a-0")
+    world.run(200)
+    world.kubelet.catch_up()
+    runs(world, 1)
+
+
+@scenario
+def the_framework_is_deleted(world: World) -> None:
+    world.make({"taskRoles": [role("a", 2)]})
+    runs(world, 2)
+    world.delete("frameworks", "f", propagationPolicy="Foreground")
+
+
+@scenario
+def the_framework_is_deleted_and_made_again(world: World) -> None:
+    world.make({"taskRoles": [role("a", 2)]})
+    runs(world, 2)
+    world.delete("frameworks", "f", propagationPolicy="Background")
+    world.make({"taskRoles": [role("a", 1), role("b", 1)]})
+    world.until(lambda: set(world.all("pods")) == {"f-a-0", "f-b-0"}, 120)
+    runs(world, 2)
+
+
+@scenario
+def a_pod_is_replaced_by_a_strange_one(world: World) -> None:
+    world.make({"taskRoles": [role("a", 1, task={"retryPolicy": RETRY})]})
+    runs(world, 1)
+    world.delete("pods", "f-a-0", gracePeriodSeconds=0)
+    strange = {"metadata": {"name": "f-a-0"}, "spec": {"containers": [{"name": "x", "image": "y"}]}}
+    assert world.server.write("POST", collection("pods", NAMESPACE), strange).ok
+    world.run(10)
+    assert world.all("pods")["f-a-0"]["spec"]["containers"][0]["image"] == "y"
+    world.delete("pods", "f-a-0")
+    runs(world, 1)
+
+
+@scenario
+def a_strange_config_map_is_in_the_way(world: World) -> None:
+    strange = {"metadata": {"name": "f-attempt", "labels": {"FC_FRAMEWORK_NAME": "f"}}, "data": {"mine": "yes"}}
+    assert world.server.write("POST", collection("configmaps", NAMESPACE), strange).ok
+    world.make({"taskRoles": [role("a", 1, run="1")]})
+    world.run(10)
+    assert world.all("configmaps")["f-attempt"]["data"] == {"mine": "yes"}
+    world.delete("configmaps", "f-attempt")
+    is_in(world, "Completed")
+
+
+@scenario
+def a_new_template_counts_from_the_next_pod_on(world: World) -> None:
+    world.make({"taskRoles": [role("a", 2, task={"retryPolicy": RETRY})]})
+    runs(world, 2)
+    world.edit("taskRoles/0/task/pod/spec/containers/0/image", "b")
+    world.run(1)
+    world.delete("pods", "f-a-0")
+    runs(world, 2)
+    images = {name: pod["spec"]["containers"][0]["image"] for name, pod in world.all("pods").items()}
+    assert images == {"f-a-0": "b", "f-a-1": "a"}
+
+
+@scenario
+def a_new_policy_is_met_already(world: World) -> None:
+    world.make({"taskRoles": [role("a", 2, run="1", frameworkAttemptCompletionPolicy=NEVER_DONE), role("b", 1)]})
+    runs(world, 1)
+    world.run(1)
+    world.edit("taskRoles/0/frameworkAttemptCompletionPolicy/minSucceededTaskCount", 2)
+
+
+@scenario
+def two_live_side_by_side(world: World) -> None:
+    world.make({"taskRoles": [role("a", 1, run="1", exits="1,0", task={"retryPolicy": RETRY})]}, "f")
+    world.make({"taskRoles": [role("a", 1, run="2")]}, "g")
+
+
+@scenario
+def with_services(world: World) -> None:
+    world.make({"taskRoles": [role("a", 1, run="2", service={"ports": [{"name": "p", "port": 80}]}), role("b", 1, run="4")]})

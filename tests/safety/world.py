@@ -1,0 +1,245 @@
+"""A world of its own: a server, a kubelet, a controller that dies and comes back, and whoever looks after what must never happen."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import contextvars
+import json
+from collections.abc import Callable
+from functools import cache
+from types import TracebackType
+from typing import Any
+
+from fcompile.compile import compile_framework
+from fcontroller.api import Api, Json, collection, path_of
+from fcontroller.decide.failures.classify import Classifier
+from fcontroller.decide.failures.creation import creation_failure
+from fcontroller.decide.failures.default import DEFAULT_POD_FAILURE_SPEC
+from fcontroller.decide.failures.spec import read_failures
+from fcontroller.decide.sync import Settings
+from fcontroller.main import Controller
+from fcontroller.outside import Outside
+from tests.safety.kubelet import EXITS, RUN, Kubelet
+from tests.safety.server import Connection, Server
+from tests.safety.virtual_time import VirtualLoop
+from tests.safety.watcher import Watcher
+
+SETTINGS = Settings(Classifier(read_failures(DEFAULT_POD_FAILURE_SPEC)[0]), conflict_delay=(6, 8))
+RETRY = {"fancyRetryPolicy": True, "maxRetryCount": 1}
+NAMESPACE = "default"
+RESTART = 0.3
+"""Seconds that nobody runs after a controller has died."""
+_process: contextvars.ContextVar[Process | None] = contextvars.ContextVar("process", default=None)
+
+
+def role(name: str, count: int, run: str = "forever", exits: str = "0", **changes: Any) -> Json:
+    """A role whose Pods run for so many seconds, and exit with these codes in turn.
+
+    `changes` are of the role itself, or, as `task={…}`, of its task.
+    """
+    template = {"metadata": {"annotations": {RUN: run, EXITS: exits}}, "spec": {"containers": [{"name": "main", "image": "a"}]}}
+    return {"name": name, "taskNumber": count, **changes, "task": {"pod": template, **changes.get("task", {})}}
+
+
+def policy(failed: int = 1, succeeded: int = -1) -> Json:
+    return {"minFailedTaskCount": failed, "minSucceededTaskCount": succeeded}
+
+
+@cache
+def _compiled(name: str, spec: str) -> str:
+    head = {"apiVersion": "frameworkcontroller.microsoft.com/v1", "kind": "Framework", "metadata": {"name": name}}
+    return json.dumps(compile_framework({**head, "spec": json.loads(spec)}, NAMESPACE).framework)
+
+
+def compiled(name: str, spec: Json) -> Json:
+    framework: Json = json.loads(_compiled(name, json.dumps(spec)))
+    return framework
+
+
+class Process:
+    """A controller, from its start to its death."""
+
+    def __init__(self, world: World, api: Connection) -> None:
+        self.api = api
+        self.tasks: set[asyncio.Task[Any]] = set()
+        self.controller = Controller(world.outside(world.wrap(api)), NAMESPACE)
+        context = contextvars.copy_context()
+        context.run(_process.set, self)
+        self.main = world.loop.create_task(self.controller.run(), context=context)
+
+    def die(self) -> None:
+        self.api.dead = True
+        for task in list(self.tasks):
+            task.cancel()
+
+
+class World:
+    """`run` lets time pass; `start`, `die` and `restart` are of the controller; `close` looks whether all was as it must be."""
+
+    def __init__(self, *, start: bool = True, restarts: bool = True) -> None:
+        self.loop = VirtualLoop()
+        self.loop.set_task_factory(_make_task)
+        self.loop.set_exception_handler(self._problem)
+        self.server = Server(self.loop)
+        self.kubelet = Kubelet(self.server)
+        self.watcher = Watcher(self.server, self.kubelet)
+        self.server.on_crash = self._crashed
+        self.restarts = restarts
+        self.crashes = 0
+        self.process: Process | None = None
+        self.wrap: Callable[[Connection], Api] = lambda api: api
+        if start:
+            self.start()
+
+    def outside(self, api: Api) -> Outside:
+        return Outside(api, SETTINGS, self.loop.wall, lambda low, high: low, creation_failure)
+
+    def _problem(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        error = context.get("exception")
+        if not isinstance(error, asyncio.CancelledError) and "was destroyed" not in context["message"]:
+            self.watcher.violations.append(f"{context['message']}: {error!r}")
+
+    # The controller
+
+    def start(self) -> None:
+        self.process = Process(self, Connection(self.server))
+
+    def die(self) -> None:
+        if self.process is not None:
+            self.process.die()
+            self.process = None
+
+    def restart(self) -> None:
+        self.die()
+        self.start()
+
+    def _crashed(self) -> None:
+        self.crashes += 1
+        self.die()
+        if self.restarts:
+            self.loop.call_later(RESTART, self.start)
+
+    def look_again(self) -> None:
+        """Have the controller look at everything."""
+        assert self.process is not None
+        for runner in self.process.controller.runners.values():
+            self.loop.call_soon(runner.poke_all)
+
+    # Time
+
+    def run(self, seconds: float) -> None:
+        self.loop.run_for(seconds)
+        if self.process is not None and self.process.main.done():
+            self.process.main.result()
+
+    def until(self, done: Callable[[], bool], seconds: float = 2000, step: float = 0.5) -> None:
+        """Let time pass until something is so."""
+        end = self.loop.passed + seconds
+        while not done():
+            assert self.loop.passed < end, "it never comes to that"
+            self.run(step)
+
+    def settle(self, quiet: float = 7, seconds: float = 2000) -> None:
+        """Let time pass until nothing was written for a while."""
+        end, revision = self.loop.passed + seconds, -1
+        while revision != self.server.memory.revision:
+            assert self.loop.passed < end, f"it never settles: {self.server.log[-20:]}"
+            revision = self.server.memory.revision
+            self.run(quiet)
+
+    # What users do and see
+
+    def make(self, spec: Json, name: str = "f") -> Json:
+        answer = self.server.write("POST", collection("frameworks", NAMESPACE), compiled(name, spec))
+        assert answer.ok, answer.message
+        return answer.body
+
+    def apply(self, spec: Json, name: str = "f") -> None:
+        """Overwrite the spec, as `kubectl apply` does."""
+        wanted, path = compiled(name, spec), path_of("frameworks", NAMESPACE, name)
+        metadata = {**self.framework(name)["metadata"], "annotations": wanted["metadata"]["annotations"]}
+        answer = self.server.write("PUT", path, {**wanted, "metadata": metadata})
+        assert answer.ok, answer.message
+
+    def edit(self, where: str, value: Any, name: str = "f") -> None:
+        """Change a field of the spec, as `kubectl patch` does."""
+        patch = [{"op": "add", "path": f"/spec/{where}", "value": value}]
+        answer = self.server.write("PATCH", path_of("frameworks", NAMESPACE, name), patch)
+        assert answer.ok, answer.message
+
+    def stop(self, name: str = "f") -> None:
+        self.edit("executionType", "Stop", name)
+
+    def framework(self, name: str = "f") -> Json:
+        return self.server.write("GET", path_of("frameworks", NAMESPACE, name)).body
+
+    def status(self, name: str = "f") -> Json:
+        return self.framework(name).get("status") or {}
+
+    def task(self, role: str, index: int, name: str = "f") -> Json:
+        """The status of a task."""
+        roles = self.status(name)["attemptStatus"]["taskRoleStatuses"]
+        tasks: list[Json] = next(item["taskStatuses"] for item in roles if item["name"] == role)
+        return tasks[index]
+
+    def all(self, kind: str) -> dict[str, Json]:
+        """All objects of a kind, by name."""
+        items: list[Json] = self.server.write("GET", collection(kind, NAMESPACE)).body["items"]
+        return {item["metadata"]["name"]: item for item in items}
+
+    def delete(self, kind: str, name: str, **options: Any) -> None:
+        self.server.write("DELETE", path_of(kind, NAMESPACE, name), {"apiVersion": "v1", "kind": "DeleteOptions", **options})
+
+    def end(self) -> Json:
+        """What there is, without what differs from run to run."""
+        statuses = {name: _compared(framework.get("status")) for name, framework in self.all("frameworks").items()}
+        pods = {
+            name: (pod["status"]["phase"], "deletionTimestamp" in pod["metadata"], _template(pod)) for name, pod in self.all("pods").items()
+        }
+        return {"statuses": statuses, "pods": pods, "configmaps": sorted(self.all("configmaps")), "services": sorted(self.all("services"))}
+
+    # The end
+
+    def close(self) -> None:
+        self.loop.shut()
+
+    def __enter__(self) -> World:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        with contextlib.suppress(RuntimeError) if kind else contextlib.nullcontext():
+            self.close()
+        if kind is None:
+            self.check()
+
+    def check(self) -> None:
+        assert not self.watcher.violations, "\n".join(self.watcher.violations[:10])
+
+
+def _make_task(loop: asyncio.AbstractEventLoop, work: Any, context: contextvars.Context | None = None) -> asyncio.Task[Any]:
+    """Every task of a process is known, so that it can die with it."""
+    task: asyncio.Task[Any] = asyncio.Task(work, loop=loop, context=context)
+    process = context.get(_process) if context is not None else _process.get()
+    if process is not None:
+        process.tasks.add(task)
+        task.add_done_callback(process.tasks.discard)
+    return task
+
+
+_LEFT_OUT = {
+    *("startTime", "runTime", "completionTime", "transitionTime", "instanceUID", "configMapUID", "podUID"),
+    *("podIP", "podHostIP", "podNodeName", "message", "reason", "diagnostics", "lastTransitionTime", "observedGeneration"),
+}
+
+
+def _compared(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _compared(item) for key, item in value.items() if key not in _LEFT_OUT}
+    return [_compared(item) for item in value] if isinstance(value, list) else value
+
+
+def _template(pod: Json) -> Json:
+    """What of a Pod comes from its template: not its node, and not what the controller puts into its environment."""
+    containers = [{key: value for key, value in container.items() if key != "env"} for container in pod["spec"]["containers"]]
+    return {**pod["spec"], "containers": containers, "nodeName": ""}
