@@ -22,6 +22,7 @@ COMMANDS = {
     "crd": "print the CustomResourceDefinition of Framework",
     "schema": "print the JSON Schema of a Framework for editors",
     "rule": "explain a diagnostic",
+    "argocd": "what Argo CD asks of a plugin, and its settings for Frameworks",
 }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from fcompile.check.suggestions import closest
@@ -37,6 +37,10 @@ class Override(NamedTuple):
     steps: tuple[str, ...]
     """Fields, keys of maps, and what picks an item of a list: its index or its name."""
     value: str
+
+    def picks(self, framework: str, role: str) -> bool:
+        """Whether it may mean this role."""
+        return role == self.role and self.framework in ("", framework)
 
 
 def parse(written: str) -> Override:
@@ -83,23 +87,34 @@ def apply(overrides: Iterable[Override], frameworks: list[dict[str, Any]], types
         _set(role, override, types)
 
 
-def _the_role(override: Override, frameworks: list[dict[str, Any]]) -> dict[str, Any]:
-    found: list[tuple[str, dict[str, Any]]] = []
-    known: list[str] = []
+def roles(frameworks: Iterable[dict[str, Any]]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Every role: the name of its Framework, its own, and the role itself."""
     for framework in frameworks:
         name = text(mapping(framework, "metadata"), "name") or ""
         for role in sequence(mapping(framework, "spec"), "taskRoles"):
-            role_name = text(role, "name") or ""
-            known.append(f"{name}/{role_name}")
-            if role_name == override.role and override.framework in ("", name):
-                found.append((name, role))
+            yield name, text(role, "name") or "", role
+
+
+def refusal(override: Override, known: Sequence[tuple[str, str]]) -> OverrideError | None:
+    """Why an override cannot be carried out where there are these roles, each with its Framework's name; None if it means one of them."""
+    found = [framework for framework, role in known if override.picks(framework, role)]
+    if len(found) == 1:
+        return None
     if not found:
-        listed = ", ".join(known[:10]) + (", …" if len(known) > 10 else "") if known else "none"
-        raise OverrideError(f"--set {override.written}: no such role; there are: {listed}")
-    if len(found) > 1:
-        which = " or ".join(f"{name}/{override.role}" for name, _ in found[:3]) + (" …" if len(found) > 3 else "")
-        raise OverrideError(f"--set {override.written}: {len(found)} Frameworks have a role `{override.role}`: say which, {which}")
-    return found[0][1]
+        listed = (
+            ", ".join(f"{framework}/{role}" for framework, role in known[:10]) + (", …" if len(known) > 10 else "") if known else "none"
+        )
+        return OverrideError(f"--set {override.written}: no such role; there are: {listed}")
+    which = " or ".join(f"{framework}/{override.role}" for framework in found[:3]) + (" …" if len(found) > 3 else "")
+    return OverrideError(f"--set {override.written}: {len(found)} Frameworks have a role `{override.role}`: say which, {which}")
+
+
+def _the_role(override: Override, frameworks: list[dict[str, Any]]) -> dict[str, Any]:
+    every = list(roles(frameworks))
+    refused = refusal(override, [(framework, name) for framework, name, _ in every])
+    if refused is not None:
+        raise refused
+    return next(role for framework, name, role in every if override.picks(framework, name))
 
 
 def _set(role: dict[str, Any], override: Override, types: dict[str, Type]) -> None:

@@ -51,34 +51,34 @@ def looks_like_template(source: str) -> bool:
     return _TEMPLATE_ACTION.search(source) is not None
 
 
-def skip_reason(file: str) -> str | None:
-    """Why a file that holds a Framework is not to be checked as one, or None."""
+def skip_reason(file: str, top: str = os.sep) -> str | None:
+    """Why a file that holds a Framework is not to be checked as one, or None. Nothing above the folder `top` is looked at."""
     folder = os.path.dirname(os.path.abspath(file))
-    if _in_helm_chart(folder):
+    if _in_helm_chart(folder, top):
         return "a template of a Helm chart: render it first (helm template … | fcompile validate -)"
-    if os.path.abspath(file) in _patches(folder):
+    if os.path.abspath(file) in _patches(folder, top):
         return "a kustomize patch: build it first (kubectl kustomize … | fcompile validate -)"
     return None
 
 
 @lru_cache(maxsize=4096)
-def _in_helm_chart(folder: str) -> bool:
-    parents = (os.path.split(one) for one in _up_from(folder))
+def _in_helm_chart(folder: str, top: str) -> bool:
+    parents = (os.path.split(one) for one in _up_from(folder, top))
     return any(name == "templates" and os.path.exists(os.path.join(parent, "Chart.yaml")) for parent, name in parents)
 
 
 @lru_cache(maxsize=4096)
-def _patches(folder: str) -> frozenset[str]:
+def _patches(folder: str, top: str) -> frozenset[str]:
     """The files that kustomizations in the folder and in all above it use as patches."""
-    return frozenset().union(*map(_patches_in, _up_from(folder)))
+    return frozenset().union(*map(_patches_in, _up_from(folder, top)))
 
 
-def _up_from(folder: str) -> Iterator[str]:
-    """The folder and all above it."""
+def _up_from(folder: str, top: str) -> Iterator[str]:
+    """The folder and all above it, up to `top`."""
     while True:
         yield folder
         parent = os.path.dirname(folder)
-        if parent == folder:
+        if folder in (top, parent):
             return
         folder = parent
 

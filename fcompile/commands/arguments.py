@@ -7,6 +7,7 @@ import re
 
 from fcompile.check.document import Options
 from fcompile.check.subject import DEFAULT_NAMESPACE
+from fcompile.diagnostics.visible import visible
 from fcompile.errors import UsageError
 from fcompile.schema.pod_schemas import DEFAULT_VERSION, NEWEST, OLDEST
 
@@ -51,9 +52,14 @@ def kubernetes_minor(written: str) -> int:
 
 def options(arguments: argparse.Namespace) -> Options:
     """What a check depends on besides its input."""
-    namespace = arguments.namespace or DEFAULT_NAMESPACE
-    if not re.fullmatch(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?", namespace):
-        raise UsageError(
-            f"--namespace {namespace}: a namespace has up to 63 lower-case letters, digits and dashes, and no dash at its ends"
-        )
+    namespace = checked_namespace("--namespace", arguments.namespace or DEFAULT_NAMESPACE)
     return Options(kubernetes_minor(arguments.kubernetes_version), namespace)
+
+
+def checked_namespace(origin: str, name: str) -> str:
+    """A name that a namespace can have. Raises UsageError, which says where it came from."""
+    if not re.fullmatch(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?", name):
+        raise UsageError(
+            f"{origin} {visible(name)}: a namespace has up to 63 lower-case letters, digits and dashes, and no dash at its ends"
+        )
+    return name

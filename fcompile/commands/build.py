@@ -6,18 +6,17 @@ Documents of other kinds pass through. A Framework with an error: nothing is pri
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from fcompile import overrides
 from fcompile.check.document import Options, check_read, empty
 from fcompile.check.ours import frameworks_in, is_framework, objects_in
-from fcompile.check.values import text
 from fcompile.commands import expected
 from fcompile.commands.arguments import add_input_arguments, add_report_arguments, options
 from fcompile.commands.inputs import Inputs
+from fcompile.commands.passed import Passed, is_object, raw_text
 from fcompile.commands.progress import progress
 from fcompile.commands.report import OnlyWhenFound, Reporting, fails, open_report
 from fcompile.compile import Compiled, compile_framework, lacking
@@ -34,19 +33,6 @@ REVIEW_ONLY = (
     "What will run, for review and `kubectl diff`, not for `kubectl apply`: the controller makes these objects.\n"
     "Values that only the cluster knows (uids, attempt ids, owner references) are left out."
 )
-
-
-_FIRST_SEPARATOR = re.compile(r"\A---[ \t]*(?:\r?\n)?")
-"""The separator that a document can begin with when it is the first one of a file. A comment may follow it."""
-_LAST_MARK = re.compile(r"\r?\n\.\.\.[ \t]*\Z")
-_KEEPS_LINE_ENDS = re.compile(r"[|>][1-9]?\+")
-
-
-class Passed(NamedTuple):
-    """An object of another kind, as it was read; `raw` is its own text where that can be printed as it is, else empty."""
-
-    value: Any
-    raw: str
 
 
 Unit = Passed | Compiled
@@ -121,42 +107,14 @@ def _units(document: Document, checked: Options) -> Iterator[Unit]:
                 field = field_path((*path, *missing))
                 raise InputError(f"{_place(document, path)}: without `{field}` nothing can be built; no waiver helps")
             yield compile_framework(value, checked.namespace)
-        elif _is_object(value):
-            yield Passed(value, "" if path else _raw(document))
+        elif is_object(value):
+            yield Passed(value, "" if path else raw_text(document))
         else:
             print(f"fcompile: left out {_place(document, path)}: not an object for a cluster", file=sys.stderr)
 
 
 def _place(document: Document, path: Path) -> str:
     return f"{visible(document.source.name)}:{document.locate(path).line}"
-
-
-def _is_object(value: Any) -> bool:
-    """Whether `kubectl apply` could take it. A kustomization, a Chart.yaml and the like beside our files are no output."""
-    version, kind = text(value, "apiVersion"), text(value, "kind")
-    return bool(version and kind) and not (version or "").startswith("kustomize.config.k8s.io/")
-
-
-def _raw(document: Document) -> str:
-    """The text of a document that can stand in a stream as it is, else empty."""
-    written = _LAST_MARK.sub("", _FIRST_SEPARATOR.sub("", document.text).strip("\ufeff\r\n"))
-    if not written or written.lstrip()[0] in "{[" or any(line.startswith(("---", "...", "%")) for line in written.splitlines()):
-        return ""
-    if not _ends_in_block(document):
-        return f"---\n{written}\n"
-    # Some readers take the line end before a `---` away, and `+` keeps the empty lines as well.
-    return "" if _KEEPS_LINE_ENDS.search(written) else f"---\n{written}\n...\n"
-
-
-def _ends_in_block(document: Document) -> bool:
-    """Whether the last value is a block that holds its last line end."""
-    value, path = document.value, []
-    while isinstance(value, dict | list) and value:
-        path.append(len(value) - 1 if isinstance(value, list) else next(reversed(value)))
-        value = value[path[-1]]
-    if not isinstance(value, str) or not value.endswith("\n"):
-        return False
-    return document.source.text[document.locate(tuple(path)).start] not in ('"', "'")
 
 
 def _check_names(only: tuple[expected.Only, ...], units: list[Unit]) -> None:

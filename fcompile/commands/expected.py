@@ -79,15 +79,20 @@ def shared(compiled: Compiled, emit: tuple[str, ...]) -> Iterator[dict[str, Any]
 def pod_texts(compiled: Compiled, only: tuple[Only, ...], dump: Callable[[Any], str]) -> Iterator[str]:
     """The Pods as `dump` writes them, many to a text."""
     for role, indices in tasks(compiled, only):
+        yield from role_pod_texts(compiled, role, indices, dump)
 
-        def made(index: str, role: Role = role) -> dict[str, Any]:
-            value: dict[str, Any] = ordered(pod(role, compiled.namespace, index))
-            return value
 
-        if has_symbolic_quantity(role.pod, POD_TEMPLATE):
-            yield from (dump(made(str(index))) for index in indices)
-        else:
-            yield from spliced(made, indices, dump)
+def role_pod_texts(compiled: Compiled, role: Role, indices: range, dump: Callable[[Any], str]) -> Iterator[str]:
+    """The Pods of some tasks of one role."""
+
+    def made(index: str) -> dict[str, Any]:
+        value: dict[str, Any] = ordered(pod(role, compiled.namespace, index))
+        return value
+
+    if has_symbolic_quantity(role.pod, POD_TEMPLATE):
+        yield from (dump(made(str(index))) for index in indices)
+    else:
+        yield from spliced(made, indices, dump)
 
 
 def pod_objects(compiled: Compiled, only: tuple[Only, ...]) -> Iterator[dict[str, Any]]:

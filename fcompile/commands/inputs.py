@@ -56,7 +56,7 @@ class Inputs:
         """Every file checked, in the order of the files. `jobs` is the number of processes; None: as many as are worth it."""
         entries = self._entries()
         first = list(islice(entries, WORTH_PROCESSES))
-        processes = jobs or (_cores() if len(first) == WORTH_PROCESSES else 1)
+        processes = jobs or (cores() if len(first) == WORTH_PROCESSES else 1)
         if processes == 1:
             for entry in chain(first, entries):
                 yield check_entry(entry, options, self._data(entry))
@@ -154,7 +154,7 @@ def _skipped(entry: FileEntry, data: bytes, found: Read) -> str:
     return "" if entry.path == "-" else skip_reason(entry.path) or ""
 
 
-def _cores() -> int:
+def cores() -> int:
     """How many processes can run at once."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))

@@ -1,0 +1,152 @@
+"""One text of an application → its part of the manifests, and everything that is to be said of it. Runs in any process."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from functools import partial
+from typing import Any, NamedTuple
+
+from fcompile import overrides
+from fcompile.check.document import Checked, check_read, empty
+from fcompile.check.ours import frameworks_in, is_framework, looks_like_template, objects_in, skip_reason
+from fcompile.check.values import mapping
+from fcompile.commands import expected
+from fcompile.commands.argocd.repository import Repository
+from fcompile.commands.argocd.settings import Settings
+from fcompile.commands.argocd.sources import Source
+from fcompile.commands.passed import is_object, raw_text
+from fcompile.compile import Compiled, compile_framework, lacking
+from fcompile.diagnostics.problem import Severity, field_path
+from fcompile.diagnostics.visible import visible
+from fcompile.emit import yaml
+from fcompile.emit.order import ordered
+from fcompile.errors import UsageError
+from fcompile.load import Document, LoadError, read
+from fcompile.load.files import may_hold_framework
+from fcompile.schema.pod_schemas import NEWEST
+from fcompile.schema.types import types
+
+SKIP_HOOK = "argocd.argoproj.io/hook"
+"""With the value `Skip`, Argo CD compares an object and never applies or deletes it."""
+_SECRET = re.compile(rb"""\bkind["']?\s*:\s*["']?Secret\b""")
+
+
+class Job(NamedTuple):
+    """What compiling a text depends on besides the text."""
+
+    repository: Repository
+    settings: Settings
+    waivers: bool
+    """There is a file of waivers: an error may turn out to be waived."""
+
+
+class Made(NamedTuple):
+    """What a text came to; picklable."""
+
+    checked: Checked
+    text: str = ""
+    """Its manifests; empty if there are errors that nothing can waive."""
+    roles: tuple[tuple[str, str], ...] = ()
+    """Each role with its Framework's name."""
+    frameworks: int = 0
+    left_out: tuple[str, ...] = ()
+    """Documents that are no objects."""
+    pods_left_out: tuple[str, ...] = ()
+    refused: str = ""
+    """Why there can be no output at all, unless the check says so already."""
+
+
+def compile_source(source: Source, job: Job) -> Made:
+    """Compile one text. What is wrong with the text is in the result."""
+    try:
+        data = job.repository.read(source.path) if source.path else source.data
+        return _compiled(source, data, job)
+    except UsageError as error:
+        return Made(empty(source.name), refused=str(error))
+
+
+def _compiled(source: Source, data: bytes, job: Job) -> Made:
+    found = list(read(data, source.name))
+    if source.path and may_hold_framework(data):
+        reason = skip_reason(source.path, os.getcwd())
+        if reason or (any(isinstance(item, LoadError) for item in found) and looks_like_template(data.decode("utf-8", "replace"))):
+            raise UsageError(f"{visible(source.name)}: {reason or 'a template, not YAML'}; or list it in .fcompileignore")
+    if _SECRET.search(data):
+        found = [_without_line(item) if isinstance(item, LoadError) else item for item in found]
+    documents = [item for item in found if isinstance(item, Document)]
+    frameworks = [value for document in documents for _, value in frameworks_in(document.value)]
+    roles = tuple((framework, role) for framework, role, _ in overrides.roles(frameworks))
+    _override(frameworks, roles, job.settings)
+    made = Made(check_read(source.name, found, job.settings.checked), roles=roles, frameworks=len(frameworks))
+    if any(problem.severity is Severity.ERROR for problem in made.checked.problems) and not (job.waivers or made.checked.waivers):
+        return made
+    try:
+        return _with_text(made, documents, job.settings)
+    except UsageError:
+        raise
+    except Exception:
+        if any(problem.severity is Severity.ERROR for problem in made.checked.problems):
+            return made._replace(refused=f"{visible(source.name)}: cannot be compiled with the errors that were waived")
+        raise
+
+
+def _without_line(error: LoadError) -> LoadError:
+    """What goes to Argo CD's users must not show a line of a Secret."""
+    return LoadError(error.rule, error.message, error.span, "", error.name, error.related)
+
+
+def _override(frameworks: list[dict[str, Any]], roles: tuple[tuple[str, str], ...], settings: Settings) -> None:
+    """Carry out the overrides that mean one role here; whether each means one role of the whole application is seen later."""
+    for override in settings.overrides:
+        if overrides.refusal(override, roles) is None:
+            try:
+                overrides.apply([override], frameworks, types(NEWEST))
+            except overrides.OverrideError as error:
+                raise UsageError(visible(str(error))) from None
+
+
+def _with_text(made: Made, documents: list[Document], settings: Settings) -> Made:
+    texts: list[str] = []
+    left_out: list[str] = []
+    pods_left_out: list[str] = []
+    for document in documents:
+        for path, value in objects_in(document.value):
+            place = f"{visible(document.source.name)}:{document.locate(path).line}" if not is_object(value) or is_framework(value) else ""
+            if is_framework(value):
+                missing = lacking(value)
+                if missing is not None:
+                    raise UsageError(f"{place}: without `{field_path((*path, *missing))}` nothing can be built; no waiver helps")
+                compiled = compile_framework(value, settings.checked.namespace)
+                texts.append(yaml.document(ordered(compiled.framework)))
+                texts += _pods(compiled, settings.pods_per_role, pods_left_out)
+            elif is_object(value):
+                texts.append(("" if path else raw_text(document)) or yaml.document(value))
+            elif _seems_an_object(value):
+                raise UsageError(f"{place}: an object needs both `apiVersion` and `kind`: add what is missing, or Argo CD would delete it")
+            else:
+                left_out.append(place)
+    return made._replace(text="".join(texts), left_out=tuple(left_out), pods_left_out=tuple(pods_left_out))
+
+
+def _seems_an_object(value: Any) -> bool:
+    """Whether a document that is no object was meant to be one; a kustomization, a chart and values were not."""
+    if not isinstance(value, dict) or str(value.get("apiVersion", "")).startswith("kustomize.config.k8s.io/"):
+        return False
+    return "kind" in value or (bool(mapping(value, "metadata").get("name")) and ("apiVersion" in value or "spec" in value))
+
+
+def _pods(compiled: Compiled, most: int, left_out: list[str]) -> Iterator[str]:
+    """The expected Pods, as something that Argo CD compares and never applies."""
+    if not most or compiled.intent.execution_type != "Start":
+        return
+    for role in compiled.intent.roles:
+        yield from expected.role_pod_texts(compiled, role, range(min(role.task_number, most)), partial(_skipped))
+        if role.task_number > most:
+            left_out.append(f"{compiled.intent.framework}/{role.name}[{most}..{role.task_number - 1}]")
+
+
+def _skipped(pod: dict[str, Any]) -> str:
+    annotations = dict(sorted({**pod["metadata"]["annotations"], SKIP_HOOK: "Skip"}.items()))
+    return yaml.document({**pod, "metadata": {**pod["metadata"], "annotations": annotations}})

@@ -1,0 +1,123 @@
+"""`generate`: the manifests of an application on stdout, all of them or nothing; and when there are none, that is an error.
+
+Argo CD deletes what is missing in the output of a plugin. So whatever could not be read, rendered or compiled ends the run, with a report
+on stderr that Argo CD shows.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Iterator
+from functools import partial
+from itertools import islice
+
+from fcompile import overrides
+from fcompile.check.across import Place, Where
+from fcompile.check.document import look_up
+from fcompile.commands.argocd.compiled import Job, Made, compile_source
+from fcompile.commands.argocd.placing import Placing
+from fcompile.commands.argocd.repository import Repository, repository_of
+from fcompile.commands.argocd.settings import Settings, settings
+from fcompile.commands.argocd.sources import Source, sources
+from fcompile.commands.inputs import WORTH_PROCESSES, cores
+from fcompile.commands.processes import in_processes
+from fcompile.commands.report import WAIVERS_FILE, OnlyWhenFound, Reporting, fails, open_report
+from fcompile.emit.stdout import write
+from fcompile.errors import EXIT_ERRORS, InputError, UsageError
+from fcompile.load import Document, read
+
+_AT_ONCE = 16
+_MOST_NAMED = 20
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Compile everything, then print everything, or nothing."""
+    enter(arguments.folder)
+    asked = settings(os.environ)
+    repository = repository_of(".", os.environ.get("ARGOCD_APP_SOURCE_PATH", ""))
+    texts = list(sources(repository, asked))
+    made = list(compile_all(texts, Job(repository, asked, os.path.lexists(WAIVERS_FILE))))
+    if not _report(made, texts, repository, asked):
+        return EXIT_ERRORS
+    _check_overrides(made, asked)
+    if not any(one.frameworks for one in made) and not asked.allow_empty:
+        raise InputError(
+            "no Framework found in this application: Argo CD would take the output for all that there is, and delete the rest; "
+            "if that is meant, set the parameter allow-empty to true"
+        )
+    _tell(made)
+    write(one.text for one in made)
+    return 0
+
+
+def enter(folder: str) -> None:
+    """Work in the folder of the application, as Argo CD does."""
+    try:
+        os.chdir(folder)
+    except OSError as error:
+        raise UsageError(f"{folder}: {error.strerror}") from None
+
+
+def compile_all(texts: list[Source], job: Job) -> Iterator[Made]:
+    """What each text came to, in their order; on all cores when there are many."""
+    processes = cores() if len(texts) >= WORTH_PROCESSES else 1
+    if processes == 1:
+        yield from (compile_source(source, job) for source in texts)
+        return
+    # Numbers go to the processes, which have the texts from the beginning.
+    numbers = iter(range(len(texts)))
+    batches = iter(lambda: list(islice(numbers, _AT_ONCE)), [])
+    for results in in_processes(partial(_numbered, texts, job), batches, processes):
+        yield from results
+
+
+def _numbered(texts: list[Source], job: Job, number: int) -> Made:
+    return compile_source(texts[number], job)
+
+
+def _report(made: list[Made], texts: list[Source], repository: Repository, asked: Settings) -> bool:
+    """Print what was found; whether there can be output."""
+    arguments = argparse.Namespace(color="never", waivers=None, paths=["."])
+    writer = OnlyWhenFound(Placing(open_report("text", sys.stderr, arguments), texts, repository))
+    reporting = Reporting(writer, arguments, partial(_place, {source.name: source for source in texts}, repository))
+    for one in made:
+        reporting.checked(one.checked)
+    failed = fails(reporting.finish(), asked.strict)
+    refused = [one.refused for one in made if one.refused]
+    for line in refused[:_MOST_NAMED]:
+        print(f"fcompile: {line}", file=sys.stderr)
+    if len(refused) > _MOST_NAMED:
+        print(f"fcompile: … and {len(refused) - _MOST_NAMED} more files", file=sys.stderr)
+    return not failed and not refused
+
+
+def _place(texts: dict[str, Source], repository: Repository, where: Where) -> Place:
+    """The place of something in a text that was compiled, found by reading the text again."""
+    source = texts[where.file]
+    data = repository.read(source.path) if source.path else source.data
+    return look_up((item for item in read(data, source.name) if isinstance(item, Document)), where)
+
+
+def _check_overrides(made: list[Made], asked: Settings) -> None:
+    known = [role for one in made for role in one.roles]
+    for override in asked.overrides:
+        refused = overrides.refusal(override, known)
+        if refused is not None:
+            raise InputError(str(refused))
+
+
+def _tell(made: list[Made]) -> None:
+    """What is not in the output although somebody may look for it there; Argo CD logs it."""
+    left_out = [place for one in made for place in one.left_out]
+    if left_out:
+        print(f"fcompile: left out, no objects for a cluster: {_listed(left_out)}", file=sys.stderr)
+    pods = [tasks for one in made for tasks in one.pods_left_out]
+    if pods:
+        print(f"fcompile: Pods that are not shown because of pods-per-role: {_listed(pods)}", file=sys.stderr)
+
+
+def _listed(names: list[str]) -> str:
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return ", ".join(names[:_MOST_NAMED]) + more

@@ -1,0 +1,139 @@
+"""The checkout that an application lies in: nothing outside of it is read, and nothing that is no file.
+
+A repository is somebody else's: links may lead to the plugin's own secrets, a FIFO never ends, a huge file takes all memory. Whatever
+is of that kind is refused with its name, also where it would not have been read: leaving out silently what belongs to an application
+makes Argo CD delete it.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from fcompile.diagnostics.visible import visible
+from fcompile.errors import InputError
+from fcompile.load.files import IGNORE_FILE, SUFFIXES
+
+MAX_FILE = 32 * 1024 * 1024
+"""Bytes. A document may have 8 MiB."""
+_NEVER_READ = ".git"
+
+
+class Repository(NamedTuple):
+    """`root` is a real path, without links."""
+
+    root: str
+
+    def holds(self, path: str) -> bool:
+        """Whether a real path is in it."""
+        return path == self.root or path.startswith(os.path.join(self.root, ""))
+
+    def read(self, path: str) -> bytes:
+        """A regular file of the repository. Raises InputError; what changes meanwhile is not read."""
+        try:
+            if not stat.S_ISREG(os.stat(path).st_mode):
+                raise _no_file(path)
+            # A FIFO that has come into its place would keep us waiting for ever.
+            with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+                return self._read(path, file.fileno())
+        except (OSError, ValueError) as error:
+            raise InputError(
+                f"{visible(path)}: cannot be read ({getattr(error, 'strerror', '') or error}): check it, or leave it out"
+            ) from None
+
+    def _read(self, path: str, descriptor: int) -> bytes:
+        before = os.fstat(descriptor)
+        if not stat.S_ISREG(before.st_mode):
+            raise _no_file(path)
+        if not self.holds(_real_path(path, descriptor)):
+            raise _outside(path)
+        if before.st_size > MAX_FILE:
+            raise _too_large(path, before.st_size)
+        data = bytearray()
+        while len(data) <= MAX_FILE and (more := os.read(descriptor, 1 << 20)):
+            data += more
+        after = os.fstat(descriptor)
+        if len(data) != after.st_size or (before.st_mtime_ns, before.st_size) != (after.st_mtime_ns, after.st_size):
+            raise InputError(f"{visible(path)}: changed while it was read: try again")
+        return bytes(data)
+
+    def vet(self, folder: str, *, every: bool = False) -> None:
+        """Refuse what must not be read in a folder and all below it. Raises InputError.
+
+        :param every: hidden folders too, and no large file of whatever name: other programs will read what they like there.
+        """
+        if not self.holds(os.path.realpath(folder)):
+            raise _outside(folder)
+        for entry in _below(folder, every):
+            name = entry.path.removeprefix(os.path.join(".", ""))
+            if visible(entry.name) != entry.name:
+                raise InputError(f"{visible(name)}: a name with a line end or another control character: rename it")
+            wanted = every or entry.name.endswith(SUFFIXES) or entry.name == IGNORE_FILE
+            if entry.is_symlink():
+                if not self.holds(os.path.realpath(entry.path)):
+                    raise _outside(name)
+                if wanted and os.path.exists(entry.path) and not (entry.is_file() or entry.is_dir()):
+                    raise _no_file(name)
+            elif not (entry.is_file(follow_symlinks=False) or entry.is_dir(follow_symlinks=False)):
+                raise _no_file(name)
+            if wanted and entry.is_file() and (size := entry.stat().st_size) > MAX_FILE:
+                raise _too_large(name, size)
+
+
+def repository_of(folder: str, source_path: str) -> Repository:
+    """The repository of an application's folder.
+
+    :param source_path: the folder as the Application names it, within the repository; empty: unknown. Argo CD may have sent only a
+        part of the repository, so that only the end of this path is there.
+    """
+    root = os.path.realpath(folder)
+    if source_path:
+        for step in reversed(os.path.normpath(source_path).split(os.sep)):
+            parent, name = os.path.split(root)
+            if name != step:
+                break
+            root = parent
+        return Repository(root)
+    inside = root
+    while not os.path.lexists(os.path.join(inside, _NEVER_READ)):
+        inside, before = os.path.dirname(inside), inside
+        if inside == before:
+            return Repository(root)
+    return Repository(inside)
+
+
+def _below(folder: str, every: bool) -> Iterator[os.DirEntry[str]]:
+    folders = [folder]
+    while folders:
+        try:
+            with os.scandir(folders.pop()) as found:
+                entries = list(found)
+        except OSError as error:
+            raise InputError(f"{visible(str(error.filename))}: cannot be read ({error.strerror})") from None
+        for entry in entries:
+            yield entry
+            hidden = entry.name == _NEVER_READ or (entry.name.startswith(".") and not every)
+            if entry.is_dir(follow_symlinks=False) and not hidden:
+                folders.append(entry.path)
+
+
+def _real_path(path: str, descriptor: int) -> str:
+    """Where an open file is; the kernel knows best, since links can change between looking and opening."""
+    try:
+        return os.readlink(f"/proc/self/fd/{descriptor}")
+    except OSError:
+        return os.path.realpath(path)
+
+
+def _outside(path: str) -> InputError:
+    return InputError(f"{visible(path)}: leads out of the repository: nothing outside of it is read")
+
+
+def _no_file(path: str) -> InputError:
+    return InputError(f"{visible(path)}: neither a file nor a folder: remove it")
+
+
+def _too_large(path: str, size: int) -> InputError:
+    return InputError(f"{visible(path)}: {size:,} bytes, of which at most {MAX_FILE:,} are read: split it, or list it in {IGNORE_FILE}")

@@ -1,0 +1,76 @@
+"""What an application consists of: the texts to compile, from plain files or from what kustomize or Helm make of the folder."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from fcompile.commands.argocd.repository import Repository
+from fcompile.commands.argocd.settings import Settings
+from fcompile.errors import InputError
+from fcompile.load.files import find
+
+KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
+_SEPARATOR = re.compile(rb"^---[^\n]*\n?", re.MULTILINE)
+_TEMPLATE = re.compile(rb"^# Source: ([^\n]+)$", re.MULTILINE)
+
+
+class Source(NamedTuple):
+    """One text: a file, or one document that was rendered."""
+
+    name: str
+    """For messages."""
+    path: str = ""
+    """To read it from; empty: it is `data`."""
+    data: bytes = b""
+    templates: tuple[str, ...] = ()
+    """Files that a rendered document may come from."""
+
+
+def sources(repository: Repository, settings: Settings) -> Iterator[Source]:
+    """The texts of the application in the current folder. Raises InputError and UsageError."""
+    kind = kind_of(".")
+    if kind == "files":
+        repository.vet(".")
+        for entry in find(["."]):
+            if entry.error is not None:
+                raise InputError(entry.error.message)
+            yield Source(entry.name.removeprefix("./"), entry.path)
+        return
+    from fcompile.commands.argocd import render  # Most applications are plain files.
+
+    if kind == "helm":
+        yield from _of_chart(render.helm(repository, settings))
+    else:
+        text, files = render.kustomize(repository)
+        for number, document in enumerate(_documents(text), 1):
+            yield Source(f"{_kustomization_in('.')}, document {number} as rendered", "", document, files)
+
+
+def kind_of(folder: str) -> str:
+    """How the folder becomes manifests: `files`, `kustomize` or `helm`, as Argo CD itself would tell."""
+    chart, kustomization = os.path.lexists(os.path.join(folder, "Chart.yaml")), _kustomization_in(folder)
+    if chart and kustomization:
+        raise InputError(f"both Chart.yaml and {kustomization} are in the folder: which of the two makes the manifests? Move one elsewhere")
+    return "helm" if chart else "kustomize" if kustomization else "files"
+
+
+def _kustomization_in(folder: str) -> str:
+    return next((name for name in KUSTOMIZATIONS if os.path.lexists(os.path.join(folder, name))), "")
+
+
+def _of_chart(text: bytes) -> Iterator[Source]:
+    for number, document in enumerate(_documents(text), 1):
+        match = _TEMPLATE.search(document)
+        # Helm begins the path with the name of the chart, which lies in the current folder.
+        template = match[1].decode("utf-8", "replace").partition("/")[2] if match else ""
+        yield Source(f"{template or f'document {number} of the chart'}, as rendered", "", document, (template,) if template else ())
+
+
+def _documents(stream: bytes) -> Iterator[bytes]:
+    """The documents of a stream, cut where every reader cuts it; those without anything in them are left out."""
+    for document in _SEPARATOR.split(stream):
+        if document.strip():
+            yield document

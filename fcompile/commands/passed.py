@@ -1,0 +1,49 @@
+"""Objects of other kinds, which pass through: their own text where it can stand in a stream, comments and all."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+from fcompile.check.values import text
+from fcompile.load import Document
+
+_FIRST_SEPARATOR = re.compile(r"\A---[ \t]*(?:\r?\n)?")
+"""The separator that a document can begin with when it is the first one of a file. A comment may follow it."""
+_LAST_MARK = re.compile(r"\r?\n\.\.\.[ \t]*\Z")
+_KEEPS_LINE_ENDS = re.compile(r"[|>][1-9]?\+")
+
+
+class Passed(NamedTuple):
+    """An object of another kind, as it was read; `raw` is its own text where that can be printed as it is, else empty."""
+
+    value: Any
+    raw: str
+
+
+def is_object(value: Any) -> bool:
+    """Whether `kubectl apply` could take it. A kustomization, a Chart.yaml and the like beside our files are no output."""
+    version, kind = text(value, "apiVersion"), text(value, "kind")
+    return bool(version and kind) and not (version or "").startswith("kustomize.config.k8s.io/")
+
+
+def raw_text(document: Document) -> str:
+    """The text of a document that can stand in a stream as it is, else empty."""
+    written = _LAST_MARK.sub("", _FIRST_SEPARATOR.sub("", document.text).strip("\ufeff\r\n"))
+    if not written or written.lstrip()[0] in "{[" or any(line.startswith(("---", "...", "%")) for line in written.splitlines()):
+        return ""
+    if not _ends_in_block(document):
+        return f"---\n{written}\n"
+    # Some readers take the line end before a `---` away, and `+` keeps the empty lines as well.
+    return "" if _KEEPS_LINE_ENDS.search(written) else f"---\n{written}\n...\n"
+
+
+def _ends_in_block(document: Document) -> bool:
+    """Whether the last value is a block that holds its last line end."""
+    value, path = document.value, []
+    while isinstance(value, dict | list) and value:
+        path.append(len(value) - 1 if isinstance(value, list) else next(reversed(value)))
+        value = value[path[-1]]
+    if not isinstance(value, str) or not value.endswith("\n"):
+        return False
+    return document.source.text[document.locate(tuple(path)).start] not in ('"', "'")
