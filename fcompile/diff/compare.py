@@ -39,13 +39,13 @@ class Difference(NamedTuple):
 
 def differences(before: Any, after: Any, field: Field = ANY, path: str = "") -> Iterator[Difference]:
     """What differs between two values of a field, at the finest fields that do."""
-    if before == after and type(before) is type(after):
+    if before is after:
         return
     if isinstance(before, dict) and isinstance(after, dict):
         yield from _mappings(before, after, field, path)
     elif isinstance(before, list) and isinstance(after, list):
         yield from _lists(before, after, field, path)
-    else:
+    elif before != after or type(before) is not type(after):  # `True` is not 1
         yield Difference(path, before, after)
 
 
@@ -91,7 +91,8 @@ def _by_key(old: dict[str, Any], new: dict[str, Any], item: Field, path: str, or
         yield from differences(old.get(key, ABSENT), new.get(key, ABSENT), item, f"{path}[{key}]")
     stay = [key for key in old if key in new], [key for key in new if key in old]
     if ordered and stay[0] != stay[1]:
-        yield Difference(f"{path} (order)", ", ".join(stay[0]), ", ".join(stay[1]))
+        moved = [place for place, (one, other) in enumerate(zip(*stay, strict=True)) if one != other]
+        yield Difference(f"{path} (order)", *(", ".join(keys[moved[0] : moved[-1] + 1]) for keys in stay))
 
 
 def _by_place(before: list[Any], after: list[Any], item: Field, path: str, matters: bool) -> Iterator[Difference]:

@@ -1,0 +1,129 @@
+"""Values field by field: what differs, under which name, and what does not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from fcompile.diff.compare import ABSENT, differences, object_field
+from tests.diff.frameworks import Json, diff, role, spec
+
+
+def pods(before: Json, after: Json) -> list[tuple[str, Any, Any]]:
+    """What differs between two Pod specs, as differences of a Framework."""
+    found = diff(spec(role(pod=before)), spec(role(pod=after)))
+    return [(change.field, change.before, change.after) for change in found.changes] if found else []
+
+
+def container(**fields: Any) -> Json:
+    return {"containers": [{"name": "main", "image": "a:1", **fields}]}
+
+
+MAIN = "spec.containers[main]"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        (container(), container(image="b:1"), [(f"{MAIN}.image", "a:1", "b:1")]),
+        (container(), container(tty=True), [(f"{MAIN}.tty", ABSENT, True)]),
+        (container(env=[{"name": "A", "value": "1"}]), container(), [(f"{MAIN}.env[A]", {"name": "A", "value": "1"}, ABSENT)]),
+        (
+            container(env=[{"name": "A", "value": "1"}, {"name": "B", "value": "2"}]),
+            container(env=[{"name": "B", "value": "3"}, {"name": "A", "value": "1"}]),
+            [
+                (f"{MAIN}.env[B].value", "2", "3"),
+                (f"{MAIN}.env (order)", "A, B", "B, A"),
+            ],
+        ),
+        (
+            container(ports=[{"containerPort": 80}, {"containerPort": 80, "protocol": "UDP"}]),
+            container(ports=[{"containerPort": 80, "protocol": "UDP", "name": "x"}, {"containerPort": 80}]),
+            [(f"{MAIN}.ports[80/UDP].name", ABSENT, "x")],
+        ),
+        (
+            {"volumes": [{"name": "a", "emptyDir": {}}]},
+            {"volumes": [{"name": "a", "emptyDir": {"medium": "Memory"}}]},
+            [("spec.volumes[a].emptyDir.medium", ABSENT, "Memory")],
+        ),
+        (
+            {"volumes": [{"name": "a", "emptyDir": {}}]},
+            {"volumes": [{"name": "a", "hostPath": {"path": "/x"}}]},
+            [("spec.volumes[a].emptyDir", {}, ABSENT), ("spec.volumes[a].hostPath", ABSENT, {"path": "/x"})],
+        ),
+        (container(args=["a", "b", "c"]), container(args=["a", "x", "c"]), [(f"{MAIN}.args[1]", "b", "x")]),
+        (container(args=["a", "b"]), container(args=["a", "n", "b"]), [(f"{MAIN}.args[1]", ABSENT, "n")]),
+        (container(args=["a", "b"]), container(args=["b"]), [(f"{MAIN}.args[0]", "a", ABSENT)]),
+        (
+            {"tolerations": [{"key": "a", "operator": "Exists"}]},
+            {"tolerations": [{"key": "b", "operator": "Exists"}]},
+            [("spec.tolerations[].key", "a", "b")],
+        ),
+        ({"nodeSelector": {"a.b/c": "x"}}, {"nodeSelector": {"a.b/c": "y"}}, [('spec.nodeSelector["a.b/c"]', "x", "y")]),
+        ({"hostUsers": False}, {}, [("spec.hostUsers", False, ABSENT)]),
+    ],
+)
+def test_fields(before: Json, after: Json, expected: list[tuple[str, Any, Any]]) -> None:
+    assert pods(before, after) == expected
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (container(resources={"requests": {"cpu": "0.5"}}), container(resources={"requests": {"cpu": "500m"}})),
+        (container(resources={"requests": {"memory": "1024Mi"}}), container(resources={"requests": {"memory": "1Gi"}})),
+        (container(resources={"limits": {"cpu": 1}}), container(resources={"limits": {"cpu": "1"}, "requests": {"cpu": 1}})),
+        (container(), container(imagePullPolicy="IfNotPresent")),
+        (container(image="a"), container(image="a", imagePullPolicy="Always")),
+        (container(image="h:5000/a@sha256:" + "0" * 64), container(image="h:5000/a@sha256:" + "0" * 64, imagePullPolicy="IfNotPresent")),
+        (container(), container(terminationMessagePath="/dev/termination-log", tty=False, command=[])),
+        (container(), container(terminationMessagePolicy="FallbackToLogsOnError")),
+        (container(ports=[{"containerPort": 80}]), container(ports=[{"containerPort": 80, "protocol": "TCP"}])),
+        (container(env=[{"name": "A"}]), container(env=[{"name": "A", "value": ""}])),
+        (container(args=["{{FC_POD_NAME}}"]), container(args=["train-worker-{{FC_TASK_INDEX}}"])),
+        (container(args=["{{FC_FRAMEWORK_NAMESPACE}}"]), container(args=["default"])),
+        (container(args=["{{FC_FRAMEWORK_NAME}}-attempt"]), container(args=["{{FC_CONFIGMAP_NAME}}"])),
+        (container(tty=None), container()),
+        ({}, {"dnsPolicy": "ClusterFirst", "terminationGracePeriodSeconds": 30, "hostNetwork": False, "securityContext": {}}),
+        (
+            {"tolerations": [{"key": "a", "operator": "Exists"}, {"key": "b", "value": "x"}]},
+            {"tolerations": [{"key": "b", "operator": "Equal", "value": "x"}, {"key": "a", "operator": "Exists"}]},
+        ),
+        (
+            {"volumes": [{"name": "a", "emptyDir": {}}, {"name": "b", "secret": {"secretName": "s"}}]},
+            {"volumes": [{"name": "b", "secret": {"secretName": "s", "defaultMode": 420}}, {"name": "a", "emptyDir": {}}]},
+        ),
+    ],
+)
+def test_spelling_makes_no_difference(before: Json, after: Json) -> None:
+    assert pods(before, after) == []
+    assert pods(after, before) == []
+
+
+def test_the_only_task_has_index_0() -> None:
+    symbolic, literal = container(args=["{{FC_TASK_INDEX}}"]), container(args=["0"])
+    assert diff(spec(role(count=1, pod=symbolic)), spec(role(count=1, pod=literal))) is None
+    assert diff(spec(role(count=2, pod=symbolic)), spec(role(count=2, pod=literal))) is not None
+
+
+def test_a_variable_given_twice_is_two() -> None:
+    before = container(env=[{"name": "A", "value": "1"}, {"name": "A", "value": "2"}])
+    after = container(env=[{"name": "A", "value": "1"}, {"name": "A", "value": "3"}])
+    assert pods(before, after) == [(f"{MAIN}.env[A #2].value", "2", "3")]
+
+
+def test_true_is_not_1() -> None:
+    assert [one.field for one in differences({"a": 1}, {"a": True})] == ["a"]
+
+
+def test_lists_of_what_is_nothing_in_particular() -> None:
+    assert [tuple(one) for one in differences([1, {"x": 1}], [1, {"x": 2}], path="a")] == [("a[1].x", 1, 2)]
+    assert [tuple(one) for one in differences([], [1], path="a")] == [("a[0]", ABSENT, 1)]
+    assert [tuple(one) for one in differences({"a": [1]}, {"a": {"b": 1}})] == [("a", [1], {"b": 1})]
+
+
+def test_items_without_their_key_go_by_place() -> None:
+    field = object_field("PodSpec")
+    found = list(differences({"volumes": [{"emptyDir": {}}]}, {"volumes": [{"emptyDir": {}}, {"name": "a"}]}, field))
+    assert [one.field for one in found] == ["volumes[1]"]

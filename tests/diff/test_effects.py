@@ -1,0 +1,123 @@
+"""What is known of the Framework that is changed decides what a change does: the rows that need no controller to try."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.diff.frameworks import diff, effects, role, spec
+
+IMAGE = "worker: spec.containers[main].image"
+OLD, NEW = role(retry=1), role(retry=1, pod={"containers": [{"name": "main", "image": "a:2"}]})
+
+
+def test_nothing() -> None:
+    assert diff(spec(), spec()) is None
+    assert diff(spec(), {**spec(), "executionType": "Start", "retryPolicy": {"maxRetryCount": 0}}) is None, "defaults are no difference"
+
+
+@pytest.mark.parametrize(
+    ("state", "effect"),
+    [
+        (None, "next-retry"),
+        ("AttemptPreparing", "next-retry"),
+        ("AttemptRunning", "next-retry"),
+        ("AttemptCreationRequested", "next-retry"),
+        ("AttemptCreationPending", "on-the-fly"),
+        ("AttemptDeletionPending", "new-attempt"),
+        ("AttemptDeletionRequested", "new-attempt"),
+        ("AttemptDeleting", "new-attempt"),
+        ("AttemptCompleted", "new-attempt"),
+        ("Completed", "nothing"),
+    ],
+)
+def test_a_template_by_state(state: str | None, effect: str) -> None:
+    assert effects(spec(OLD), spec(NEW), state and {"state": state}) == {IMAGE: effect}
+
+
+@pytest.mark.parametrize("status", [None, {}, [], "x", {"state": 5}, {"state": "?", "retryPolicyStatus": 3}])
+def test_a_status_that_says_nothing(status: object) -> None:
+    assert effects(spec(OLD), spec(NEW), status) == {IMAGE: "next-retry"}
+
+
+@pytest.mark.parametrize(
+    ("fancy", "most", "effect"),
+    [(False, 0, "new-attempt"), (True, 0, "next-retry"), (False, 1, "next-retry"), (False, -1, "next-retry"), (False, -2, "next-retry")],
+)
+def test_a_template_by_retry_policy(fancy: bool, most: int, effect: str) -> None:
+    policy = {"task": {**OLD["task"], "retryPolicy": {"fancyRetryPolicy": fancy, "maxRetryCount": most}}}
+    new = {**policy["task"], "pod": NEW["task"]["pod"]}
+    assert effects(spec({**OLD, **policy}), spec({**OLD, "task": new})) == {IMAGE: effect}
+
+
+def test_the_new_retry_policy_counts() -> None:
+    found = effects(spec(role(retry=0)), spec(NEW))
+    assert found == {"worker: task.retryPolicy.maxRetryCount": "on-the-fly", IMAGE: "next-retry"}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "effect"),
+    [
+        ("Create", "Start", "on-the-fly"),
+        ("Create", "Stop", "on-the-fly"),
+        ("Start", "Stop", "on-the-fly"),
+        ("Start", "Create", "refused"),
+        ("Stop", "Start", "refused"),
+        ("Stop", "Create", "refused"),
+    ],
+)
+def test_execution_types(before: str, after: str, effect: str) -> None:
+    found = diff(spec(executionType=before), spec(executionType=after))
+    assert found is not None
+    assert found.effect == effect
+    assert effects(spec(executionType=before), spec(executionType=after))["spec.executionType"] == effect
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (None, "kueue.x-k8s.io/multikueue"),
+        ("kueue.x-k8s.io/multikueue", None),
+        ("kueue.x-k8s.io/multikueue", "frameworkcontroller.microsoft.com/frameworkcontroller"),
+    ],
+)
+def test_managed_by_is_refused_and_with_it_the_whole_edit(before: str | None, after: str | None) -> None:
+    found = diff(spec(OLD, managedBy=before), spec(NEW, managedBy=after))
+    assert found is not None
+    assert found.effect == "refused"
+
+
+def test_a_role_without_tasks() -> None:
+    assert effects(spec(role(count=0, retry=1)), spec({**NEW, "taskNumber": 0})) == {IMAGE: "on-the-fly"}
+    assert effects(spec(role(count=0, retry=1)), spec({**NEW, "taskNumber": 2})) == {
+        "worker: taskNumber": "on-the-fly",
+        IMAGE: "on-the-fly",
+    }
+    assert effects(spec(role("a"), role("b", 0)), spec(role("a"))) == {"b: role": "nothing"}
+
+
+def test_a_stopped_framework() -> None:
+    assert effects(spec(OLD, executionType="Stop"), spec(NEW, executionType="Stop")) == {IMAGE: "nothing"}
+
+
+def test_the_order_of_roles_is_no_difference() -> None:
+    assert diff(spec(role("a"), role("b")), spec(role("b"), role("a"))) is None
+
+
+def test_the_pods_concerned() -> None:
+    found = diff(spec({**OLD, "taskNumber": 9000}), spec({**NEW, "taskNumber": 10_000}))
+    assert found is not None
+    assert [tuple(one) for change in found.changes for one in change.pods] == [
+        ("train-worker-{9000..9999}", 1000, "created"),
+        ("train-worker-{0..8999}", 9000, "kept"),
+        ("train-worker-{9000..9999}", 1000, "created"),
+    ]
+
+
+def test_zeros_that_upstream_stored() -> None:
+    """FrameworkController stores zeros for what is left out; a compiled Framework has the manual's defaults, and changes them."""
+    stored = role(frameworkAttemptCompletionPolicy={"minFailedTaskCount": 0, "minSucceededTaskCount": 0})
+    found = diff(spec(stored), spec(role()))
+    assert found is not None
+    assert [(change.before, change.after, "upstream" in change.note) for change in found.changes] == [(0, 1, True), (0, -1, True)]
+    written = role(frameworkAttemptCompletionPolicy={"minFailedTaskCount": 2})
+    assert [bool(change.note) for change in (diff(spec(stored), spec(written)) or found).changes] == [False, True]

@@ -1,0 +1,289 @@
+"""`diff --git`: revisions, the working tree, and everything that a repository can hold; nothing is checked out."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fcompile.cli import main
+from fcompile.emit import yaml
+from tests.diff.frameworks import Json, framework, role, spec
+
+Capture = pytest.CaptureFixture[str]
+IDENTITY = {"GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@example.com", "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@example.com"}
+
+
+class Repository:
+    """A git repository in the current folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.git("init", "-q", "-b", "main")
+
+    def git(self, *arguments: str) -> str:
+        environment = {**os.environ, **IDENTITY, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
+        return subprocess.run(
+            ["git", *arguments], cwd=self.folder, env=environment, check=True, capture_output=True, text=True
+        ).stdout.strip()
+
+    def write(self, name: str, image: str = "a:1", framework_name: str = "train") -> None:
+        pod = {"containers": [{"name": "main", "image": image}]}
+        self.put(name, yaml.dump(framework(spec(role(retry=1, pod=pod)), framework_name)))
+
+    def put(self, name: str, text: str) -> None:
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+    def commit(self) -> str:
+        self.git("add", "-A")
+        self.git("commit", "-q", "--allow-empty", "-m", "x")
+        return self.git("rev-parse", "HEAD")
+
+
+Diff = Callable[..., tuple[int, Any]]
+
+
+@pytest.fixture
+def repository_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
+    monkeypatch.chdir(tmp_path)
+    return Repository(tmp_path)
+
+
+@pytest.fixture
+def diff(capsys: Capture) -> Diff:
+    """The exit code and the JSON, or what is said on stderr."""
+
+    def run(*arguments: str) -> tuple[int, Any]:
+        code = main(["diff", "--format", "json", *arguments])
+        captured = capsys.readouterr()
+        return code, json.loads(captured.out) if captured.out else captured.err
+
+    return run
+
+
+def images(document: Json) -> list[tuple[str, str, Any, Any]]:
+    return [
+        (one["name"], change["field"][-5:], change.get("before"), change.get("after"))
+        for one in document["frameworks"]
+        for change in one["changes"]
+    ]
+
+
+def kinds(document: Json) -> dict[str, str]:
+    return {one["name"]: one["kind"] for one in document["frameworks"]}
+
+
+def test_the_working_tree(repository_here: Repository, diff: Diff) -> None:
+    repository_here.write("train.yaml")
+    repository_here.commit()
+    assert diff("--git", "HEAD")[0] == 0
+    repository_here.write("train.yaml", "a:2")
+    code, document = diff("--git", "HEAD")
+    assert (code, images(document)) == (1, [("train", "image", "a:1", "a:2")])
+    repository_here.git("add", "-A")
+    assert diff("--git", "HEAD") == (code, document), "staged or not"
+    assert (document["frameworks"][0]["before"], document["frameworks"][0]["after"]) == ({"file": "train.yaml", "line": 4},) * 2
+
+
+def test_two_revisions(repository_here: Repository, diff: Diff) -> None:
+    repository_here.write("train.yaml")
+    first = repository_here.commit()
+    repository_here.write("train.yaml", "a:2")
+    second = repository_here.commit()
+    repository_here.write("train.yaml", "a:3")
+    for written in (f"{first}..{second}", "HEAD~1..", "HEAD~1..HEAD", f"{first[:8]}..main"):
+        assert images(diff("--git", written)[1]) == [("train", "image", "a:1", "a:2")]
+    assert images(diff("--git", "HEAD..HEAD~")[1]) == [("train", "image", "a:2", "a:1")]
+    assert (repository_here.folder / "train.yaml").read_text().count("a:3") == 1, "the checkout is as it was"
+
+
+def test_since_they_parted(repository_here: Repository, diff: Diff) -> None:
+    repository_here.write("train.yaml")
+    repository_here.commit()
+    repository_here.git("branch", "feature")
+    repository_here.write("train.yaml", "a:9")
+    repository_here.commit()
+    repository_here.git("checkout", "-q", "feature")
+    repository_here.write("other.yaml", framework_name="other")
+    repository_here.commit()
+    assert kinds(diff("--git", "main...feature")[1]) == {"other": "added"}
+    assert kinds(diff("--git", "main..feature")[1]) == {"other": "added", "train": "changed"}
+
+
+def test_a_file_that_moves_is_no_difference(repository_here: Repository, diff: Diff) -> None:
+    repository_here.write("a/train.yaml")
+    repository_here.commit()
+    repository_here.git("mv", "a/train.yaml", "moved.yaml")
+    assert diff("--git", "HEAD")[0] == 0
+    repository_here.write("moved.yaml", "a:2")
+    document = diff("--git", "HEAD")[1]
+    assert kinds(document) == {"train": "changed"}
+    assert (document["frameworks"][0]["before"]["file"], document["frameworks"][0]["after"]["file"]) == ("a/train.yaml", "moved.yaml")
+
+
+def test_files_come_and_go(repository_here: Repository, diff: Diff) -> None:
+    repository_here.write("gone.yaml", framework_name="gone")
+    repository_here.write("deleted.yaml", framework_name="deleted")
+    repository_here.put(".gitignore", "build/\n")
+    repository_here.commit()
+    repository_here.git("rm", "-q", "gone.yaml")
+    (repository_here.folder / "deleted.yaml").unlink()
+    repository_here.write("untracked.yaml", framework_name="untracked")
+    repository_here.write("build/ignored.yaml", framework_name="ignored")
+    assert kinds(diff("--git", "HEAD")[1]) == {"untracked": "added", "deleted": "removed", "gone": "removed"}
+
+
+def test_only_below_the_paths(repository_here: Repository, diff: Diff, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("a", "b"):
+        repository_here.write(f"{name}/{name}.yaml", framework_name=name)
+    repository_here.commit()
+    for name in ("a", "b"):
+        repository_here.write(f"{name}/{name}.yaml", "a:2", name)
+    assert kinds(diff("--git", "HEAD", "a")[1]) == {"a": "changed"}
+    assert kinds(diff("--git", "HEAD", "a", "b/b.yaml")[1]) == {"a": "changed", "b": "changed"}
+    monkeypatch.chdir(repository_here.folder / "a")
+    code, document = diff("--git", "HEAD", "../b")
+    assert (code, document["frameworks"][0]["after"]["file"]) == (1, "../b/b.yaml")
+    assert kinds(diff("--git", "HEAD")[1]) == {"a": "changed"} | {"b": "changed"}
+    code, message = diff("--git", "HEAD", "nowhere")
+    assert (code, "nowhere" in message) == (2, True)
+
+
+@pytest.mark.parametrize(
+    "name", ["sp ace.yaml", "tab\t.yaml", "new\nline.yaml", "ümläut.yaml", "-dash.yaml", ":(top)x.yaml", "*.yaml", 'q"uote.yaml']
+)
+def test_names_of_files(repository_here: Repository, diff: Diff, name: str) -> None:
+    repository_here.write(name)
+    repository_here.commit()
+    repository_here.write(name, "a:2")
+    code, document = diff("--git", "HEAD", "--", name)
+    assert (code, document["frameworks"][0]["after"]["file"]) == (1, name)
+    repository_here.commit()
+    assert diff("--git", "HEAD~1..HEAD", "--", name)[0] == 1
+
+
+def test_a_name_that_is_no_text(repository_here: Repository, diff: Diff) -> None:
+    repository_here.write("train.yaml")
+    odd = os.fsencode(repository_here.folder) + b"/\xff.yaml"
+    os.rename(repository_here.folder / "train.yaml", odd)
+    repository_here.commit()
+    with open(odd, "ab") as file:
+        file.write(b"  description: x\n")
+    code, document = diff("--git", "HEAD")
+    assert (code, document["frameworks"][0]["after"]["file"]) == (1, "\\xff.yaml")
+
+
+def test_what_is_no_file(repository_here: Repository, diff: Diff, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Links, out of the tree too, pipes and submodules are not followed."""
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    repository_here.write("train.yaml")
+    repository_here.commit()
+    other = Repository(elsewhere)
+    other.write("secret.yaml", framework_name="secret")
+    other.commit()
+    (repository_here.folder / "link.yaml").symlink_to(elsewhere / "secret.yaml")
+    (repository_here.folder / "folder.yaml").symlink_to(elsewhere)
+    os.mkfifo(repository_here.folder / "pipe.yaml")
+    repository_here.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(elsewhere), "sub.yaml")
+    assert diff("--git", "HEAD")[0] == 0
+    os.unlink(repository_here.folder / "pipe.yaml")
+    repository_here.commit()
+    assert diff("--git", "HEAD~1..HEAD")[0] == 0
+    (repository_here.folder / "train.yaml").unlink()
+    (repository_here.folder / "train.yaml").symlink_to(elsewhere / "secret.yaml")
+    assert kinds(diff("--git", "HEAD")[1]) == {"train": "removed"}
+
+
+def test_left_out(repository_here: Repository, diff: Diff) -> None:
+    """Hidden folders and `.fcompileignore`, as each side has it."""
+    repository_here.write(".hidden/train.yaml")
+    repository_here.write("bad/train.yaml")
+    repository_here.write("some/deep/bad/x.yaml", framework_name="x")
+    repository_here.put(".fcompileignore", "# none\n")
+    repository_here.commit()
+    repository_here.put(".fcompileignore", "bad/\n")
+    assert diff("--git", "HEAD")[0] == 0, "nothing that is read has changed"
+    repository_here.write("bad/train.yaml", "a:2")
+    repository_here.write(".hidden/train.yaml", "a:2")
+    repository_here.write("some/deep/bad/x.yaml", "a:2", "x")
+    assert kinds(diff("--git", "HEAD")[1]) == {"x": "changed", "train": "removed"}
+    repository_here.commit()
+    assert kinds(diff("--git", "HEAD~1..HEAD")[1]) == {"x": "changed", "train": "removed"}
+
+
+def test_a_bare_repository(
+    repository_here: Repository, diff: Diff, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository_here.write("train.yaml")
+    repository_here.commit()
+    repository_here.write("train.yaml", "a:2")
+    repository_here.commit()
+    bare = tmp_path_factory.mktemp("bare")
+    repository_here.git("clone", "-q", "--bare", ".", str(bare / "x.git"))
+    monkeypatch.chdir(bare / "x.git")
+    assert images(diff("--git", "main~..main")[1]) == [("train", "image", "a:1", "a:2")]
+    code, message = diff("--git", "main")
+    assert (code, "bare" in message) == (2, True)
+
+
+@pytest.mark.parametrize("written", ["nowhere", "--output=x", "-p", "HEAD^{blob}", "HEAD..nowhere", "a b", "HEAD:train.yaml", "", "..."])
+def test_what_is_no_revision(repository_here: Repository, diff: Diff, written: str) -> None:
+    repository_here.write("train.yaml")
+    repository_here.commit()
+    if written == "...":
+        assert diff(f"--git={written}")[0] == 0, "HEAD with itself"
+        return
+    code, message = diff(f"--git={written}")
+    assert (code, message.startswith("fcompile: --git: ")) == (2, True)
+    assert sorted(os.listdir()) == [".git", "train.yaml"]
+
+
+def test_no_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, diff: Diff) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    assert diff("--git", "HEAD")[0] == 2
+
+
+def test_no_git(repository_here: Repository, diff: Diff, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(repository_here.folder))
+    code, message = diff("--git", "HEAD")
+    assert (code, "no git" in message) == (2, True)
+
+
+def test_what_was_not_valid_is_trouble(repository_here: Repository, diff: Diff) -> None:
+    repository_here.write("train.yaml")
+    repository_here.commit()
+    repository_here.put("train.yaml", (repository_here.folder / "train.yaml").read_text().replace("image: a:1", "imagee: a:1"))
+    code, message = diff("--git", "HEAD")
+    assert (code, "FC101" in message) == (2, True)
+    repository_here.commit()
+    repository_here.write("train.yaml")
+    assert diff("--git", "HEAD")[0] == 2
+
+
+def test_only_what_differs_is_read(repository_here: Repository, diff: Diff) -> None:
+    """An invalid file that nobody touched does not stand in the way."""
+    repository_here.write("train.yaml")
+    repository_here.put("broken.yaml", "apiVersion: frameworkcontroller.microsoft.com/v1\nkind: Framework\n")
+    repository_here.commit()
+    repository_here.write("train.yaml", "a:2")
+    assert diff("--git", "HEAD")[0] == 1
+
+
+def test_configured_to_run_things(repository_here: Repository, diff: Diff) -> None:
+    """What a repository's attributes and configuration may name is not run."""
+    repository_here.write("train.yaml")
+    repository_here.put(".gitattributes", "*.yaml diff=evil\n")
+    repository_here.commit()
+    for key in ("diff.evil.textconv", "diff.evil.command", "diff.external", "core.fsmonitor", "core.pager"):
+        repository_here.git("config", key, "touch ran; false")
+    repository_here.write("train.yaml", "a:2")
+    assert images(diff("--git", "HEAD")[1]) == [("train", "image", "a:1", "a:2")]
+    assert not (repository_here.folder / "ran").exists()
