@@ -31,13 +31,13 @@ class _Changed(NamedTuple):
 def changed(written: str, paths: Sequence[str]) -> tuple[list[File], list[File]]:
     """The files that differ between the two sides of `REV`, `A..B` or `A...B`, as they are on each."""
     old, new = _sides(written)
-    tree = _one("rev-parse", "--is-bare-repository").strip() == b"false"
-    if new is None and not tree:
+    bare, _, up = _one("rev-parse", "--is-bare-repository", "--show-cdup").partition(b"\n")
+    if new is None and bare != b"false":
         raise UsageError("--git: a bare repository has no working tree: name two revisions, such as main..feature")
-    top = os.fsencode(_one("rev-parse", "--show-toplevel").decode("utf-8", "surrogateescape").rstrip("\n")) if tree else b"."
+    top = up.rstrip(b"\n") or b"."
     with _Objects() as objects:
         reader = _Reader(top, objects)
-        found = [one for one in _changes(old, new, paths, tree) if one.path.endswith(tuple(map(os.fsencode, SUFFIXES)))]
+        found = [one for one in _changes(old, new, paths) if one.path.endswith(tuple(map(os.fsencode, SUFFIXES)))]
         before = [reader.blob(one.path, one.before) for one in found if one.before and not reader.ignored(old, one.path)]
         if new is not None:
             after = [reader.blob(one.path, one.after) for one in found if one.after and not reader.ignored(new, one.path)]
@@ -75,7 +75,7 @@ def _commit(written: str) -> str:
     return str(done.stdout.decode().strip().rpartition("\n")[2])
 
 
-def _changes(old: str, new: str | None, paths: Sequence[str], tree: bool) -> Iterator[_Changed]:
+def _changes(old: str, new: str | None, paths: Sequence[str]) -> Iterator[_Changed]:
     """What differs, in the order of the paths."""
     limits = ["--", *paths]
     if new is not None:

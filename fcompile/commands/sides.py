@@ -16,7 +16,7 @@ from fcompile.commands.inputs import open_file
 from fcompile.commands.report import OnlyWhenFound, Reporting, open_report
 from fcompile.compile import compile_framework, lacking
 from fcompile.diagnostics.problem import Path, Problem, Severity, field_path
-from fcompile.diagnostics.writer import Writer
+from fcompile.diagnostics.writer import Summary, Writer
 from fcompile.diff.frameworks import Side
 from fcompile.diff.result import Key, Object, ObjectKey
 from fcompile.errors import UsageError
@@ -44,6 +44,10 @@ class _OnlyErrors(OnlyWhenFound):
     def __init__(self, writer: Writer) -> None:
         super().__init__(writer)
         self.problem = partial(_error, writer)
+
+    def finish(self, summary: Summary) -> None:
+        if summary.errors:
+            super().finish(summary)
 
 
 def _error(writer: Writer, problem: Problem) -> None:

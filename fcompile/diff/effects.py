@@ -19,12 +19,12 @@ class Effect(StrEnum):
     """Nothing that runs changes."""
     ON_THE_FLY = "on-the-fly"
     """It is so as soon as the controller sees it, in the attempt that runs."""
+    BY_HAND = "by-hand"
+    """The controller leaves what is there as it is; somebody has to delete it."""
     NEXT_RETRY = "next-retry"
     """Pods that run keep what they have; a task's next attempt has the new one."""
     NEW_ATTEMPT = "new-attempt"
     """The next attempt of the whole Framework has the new one, and nothing before."""
-    BY_HAND = "by-hand"
-    """The controller leaves what is there as it is; somebody has to delete it."""
     REFUSED = "refused"
     """The API server refuses the edit, all of it."""
 
@@ -149,17 +149,14 @@ def of_pod(stay: int, retry: Mapping[str, Any], framework_retry: Mapping[str, An
     if not stay:
         return Verdict(Effect.ON_THE_FLY, "no task has a Pod of the role yet")
     if retries(retry):
-        return Verdict(Effect.NEXT_RETRY, f"Pods that run stay as they are; the next attempt of a task has it ({policy(retry)})")
+        return Verdict(Effect.NEXT_RETRY, f"tasks of this role are retried {policy(retry)}")
     if retries(framework_retry):
         return Verdict(
-            Effect.NEW_ATTEMPT,
-            f"Pods that run stay as they are, and tasks of this role are never retried: the Framework's next attempt has it "
-            f"({policy(framework_retry)})",
+            Effect.NEW_ATTEMPT, f"tasks of this role are never retried; the Framework as a whole is retried {policy(framework_retry)}"
         )
     return Verdict(
         Effect.NEW_ATTEMPT,
-        "Pods that run stay as they are, and neither the role's tasks nor the Framework are ever retried: "
-        "to run it, delete the Framework and create it anew",
+        "neither tasks of this role nor the Framework as a whole are ever retried: to run it, delete the Framework and create it anew",
     )
 
 
@@ -199,8 +196,7 @@ def retries(policy: Mapping[str, Any]) -> bool:
 def policy(policy: Mapping[str, Any]) -> str:
     """When a policy that does retry retries."""
     fancy, most = policy["fancyRetryPolicy"], policy["maxRetryCount"]
-    counted = {-2: "after every completion", -1: "after every failure", 0: "", 1: "after a failure, once"}
-    others = counted.get(most, f"after a failure, {most} times at most")
+    others = {-2: "after every completion", -1: "after every failure", 0: "", 1: "after one failure"}.get(most, f"after {most} failures")
     if not fancy:
-        return f"retried {others}"
-    return "retried after transient failures" + (f", and otherwise {others}" if others else " only")
+        return others
+    return "after transient failures" + (f", and {others} of other kinds" if others else " only")

@@ -56,9 +56,11 @@ def _body(framework: FrameworkDiff) -> Iterator[str]:
         yield f"\nTasks: {', '.join(map(words.size, framework.roles)) or 'none'}\n"
     for group in words.groups(framework):
         title = words.TITLES[group.effect]
-        pods = f" {_sentence(words.pods(group))}" if group.pods else ""
-        yield f"\n{MARKS[group.effect]} **{title[0].upper()}{title[1:]}**: {_plain(group.reason)}.{pods}\n"
-        yield from _changes(group.changes)
+        yield f"\n{MARKS[group.effect]} **{title[0].upper()}{title[1:]}**: {_plain(group.reason)}.\n"
+        for part in group.parts:
+            yield from _changes(part.changes)
+            if part.pods:
+                yield f"\n{_sentence(words.pods(part))}\n"
     yield from _resources(framework)
 
 
@@ -67,7 +69,7 @@ def _changes(changes: list[Any]) -> Iterator[str]:
     if short:
         yield "\n| field | before | after |\n| --- | --- | --- |\n"
         for change in short:
-            before, after = (_cell(side) for side in (change.before, change.after))
+            before, after = map(_cell, (change.before, change.after), words.arrow(change))
             note = f"<br>{_plain(change.note)}" if getattr(change, "note", "") else ""
             yield f"| {code(_label(change), table=True)}{note} | {before} | {after} |\n"
     for change in changes:
@@ -85,8 +87,8 @@ def _label(change: Any) -> str:
     return words.label(change) if isinstance(change, Change) else visible(change.field)
 
 
-def _cell(side: Any) -> str:
-    return "*not set*" if side is ABSENT else code(words.value(side), table=True)
+def _cell(side: Any, text: str) -> str:
+    return f"*{text}*" if side is ABSENT else code(text, table=True)
 
 
 def _resources(framework: FrameworkDiff) -> Iterator[str]:

@@ -47,12 +47,13 @@ class Painter:
             yield f"  tasks: {', '.join(map(words.size, framework.roles)) or 'none'}"
         for group in words.groups(framework):
             yield f"  {self._paint(words.TITLES[group.effect], _COLORS[group.effect])}{self._paint(': ' + group.reason, _DIM)}"
-            for change in group.changes:
-                yield from self._change(words.label(change), change)
-                if change.note:
-                    yield self._paint(f"      {change.note}", _DIM)
-            if group.pods:
-                yield f"      {words.pods(group)}"
+            for part in group.parts:
+                for change in part.changes:
+                    yield from self._change(words.label(change), change)
+                    if change.note:
+                        yield self._paint(f"      {change.note}", _DIM)
+                if part.pods:
+                    yield f"    {words.pods(part)}"
         yield from self._resources(framework)
 
     def _object(self, thing: ObjectDiff) -> Iterator[str]:

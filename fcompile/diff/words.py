@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from fcompile.diagnostics.visible import visible
-from fcompile.diff.compare import ABSENT
+from fcompile.diff.compare import ABSENT, Difference
 from fcompile.diff.effects import ORDER, Effect
 from fcompile.diff.frameworks import Change, FrameworkDiff, Pods, RoleSize
 from fcompile.diff.resources import by_importance, shown
@@ -17,7 +17,7 @@ from fcompile.diff.result import Result
 TITLES = {
     Effect.NOTHING: "changes nothing that runs",
     Effect.ON_THE_FLY: "applied on the fly",
-    Effect.NEXT_RETRY: "Pods get it on their next retry",
+    Effect.NEXT_RETRY: "applied to a task when it is retried",
     Effect.NEW_ATTEMPT: "needs a new attempt",
     Effect.BY_HAND: "stays until somebody deletes it",
     Effect.REFUSED: "refused by the API server",
@@ -25,13 +25,24 @@ TITLES = {
 _SHORT = {
     Effect.NOTHING: "without effect",
     Effect.ON_THE_FLY: "on the fly",
-    Effect.NEXT_RETRY: "on the next retry of a Pod",
+    Effect.NEXT_RETRY: "on retries",
     Effect.NEW_ATTEMPT: "in a new attempt",
     Effect.BY_HAND: "by hand",
     Effect.REFUSED: "refused",
 }
-DONE = {"created": ("is created", "are created"), "deleted": ("is deleted", "are deleted"), "kept": ("stays as it is", "stay as they are")}
+DONE = {
+    "created": ("is created", "are created"),
+    "deleted": ("is deleted", "are deleted"),
+    "kept": ("stays as it is until then", "stay as they are until then"),
+}
 _LONGEST = 2000
+
+
+class Part(NamedTuple):
+    """Changes that concern the same Pods."""
+
+    pods: tuple[Pods, ...]
+    changes: list[Change]
 
 
 class Group(NamedTuple):
@@ -39,18 +50,20 @@ class Group(NamedTuple):
 
     effect: Effect
     reason: str
-    pods: tuple[Pods, ...]
-    changes: list[Change]
+    parts: list[Part]
 
 
 def groups(framework: FrameworkDiff) -> list[Group]:
     """The changes by what they do, the weightiest last."""
 
-    def alike(change: Change) -> tuple[int, str, tuple[Pods, ...]]:
-        return ORDER.index(change.effect), change.reason, change.pods
+    def alike(change: Change) -> tuple[int, str]:
+        return ORDER.index(change.effect), change.reason
 
-    found = sorted(framework.changes, key=lambda change: ORDER.index(change.effect))
-    return [Group(ORDER[key[0]], key[1], key[2], list(changes)) for key, changes in groupby(found, alike)]
+    found = sorted(framework.changes, key=alike)
+    return [
+        Group(ORDER[key[0]], key[1], [Part(pods, list(some)) for pods, some in groupby(changes, lambda change: change.pods)])
+        for key, changes in groupby(found, alike)
+    ]
 
 
 def headline(framework: FrameworkDiff) -> str:
@@ -119,9 +132,9 @@ def lines(before: Any, after: Any) -> Iterator[tuple[str, str]]:
                 yield from (("+", visible(line)) for line in new[j1:j2])
 
 
-def pods(group: Group) -> str:
+def pods(part: Part) -> str:
     """`4 Pods stay as they are: train-worker-{0..3}; …`, or nothing."""
-    return "; ".join(f"{counted(one.number, 'Pod')} {DONE[one.what][one.number != 1]}: {one.names}" for one in group.pods)
+    return "; ".join(f"{counted(one.number, 'Pod')} {DONE[one.what][one.number != 1]}: {one.names}" for one in part.pods)
 
 
 def size(role: RoleSize) -> str:
@@ -177,6 +190,16 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
-def arrow(change: Any) -> tuple[str, str]:
+def arrow(change: Change | Difference) -> tuple[str, str]:
     """The two sides of a change on one line; `not set` for what is not there."""
-    return tuple("not set" if side is ABSENT else value(side) for side in (change.before, change.after))  # type: ignore[return-value]
+    if isinstance(change, Change) and (change.part, change.field) == ("role", "role"):
+        return _tasks(change.before), _tasks(change.after)
+    return _side(change.before), _side(change.after)
+
+
+def _side(side: Any) -> str:
+    return "not set" if side is ABSENT else value(side)
+
+
+def _tasks(number: Any) -> str:
+    return "no such role" if number is ABSENT else counted(number, "task")

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from fcompile.diff.resources import NANO, pod_requests, role_requests, shown
+from fcompile.diff.resources import pod_requests, role_requests, shown
+from fcompile.model.quantities import NANO
 from tests.diff.frameworks import Json
 
 

@@ -1,0 +1,268 @@
+"""The command: what it takes, what it says where, and how it exits."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fcompile.cli import main
+from fcompile.emit import yaml
+from tests.diff.frameworks import Json, framework, role, spec
+
+Capture = pytest.CaptureFixture[str]
+Diff = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def diff(capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Diff:
+    """Exit code, stdout and stderr of a run in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        code = main(["diff", *arguments])
+        return (code, *capsys.readouterr())
+
+    return run
+
+
+def put(name: str, *values: Any) -> str:
+    path = Path(name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(yaml.stream(values)), encoding="utf-8")
+    return name
+
+
+def train(image: str = "a:1", name: str = "train", **metadata: Any) -> Json:
+    return framework(spec(role(retry=1, pod={"containers": [{"name": "main", "image": image}]})), name, **metadata)
+
+
+def config(name: str = "c", **data: str) -> Json:
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": data}
+
+
+def kinds(out: str) -> dict[str, str]:
+    document = json.loads(out)
+    return {one["name"]: one.get("change", one["kind"]) for one in (*document["frameworks"], *document["objects"])}
+
+
+def test_exit_codes(diff: Diff) -> None:
+    put("a.yaml", train())
+    put("b.yaml", train("a:2"))
+    assert diff("a.yaml", "a.yaml") == (0, "No differences in what will run.\n", "")
+    code, out, err = diff("a.yaml", "b.yaml")
+    assert (code, err) == (1, "")
+    assert "worker: spec.containers[main].image: a:1 → a:2\n" in out
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["a.yaml"],
+        ["a.yaml", "a.yaml", "a.yaml"],
+        ["a.yaml", "nowhere.yaml"],
+        ["--format", "x", "a.yaml", "a.yaml"],
+        ["a.yaml", "empty"],
+    ],
+)
+def test_trouble(diff: Diff, arguments: list[str]) -> None:
+    put("a.yaml", train())
+    Path("empty").mkdir()
+    code, out, err = diff(*arguments)
+    assert (code, out) == (2, "")
+    assert err
+
+
+@pytest.mark.parametrize("bad", [{"imagee": "a"}, {"image": 5}])
+@pytest.mark.parametrize("side", [0, 1])
+def test_errors_in_the_input_are_trouble(diff: Diff, bad: Json, side: int) -> None:
+    wrong = train()
+    wrong["spec"]["taskRoles"][0]["task"]["pod"]["spec"]["containers"][0] = {"name": "main", **bad}
+    files = [put("a.yaml", train()), put("b.yaml", wrong)]
+    code, out, err = diff(*(files if side else files[::-1]))
+    assert (code, out) == (2, "")
+    assert "b.yaml:" in err
+    assert "error[FC" in err
+
+
+def test_warnings_are_not_its_business(diff: Diff) -> None:
+    warned = spec(role(retry=1, frameworkAttemptCompletionPolicy={"minFailedTaskCount": 0}))
+    code, _, err = diff(put("a.yaml", framework(warned)), put("b.yaml", framework({**warned, "description": "x"})))
+    assert (code, err) == (1, "")
+
+
+def test_the_same_framework_twice_is_trouble(diff: Diff) -> None:
+    code, _, err = diff(put("a.yaml", train(), train()), put("b.yaml", train()))
+    assert (code, "FC501" in err) == (2, True)
+
+
+def test_folders(diff: Diff) -> None:
+    put("old/same.yaml", train(name="same"))
+    put("old/deep/changed.yaml", train(name="changed"))
+    put("old/moved.yaml", train(name="moved"))
+    put("old/gone.yaml", train(name="gone"))
+    put("new/same.yaml", train(name="same"))
+    put("new/deep/changed.yaml", train("a:2", "changed"))
+    put("new/elsewhere.yaml", train(name="moved"))
+    put("new/added.yaml", train(name="added"))
+    code, out, _ = diff("--format", "json", "old", "new/")
+    assert (code, kinds(out)) == (1, {"added": "added", "changed": "changed", "gone": "removed"})
+
+
+def test_a_file_and_a_folder(diff: Diff) -> None:
+    put("folder/a.yaml", train())
+    assert diff(put("b.yaml", train()), "folder")[0] == 0
+
+
+def test_stdin(diff: Diff, monkeypatch: pytest.MonkeyPatch) -> None:
+    put("a.yaml", train())
+    standard = io.TextIOWrapper(io.BytesIO(Path("a.yaml").read_bytes()))
+    monkeypatch.setattr(sys, "stdin", standard)
+    assert diff("-", "a.yaml")[0] == 0
+
+
+def test_nothing_at_all(diff: Diff) -> None:
+    """A file that is new or gone comes as the null device from git and others."""
+    put("a.yaml", train())
+    code, out, _ = diff("--format", "json", "/dev/null", "a.yaml")
+    assert (code, kinds(out)) == (1, {"train": "added"})
+    code, out, _ = diff("--format", "json", "a.yaml", "/dev/null")
+    assert (code, kinds(out)) == (1, {"train": "removed"})
+
+
+def test_namespaces(diff: Diff) -> None:
+    files = put("a.yaml", train()), put("b.yaml", train(namespace="default")), put("c.yaml", train(namespace="ml"))
+    assert diff(*files[:2])[0] == 0
+    assert kinds(diff("--format", "json", files[0], files[2])[1]) == {"train": "removed"} | {"train": "removed"}
+    assert diff("-n", "ml", files[0], files[2])[0] == 0
+
+
+def test_what_a_server_prints(diff: Diff) -> None:
+    """Status and server-set metadata are no differences; the status is what effects go by."""
+    live = train()
+    live["metadata"] |= {"uid": "u", "resourceVersion": "5", "generation": 2, "creationTimestamp": "2026-01-01T00:00:00Z"}
+    live["status"] = {"state": "Completed"}
+    put("live.yaml", {"apiVersion": "v1", "kind": "List", "items": [live]})
+    assert diff("live.yaml", put("a.yaml", train()))[0] == 0
+    code, out, _ = diff("--format", "json", "live.yaml", put("b.yaml", train("a:2")))
+    assert (code, json.loads(out)["effect"]) == (1, "nothing")
+
+
+def test_other_objects(diff: Diff) -> None:
+    old = put("a.yaml", train(), config(a="1"), config("gone"), {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "n"}})
+    new = put("b.yaml", train(), config(a="2"), config("new"), {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "n"}})
+    code, out, err = diff(old, new)
+    assert (code, err) == (1, "")
+    assert out.splitlines() == [
+        "ConfigMap c  changed  b.yaml",
+        '    data.a: "1" → "2"',
+        "",
+        "ConfigMap new  added  b.yaml",
+        "",
+        "ConfigMap gone  removed  a.yaml",
+        "",
+        "3 other objects differ.",
+    ]
+
+
+def test_what_others_cannot_read_is_not_our_business(diff: Diff) -> None:
+    Path("old").mkdir()
+    Path("old/chart.yaml").write_text("a: {{ .Values.x }}\n")
+    put("old/a.yaml", train())
+    put("new/a.yaml", train("a:2"))
+    code, _, err = diff("old", "new")
+    assert (code, err) == (1, "")
+
+
+def test_as_kubectl_calls_it(diff: Diff) -> None:
+    """Two folders, and files without an ending, named by group, version, kind, namespace and name."""
+    names = (
+        "frameworkcontroller.microsoft.com.v1.Framework.default.train",
+        "v1.ConfigMap.default.some.yaml",
+        "v1.Pod.default.train-worker-0",
+    )
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "train-worker-0", "namespace": "default"}}
+    containers = {"containers": [{"name": "main", "image": "a:1"}]}
+    for folder, image in (("LIVE-123", "a:1"), ("MERGED-456", "a:2")):
+        put(f"{folder}/{names[0]}", train(image))
+        put(f"{folder}/{names[1]}", config(a=image))
+        put(f"{folder}/{names[2]}", {**pod, "spec": {**containers, **({"restartPolicy": "Always"} if image == "a:2" else {})}})
+    Path(f"MERGED-456/{names[2]}.new").write_bytes(Path(f"MERGED-456/{names[1]}").read_bytes().replace(b"name: c", b"name: d"))
+    code, out, err = diff("--format", "json", "LIVE-123", "MERGED-456")
+    assert (code, err) == (1, "")
+    assert kinds(out) == {"train": "changed", "c": "changed", "d": "added"}
+
+
+@pytest.mark.parametrize("format", ["text", "markdown", "json", "html"])
+def test_hostile_values(diff: Diff, format: str) -> None:
+    """Nothing in a value becomes a control sequence, markup, a mention or a table."""
+    if format == "html":
+        pytest.importorskip("jinja2")
+    evil = "\x1b[31m`` @everyone | <script>alert(1)</script> \u202e ' \" </code>"
+    old, new = train(), train()
+    old["spec"]["description"] = "x"
+    new["spec"]["description"] = evil
+    new["metadata"]["annotations"] = {"example.com/a": f"{evil}\n```\n</details>\n"}
+    new["spec"]["taskRoles"][0]["task"]["pod"]["metadata"] = {"annotations": {"x": evil}}
+    put("a.yaml", old)
+    put("b.yaml", new)
+    code, out, _ = diff("--format", format, "a.yaml", "b.yaml")
+    assert code == 1
+    assert "\x1b" not in out
+    assert "\u202e" not in out
+    if format == "html":
+        assert "<script" not in out
+        assert out.count("</details>") == 1
+    if format == "markdown":
+        assert "```` ``` ````" in out or "````diff" in out
+        for line in out.splitlines():
+            if "@everyone" in line and line.startswith("|"):
+                assert line.count("|") - line.count("\\|") == 4
+    if format == "json":
+        assert json.loads(out)["frameworks"][0]["changes"]
+
+
+def test_colour(diff: Diff, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = put("a.yaml", train()), put("b.yaml", train("a:2"))
+    for name in ("NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE"):
+        monkeypatch.delenv(name, raising=False)
+    assert "\x1b[" not in diff(*files)[1]
+    assert "\x1b[31ma:1\x1b[0m → \x1b[32ma:2\x1b[0m" in diff("--color", "always", *files)[1]
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert "\x1b[" in diff(*files)[1]
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b[" not in diff(*files)[1]
+
+
+def test_without_jinja2(diff: Diff, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    files = put("a.yaml", train()), put("b.yaml", train("a:2"))
+    code, out, err = diff("--format", "html", *files)
+    assert (code, out) == (2, "")
+    assert "pip install 'fcompile[html]'" in err
+
+
+def test_work_does_not_grow_with_the_tasks(diff: Diff) -> None:
+    small, large = train(), train("a:2")
+    for value in (small, large):
+        value["spec"]["taskRoles"][0]["taskNumber"] = 10_000
+    _, out, _ = diff(put("a.yaml", small), put("b.yaml", large))
+    assert "10,000 Pods stay as they are until then: train-worker-{0..9999}" in out
+    assert len(out.splitlines()) < 10
+
+
+def test_waivers_hold(diff: Diff) -> None:
+    wrong = train()
+    wrong["spec"]["taskRoles"][0]["task"]["pod"]["spec"]["containers"][0]["imagee"] = "x"
+    for name in ("a.yaml", "b.yaml"):
+        put(name, wrong)
+    Path("b.yaml").write_text(Path("b.yaml").read_text() + "  description: x\n")
+    assert diff("a.yaml", "b.yaml")[0] == 2
+    Path(".fcompile-waivers.yaml").write_text("- code: FC101\n  reason: a field of a fork\n")
+    assert diff("a.yaml", "b.yaml")[0] == 1

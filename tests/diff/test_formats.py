@@ -1,0 +1,77 @@
+"""What the formats look like: edits of the examples, as snapshots to read."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from fcompile.cli import main
+
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def edited(tmp_path: Path, repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`old` and `new` in the current folder: the examples, and what somebody made of them."""
+    for side in ("old", "new"):
+        (tmp_path / side).mkdir()
+        for name in ("batch", "mpi", "pytorch-ddp", "service", "spot", "tensorflow-ps"):
+            shutil.copy(repository / "examples" / f"{name}.yaml", tmp_path / side)
+    new = tmp_path / "new"
+    _edit(new / "pytorch-ddp.yaml", ("2.5.1-cuda12.4", "2.6.0-cuda12.4"), ("taskNumber: 4", "taskNumber: 6"), ("nnodes=4", "nnodes=6"))
+    _edit(
+        new / "spot.yaml",
+        ("--resume", "--resume --fast"),
+        ("nvidia.com/gpu: 1", "nvidia.com/gpu: 2"),
+        ("nvidia.com/gpu: 1\n", "nvidia.com/gpu: 2\n"),
+    )
+    _edit(new / "batch.yaml", ("description: ", "description: Once more, "))
+    _edit(new / "service.yaml", ("executionType: Start", "executionType: Create"))
+    _edit(new / "tensorflow-ps.yaml", ("- name: ps", "- name: server"))
+    (new / "mpi.yaml").rename(new / "lammps.yaml")
+    _edit(new / "lammps.yaml", ("  name: lammps", "  name: lammps2"))
+    monkeypatch.chdir(tmp_path)
+
+
+def _edit(path: Path, *changes: tuple[str, str]) -> None:
+    text = path.read_text(encoding="utf-8")
+    for old, new in changes:
+        assert old in text, old
+        text = text.replace(old, new, 1)
+    path.write_text(text, encoding="utf-8")
+
+
+@pytest.mark.usefixtures("edited")
+@pytest.mark.parametrize("format", ["text", "markdown", "json", "html"])
+def test_formats(format: str, capsys: Capture, text_file: SnapshotAssertion) -> None:
+    if format == "html":
+        pytest.importorskip("jinja2")
+    assert main(["diff", "--format", format, "--color", "never", "old", "new"]) == 1
+    captured = capsys.readouterr()
+    assert captured.err == ""
+    assert re.sub(r"fcompile \d[^:]*:", "fcompile VERSION:", captured.out) == text_file
+
+
+@pytest.mark.usefixtures("edited")
+@pytest.mark.parametrize("format", ["text", "markdown", "html"])
+def test_nothing_differs(format: str, capsys: Capture) -> None:
+    if format == "html":
+        pytest.importorskip("jinja2")
+    assert main(["diff", "--format", format, "old", "old"]) == 0
+    assert "No differences in what will run." in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("edited")
+def test_a_comment_has_a_limit(capsys: Capture) -> None:
+    text = Path("new/batch.yaml").read_text(encoding="utf-8")
+    (first,) = re.findall(r"^  name: (\w+)$", text, re.MULTILINE)
+    for number in range(600):
+        (Path("new") / f"{number}.yaml").write_text(text.replace(f"  name: {first}\n", f"  name: made{number}\n", 1), encoding="utf-8")
+    assert main(["diff", "--format", "markdown", "old", "new"]) == 1
+    out = capsys.readouterr().out
+    assert len(out) < 65_536
+    assert "more objects that would not fit" in out
