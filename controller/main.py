@@ -27,17 +27,17 @@ class Controller:
         """By the Framework's name."""
         self._pods: dict[Name, dict[Key, observed.Pod]] = {}
         ours = names.FRAMEWORK_NAME
-        self._followers = [
+        self._owned = [
             Follower(outside.api, collection("pods", namespace), self._all_pods, self._pod, selector=ours),
             Follower(outside.api, collection("configmaps", namespace), self._all_config_maps, self._config_map, selector=ours),
-            Follower(outside.api, collection("frameworks", namespace), self._all_frameworks, self._framework),
         ]
+        self._frameworks = Follower(outside.api, collection("frameworks", namespace), self._all_frameworks, self._framework)
 
     async def run(self) -> None:
         """Run until cancelled."""
         tasks: list[asyncio.Task[None]] = []
         try:
-            for follower in self._followers:
+            for follower in (*self._owned, self._frameworks):
                 # Frameworks come last: none is looked at before its objects are known.
                 tasks.append(asyncio.create_task(follower.run()))
                 await follower.listed.wait()
@@ -58,11 +58,20 @@ class Controller:
         if event == "DELETED" or _is_anothers(framework):
             return
         if runner is None:
-            runner = self.runners[name] = Runner(self.outside, framework)
-            runner.config_map = self._config_maps.get(name)
-            runner.pods = self._pods.setdefault(name, {})
+            self._begin(framework)
         else:
             runner.seen_framework(framework)
+
+    def _begin(self, framework: Json) -> None:
+        """Give a Framework a runner, instead of the one that it may have."""
+        name = _name(framework)
+        runner = self.runners[name] = Runner(self.outside, framework, self._begin, self._has_seen)
+        runner.config_map = self._config_maps.get(name)
+        runner.pods = self._pods.setdefault(name, {})
+
+    def _has_seen(self, value: Json) -> bool:
+        """Whether ConfigMaps and Pods are known as they were when an object was last written, or later."""
+        return all(follower.version >= int(value["metadata"]["resourceVersion"]) for follower in self._owned)
 
     def _all_frameworks(self, frameworks: list[Json]) -> None:
         for name in self.runners.keys() - {_name(framework) for framework in frameworks}:

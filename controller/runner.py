@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import uuid
 from collections import deque
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 from fcompile.default import default
@@ -25,7 +25,7 @@ from fcontroller.decide import observed
 from fcontroller.decide.conditions import INTENT_REVIEWED, set_condition
 from fcontroller.decide.framework import sync_framework
 from fcontroller.decide.spec import Spec, read_spec
-from fcontroller.decide.states import CREATION_REQUESTED, PREPARING, RUNNING
+from fcontroller.decide.states import COMPLETED, CREATION_REQUESTED, PREPARING, RUNNING
 from fcontroller.decide.status import Attempt, Status, Task
 from fcontroller.decide.status_json import from_json
 from fcontroller.decide.sync import Action, CreateConfigMap, CreatePod, DeletePod, Key, RemovePod, Sync
@@ -33,6 +33,8 @@ from fcontroller.outside import Outside
 
 _ATTEMPT_GONE_DELAY = 1.0
 """Seconds; that the attempt is over is seen soon."""
+_LAG = 0.5
+"""Seconds after which what was not seen yet may be."""
 _AT_A_TIME = 32
 """Actions of one Framework that are carried out at the same time."""
 Decided = tuple[int, int | None]
@@ -42,8 +44,13 @@ Decided = tuple[int, int | None]
 class Runner:
     """Runs one Framework, by its uid."""
 
-    def __init__(self, outside: Outside, framework: Json) -> None:
+    def __init__(self, outside: Outside, framework: Json, begin_again: Callable[[Json], None], has_seen: Callable[[Json], bool]) -> None:
+        """:param begin_again: is given the Framework when its status is not what this runner knows: another runner is needed.
+
+        :param has_seen: whether ConfigMaps and Pods are known at least as they were when an object was last written.
+        """
         self.outside = outside
+        self._begin_again, self._has_seen = begin_again, has_seen
         self.framework = framework
         self.namespace, self.name = framework["metadata"]["namespace"], framework["metadata"]["name"]
         self.uid: str = framework["metadata"]["uid"]
@@ -65,9 +72,13 @@ class Runner:
         self._queue: deque[tuple[Action, Key | None, Decided]] = deque()
         self._workers = 0
         self.running: set[asyncio.Task[None]] = set()
-        self.saver = Saver(outside.api, self._start, lambda: self.framework)
+        self.saver = Saver(outside.api, self._start, framework)
         self.stopped = False
-        self.poke_all()
+        self._begun = self.status is None or self.status.state == COMPLETED
+        if self._begun:
+            self.poke_all()
+        else:
+            self._start(self._begin(framework))
 
     # What was seen
 
@@ -75,6 +86,7 @@ class Runner:
         """The Framework has changed, or is what it was."""
         old, new = self.framework, _newer(self.framework, framework)
         self.framework = new
+        self.saver.seen_framework(new)
         if old["metadata"]["generation"] != new["metadata"]["generation"]:
             self.stamps = None
             self.poke_all()
@@ -111,10 +123,30 @@ class Runner:
 
     # Deciding
 
+    async def _begin(self, framework: Json) -> None:
+        """Begin once nothing that is known is older than what was done before: a list may be, where one server lags behind another."""
+        failures = 0
+        while not self.stopped:
+            try:
+                found = await actions.read_framework(self.outside.api, framework)
+            except (Failed, Unreachable):
+                failures += 1
+                await asyncio.sleep(backoff(failures))
+                continue
+            if found is None or found.get("status") != framework.get("status"):
+                self._stored(found, superseded=True)
+                return
+            if self._has_seen(found):
+                self.seen_framework(found)
+                self._begun = True
+                self.poke_all()
+                return
+            await asyncio.sleep(_LAG)
+
     def look(self) -> None:
         """Decide, and see to it that what is decided is done and stored."""
         self._look = None
-        if self.stamps is None and not self._spec_is_in_force():
+        if not self._begun or (self.stamps is None and not self._spec_is_in_force()):
             return
         keys, self._dirty = self._dirty, set()
         sync = self._sync()
@@ -197,10 +229,12 @@ class Runner:
         task.add_done_callback(self.running.discard)
         return task
 
-    def _stored(self, framework: Json | None) -> None:
-        """The status was stored with this Framework; None: it is gone."""
-        if framework is None:
+    def _stored(self, framework: Json | None, superseded: bool) -> None:
+        """The status was stored, with this Framework, or what is stored is not known here; None: the Framework is gone."""
+        if framework is None or superseded:
             self.stop()
+            if framework is not None:
+                self._begin_again(framework)
             return
         self.seen_framework(framework)  # Its spec may have changed meanwhile, and the watch says nothing new then.
         assert self.status is not None

@@ -32,25 +32,21 @@ def _taken(answer: Answer) -> Json:
     return answer.body
 
 
-async def write_status(api: Api, framework: Json, status: str) -> Json | None:
-    """Store the status of a Framework, as JSON text; returns the Framework as it is then, or None when it is gone.
+async def write_status(api: Api, framework: Json, status: str) -> Json:
+    """Store the status of a Framework, as JSON text, unless the Framework has changed meanwhile; returns it as it is then."""
+    metadata = {key: framework["metadata"][key] for key in ("name", "namespace", "uid", "resourceVersion")}
+    head = {"apiVersion": framework["apiVersion"], "kind": framework["kind"], "metadata": metadata, "spec": framework["spec"]}
+    path = path_of("frameworks", metadata["namespace"], metadata["name"])
+    return _taken(await api.request("PUT", f"{path}/status", f'{json.dumps(head)[:-1]},"status":{status}}}'.encode()))
 
-    If it has changed meanwhile, the new one is read, and the status is stored on top of it: nobody else writes it.
-    """
-    uid, path = framework["metadata"]["uid"], path_of("frameworks", framework["metadata"]["namespace"], framework["metadata"]["name"])
-    while True:
-        metadata = {key: framework["metadata"][key] for key in ("name", "namespace", "uid", "resourceVersion")}
-        head = {"apiVersion": framework["apiVersion"], "kind": framework["kind"], "metadata": metadata, "spec": framework["spec"]}
-        answer = await api.request("PUT", f"{path}/status", f'{json.dumps(head)[:-1]},"status":{status}}}'.encode())
-        if answer.code != 409:
-            break
-        answer = await api.request("GET", path)
-        if answer.code == 404:
-            break
-        framework = _taken(answer)
-        if framework["metadata"]["uid"] != uid:
-            return None
-    return None if answer.code == 404 else _taken(answer)
+
+async def read_framework(api: Api, framework: Json) -> Json | None:
+    """The Framework as it is now; None: it is gone, whatever is there under its name."""
+    answer = await api.request("GET", path_of("frameworks", framework["metadata"]["namespace"], framework["metadata"]["name"]))
+    if answer.code == 404:
+        return None
+    found = _taken(answer)
+    return found if found["metadata"]["uid"] == framework["metadata"]["uid"] else None
 
 
 async def create_config_map(api: Api, config_map: Json) -> Json:

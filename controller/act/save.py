@@ -1,8 +1,13 @@
-"""Storing the status: at once where something waits for it, else a bit later together with what comes until then."""
+"""Storing the status: at once where something waits for it, else a bit later together with what comes until then.
+
+Nobody else writes it, but for a controller of before whose last words arrive late, and one that began with something older than the truth
+must not undo what is stored either. So a status is only stored over one that is known.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import Callable, Coroutine
 from typing import Any
@@ -17,25 +22,43 @@ _SOON, _LATER = 0.25, 1.0
 """Seconds that changes are collected before they are stored: of states, and of everything else."""
 _SHARE = 10
 """A large status takes its time: of so much time, one part at most goes into encoding it."""
+_REMEMBERED = 8
+"""Texts that were sent and never answered: any may have been stored."""
+
+
+class Superseded(Exception):
+    """What is stored is not what is known here: all has to begin anew with it, or the Framework is gone."""
+
+    def __init__(self, framework: Json | None) -> None:
+        super().__init__()
+        self.framework = framework
+
+
+Stored = Callable[[Json | None, bool], None]
+"""Is told the Framework (None: it is gone), and whether its status is not the one that was to be stored."""
 
 
 class Saver:
     """Stores one Framework's status. No two writes of it at once."""
 
-    def __init__(self, api: Api, start: Callable[[Coroutine[Any, Any, None]], object], framework: Callable[[], Json]) -> None:
-        """:param start: runs a write. :param framework: the Framework as it was last seen."""
-        self._api, self._start, self._framework = api, start, framework
+    def __init__(self, api: Api, start: Callable[[Coroutine[Any, Any, None]], object], framework: Json) -> None:
+        """:param start: runs a write. :param framework: what the status was read from."""
+        self._api, self._start = api, start
+        self._known = self._seen = framework
+        """The Framework with the status that is known to be stored, and as it was last seen."""
+        self._sent: list[str] = []
         self._due: asyncio.TimerHandle | None = None
         self._writing = self._stopped = False
         self._took = 0.0
         """Seconds that encoding the last status took."""
         self.writes = 0
 
-    def see(self, status: Status, stored: Callable[[Json | None], None]) -> None:
-        """See to it that the status is stored when it has changed.
+    def seen_framework(self, framework: Json) -> None:
+        """This is how the Framework was last seen."""
+        self._seen = framework
 
-        :param stored: told the Framework as it is then; None: it is gone.
-        """
+    def see(self, status: Status, stored: Stored) -> None:
+        """See to it that the status is stored when it has changed."""
         if status.revision <= status.stored or self._writing or self._stopped:
             return
         loop = asyncio.get_running_loop()
@@ -53,26 +76,54 @@ class Saver:
         if self._due is not None:
             self._due.cancel()
 
-    def _begin(self, status: Status, stored: Callable[[Json | None], None]) -> None:
+    def _begin(self, status: Status, stored: Stored) -> None:
         self._due, self._writing = None, True
         self._start(self._write(status, stored))
 
-    async def _write(self, status: Status, stored: Callable[[Json | None], None]) -> None:
+    async def _write(self, status: Status, stored: Stored) -> None:
         failures = 0
         while not self._stopped:
-            revision, began = status.revision, time.perf_counter()
-            text = to_text(status)
-            self._took = time.perf_counter() - began
             try:
-                framework = await actions.write_status(self._api, self._framework(), text)
-                break
+                revision = status.revision
+                if await self._try(status):
+                    break
+            except Superseded as gone:
+                return stored(gone.framework, True)
             except (Failed, Unreachable):
-                failures += 1
-                await asyncio.sleep(backoff(failures))
+                pass
+            failures += 1
+            await asyncio.sleep(backoff(failures))
         else:
-            return
+            return None
         self._writing = False
-        if framework is not None:
-            self.writes += 1
-            status.stored = revision
-        stored(framework)
+        self.writes += 1
+        status.stored = revision
+        return stored(self._known, False)
+
+    async def _try(self, status: Status) -> bool:
+        """Whether the status was stored; if not, the Framework has changed, and is known now as it is."""
+        self._take(self._seen)
+        began = time.perf_counter()
+        text = to_text(status)
+        self._took = time.perf_counter() - began
+        self._sent = [*(sent for sent in self._sent if sent != text), text][-_REMEMBERED:]
+        try:
+            self._known = self._seen = await actions.write_status(self._api, self._known, text)
+            self._sent.clear()
+        except Failed as error:
+            if error.code not in (404, 409):
+                raise
+            found = await actions.read_framework(self._api, self._known)
+            if found is None:
+                raise Superseded(None) from None
+            self._take(found)
+            return False
+        return True
+
+    def _take(self, seen: Json) -> None:
+        """Go on from a Framework whose status is ours. Raises Superseded."""
+        if int(seen["metadata"]["resourceVersion"]) > int(self._known["metadata"]["resourceVersion"]):
+            status = seen.get("status")
+            if status != self._known.get("status") and all(status != json.loads(text) for text in self._sent):
+                raise Superseded(seen)
+            self._known = seen

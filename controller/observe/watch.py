@@ -48,6 +48,8 @@ class Follower:
         self._random = random
         self.listed = asyncio.Event()
         """Set once the collection was seen as a whole."""
+        self.version = 0
+        """The newest resourceVersion that was seen."""
 
     async def run(self) -> None:
         """Follow for ever."""
@@ -60,6 +62,7 @@ class Follower:
                     self.listed.set()
                 async for newer in self._watch(version):
                     version, failures = newer, 0
+                    self.version = int(newer)
             except Expired:
                 version = ""
             except Unreachable:
@@ -83,8 +86,12 @@ class Follower:
             items += answer.body["items"]
             following = answer.body["metadata"].get("continue")
             if not following:
+                version = str(answer.body["metadata"]["resourceVersion"])
+                if int(version) < self.version:
+                    raise Unreachable("the list is older than what was seen before")
+                self.version = int(version)
                 self._replaced(items)
-                return str(answer.body["metadata"]["resourceVersion"])
+                return version
             query["continue"] = following
 
     async def _watch(self, version: str) -> Any:

@@ -22,16 +22,16 @@ def scenario(life: Life) -> Life:
     return life
 
 
-def live(world: World, name: str) -> Json:
-    """Go through a life, to its end; returns what there is then."""
+def live(world: World, name: str, quiet: float = 7) -> Json:
+    """Go through a life, until nothing was written for a while; returns what there is then."""
     SCENARIOS[name](world)
-    world.settle()
+    world.settle(quiet)
     return world.end()
 
 
 def runs(world: World, count: int, name: str = "f") -> None:
     """Wait until so many Pods run."""
-    world.until(lambda: sum(pod["status"]["phase"] == "Running" for pod in _pods(world, name)) == count, 60)
+    world.until(lambda: sum(pod["status"]["phase"] == "Running" for pod in _pods(world, name)) == count, 300)
     world.run(1.5)
 
 
@@ -40,7 +40,7 @@ def _pods(world: World, name: str) -> list[Json]:
 
 
 def is_in(world: World, state: str, name: str = "f") -> None:
-    world.until(lambda: world.status(name).get("state") == state, 120)
+    world.until(lambda: world.status(name).get("state") == state, 300)
 
 
 @scenario
@@ -169,7 +169,7 @@ def the_config_map_is_deleted(world: World) -> None:
     world.make({"retryPolicy": RETRY, "taskRoles": [role("a", 2)]})
     runs(world, 2)
     world.delete("configmaps", "f-attempt", propagationPolicy="Foreground")
-    world.until(lambda: world.status()["attemptStatus"]["id"] == 1, 60)
+    world.until(lambda: world.status()["attemptStatus"]["id"] == 1, 300)
     runs(world, 2)
 
 
@@ -210,7 +210,7 @@ def a_finished_pod_is_held(world: World) -> None:
     world.make(spec)
     while world.status().get("state") != "Completed":
         world.run(5)
-        assert world.loop.passed < 120
+        assert world.loop.passed < 600
         if any("deletionTimestamp" in pod["metadata"] for pod in world.all("pods").values()):
             path = path_of("pods", NAMESPACE, "f-a-0")
             assert world.server.write("PATCH", path, [{"op": "remove", "path": "/metadata/finalizers"}]).ok
@@ -251,7 +251,7 @@ def the_framework_is_deleted_and_made_again(world: World) -> None:
     runs(world, 2)
     world.delete("frameworks", "f", propagationPolicy="Background")
     world.make({"taskRoles": [role("a", 1), role("b", 1)]})
-    world.until(lambda: set(world.all("pods")) == {"f-a-0", "f-b-0"}, 120)
+    world.until(lambda: set(world.all("pods")) == {"f-a-0", "f-b-0"}, 300)
     runs(world, 2)
 
 

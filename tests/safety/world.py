@@ -230,6 +230,7 @@ def _make_task(loop: asyncio.AbstractEventLoop, work: Any, context: contextvars.
 _LEFT_OUT = {
     *("startTime", "runTime", "completionTime", "transitionTime", "instanceUID", "configMapUID", "podUID"),
     *("podIP", "podHostIP", "podNodeName", "message", "reason", "diagnostics", "lastTransitionTime", "observedGeneration"),
+    "taskIndex",  # Of a trigger: of several Pods that end at the same time, any may be seen last.
 }
 
 

@@ -1,0 +1,56 @@
+"""Row 4: caches that lag, each by another number of writes, and a controller that begins with what was true some writes ago."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from fcontroller.memory_api import Call, Fault
+from tests.safety import tally
+from tests.safety.scenarios import SCENARIOS, live
+from tests.safety.world import World
+
+KINDS = ("frameworks", "configmaps", "pods")
+LAGS = range(6)
+PAIRS = list(product(LAGS, LAGS))
+A_MINUTE = 60
+"""Seconds: where nothing is written, a bookmark says how new a cache is."""
+LIVES = ("tasks_and_framework_are_retried", "scaled_down_and_up", "a_pod_is_deleted", "stops", "the_config_map_is_deleted")
+
+
+def chosen() -> list[str]:
+    return list(SCENARIOS) if tally.is_full() else list(LIVES)
+
+
+@pytest.mark.parametrize("pods", LAGS)
+@pytest.mark.parametrize("config_maps", LAGS)
+def test_lagging_caches(config_maps: int, pods: int) -> None:
+    for number, name in enumerate(chosen()):
+        with World() as calm:
+            expected = live(calm, name)
+        # All the other pairs as well: each life has another third number.
+        with World() as world:
+            world.server.lags = dict(zip(KINDS, ((number + config_maps + 2 * pods) % 6, config_maps, pods), strict=True))
+            assert live(world, name) == expected, (name, world.server.lags)
+        assert world.server.writes <= 2 * calm.server.writes + 10, (name, world.server.log)
+    tally.add("stale caches")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("lag", LAGS[1:])
+def test_restart_against_an_older_read(kind: str, lag: int) -> None:
+    """It dies at every write in turn, and what comes after it lists one kind as it was some writes before."""
+    for number, name in enumerate(chosen()):
+        with World() as calm:
+            expected = live(calm, name)
+        for write in range(2 + (number + lag) % 7, calm.server.writes + 1, 1 if tally.is_full() else 7):
+            with World() as world:
+                world.server.older = {kind: lag}
+                world.server.fault = lambda call, write=write: _dies(call, write)  # type: ignore[misc]
+                assert live(world, name, A_MINUTE) == expected, (name, write)
+            tally.add("older reads")
+
+
+def _dies(call: Call, write: int) -> Fault | None:
+    return Fault.crash(stored=True) if call.write == write else None
