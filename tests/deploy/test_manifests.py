@@ -1,0 +1,71 @@
+"""The manifests in deploy/: the API server takes them, and they fit the command that they run."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from fcompile import __version__
+from fcontroller import run
+from tests.cluster import Cluster
+
+VARIANTS = {"": "fcontroller", "namespaced": "team-a"}
+"""The folders below deploy/, and the namespaces that they are for."""
+
+
+@pytest.fixture(scope="module")
+def applied(audited_cluster: Cluster, repository: Path) -> list[Any]:
+    """What `kubectl apply -k deploy` makes, once it is made. Nothing starts in this cluster."""
+    folder = str(repository / "deploy")
+    audited_cluster.kubectl("apply", "--server-side", "-k", folder)
+    return list(yaml.safe_load_all(audited_cluster.kubectl("kustomize", folder).stdout))
+
+
+def deployment(documents: list[Any]) -> Any:
+    return next(document for document in documents if document["kind"] == "Deployment")
+
+
+def test_what_is_applied_stays_as_it_was_applied(audited_cluster: Cluster, applied: list[Any], repository: Path) -> None:
+    kinds = [document["kind"] for document in applied]
+    assert kinds == [
+        *("Namespace", "CustomResourceDefinition", "ServiceAccount", "Role", "ClusterRole", "ClusterRole", "RoleBinding"),
+        *("ClusterRoleBinding", "Deployment", "PodDisruptionBudget", "NetworkPolicy"),
+    ]
+    assert audited_cluster.kubectl("diff", "--server-side", "-k", str(repository / "deploy")).stdout == ""
+
+
+def test_the_namespace_takes_the_deployments_pods_and_no_others(audited_cluster: Cluster, applied: list[Any]) -> None:
+    pods = "/api/v1/namespaces/fcontroller/pods"
+    template = deployment(applied)["spec"]["template"]
+    pod = {"metadata": {**template["metadata"], "name": "one"}, "spec": template["spec"]}
+    code, answer = audited_cluster.api.request("POST", pods, pod, {"dryRun": "All", "fieldValidation": "Strict"})
+    assert code == 201, answer
+    code, answer = audited_cluster.api.request("POST", pods, {**pod, "spec": {**pod["spec"], "securityContext": {}}}, {"dryRun": "All"})
+    assert (code, "PodSecurity" in answer["message"]) == (403, True)
+
+
+@pytest.mark.parametrize(("variant", "namespace"), VARIANTS.items())
+def test_the_command_knows_its_arguments(audited_cluster: Cluster, repository: Path, variant: str, namespace: str) -> None:
+    documents = list(yaml.safe_load_all(audited_cluster.kubectl("kustomize", str(repository / "deploy" / variant)).stdout))
+    (container,) = deployment(documents)["spec"]["template"]["spec"]["containers"]
+    command, *options = [argument.replace("$(POD_NAMESPACE)", namespace) for argument in container["args"]]
+    parser = argparse.ArgumentParser()
+    run.configure(parser)
+    arguments = parser.parse_args(options)
+    assert (command, arguments.lease_namespace, arguments.namespace) == ("run", namespace, "team-a" if variant else "")
+    assert container["image"].endswith(f":{__version__}")
+
+
+def test_the_namespaced_variant_is_of_its_namespace_alone(audited_cluster: Cluster, repository: Path) -> None:
+    audited_cluster.kubectl("apply", "-f", "-", input=json.dumps({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team-a"}}))
+    printed = audited_cluster.kubectl("apply", "--server-side", "-k", str(repository / "deploy" / "namespaced"), "-o", "json").stdout
+    made = json.loads(printed)["items"]
+    assert {(one["metadata"]["namespace"], re.sub("^Cluster", "!", one["kind"])) for one in made} == {
+        ("team-a", kind) for kind in ("ServiceAccount", "Role", "RoleBinding", "Deployment", "PodDisruptionBudget", "NetworkPolicy")
+    }
