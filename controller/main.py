@@ -51,7 +51,7 @@ class Controller:
     def _framework(self, event: str, framework: Json) -> None:
         name = _name(framework)
         runner = self.runners.get(name)
-        if runner is not None and (event == "DELETED" or runner.uid != framework["metadata"]["uid"]):
+        if runner is not None and (event == "DELETED" or runner.uid != framework["metadata"]["uid"] or self.outside.dry_run):
             runner.stop()
             del self.runners[name]
             runner = None

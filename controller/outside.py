@@ -21,3 +21,5 @@ class Outside(NamedTuple):
     """From the code, reason and message of a refusal to create a Pod: the completion of the attempt, or None to try again."""
     enforce_intent: bool = False
     """Do not begin an attempt that would not run what was reviewed."""
+    dry_run: bool = False
+    """Nothing is stored: a Framework that changes is begun with anew."""

@@ -109,15 +109,35 @@ def _seconds(retry_after: str | None) -> float:
         return 1
 
 
-def from_kubeconfig(path: str | None = None, context: str | None = None) -> Client:
-    """The API server of a kubeconfig (default: KUBECONFIG or ~/.kube/config), or, in a Pod, that of the cluster around it."""
+class NoServer(Exception):
+    """Nothing says where the API server is, or what says it is wrong."""
+
+
+def from_kubeconfig(path: str | None = None, context: str | None = None, address: str = "") -> Client:
+    """The API server of a kubeconfig (default: KUBECONFIG or ~/.kube/config), or, in a Pod, that of the cluster around it. Raises NoServer.
+
+    :param address: where the server is instead; without a kubeconfig it is asked as nobody in particular.
+    """
     from kubernetes import client, config
 
     configuration = client.Configuration()
     try:
         config.load_kube_config(path, context, configuration, persist_config=False)  # type: ignore[no-untyped-call]
-    except config.ConfigException:
+    except config.ConfigException as error:
         if path or context:
-            raise
-        config.load_incluster_config(configuration)  # type: ignore[no-untyped-call]
+            raise NoServer(str(error)) from None
+        if not address:
+            _around(configuration)
+    except OSError as error:
+        raise NoServer(f"{error.filename}: {error.strerror}") from None
+    configuration.host = address or configuration.host
     return Client(configuration)
+
+
+def _around(configuration: Any) -> None:
+    from kubernetes import config
+
+    try:
+        config.load_incluster_config(configuration)  # type: ignore[no-untyped-call]
+    except config.ConfigException as error:
+        raise NoServer(f"no kubeconfig, and no cluster around this process: {error}") from None

@@ -56,7 +56,7 @@ def test_what_may_be_left_out_or_null() -> None:
         ({"type": []}, "0.type", "a list is not a mapping; its fields can be `name`, `attributes`"),
         ({"type": {"attributes": "Transient"}}, "0.type.attributes", "`Transient` is not a list; write each item after `- `"),
         ({"type": {"attributes": [1]}}, "0.type.attributes.0", "`1` is not a string; put it in quotes"),
-        ({"type": {"attribute": []}}, "0.type.attribute", "`attribute` is no field here; there are `name`, `attributes`"),
+        ({"type": {"attribute": []}}, "0.type.attribute", "`attribute` is no field here: did you mean `attributes`?"),
         ({"podPatterns": []}, "0.podPatterns", "there is no pattern, so that no Pod would match; give one, or remove the entry"),
         ({"podPatterns": None}, "0.podPatterns", "there is no pattern, so that no Pod would match; give one, or remove the entry"),
         ({"podPatterns": {}}, "0.podPatterns", "a mapping is not a list; write each item after `- `"),
@@ -81,7 +81,7 @@ def test_what_may_be_left_out_or_null() -> None:
             "0.podPatterns.0.containers.0.codeRange.maximum",
             "`maximum` is no field here; there are `min`, `max`",
         ),
-        ({"phrases": "x"}, "0.phrases", "`phrases` is no field here; there are `code`, `phrase`, `type`, `podPatterns`"),
+        ({"phrases": "x"}, "0.phrases", "`phrases` is no field here: did you mean `phrase`?"),
     ],
 )
 def test_mistakes(fields: dict[str, Any], where: str, message: str) -> None:

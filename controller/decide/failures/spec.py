@@ -16,6 +16,8 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
+from fcompile.check.suggestions import closest
+from fcompile.diagnostics.problem import Part
 from fcontroller.decide.codes import FAILED, RESERVED, Code, is_reserved
 from fcontroller.decide.re2 import Regex, RegexError
 
@@ -28,6 +30,7 @@ _INT32: Final = range(-(2**31), 2**31)
 class Mistake(NamedTuple):
     path: Path
     message: str
+    part: Part = "value"
 
 
 class Range(NamedTuple):
@@ -82,8 +85,8 @@ class _Reader:
         self.codes: dict[int, Path] = {}
         self.regexes: dict[str, Regex] = {}
 
-    def wrong(self, path: Path, message: str) -> None:
-        self.mistakes.append(Mistake(path, message))
+    def wrong(self, path: Path, message: str, part: Part = "value") -> None:
+        self.mistakes.append(Mistake(path, message, part))
 
     def failure(self, value: Any, path: Path) -> Failure:
         fields = self.fields(value, path, ("code", "phrase", "type", "podPatterns"))
@@ -177,7 +180,9 @@ class _Reader:
             return {}
         for key in value:
             if key not in known:
-                self.wrong((*path, str(key)), f"`{key}` is no field here; there are {_list(known)}")
+                near = closest(str(key), known)
+                hint = f": did you mean `{near.word}`?" if near else f"; there are {_list(known)}"
+                self.wrong((*path, str(key)), f"`{key}` is no field here{hint}", "key")
         return value
 
     def text(self, value: Any, path: Path) -> str | None:

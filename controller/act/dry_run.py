@@ -1,0 +1,47 @@
+"""An API server to which nothing is written: what would be is said, and a status counts as stored, so that it is seen what would follow."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable, Mapping
+
+from fcontroller.api import Answer, Api, Body, Json, Unreachable
+
+_VERBS = {"POST": "create", "PUT": "update", "PATCH": "update", "DELETE": "delete"}
+
+
+class DryRun(Api):
+    """Says each write once. What it does not carry out is tried again and again, silently."""
+
+    def __init__(self, api: Api, say: Callable[..., None]) -> None:
+        """:param say: takes a message, and fields."""
+        self._api, self._say = api, say
+        self._said: set[tuple[str, str]] = set()
+
+    async def request(
+        self, method: str, path: str, body: Body | None = None, query: Mapping[str, str] | None = None, *, brief: bool = False
+    ) -> Answer:
+        if method == "GET":
+            return await self._api.request(method, path, body, query, brief=brief)
+        content: Json = json.loads(body) if isinstance(body, bytes) else body if isinstance(body, dict) else {}
+        if path.endswith("/status"):
+            return await self._as_if_stored(path.removesuffix("/status"), content["status"])
+        name = f"/{content['metadata']['name']}" if method == "POST" else ""
+        self._tell(method, path + name)
+        raise Unreachable("nothing is written in a dry run")
+
+    async def _as_if_stored(self, path: str, status: Json) -> Answer:
+        found = await self._api.request("GET", path)
+        if found.ok:
+            self._tell("PUT", f"{path}/status", state=status["state"])
+            found.body["status"] = status
+        return found
+
+    def _tell(self, method: str, path: str, **fields: str) -> None:
+        said = (method, "".join([path, *fields.values()]))
+        if said not in self._said:
+            self._said.add(said)
+            self._say(f"would {_VERBS[method]} {path}", **fields)
+
+    def watch(self, path: str, query: Mapping[str, str]) -> AsyncIterator[Json]:
+        return self._api.watch(path, query)

@@ -1,0 +1,158 @@
+"""Settings: the config file with the places of its mistakes, the environment, flags, and what wins."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fcontroller.cli import main
+from fcontroller.config.file import read_file
+from fcontroller.config.settings import SETTINGS, Config
+
+LEAST, MOST = (f"{end}RetryDelaySecForTransientConflictFailed" for end in ("Min", "Max"))
+ALL_OF_UPSTREAM = """\
+kubeApiServerAddress: http://127.0.0.1:8080
+kubeConfigFilePath: ''
+kubeClientQps: 200.5
+kubeClientBurst: 300
+workerNumber: 500
+largeFrameworkCompression: true
+crdEstablishedCheckIntervalSec: 1
+crdEstablishedCheckTimeoutSec: 60
+objectLocalCacheCreationTimeoutSec: 60
+frameworkCompletedRetainSec: 10
+frameworkMinRetryDelaySecForTransientConflictFailed: 0
+frameworkMaxRetryDelaySecForTransientConflictFailed: 5
+logObjectSnapshot:
+  framework: {onFrameworkRetry: false, onFrameworkDeletion: false}
+  task: {onTaskRetry: false, onTaskDeletion: false}
+  pod: {onPodDeletion: true}
+podFailureSpec:
+- code: 221
+  podPatterns: [{nameRegex: a}]
+"""
+
+
+@pytest.fixture(autouse=True)
+def no_settings_around(monkeypatch: pytest.MonkeyPatch) -> None:
+    for setting in SETTINGS:
+        monkeypatch.delenv(setting.variable or "FCONTROLLER_", raising=False)
+
+
+def mistakes(text: str) -> list[str]:
+    problems = read_file(text.encode(), "c.yaml").problems
+    return [f"{problem.span.line}:{problem.span.column}: {problem.message}" for problem in problems if problem.severity == "error"]
+
+
+def check(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    assert main(["run", "--check", *words]) == 0
+    return capsys.readouterr().out
+
+
+def test_the_table_and_the_config_are_the_same() -> None:
+    assert Config._field_defaults == {setting.name: setting.default for setting in SETTINGS if not setting.unused}
+
+
+def test_every_key_of_upstreams_is_taken() -> None:
+    file = read_file(ALL_OF_UPSTREAM.encode(), "c.yaml")
+    assert {problem.severity for problem in file.problems} == {"note"}
+    assert {problem.field for problem in file.problems} == {setting.key for setting in SETTINGS if setting.unused}
+    assert len(file.failures) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("leaseNam: x", "1:1: `leaseNam` is no key here: did you mean `leaseName`?"),
+        ("a: 1\nlogObjectSnapshot:\n  pods: {}", "3:3: `pods` is no key here: did you mean `pod`?"),
+        ("logObjectSnapshot: true", "1:20: this is not a mapping; its keys can be `framework`, `pod`, `task`"),
+        ("- a", "1:1: this is not a mapping; its keys can be"),
+        ("leaseSeconds: 0.5", "1:15: 0.5 is out of range: write a number from 1 to 3600 (`leaseSeconds`)"),
+        ("leaseSeconds: .nan", "1:15: "),
+        ("workerNumber: 0", "1:15: 0 is out of range: write a number from 1 on (`workerNumber`)"),
+        ("frameworkCompletedRetainSec: '10'", '1:30: `"10"` is not a whole number (`frameworkCompletedRetainSec`)'),
+        ("frameworkCompletedRetainSec: true", "1:30: `true` is not a whole number (`frameworkCompletedRetainSec`)"),
+        ("enforceIntent: 1", "1:16: `1` is not true or false (`enforceIntent`)"),
+        ("listen: 8080", "1:9: `8080` is not a string; write it in quotes (`listen`)"),
+        ("logLevel: warn", '1:11: `"warn"` is not one of debug, info, warning, error (`logLevel`)'),
+        (f"framework{LEAST}: 9\nframework{MOST}: 8", f"2:54: 8 is less than `framework{LEAST}`, 9; write a number from 9 on"),
+        ("podFailureSpec:\n- code: 0", "2:9: 0 is reserved"),
+        ("podFailureSpec:\n- code: 5\n  podPattern: []", "3:3: `podPattern` is no field here: did you mean `podPatterns`?"),
+        ("a: [", "1:"),
+        ("namespace: a\nnamespace: b", "2:1: "),
+        ("namespace: a\n---\nnamespace: b", "3:1: a config file is one document; remove the others"),
+    ],
+)  # fmt: skip
+def test_a_mistake_and_its_place(text: str, expected: str) -> None:
+    found = mistakes(text)
+    assert any(message.startswith(expected) for message in found), found
+
+
+@pytest.mark.parametrize("text", ["", "# nothing\n", "namespace:\nlogObjectSnapshot:\npodFailureSpec: null\n"])
+def test_what_is_empty_is_not_given(text: str) -> None:
+    file = read_file(text.encode(), "c.yaml")
+    assert (file.values, file.failures, file.problems) == ({}, None, [])
+
+
+def test_flags_win_over_the_environment_and_that_over_the_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "c.yaml"
+    path.write_text("leaseName: file\nleaseNamespace: file\nnamespace: file\nenforceIntent: true\ndryRun: true\n")
+    monkeypatch.setenv("FCONTROLLER_CONFIG", str(path))
+    monkeypatch.setenv("FCONTROLLER_LEASE_NAMESPACE", "env")
+    monkeypatch.setenv("FCONTROLLER_NAMESPACE", "env")
+    monkeypatch.setenv("FCONTROLLER_DRY_RUN", "false")
+    said = check(capsys, "--namespace", "flag", "--no-enforce-intent").splitlines()
+    assert f"leaseName: file  # {path}:1" in said
+    assert "leaseNamespace: env  # FCONTROLLER_LEASE_NAMESPACE" in said
+    assert "namespace: flag  # --namespace" in said
+    assert "enforceIntent: false  # --enforce-intent" in said
+    assert "dryRun: false  # FCONTROLLER_DRY_RUN" in said
+    assert "leaseSeconds: 15  # default" in said
+
+
+def test_what_check_prints_is_a_config_file_that_says_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "c.yaml"
+    path.write_text(ALL_OF_UPSTREAM)
+    printed = check(capsys, "--config", str(path), "--lease-seconds", "3.5")
+    again = read_file(printed.encode(), "printed.yaml")
+    assert again.problems == []
+    assert again.values["logObjectSnapshot.pod.onPodDeletion"] is True
+    assert again.values["leaseSeconds"] == 3.5
+    assert again.failures == read_file(path.read_bytes(), "c.yaml").failures
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["--lease-seconds", "soon"], 'fcontroller: --lease-seconds: `"soon"` is not a number'),
+        (["--lease-seconds", "0"], "fcontroller: --lease-seconds: 0.0 is out of range: write a number from 1 to 3600"),
+        (["--config", "nowhere.yaml"], "fcontroller: nowhere.yaml: No such file or directory"),
+        (
+            ["--framework-min-retry-delay-sec-for-transient-conflict-failed", "1000"],
+            "fcontroller: the shortest delay after a transient conflict, 1000 s, is longer than the longest, 900 s",
+        ),
+        (["--kubeconfig", "nowhere"], "fcontroller: Invalid kube-config file"),
+    ],
+)
+def test_it_does_not_begin_with_a_mistake(words: list[str], expected: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", *words]) == 2
+    assert capsys.readouterr().err.startswith(expected)
+
+
+def test_a_mistake_in_the_environment(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("FCONTROLLER_ENFORCE_INTENT", "yes")
+    assert main(["run"]) == 2
+    assert capsys.readouterr().err == 'fcontroller: FCONTROLLER_ENFORCE_INTENT: `"yes"` is not true or false\n'
+
+
+def test_a_mistake_in_the_file_looks_as_those_of_validate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "c.yaml"
+    path.write_text("namespace: a\nleaseNam: x\n")
+    assert main(["run", "--config", str(path)]) == 2
+    assert capsys.readouterr().err == (
+        f"{path}:2:1: error[config] `leaseNam` is no key here: did you mean `leaseName`?\n"
+        "  |\n2 | leaseNam: x\n  | ^^^^^^^^\n  = field: leaseNam\n\n"
+    )
