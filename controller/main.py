@@ -6,6 +6,7 @@ import asyncio
 from typing import Any
 
 from fcompile.model import names
+from fcontroller.act.services import essence
 from fcontroller.api import Json, collection
 from fcontroller.decide import observed
 from fcontroller.decide.sync import Key
@@ -26,18 +27,20 @@ class Controller:
         self._config_maps: dict[Name, Json] = {}
         """By the Framework's name."""
         self._pods: dict[Name, dict[Key, observed.Pod]] = {}
+        self._services: dict[Name, dict[str, Json]] = {}
         ours = names.FRAMEWORK_NAME
         self._owned = [
             Follower(outside.api, collection("pods", namespace), self._all_pods, self._pod, selector=ours),
             Follower(outside.api, collection("configmaps", namespace), self._all_config_maps, self._config_map, selector=ours),
         ]
+        self._of_services = Follower(outside.api, collection("services", namespace), self._all_services, self._service, selector=ours)
         self._frameworks = Follower(outside.api, collection("frameworks", namespace), self._all_frameworks, self._framework)
 
     async def run(self) -> None:
         """Run until cancelled."""
         tasks: list[asyncio.Task[None]] = []
         try:
-            for follower in (*self._owned, self._frameworks):
+            for follower in (*self._owned, self._of_services, self._frameworks):
                 # Frameworks come last: none is looked at before its objects are known.
                 tasks.append(asyncio.create_task(follower.run()))
                 await follower.listed.wait()
@@ -68,6 +71,7 @@ class Controller:
         runner = self.runners[name] = Runner(self.outside, framework, self._begin, self._has_seen)
         runner.config_map = self._config_maps.get(name)
         runner.pods = self._pods.setdefault(name, {})
+        runner.services.found = self._services.setdefault(name, {})
 
     def _has_seen(self, value: Json) -> bool:
         """Whether ConfigMaps and Pods are known as they were when an object was last written, or later."""
@@ -100,6 +104,29 @@ class Controller:
                 self.runners[name].seen_config_map(None)
         for config_map in config_maps:
             self._config_map("MODIFIED", config_map)
+
+    def _service(self, event: str, service: Json) -> None:
+        # By its name: of labels there may be others than we gave it.
+        metadata = service["metadata"]
+        name = metadata["namespace"], metadata["name"].partition("-")[0]
+        known = self._services.setdefault(name, {})
+        there = known.get(metadata["name"])
+        if there is not None and int(there["metadata"]["resourceVersion"]) > int(metadata["resourceVersion"]):
+            return  # We wrote it meanwhile.
+        if event == "DELETED":
+            known.pop(metadata["name"], None)
+        else:
+            known[metadata["name"]] = essence(service)
+        if name in self.runners:
+            self.runners[name].services.seen()
+
+    def _all_services(self, services: list[Json]) -> None:
+        for known in self._services.values():
+            known.clear()
+        for service in services:
+            self._service("MODIFIED", service)
+        for runner in self.runners.values():
+            runner.services.seen()
 
     def _pod(self, event: str, pod: Json) -> None:
         key = _task_of(pod)

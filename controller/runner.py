@@ -19,13 +19,14 @@ from fcontroller.act import actions
 from fcontroller.act.actions import Failed, backoff
 from fcontroller.act.perform import Scene, bring_intent, perform
 from fcontroller.act.save import Saver
+from fcontroller.act.services import Services
 from fcontroller.act.stamp import Stamps
 from fcontroller.api import Json, Unreachable
 from fcontroller.decide import observed
-from fcontroller.decide.conditions import INTENT_REVIEWED, set_condition
+from fcontroller.decide.conditions import INTENT_REVIEWED, set_condition, set_services
 from fcontroller.decide.framework import sync_framework
 from fcontroller.decide.spec import Spec, read_spec
-from fcontroller.decide.states import COMPLETED, CREATION_REQUESTED, PREPARING, RUNNING
+from fcontroller.decide.states import COMPLETED, CREATED
 from fcontroller.decide.status import Attempt, Status, Task
 from fcontroller.decide.status_json import from_json
 from fcontroller.decide.sync import Action, CreateConfigMap, CreatePod, DeletePod, Key, RemovePod, Sync
@@ -73,6 +74,7 @@ class Runner:
         self._workers = 0
         self.running: set[asyncio.Task[None]] = set()
         self.saver = Saver(outside.api, self._start, framework)
+        self.services = Services(outside.api, framework, self._start, self._report_services)
         self.stopped = False
         self._begun = self.status is None or self.status.state == COMPLETED
         if self._begun:
@@ -87,6 +89,8 @@ class Runner:
         old, new = self.framework, _newer(self.framework, framework)
         self.framework = new
         self.saver.seen_framework(new)
+        if "deletionTimestamp" in new["metadata"]:
+            self.services.keep(None, new)  # The garbage collector takes them.
         if old["metadata"]["generation"] != new["metadata"]["generation"]:
             self.stamps = None
             self.poke_all()
@@ -116,6 +120,7 @@ class Runner:
         """Nothing more is decided. What is under way comes to its end."""
         self.stopped = True
         self.saver.stop()
+        self.services.keep(None, self.framework)
         self._queue.clear()
         for handle in (self._look, *self._wakes.values()):
             if handle is not None:
@@ -163,12 +168,14 @@ class Runner:
             if isinstance(action, CreateConfigMap) and not self._is_reviewed(sync):
                 continue
             self._enqueue(action)
+        runs = sync.status.state in CREATED and not sync.deleting
+        self.services.keep(self.stamps.intent if runs and self.stamps else None, self.framework)
         self.saver.see(sync.status, self._stored)
 
     def _spec_is_in_force(self) -> bool:
         """While an attempt runs, a new spec counts only when the attempt's ConfigMap holds its intent."""
         status, config_map = self.status, self.config_map
-        runs = status is not None and status.state in (CREATION_REQUESTED, PREPARING, RUNNING)
+        runs = status is not None and status.state in CREATED
         if runs and config_map is not None and status is not None and config_map["metadata"]["uid"] == status.attempt.object_uid:
             if None not in self._busy:
                 self._busy.add(None)
@@ -195,6 +202,13 @@ class Runner:
         if changed and matches is False:
             self._start(self._warn(reason, message))
         return matches is not False or not self.outside.enforce_intent
+
+    def _report_services(self, taken: list[str], refused: str) -> None:
+        assert self.status is not None
+        wrong = set_services(self.status, taken, refused, self.framework["metadata"]["generation"], self.outside.now())
+        if wrong:
+            self._start(self._warn(*wrong))
+        self.poke()
 
     async def _warn(self, reason: str, message: str) -> None:
         with contextlib.suppress(Failed, Unreachable):
@@ -267,7 +281,8 @@ class Runner:
         assert self.status is not None
         about, decided = self._about(key), self._decided(key)
         try:
-            result = await perform(self.outside, action, Scene(self.framework, self.status, self.config_map, self.stamps))
+            scene = Scene(self.framework, self.status, self.config_map, self.stamps, self.services)
+            result = await perform(self.outside, action, scene)
             # Meanwhile the attempt may have gone, and its tasks with it: what was done for them means nothing to those that came after.
             if result is not None and self._about(key) is about:
                 result(self._sync())
@@ -308,7 +323,7 @@ class Runner:
         framework, failures = self.framework, 0
         while not self.stopped:
             try:
-                intent = await bring_intent(self.outside.api, framework, attempt)
+                intent = await bring_intent(self.outside.api, self.services, framework, attempt)
             except (Failed, Unreachable) as error:
                 if isinstance(error, Failed) and error.code == 404:
                     await asyncio.sleep(_ATTEMPT_GONE_DELAY)

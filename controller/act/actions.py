@@ -70,13 +70,6 @@ async def create_pod(api: Api, namespace: str, pod: bytes) -> str:
     return str(made["metadata"]["uid"])
 
 
-async def ensure_service(api: Api, service: Json) -> None:
-    """Create a Service unless it is there. One that is not ours is left alone."""
-    answer = await api.request("POST", collection("services", service["metadata"]["namespace"]), service)
-    if not answer.ok and answer.code != 409:
-        raise Failed(answer)
-
-
 async def delete(api: Api, path: str, uid: str, *, force: bool = False, confirm: bool = False, propagation: str = "") -> None:
     """Delete an object if it still is the one with that uid; with `confirm`, fail unless it is gone for sure."""
     options: Json = {"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": {"uid": uid}}

@@ -11,6 +11,7 @@ from fcompile.model import names
 from fcontroller import intent as intents
 from fcontroller.act import actions
 from fcontroller.act.actions import Failed
+from fcontroller.act.services import Services
 from fcontroller.act.stamp import Stamps
 from fcontroller.api import Api, Json, path_of
 from fcontroller.decide.framework import config_map_created, config_map_deleted, config_map_gone
@@ -43,6 +44,7 @@ class Scene(NamedTuple):
     """The attempt's ConfigMap, without its data."""
     stamps: Stamps | None
     """What its Pods are made from; None while the attempt has no ConfigMap."""
+    services: Services
 
     @property
     def namespace(self) -> str:
@@ -68,7 +70,7 @@ async def perform(outside: Outside, action: Action, scene: Scene) -> Result | No
     api = outside.api
     match action:
         case CreateConfigMap(attempt):
-            return await _begin_attempt(api, scene.framework, attempt)
+            return await _begin_attempt(api, scene, attempt)
         case DeleteConfigMap(uid, completion):
             await actions.delete(api, scene.config_map_path(), uid, confirm=completion is not None)
             return config_map_deleted if completion is None else partial(config_map_gone, completion=completion)
@@ -88,10 +90,10 @@ async def perform(outside: Outside, action: Action, scene: Scene) -> Result | No
     return None
 
 
-async def _begin_attempt(api: Api, framework: Json, attempt: int) -> Result:
-    intent = intents.intent_of(framework)
-    await ensure_services(api, intent, framework)
-    made = await actions.create_config_map(api, intents.config_map(intent, framework, attempt))
+async def _begin_attempt(api: Api, scene: Scene, attempt: int) -> Result:
+    intent = intents.intent_of(scene.framework)
+    await scene.services.bring(intent, scene.framework)
+    made = await actions.create_config_map(api, intents.config_map(intent, scene.framework, attempt))
     return partial(config_map_created, uid=made["metadata"]["uid"])
 
 
@@ -115,7 +117,7 @@ async def _remove_pod(api: Api, scene: Scene, key: Key, completion: Json) -> Res
     return partial(pod_gone, key=key, completion=completion)
 
 
-async def bring_intent(api: Api, framework: Json, attempt: int) -> Intent:
+async def bring_intent(api: Api, services: Services, framework: Json, attempt: int) -> Intent:
     """Make the intent that is stored with an attempt that of the Framework as it is; returns it as it is stored then."""
     path = path_of("configmaps", framework["metadata"]["namespace"], names.config_map_name(framework["metadata"]["name"]))
     stored = await actions.read(api, path)
@@ -124,14 +126,6 @@ async def bring_intent(api: Api, framework: Json, attempt: int) -> Intent:
         if intent is not None:
             return intent
     intent = intents.intent_of(framework)
-    await ensure_services(api, intent, framework)
+    await services.bring(intent, framework)
     await actions.replace(api, path, intents.with_intent(stored, intents.config_map(intent, framework, attempt)))
     return intent
-
-
-async def ensure_services(api: Api, intent: Intent, framework: Json) -> None:
-    """Make the Services that the roles want and that are not there."""
-    for role in intent.roles:
-        service = intents.service(role, framework)
-        if service is not None:
-            await actions.ensure_service(api, service)

@@ -2,10 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from fcontroller.decide.status import Json, Status, to_time
 
 INTENT_REVIEWED = "IntentReviewed"
 """Whether the attempt runs what the digest annotation says was reviewed. Unknown: the Framework has no such annotation."""
+
+SERVICES_MADE = "ServicesMade"
+"""Whether the Services of the roles are there. Only said once one of them could not be made."""
+
+
+def set_services(status: Status, taken: Sequence[str], refused: str, generation: int, now: float) -> tuple[str, str] | None:
+    """Set the condition of the Services; returns the reason and message of what has gone wrong since it was last set.
+
+    :param taken: the names that are somebody else's. :param refused: what the API server says against ours.
+    """
+    if taken:
+        names = ", ".join(f"`{name}`" for name in taken)
+        reason, message = "NameTaken", f"Not this Framework's, and left alone: Service {names}. Delete it, or rename the role"
+    elif refused:
+        reason, message = "Refused", f"The API server refuses a Service: {refused}"
+    elif any(condition["type"] == SERVICES_MADE for condition in status.others.get("conditions") or ()):
+        reason, message = "Made", "All Services are there"
+    else:
+        return None
+    fine = not taken and not refused
+    changed = set_condition(status, SERVICES_MADE, fine, reason, message, generation, now)
+    return (f"Service{reason}", message) if changed and not fine else None
 
 
 def set_condition(status: Status, kind: str, value: bool | None, reason: str, message: str, generation: int, now: float) -> bool:

@@ -25,8 +25,9 @@ COMPLETED = "Completed"
 
 COMPLETING = (DELETION_PENDING, DELETION_REQUESTED, DELETING)
 """The attempt has ended, and its object is still there."""
-_CREATED = (CREATION_REQUESTED, PREPARING, RUNNING)
-STATES = (CREATION_PENDING, *_CREATED, *COMPLETING, ATTEMPT_COMPLETED, COMPLETED)
+CREATED = (CREATION_REQUESTED, PREPARING, RUNNING)
+"""The object of the attempt was made, and the attempt has not ended."""
+STATES = (CREATION_PENDING, *CREATED, *COMPLETING, ATTEMPT_COMPLETED, COMPLETED)
 """In the order of a life."""
 
 
@@ -43,8 +44,8 @@ FRAMEWORK_SEEN = Move((CREATION_REQUESTED,), PREPARING, "the ConfigMap is in the
 FRAMEWORK_RUNS = Move((PREPARING,), RUNNING, "a task that is not to be deleted runs")
 FRAMEWORK_ENDS = Move((PREPARING, RUNNING), DELETION_PENDING, "a completion policy is met, all tasks are completed, or Stop")
 FRAMEWORK_DELETED = Move((DELETION_PENDING,), DELETION_REQUESTED, "the ConfigMap was told to go")
-FRAMEWORK_GOES = Move((*_CREATED, DELETION_PENDING, DELETION_REQUESTED), DELETING, "the ConfigMap is being deleted, by us or by others")
-FRAMEWORK_GONE = Move((CREATION_PENDING, *_CREATED, *COMPLETING), ATTEMPT_COMPLETED, "the ConfigMap is gone, or is not to be made")
+FRAMEWORK_GOES = Move((*CREATED, DELETION_PENDING, DELETION_REQUESTED), DELETING, "the ConfigMap is being deleted, by us or by others")
+FRAMEWORK_GONE = Move((CREATION_PENDING, *CREATED, *COMPLETING), ATTEMPT_COMPLETED, "the ConfigMap is gone, or is not to be made")
 FRAMEWORK_RETRIED = Move((ATTEMPT_COMPLETED,), CREATION_PENDING, "the retry policy wants another attempt, and its delay is over")
 FRAMEWORK_DONE = Move((ATTEMPT_COMPLETED,), COMPLETED, "the retry policy wants no other attempt")
 
@@ -56,9 +57,9 @@ TASK_RUNS = Move((PREPARING,), RUNNING, "the Pod is Running")
 TASK_WAITS = Move((RUNNING,), PREPARING, "the Pod is Pending again")
 TASK_ENDS = Move((PREPARING, RUNNING), DELETION_PENDING, "the Pod has Succeeded or Failed, or the task is scaled away")
 TASK_DELETED = Move((DELETION_PENDING,), DELETION_REQUESTED, "the Pod was told to go")
-TASK_GOES = Move((*_CREATED, DELETION_PENDING, DELETION_REQUESTED), DELETING, "the Pod is being deleted, by us or by others")
+TASK_GOES = Move((*CREATED, DELETION_PENDING, DELETION_REQUESTED), DELETING, "the Pod is being deleted, by us or by others")
 TASK_GONE = Move(
-    (CREATION_PENDING, *_CREATED, *COMPLETING), ATTEMPT_COMPLETED, "the Pod is gone or cannot be made, or the Framework's attempt is gone"
+    (CREATION_PENDING, *CREATED, *COMPLETING), ATTEMPT_COMPLETED, "the Pod is gone or cannot be made, or the Framework's attempt is gone"
 )
 TASK_RETRIED = Move((ATTEMPT_COMPLETED,), CREATION_PENDING, "the retry policy wants another attempt, and its delay is over")
 TASK_DONE = Move((ATTEMPT_COMPLETED,), COMPLETED, "the retry policy wants no other attempt, or the Framework's attempt is gone")

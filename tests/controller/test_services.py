@@ -1,0 +1,259 @@
+"""Services of roles are made, kept, repaired and removed; those of others are left alone and told of. In memory and on a real server."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Any
+
+import pytest
+
+from fcontroller.act import services
+from fcontroller.act.client import from_kubeconfig
+from fcontroller.api import Answer, Body, Json, collection, path_of
+from fcontroller.memory_api.facade import Facade
+from tests.cluster import Cluster
+from tests.controller.lab import Lab, in_memory, lab, run
+from tests.decide.world import role_spec
+
+HEADLESS = {"ports": [{"port": 80, "name": "http"}]}
+SPEC = {"taskRoles": [role_spec("worker", 1, service=HEADLESS), role_spec("ps", 1)]}
+OPTIONS = {"apiVersion": "v1", "kind": "DeleteOptions"}
+
+
+async def service(made: Lab, name: str) -> Json | None:
+    answer = await made.api.request("GET", path_of("services", made.namespace, name))
+    return answer.body if answer.ok else None
+
+
+async def until(made: Lab, name: str, so: Callable[[Any], bool]) -> Json:
+    """The Service once something is so; None stands for none."""
+    async with asyncio.timeout(30):
+        while not so(found := await service(made, name)):
+            await asyncio.sleep(0.05)
+    return found or {}
+
+
+async def delete(made: Lab, kind: str, name: str, **options: str) -> None:
+    assert (await made.api.request("DELETE", path_of(kind, made.namespace, name), {**OPTIONS, **options})).ok
+
+
+async def change(made: Lab, name: str, **changes: Any) -> None:
+    """Write the Service with other metadata or another spec, as somebody with an editor does."""
+    while True:  # We may write it meanwhile.
+        found = await service(made, name)
+        assert found is not None
+        edited = {key: {**found[key], **value} for key, value in changes.items()}
+        answer = await made.api.request("PUT", path_of("services", made.namespace, name), {**found, **edited})
+        if answer.code != 409:
+            break
+    assert answer.ok, answer.message
+
+
+def condition(framework: Json) -> tuple[str, str] | None:
+    for found in (framework.get("status") or {}).get("conditions", ()):
+        if found["type"] == "ServicesMade":
+            return found["status"], found["reason"]
+    return None
+
+
+async def told(made: Lab, name: str, status: str, reason: str) -> None:
+    await made.until(name, lambda found: condition({"status": found}) == (status, reason))
+
+
+async def runs(made: Lab, name: str) -> None:
+    await made.until(name, lambda status: status["state"] == "AttemptRunning")
+
+
+async def foreign(made: Lab, name: str, labels: Mapping[str, str]) -> Json:
+    value = {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": name, "namespace": made.namespace, "labels": labels},
+        "spec": {"clusterIP": "None", "ports": [{"port": 7, "protocol": "TCP", "targetPort": 7}], "selector": {"app": "theirs"}},
+    }
+    answer = await made.api.request("POST", collection("services", made.namespace), value)
+    assert answer.ok, answer.message
+    return answer.body
+
+
+async def kept(made: Lab) -> None:
+    await made.make("kept", SPEC)
+    await runs(made, "kept")
+    first = await until(made, "kept-worker", bool)
+    assert (first["spec"]["clusterIP"], first["spec"]["selector"]) == (
+        "None",
+        {"FC_FRAMEWORK_NAME": "kept", "FC_TASKROLE_NAME": "worker"},
+    )
+
+    await delete(made, "services", "kept-worker")
+    await until(made, "kept-worker", lambda found: found and found["metadata"]["uid"] != first["metadata"]["uid"])
+
+    await change(made, "kept-worker", metadata={"annotations": {"note": "a"}}, spec={"sessionAffinity": "ClientIP"})
+    ports = [{"port": 81, "protocol": "TCP", "targetPort": 81, "name": "other"}]
+    await change(made, "kept-worker", metadata={"labels": {"team": "a"}}, spec={"ports": ports, "publishNotReadyAddresses": False})
+    found = await until(made, "kept-worker", lambda found: found["spec"]["ports"][0]["port"] == 80)
+    assert found["metadata"]["labels"] == {"FC_FRAMEWORK_NAME": "kept", "FC_TASKROLE_NAME": "worker", "team": "a"}
+    assert found["metadata"]["annotations"] == {"note": "a"}
+    assert (found["spec"]["publishNotReadyAddresses"], found["spec"]["sessionAffinity"]) == (True, "ClientIP")
+    await until(made, "kept-worker", lambda found: found["spec"]["selector"] == first["spec"]["selector"])
+
+
+async def follows_the_spec(made: Lab) -> None:
+    await made.make("follows", SPEC)
+    await runs(made, "follows")
+    await until(made, "follows-worker", bool)
+    await made.edit("follows", "taskRoles/1/service", {"publishNotReadyAddresses": False})
+    patch = [{"op": "remove", "path": "/spec/taskRoles/0/service"}]
+    assert (await made.api.request("PATCH", path_of("frameworks", made.namespace, "follows"), patch)).ok
+    await until(made, "follows-ps", bool)
+    await until(made, "follows-worker", lambda found: found is None)
+    patch = [{"op": "remove", "path": "/spec/taskRoles/1"}]
+    assert (await made.api.request("PATCH", path_of("frameworks", made.namespace, "follows"), patch)).ok
+    await until(made, "follows-ps", lambda found: found is None)
+
+
+async def left_alone(made: Lab) -> None:
+    before = [await foreign(made, "alone-worker", {}), await foreign(made, "alone-metrics", {"FC_FRAMEWORK_NAME": "alone"})]
+    await made.make("alone", SPEC)
+    await runs(made, "alone")
+    await told(made, "alone", "False", "NameTaken")
+    assert [await service(made, "alone-worker"), await service(made, "alone-metrics")] == before
+    path = collection("events", made.namespace)
+    events = [event for event in (await made.api.request("GET", path)).body["items"] if event["reason"] == "ServiceNameTaken"]
+    assert [(event["involvedObject"]["name"], "`alone-worker`" in event["message"]) for event in events] == [("alone", True)]
+    await delete(made, "services", "alone-worker")
+    await until(made, "alone-worker", bool)
+    await told(made, "alone", "True", "Made")
+    assert await service(made, "alone-metrics") == before[1]
+
+
+async def ends_with_the_framework(made: Lab) -> None:
+    await made.make("ends", {**SPEC, "taskRoles": [role_spec("worker", 1, "0", service=HEADLESS)]})
+    await made.completed("ends")
+    await until(made, "ends-worker", bool)
+    await delete(made, "frameworks", "ends", propagationPolicy="Foreground")
+    await until(made, "ends-worker", lambda found: found is None)
+
+
+async def ends_while_it_runs(made: Lab) -> None:
+    """The collector takes the Service first, while the Framework is still there: it must not come back."""
+    await made.make("goes", SPEC)
+    await runs(made, "goes")
+    await delete(made, "frameworks", "goes", propagationPolicy="Foreground")
+    await until(made, "goes-worker", lambda found: found is None)
+    async with asyncio.timeout(30):
+        while (await made.framework("goes")).get("kind") == "Framework":
+            await asyncio.sleep(0.05)
+
+
+async def after_a_restart(made: Lab) -> None:
+    """Also: a Framework that was made anew waits for the collector to take the Service of its predecessor."""
+    await made.make("again", SPEC)
+    await runs(made, "again")
+    await until(made, "again-worker", bool)
+    await made.kill()
+    await delete(made, "services", "again-worker")
+    made.controller = made._controller()
+    made.start()
+    old = await until(made, "again-worker", bool)
+    await delete(made, "frameworks", "again", propagationPolicy="Background")
+    framework = await made.make("again", SPEC)
+    found = await until(made, "again-worker", lambda found: found and found["metadata"]["uid"] != old["metadata"]["uid"])
+    assert found["metadata"]["ownerReferences"][0]["uid"] == framework["metadata"]["uid"]
+    assert condition(await made.framework("again")) is None
+
+
+Scenario = Callable[[Lab], Coroutine[Any, Any, None]]
+SCENARIOS: list[Scenario] = [kept, follows_the_spec, left_alone]
+WITH_COLLECTOR: list[Scenario] = [ends_with_the_framework, ends_while_it_runs, after_a_restart]
+"""In memory only: a real collector takes half a minute until it hears of a new definition."""
+
+
+@pytest.fixture(autouse=True)
+def looks_again_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(services, "_LOOK_AGAIN", 0.3)
+
+
+def test_in_memory() -> None:
+    async def work() -> None:
+        async with lab(in_memory()) as made:
+            await asyncio.gather(*(scenario(made) for scenario in SCENARIOS))
+            for scenario in WITH_COLLECTOR:
+                await scenario(made)
+
+    run(work())
+
+
+def test_on_a_real_server(cluster: Cluster, namespace: str) -> None:
+    async def work() -> None:
+        api = from_kubeconfig(str(cluster.kubeconfig))
+        try:
+            async with lab(api, namespace) as made:
+                await asyncio.gather(*(scenario(made) for scenario in SCENARIOS))
+        finally:
+            await api.close()
+
+    run(work())
+
+
+class Counts(Facade):
+    """Counts requests about Services, changes some of them right after they are written, and refuses some."""
+
+    def __init__(self, *, fights: bool = False, refuses: int = 0) -> None:
+        super().__init__(in_memory().server)
+        self.requests: list[str] = []
+        self.fights, self.refuses = fights, refuses
+
+    async def request(
+        self, method: str, path: str, body: Body | None = None, query: Mapping[str, str] | None = None, *, brief: bool = False
+    ) -> Answer:
+        if "/services" not in path:
+            return await super().request(method, path, body, query, brief=brief)
+        self.requests.append(method)
+        if method in ("POST", "PUT") and self.refuses:
+            self.refuses -= 1
+            return Answer(403, {"message": "exceeded quota: services"})
+        answer = await super().request(method, path, body, query, brief=brief)
+        if self.fights and method in ("POST", "PUT") and answer.ok:
+            path = path_of("services", "default", answer.body["metadata"]["name"])
+            await super().request("PATCH", path, [{"op": "add", "path": "/spec/selector/mine", "value": "yes"}])
+        return answer
+
+
+def test_nothing_is_asked_while_nothing_happens() -> None:
+    async def work() -> None:
+        api = Counts()
+        async with lab(api) as made:
+            await made.make("quiet", SPEC)
+            await runs(made, "quiet")
+            await made.edit("quiet", "taskRoles/0/taskNumber", 2)
+            await made.until("quiet", lambda status: len(status["attemptStatus"]["taskRoleStatuses"][0]["taskStatuses"]) == 2)
+            await asyncio.sleep(1)
+            assert api.requests == ["GET", "POST"], "one list, and what is made"
+
+    run(work())
+
+
+def test_somebody_who_always_changes_it_is_no_reason_for_a_storm() -> None:
+    async def work() -> None:
+        api = Counts(fights=True)
+        async with lab(api) as made:
+            await made.make("fight", SPEC)
+            await runs(made, "fight")
+            await asyncio.sleep(2)
+            assert 2 < api.requests.count("PUT") < 8
+
+    run(work())
+
+
+def test_a_refusal_is_told_and_the_attempt_waits_for_its_services() -> None:
+    async def work() -> None:
+        async with lab(Counts(refuses=7)) as made:
+            await made.make("refused", SPEC)
+            await told(made, "refused", "False", "Refused")
+            assert await made.pods() == []
+            await runs(made, "refused")
+            await told(made, "refused", "True", "Made")
+
+    run(work())
