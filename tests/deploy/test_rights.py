@@ -106,7 +106,7 @@ async def everything(cluster: Cluster, kubeconfig: str, home: str, namespace: st
     keeping = asyncio.create_task(lease.keep())
     made.start()
     try:
-        await asyncio.gather(*(life(users) for life in (retried, unreviewed, rescaled, refused)))
+        await asyncio.gather(*(life(users) for life in (retried, unreviewed, rescaled, refused, served)))
     finally:
         await made.kill()
         for task in (kubelet, keeping):
@@ -144,6 +144,26 @@ async def refused(users: Lab) -> None:
     role["task"]["pod"]["spec"]["containers"][0]["volumeMounts"] = [{"name": "nowhere", "mountPath": "/a"}]
     await users.make("refused", {"taskRoles": [role]})
     await gone(users, "refused")
+
+
+async def served(users: Lab) -> None:
+    """Of two Services one is somebody else's; ours is changed, and then not wanted any more."""
+    theirs, ours = (path_of("services", users.namespace, f"served-{role}") for role in "ab")
+    body = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "served-a"}, "spec": {"clusterIP": "None"}}
+    assert (await users.api.request("POST", collection("services", users.namespace), body)).ok
+    await users.make("served", {"taskRoles": [role_spec(role, 1, service={}) for role in "ab"]})
+    await users.until("served", lambda status: status["taskCounts"]["running"] == 2)
+    patch: list[Json] = [{"op": "replace", "path": "/spec/selector/FC_TASKROLE_NAME", "value": "a"}]
+    assert (await users.api.request("PATCH", ours, patch)).ok
+    while (await users.api.request("GET", ours)).body["spec"]["selector"]["FC_TASKROLE_NAME"] != "b":
+        await asyncio.sleep(0.1)
+    patch = [{"op": "remove", "path": "/spec/taskRoles/1/service"}]
+    assert (await users.api.request("PATCH", path_of("frameworks", users.namespace, "served"), patch)).ok
+    while (await users.api.request("GET", ours)).ok:
+        await asyncio.sleep(0.1)
+    await users.edit("served", "executionType", "Stop")
+    await gone(users, "served")
+    assert (await users.api.request("DELETE", theirs)).ok
 
 
 async def gone(users: Lab, name: str) -> None:
