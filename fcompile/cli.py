@@ -91,6 +91,9 @@ def _run(arguments: list[str]) -> int:
     import argparse
     import importlib
 
+    if arguments[2:3] == ["diff"] and arguments[0] not in COMMANDS:
+        # KUBECTL_EXTERNAL_DIFF="fcompile diff": kubectl puts its two folders right after the program's name.
+        arguments = ["diff", *arguments[:2], *arguments[3:]]
     if not arguments or arguments[0] not in COMMANDS:
         parser = _top_level()
         if not arguments:

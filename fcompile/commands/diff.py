@@ -28,9 +28,11 @@ _KUBECTL = re.compile(r"(?:LIVE|MERGED)-[0-9]+")
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The arguments of the command."""
-    parser.usage = "%(prog)s [options] OLD NEW\n       %(prog)s [options] --git REV[..REV] [PATH…]"
+    parser.usage = "%(prog)s [options] OLD NEW\n       %(prog)s [options] --git REV[..REV] [PATH…]\n       %(prog)s [options] --live PATH…"
     parser.add_argument("paths", nargs="*", metavar="PATH", help="OLD and NEW, each a file, a folder or -; with --git what to look at")
     parser.add_argument("--git", metavar="REV[..REV]", help="compare a revision with the working tree, or two (A...B: since they parted)")
+    parser.add_argument("--live", action="store_true", help="compare the cluster, as kubectl reaches it, with what the files say")
+    parser.add_argument("--context", default="", metavar="NAME", help="with --live: the context of the kubeconfig")
     parser.add_argument("--format", choices=FORMATS, default="text", help="how the differences are printed (default: %(default)s)")
     parser.add_argument("-n", "--namespace", metavar="NAME", help="the namespace of Frameworks that give none (default: default)")
     add_version_argument(parser)
@@ -39,14 +41,36 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Read both sides, compare them, print."""
+    result = _live(arguments) if arguments.live else _compared(arguments)
+    if result is None:
+        return EXIT_TROUBLE
+    write(_formatted(result, arguments))
+    return EXIT_DIFFERENT if result.differs else 0
+
+
+def _compared(arguments: argparse.Namespace) -> Result | None:
     checked = options(arguments)
     old, new = _files(arguments)
     before, after = read_side(old, checked, arguments), read_side(new, checked, arguments)
     if before is None or after is None:
-        return EXIT_TROUBLE
-    result = compare_all(before.frameworks, after.frameworks, (before.objects, after.objects))
-    write(_formatted(result, arguments))
-    return EXIT_DIFFERENT if result.differs else 0
+        return None
+    return compare_all(before.frameworks, after.frameworks, (before.objects, after.objects))
+
+
+def _live(arguments: argparse.Namespace) -> Result | None:
+    from fcompile.commands import live
+
+    if not arguments.paths or arguments.git is not None:
+        raise UsageError("--live compares the cluster with files: name these, and nothing else to compare with")
+    checked = options(arguments)
+    after = read_side([file for path in arguments.paths for _, file in _read(path)], checked, arguments)
+    if after is None:
+        return None
+    before = read_side(live.frameworks(after.frameworks, arguments.context), checked, arguments)
+    if before is None:
+        return None
+    running = live.running(before.frameworks, after.frameworks, arguments.context)
+    return compare_all(before.frameworks, after.frameworks, ({}, {}))._replace(live=tuple(running))
 
 
 def _files(arguments: argparse.Namespace) -> tuple[Iterable[File], Iterable[File]]:
@@ -55,7 +79,7 @@ def _files(arguments: argparse.Namespace) -> tuple[Iterable[File], Iterable[File
 
         return changed(arguments.git, arguments.paths)
     if len(arguments.paths) != 2:
-        raise UsageError("name two things to compare, OLD and NEW, or use --git")
+        raise UsageError("name two things to compare, OLD and NEW, or use --git or --live")
     old, new = (dict(_read(path)) for path in arguments.paths)
     same = {name for name, file in old.items() if name in new and new[name].data == file.data and isinstance(file.data, bytes)}
     return tuple([file for name, file in side.items() if name not in same] for side in (old, new))  # type: ignore[return-value]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from fcompile.diff.compare import ABSENT
+from fcompile.diff.compare import ABSENT, Difference
 from fcompile.diff.effects import ORDER
 from fcompile.diff.frameworks import Change, FrameworkDiff, Pods
+from fcompile.diff.live import Live
 from fcompile.diff.resources import by_importance, shown
 from fcompile.diff.result import ObjectDiff, Result
 
@@ -23,6 +24,7 @@ def write(result: Result) -> Iterator[str]:
         "effect": max((one.effect for one in result.frameworks), key=ORDER.index, default="nothing"),
         "frameworks": [_framework(one) for one in result.frameworks],
         "objects": [_object(one) for one in result.objects],
+        "live": [_live(one) for one in result.live],
     }
     yield json.dumps(document, indent=2, ensure_ascii=True) + "\n"
 
@@ -62,8 +64,33 @@ def _object(thing: ObjectDiff) -> dict[str, Any]:
         "change": thing.change,
         "before": thing.before or None,
         "after": thing.after or None,
-        "changes": [{"field": one.field, **_sides(one.before, one.after)} for one in thing.differences],
+        "changes": _differences(thing.differences),
     }
+
+
+def _live(live: Live) -> dict[str, Any]:
+    return {
+        "namespace": live.namespace,
+        "name": live.name,
+        "state": live.state,
+        "attempt": live.attempt,
+        "pods": [
+            {
+                "role": one.role or None,
+                "kind": one.kind,
+                "names": one.names,
+                "count": one.number,
+                "note": one.note,
+                "changes": _differences(one.differences),
+            }
+            for one in live.pods
+        ],
+        "services": [{"name": name, "changes": _differences(found)} for name, found in live.services],
+    }
+
+
+def _differences(found: Iterable[Difference]) -> list[dict[str, Any]]:
+    return [{"field": one.field, **_sides(one.before, one.after)} for one in found]
 
 
 def _sides(before: Any, after: Any) -> dict[str, Any]:

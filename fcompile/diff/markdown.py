@@ -11,6 +11,7 @@ from fcompile.diff import words
 from fcompile.diff.compare import ABSENT
 from fcompile.diff.effects import Effect
 from fcompile.diff.frameworks import Change, FrameworkDiff
+from fcompile.diff.live import Live
 from fcompile.diff.result import ObjectDiff, Result
 
 MOST = 60_000
@@ -31,7 +32,11 @@ def write(result: Result) -> Iterator[str]:
     """The whole comment."""
     yield f"### {words.summary(result)}\n"
     fold = len(result.frameworks) + len(result.objects) > _OPEN
-    sections = [_framework(one, fold) for one in result.frameworks] + [_object(one) for one in result.objects]
+    sections = (
+        [_framework(one, fold) for one in result.frameworks]
+        + [_object(one) for one in result.objects]
+        + [_live(one) for one in result.live]
+    )
     size = 0
     for place, section in enumerate(sections):
         size += len(section)
@@ -104,6 +109,15 @@ def _resources(framework: FrameworkDiff) -> Iterator[str]:
 def _object(thing: ObjectDiff) -> str:
     name = "/".join(filter(None, (thing.namespace, thing.name)))
     return f"\n#### {code(visible(f'{thing.kind} {name}'))} {thing.change}\n" + "".join(_changes(list(thing.differences)))
+
+
+def _live(live: Live) -> str:
+    text = f"\n#### <b>{live.namespace}/{live.name}</b> in the cluster: {code(visible(live.state))}, attempt {live.attempt}\n"
+    for pods in live.pods:
+        text += f"\n{_plain(words.stands(pods))}: {code(visible(pods.names))}\n" + "".join(_changes(list(pods.differences)))
+    for name, found in live.services:
+        text += f"\nService {code(name)} differs from what is expected (cluster → expected)\n" + "".join(_changes(list(found)))
+    return text
 
 
 def code(text: str, table: bool = False) -> str:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 from fcompile.diff.compare import Difference, differences, object_field
 from fcompile.diff.defaults import as_the_server_reads
 from fcompile.diff.frameworks import FrameworkDiff, Side, compare
+from fcompile.diff.live import Live
 from fcompile.model.framework import SERVER_SET
 
 K = TypeVar("K")
@@ -35,11 +36,13 @@ class Result(NamedTuple):
     """Everything that differs, Frameworks in the order of the new side, then other objects."""
 
     frameworks: tuple[FrameworkDiff, ...]
-    objects: tuple[ObjectDiff, ...]
+    objects: tuple[ObjectDiff, ...] = ()
+    live: tuple[Live, ...] = ()
+    """With `--live`: what runs."""
 
     @property
     def differs(self) -> bool:
-        return bool(self.frameworks or self.objects)
+        return bool(self.frameworks or self.objects) or any(one.differs for one in self.live)
 
 
 class Object(NamedTuple):

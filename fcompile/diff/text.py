@@ -10,6 +10,7 @@ from fcompile.diff import words
 from fcompile.diff.compare import ABSENT
 from fcompile.diff.effects import Effect
 from fcompile.diff.frameworks import FrameworkDiff
+from fcompile.diff.live import Live
 from fcompile.diff.result import ObjectDiff, Result
 
 _COLORS = {
@@ -37,6 +38,9 @@ class Painter:
         for thing in result.objects:
             yield from (f"{line}\n" for line in self._object(thing))
             yield "\n"
+        for live in result.live:
+            yield from (f"{line}\n" for line in self._live(live))
+            yield "\n"
         yield words.summary(result) + "\n"
 
     def _framework(self, framework: FrameworkDiff) -> Iterator[str]:
@@ -62,6 +66,17 @@ class Painter:
         yield f"{head}  {thing.change}  {self._paint(visible(thing.after or thing.before), _DIM)}"
         for one in thing.differences:
             yield from self._change(visible(one.field), one)
+
+    def _live(self, live: Live) -> Iterator[str]:
+        yield f"{self._paint(f'{live.namespace}/{live.name}', _BOLD)}  in the cluster: {visible(live.state)}, attempt {live.attempt}"
+        for pods in live.pods:
+            yield f"  {words.stands(pods)}: {visible(pods.names)}"
+            for one in pods.differences:
+                yield from self._change(visible(one.field), one)
+        for name, found in live.services:
+            yield f"  Service {name} differs from what is expected (cluster → expected)"
+            for one in found:
+                yield from self._change(visible(one.field), one)
 
     def _change(self, label: str, change: Any) -> Iterator[str]:
         if words.is_text(change.before) or words.is_text(change.after):

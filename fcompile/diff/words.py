@@ -11,6 +11,7 @@ from fcompile.diagnostics.visible import visible
 from fcompile.diff.compare import ABSENT, Difference
 from fcompile.diff.effects import ORDER, Effect
 from fcompile.diff.frameworks import Change, FrameworkDiff, Pods, RoleSize
+from fcompile.diff.live import Pods as LivePods
 from fcompile.diff.resources import by_importance, shown
 from fcompile.diff.result import Result
 
@@ -137,6 +138,21 @@ def pods(part: Part) -> str:
     return "; ".join(f"{counted(one.number, 'Pod')} {DONE[one.what][one.number != 1]}: {one.names}" for one in part.pods)
 
 
+_STANDS = {
+    "as-expected": ("Pod is as expected", "Pods are as expected"),
+    "differ": ("Pod differs from what is expected (cluster → expected)", "Pods differ from what is expected (cluster → expected)"),
+    "finished": ("task has finished, and its Pod is gone", "tasks have finished, and their Pods are gone"),
+    "missing": ("task has no Pod", "tasks have no Pod"),
+    "unexpected": ("Pod is not expected", "Pods are not expected"),
+}
+
+
+def stands(pods: LivePods) -> str:
+    """`worker: 3 Pods are as expected`."""
+    text = f"{pods.number:,} {_STANDS[pods.kind][pods.number != 1]}" + (f" ({pods.note})" if pods.note else "")
+    return f"{pods.role}: {text}" if pods.role else text
+
+
 def size(role: RoleSize) -> str:
     """`worker 4 → 6`."""
     if role.before is None or role.after is None:
@@ -183,6 +199,9 @@ def summary(result: Result) -> str:
         parts.append(f"{total(result)}: {listed}")
     if result.objects:
         parts.append(f"{counted(len(result.objects), 'other object')} {'differ' if len(result.objects) > 1 else 'differs'}")
+    wrong = sum(one.differs for one in result.live)
+    if wrong:
+        parts.append(f"{counted(wrong, 'Framework')} {'runs' if wrong == 1 else 'run'} other than expected")
     return "; ".join(parts) + "."
 
 

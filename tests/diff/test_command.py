@@ -180,7 +180,7 @@ def test_what_others_cannot_read_is_not_our_business(diff: Diff) -> None:
     assert (code, err) == (1, "")
 
 
-def test_as_kubectl_calls_it(diff: Diff) -> None:
+def test_as_kubectl_calls_it(diff: Diff, capsys: Capture) -> None:
     """Two folders, and files without an ending, named by group, version, kind, namespace and name."""
     names = (
         "frameworkcontroller.microsoft.com.v1.Framework.default.train",
@@ -197,6 +197,8 @@ def test_as_kubectl_calls_it(diff: Diff) -> None:
     code, out, err = diff("--format", "json", "LIVE-123", "MERGED-456")
     assert (code, err) == (1, "")
     assert kinds(out) == {"train": "changed", "c": "changed", "d": "added"}
+    assert main(["LIVE-123", "MERGED-456", "diff", "--format=json"]) == 1, "KUBECTL_EXTERNAL_DIFF='fcompile diff --format=json'"
+    assert capsys.readouterr().out == out
 
 
 @pytest.mark.parametrize("format", ["text", "markdown", "json", "html"])

@@ -1,0 +1,75 @@
+"""What a cluster has, for `diff --live`: asked of kubectl, which knows every way to reach a cluster."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from fcompile.check.values import mapping, text
+from fcompile.commands.sides import File
+from fcompile.diff.frameworks import Side
+from fcompile.diff.live import Live, look
+from fcompile.diff.result import Key
+from fcompile.errors import UsageError
+from fcompile.load.files import FileEntry
+from fcompile.model import names
+
+_PLURAL = f"frameworks.{names.GROUP}"
+_AT_ONCE = 100
+
+
+def frameworks(keys: Iterable[Key], context: str) -> Iterator[File]:
+    """The Frameworks of these names that the cluster has."""
+    for namespace, some in _by_namespace(keys):
+        found = _kubectl(context, "get", _PLURAL, *some, "--namespace", namespace, "--ignore-not-found")
+        if found:
+            yield File(FileEntry(f"<cluster, namespace {namespace}>", "-"), found)
+
+
+def running(before: dict[Key, Side], after: dict[Key, Side], context: str) -> Iterator[Live]:
+    """What runs of those that are on both sides."""
+    for namespace, some in _by_namespace(key for key in after if key in before):
+        selector = f"{names.FRAMEWORK_NAME} in ({','.join(some)})"
+        found = _kubectl(context, "get", "pods,services", "--selector", selector, "--namespace", namespace)
+        objects = json.loads(found)["items"]
+        for name in some:
+            yield look(after[namespace, name].compiled, full_status(before[namespace, name].status), objects)
+
+
+def full_status(status: Any) -> Any:
+    """A Framework's status with its tasks, which are compressed when they are many."""
+    attempt = mapping(status, "attemptStatus")
+    packed = text(attempt, "taskRoleStatusesCompressed")
+    if not packed or attempt.get("taskRoleStatuses") is not None:
+        return status
+    try:
+        tasks = json.loads(gzip.decompress(base64.b64decode(packed)))
+    except (ValueError, OSError, EOFError):
+        return status
+    return {**status, "attemptStatus": {**attempt, "taskRoleStatuses": tasks}}
+
+
+def _by_namespace(keys: Iterable[Key]) -> Iterator[tuple[str, list[str]]]:
+    """Names in portions that fit a command line."""
+    listed: dict[str, list[str]] = {}
+    for namespace, name in keys:
+        listed.setdefault(namespace, []).append(name)
+    for namespace, found in listed.items():
+        for first in range(0, len(found), _AT_ONCE):
+            yield namespace, found[first : first + _AT_ONCE]
+
+
+def _kubectl(context: str, *arguments: str) -> bytes:
+    import subprocess
+
+    command = ["kubectl", *(["--context", context] if context else []), *arguments, "--output", "json"]
+    try:
+        done = subprocess.run(command, capture_output=True, check=False)
+    except FileNotFoundError:
+        raise UsageError("--live asks kubectl, and there is none in the PATH") from None
+    if done.returncode:
+        raise UsageError(f"--live: kubectl says: {done.stderr.decode('utf-8', 'replace').strip()}")
+    return done.stdout

@@ -1,0 +1,202 @@
+"""What runs in a cluster held against what was reviewed, with what only the cluster knows left out (`expand.LEFT_OUT`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from fcompile.check.values import integer, mapping, sequence, text
+from fcompile.compile import Compiled
+from fcompile.diff.compare import ABSENT, ANY, Difference, differences, object_field
+from fcompile.diff.defaults import as_the_server_reads
+from fcompile.emit.json import canonical
+from fcompile.expand import pod, service
+from fcompile.lower.intent import Role
+from fcompile.model import names
+from fcompile.model.framework import SERVER_SET
+
+Json = dict[str, Any]
+_CLUSTER_ENV = frozenset({*names.CLUSTER_NAMES, names.TASK_ATTEMPT_INSTANCE_UID})
+_PLACED = {"nodeName", "preemptionPolicy", "priority", "serviceAccount"}
+"""What the scheduler and the API server's own admission put into every Pod."""
+_TOKEN = "kube-api-access-"
+_FINISHED = "Completed"
+
+
+class Pods(NamedTuple):
+    """Tasks of a role with which it stands alike."""
+
+    role: str
+    kind: str
+    """`as-expected`, `differ`, `finished` (the task has completed, and its Pod is gone), `missing` or `unexpected`."""
+    names: str
+    number: int
+    differences: tuple[Difference, ...] = ()
+    """`before` is what runs, `after` what was reviewed."""
+    note: str = ""
+
+
+class Live(NamedTuple):
+    """What runs of a Framework."""
+
+    namespace: str
+    name: str
+    state: str
+    attempt: int
+    pods: tuple[Pods, ...]
+    services: tuple[tuple[str, tuple[Difference, ...]], ...]
+    """Those that differ, by name."""
+
+    @property
+    def differs(self) -> bool:
+        return bool(self.services) or any(one.kind in ("differ", "unexpected") for one in self.pods)
+
+
+def look(compiled: Compiled, status: Any, objects: Iterable[Json]) -> Live:
+    """Hold the Pods and Services of a Framework, as the API server has them, against what it compiles to.
+
+    `status` is the Framework's own, with the tasks' statuses in full.
+    """
+    name = compiled.intent.framework
+    mine = [one for one in objects if mapping(mapping(one, "metadata"), "labels").get(names.FRAMEWORK_NAME) == name]
+    attempt = mapping(status, "attemptStatus")
+    tasks = {text(role, "name"): sequence(role, "taskStatuses") for role in sequence(attempt, "taskRoleStatuses")}
+    found: list[Pods] = []
+    running = {one["metadata"]["name"]: one for one in mine if one.get("kind") == "Pod"}
+    for role in compiled.intent.roles:
+        found += _role(compiled, role, tasks.get(role.name, []), running)
+    if running:
+        found.append(Pods("", "unexpected", ", ".join(sorted(running)[:10]) + (", …" if len(running) > 10 else ""), len(running)))
+    return Live(
+        compiled.namespace,
+        name,
+        text(status, "state") or "not seen by the controller",
+        integer(attempt, "id") or 0,
+        tuple(found),
+        tuple(_services(compiled, mine)),
+    )
+
+
+def _role(compiled: Compiled, role: Role, tasks: Sequence[Any], running: dict[str, Json]) -> list[Pods]:
+    """The tasks of a role by how they stand; their Pods are taken out of `running`."""
+    found: dict[tuple[str, str, bytes], tuple[list[int], tuple[Difference, ...]]] = {}
+    for index in range(role.task_number):
+        live = running.pop(names.pod_name(compiled.intent.framework, role.name, index), None)
+        status = tasks[index] if index < len(tasks) else {}
+        different: tuple[Difference, ...] = ()
+        if live is not None:
+            different = tuple(pod_differences(live, pod(role, compiled.namespace, index)))
+            kind, note = ("differ" if different else "as-expected"), _phase(live)
+        else:
+            kind, note = _without_pod(status)
+        alike = canonical([[one.field, *(_plain(side, index) for side in one[1:])] for one in different])
+        found.setdefault((kind, note, alike), ([], different))[0].append(index)
+    return [
+        Pods(role.name, kind, names.pod_name(compiled.intent.framework, role.name, braces(indices)), len(indices), different, note)
+        for (kind, note, _), (indices, different) in found.items()
+    ]
+
+
+def _plain(side: Any, index: int) -> Any:
+    """A value for comparison with other tasks': what is the same but for the index counts as the same."""
+    if side is ABSENT:
+        return None
+    return [canonical([side]).decode().replace(f"-{index}", "-{}").replace(f'"{index}"', '"{}"')]
+
+
+def _phase(live: Mapping[str, Any]) -> str:
+    if "deletionTimestamp" in live["metadata"]:
+        return "being deleted"
+    phase = text(mapping(live, "status"), "phase") or ""
+    return phase if phase in ("Failed", "Pending", "Succeeded", "Unknown") else ""
+
+
+def _without_pod(status: Any) -> tuple[str, str]:
+    state = text(status, "state")
+    if state != _FINISHED:
+        return "missing", state or "the controller has not seen the task yet"
+    completion = mapping(mapping(status, "attemptStatus"), "completionStatus")
+    return "finished", f"{text(completion, 'phrase') or 'no phrase'}, code {integer(completion, 'code')}"
+
+
+def pod_differences(live: Json, expected: Json) -> Iterable[Difference]:
+    """In what a Pod differs from the reviewed one. `before` is what runs."""
+    running = as_the_server_reads(_without_cluster_values(live, expected))
+    reviewed = as_the_server_reads(expected)
+    yield from differences(running["metadata"], reviewed["metadata"], object_field("ObjectMeta"), "metadata")
+    yield from differences(running["spec"], reviewed["spec"], object_field("PodSpec"), "spec")
+
+
+def _without_cluster_values(live: Json, expected: Json) -> Json:
+    metadata = {key: value for key, value in live["metadata"].items() if key not in SERVER_SET}
+    metadata["annotations"] = {key: value for key, value in mapping(metadata, "annotations").items() if key not in names.CLUSTER_NAMES}
+    owners = [owner for owner in sequence(metadata, "ownerReferences") if text(owner, "kind") != "ConfigMap"]
+    metadata = {
+        **{key: value for key, value in metadata.items() if key != "ownerReferences"},
+        **({"ownerReferences": owners} if owners else {}),
+    }
+    spec, reviewed = live["spec"], expected["spec"]
+    kept = {key: value for key, value in spec.items() if key in reviewed or key not in _PLACED}
+    if "serviceAccountName" not in reviewed and kept.get("serviceAccountName") == "default":
+        del kept["serviceAccountName"]
+    kept["volumes"] = [one for one in sequence(spec, "volumes") if not (text(one, "name") or "").startswith(_TOKEN)]
+    kept["tolerations"] = [one for one in sequence(spec, "tolerations") if not _is_usual(one) or one in sequence(reviewed, "tolerations")]
+    for kind in ("initContainers", "containers"):
+        if kind in spec:
+            kept[kind] = [_container(one) for one in sequence(spec, kind)]
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": kept}
+
+
+def _container(container: Json) -> Json:
+    """A container without the variables that only the cluster knows (a later one of the same name is the user's), and without the token."""
+    seen: set[str] = set()
+    env = []
+    for variable in sequence(container, "env"):
+        name = text(variable, "name") or ""
+        if name not in _CLUSTER_ENV or name in seen:
+            env.append(variable)
+        seen.add(name)
+    mounts = [one for one in sequence(container, "volumeMounts") if not (text(one, "name") or "").startswith(_TOKEN)]
+    return {**container, "env": env, "volumeMounts": mounts}
+
+
+def _is_usual(toleration: Any) -> bool:
+    """Every Pod tolerates for five minutes that its node is not ready or cannot be reached."""
+    return toleration in [
+        {"effect": "NoExecute", "key": f"node.kubernetes.io/{key}", "operator": "Exists", "tolerationSeconds": 300}
+        for key in ("not-ready", "unreachable")
+    ]
+
+
+def _services(compiled: Compiled, objects: Iterable[Json]) -> Iterable[tuple[str, tuple[Difference, ...]]]:
+    """Services of roles that are not as they were reviewed. Ports may say more in the cluster, where defaults are filled in."""
+    live = {one["metadata"]["name"]: one for one in objects if one.get("kind") == "Service"}
+    for role in compiled.intent.roles:
+        expected = service(role, compiled.namespace)
+        if expected is None:
+            continue
+        name = expected["metadata"]["name"]
+        if name not in live:
+            yield name, (Difference("service", ABSENT, "expected"),)
+            continue
+        spec, wanted = live[name]["spec"], expected["spec"]
+        running = {key: spec.get(key) for key in ("clusterIP", "publishNotReadyAddresses", "selector")}
+        ports = [
+            {key: port.get(key) for key in want} for port, want in zip(sequence(spec, "ports"), sequence(wanted, "ports"), strict=False)
+        ]
+        ports += sequence(spec, "ports")[len(ports) :]
+        found = tuple(differences({**running, "ports": ports}, {**wanted, "ports": sequence(wanted, "ports")}, ANY, "spec"))
+        if found:
+            yield name, found
+
+
+def braces(indices: Sequence[int]) -> str:
+    """Indices as a shell expands them: `7`, `{0..3}`, `{{0..3},7}`."""
+    runs: list[list[int]] = []
+    for index in indices:
+        if runs and runs[-1][-1] == index - 1:
+            runs[-1][1:] = [index]
+        else:
+            runs.append([index])
+    parts = [f"{{{run[0]}..{run[-1]}}}" if len(run) > 1 else str(run[0]) for run in runs]
+    return parts[0] if len(parts) == 1 else "{" + ",".join(parts) + "}"

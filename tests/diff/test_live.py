@@ -1,0 +1,217 @@
+"""What runs against what was reviewed: what only the cluster knows is no difference, everything else is."""
+
+from __future__ import annotations
+
+import base64
+import copy
+import gzip
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fcompile.cli import main
+from fcompile.commands.live import full_status
+from fcompile.compile import compile_framework
+from fcompile.diff.live import Live, braces, look, pod_differences
+from fcompile.expand import pod
+from fcompile.lower.environment import ClusterValues
+from tests.diff.frameworks import Json, framework, role, spec
+
+VALUES = ClusterValues("f", 0, "c", "r", "t", 0)
+OWNER = {"apiVersion": "v1", "kind": "ConfigMap", "name": "train-attempt", "uid": "c", "controller": True, "blockOwnerDeletion": True}
+USUAL = [
+    {"effect": "NoExecute", "key": f"node.kubernetes.io/{key}", "operator": "Exists", "tolerationSeconds": 300}
+    for key in ("not-ready", "unreachable")
+]
+TOKEN = {"name": "kube-api-access-x7f2k", "projected": {"defaultMode": 420, "sources": []}}
+MOUNT = {"name": "kube-api-access-x7f2k", "mountPath": "/var/run/secrets/kubernetes.io/serviceaccount", "readOnly": True}
+ENV = [{"name": "A", "value": "1"}, {"name": "FC_TASK_UID", "value": "mine"}]
+
+
+def compiled(count: int = 3, **container: Any) -> Any:
+    pod_spec = {
+        "containers": [{"name": "main", "image": "a:1", "env": ENV, **container}],
+        "tolerations": [{"key": "k", "operator": "Exists"}],
+    }
+    return compile_framework(framework(spec(role(count=count, pod=pod_spec))), "default")
+
+
+def stored(index: int = 0, number: int = 3) -> Json:
+    """The Pod of a task as an API server has it."""
+    made = copy.deepcopy(pod(compiled(number).intent.roles[0], "default", index, VALUES))
+    made["metadata"] |= {"uid": "u", "resourceVersion": "5", "creationTimestamp": "x", "ownerReferences": [OWNER], "managedFields": []}
+    made["spec"] |= {
+        "nodeName": "n",
+        "priority": 0,
+        "preemptionPolicy": "PreemptLowerPriority",
+        "serviceAccount": "default",
+        "serviceAccountName": "default",
+        "dnsPolicy": "ClusterFirst",
+        "schedulerName": "default-scheduler",
+        "enableServiceLinks": True,
+        "securityContext": {},
+        "terminationGracePeriodSeconds": 30,
+        "volumes": [TOKEN],
+        "tolerations": [*made["spec"]["tolerations"], *USUAL],
+    }
+    made["spec"]["containers"][0] |= {
+        "volumeMounts": [MOUNT],
+        "resources": {},
+        "imagePullPolicy": "IfNotPresent",
+        "terminationMessagePath": "/dev/termination-log",
+    }
+    return {**made, "status": {"phase": "Running"}}
+
+
+def found(change: Any) -> list[tuple[str, Any, Any]]:
+    """What differs once a Pod has been changed."""
+    live = stored()
+    change(live["spec"], live["metadata"])
+    return [(one.field, one.before, one.after) for one in pod_differences(live, pod(compiled().intent.roles[0], "default", 0))]
+
+
+def fields(change: Any) -> list[str]:
+    return [field for field, _, _ in found(change)]
+
+
+def test_what_only_the_cluster_knows() -> None:
+    assert found(lambda spec, metadata: None) == []
+
+
+def test_what_admission_adds() -> None:
+    assert fields(lambda spec, metadata: spec["tolerations"].append({"key": "x", "operator": "Exists"})) == ["spec.tolerations[]"]
+    assert fields(lambda spec, metadata: spec["containers"][0]["env"].append({"name": "PROXY", "value": "x"})) == [
+        "spec.containers[main].env[PROXY]"
+    ]
+    assert fields(lambda spec, metadata: spec["containers"].append({"name": "mesh", "image": "m"})) == ["spec.containers[mesh]"]
+    assert fields(lambda spec, metadata: spec["volumes"].append({"name": "v", "emptyDir": {}})) == ["spec.volumes[v]"]
+    assert fields(lambda spec, metadata: metadata["labels"].update(x="y")) == ["metadata.labels.x"]
+    assert fields(lambda spec, metadata: metadata["annotations"].update({"a.b/c": "y"})) == ['metadata.annotations["a.b/c"]']
+    assert fields(lambda spec, metadata: spec.update(priorityClassName="high", runtimeClassName="gvisor")) == [
+        "spec.priorityClassName",
+        "spec.runtimeClassName",
+    ]
+    assert fields(lambda spec, metadata: spec.update(serviceAccountName="other")) == ["spec.serviceAccountName"]
+    assert fields(lambda spec, metadata: metadata["ownerReferences"].append({**OWNER, "kind": "Job"})) == ["metadata.ownerReferences"]
+
+
+def test_what_was_changed() -> None:
+    def image(spec: Json, metadata: Json) -> None:
+        spec["containers"][0]["image"] = "a:2"
+
+    assert found(image) == [("spec.containers[main].image", "a:2", "a:1")]
+    assert fields(lambda spec, metadata: metadata["labels"].pop("FC_TASK_INDEX")) == ["metadata.labels.FC_TASK_INDEX"]
+    assert fields(lambda spec, metadata: spec["tolerations"].pop(0)) == ["spec.tolerations"]
+
+
+def test_a_variable_under_a_name_of_ours_is_the_users_when_it_comes_a_second_time() -> None:
+    """kubectl cannot compare these at all (FC412)."""
+
+    def change(spec: Json, metadata: Json) -> None:
+        assert spec["containers"][0]["env"][-1] == {"name": "FC_TASK_UID", "value": "mine"}
+        spec["containers"][0]["env"][-1] = {"name": "FC_TASK_UID", "value": "theirs"}
+
+    assert found(change) == [("spec.containers[main].env[FC_TASK_UID].value", "theirs", "mine")]
+
+
+def live(objects: list[Json], status: Any = None, count: int = 3) -> Live:
+    return look(compiled(count), status, objects)
+
+
+def summary(found: Live) -> list[tuple[str, str, str]]:
+    return [(one.kind, one.names, one.note) for one in found.pods]
+
+
+def test_equal_pods_are_one_line() -> None:
+    some = [stored(index, 200) for index in range(200)]
+    for index in (5, 6, 7, 120):
+        some[index]["spec"]["containers"][0]["image"] = "a:2"
+        some[index]["metadata"]["labels"]["mine"] = f"x-{index}"
+    found = live(some, count=200)
+    assert summary(found) == [
+        ("as-expected", "train-worker-{{0..4},{8..119},{121..199}}", ""),
+        ("differ", "train-worker-{{5..7},120}", ""),
+    ]
+    assert found.differs
+
+
+def test_pods_that_are_not_there() -> None:
+    ended = {"completionStatus": {"code": 0, "phrase": "Succeeded"}}
+    tasks = [{"state": "Completed", "attemptStatus": ended}, {"state": "AttemptCreationPending"}]
+    status = {"state": "AttemptRunning", "attemptStatus": {"id": 2, "taskRoleStatuses": [{"name": "worker", "taskStatuses": tasks}]}}
+    found = live([], status)
+    assert summary(found) == [
+        ("finished", "train-worker-0", "Succeeded, code 0"),
+        ("missing", "train-worker-1", "AttemptCreationPending"),
+        ("missing", "train-worker-2", "the controller has not seen the task yet"),
+    ]
+    assert (found.state, found.attempt, found.differs) == ("AttemptRunning", 2, False)
+
+
+def test_pods_that_are_not_expected() -> None:
+    extra = stored(0)
+    extra["metadata"]["name"] = "train-worker-7"
+    other = stored(0)
+    other["metadata"] |= {"name": "other-worker-0", "labels": {"FC_FRAMEWORK_NAME": "other"}}
+    found = live([extra, other, *map(stored, range(3))])
+    assert summary(found)[1:] == [("unexpected", "train-worker-7", "")]
+    assert found.differs
+
+
+def test_phases() -> None:
+    some = [stored(index) for index in range(3)]
+    some[0]["status"]["phase"] = "Failed"
+    some[1]["metadata"]["deletionTimestamp"] = "x"
+    assert summary(live(some)) == [
+        ("as-expected", "train-worker-0", "Failed"),
+        ("as-expected", "train-worker-1", "being deleted"),
+        ("as-expected", "train-worker-2", ""),
+    ]
+
+
+@pytest.mark.parametrize(
+    "status", [None, {}, "x", {"attemptStatus": 5}, {"attemptStatus": {"taskRoleStatuses": [{"name": "worker", "taskStatuses": [1]}]}}]
+)
+def test_a_status_that_is_none(status: Any) -> None:
+    assert {one.kind for one in live([], status).pods} == {"missing"}
+
+
+def test_a_large_status() -> None:
+    tasks = [{"name": "worker", "taskStatuses": []}]
+    packed = base64.b64encode(gzip.compress(json.dumps(tasks).encode())).decode()
+    assert (
+        full_status({"attemptStatus": {"taskRoleStatuses": None, "taskRoleStatusesCompressed": packed}})["attemptStatus"][
+            "taskRoleStatuses"
+        ]
+        == tasks
+    )
+    for broken in ("!", "AAAA", packed[:20]):
+        status = {"attemptStatus": {"taskRoleStatusesCompressed": broken}}
+        assert full_status(status) == status
+
+
+@pytest.mark.parametrize(
+    ("indices", "expected"), [([7], "7"), ([0, 1, 2], "{0..2}"), ([0, 2], "{0,2}"), ([0, 1, 2, 7, 9, 10], "{{0..2},7,{9..10}}")]
+)
+def test_indices(indices: list[int], expected: str) -> None:
+    assert braces(indices) == expected
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [("echo 'error: no server' >&2; exit 1", "error: no server"), (None, "none in the PATH")],
+)
+def test_no_cluster(
+    script: str | None, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if script:
+        (tmp_path / "kubectl").write_text(f"#!/bin/sh\n{script}\n")
+        os.chmod(tmp_path / "kubectl", 0o755)
+    path = tmp_path / "a.yaml"
+    path.write_text(json.dumps(framework(spec())), encoding="utf-8")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert main(["diff", "--live", str(path)]) == 2
+    assert said in capsys.readouterr().err
