@@ -41,7 +41,7 @@ def differences(before: Any, after: Any, field: Field = ANY, path: str = "") -> 
     """What differs between two values of a field, at the finest fields that do."""
     if before is after:
         return
-    if field.map_keys and (before is ABSENT or after is ABSENT):  # each item is something of its own
+    if field.kind == "list" and field.map_keys and (before is ABSENT or after is ABSENT):  # each item is something of its own
         before, after = ([] if side is ABSENT else side for side in (before, after))
     if isinstance(before, dict) and isinstance(after, dict):
         yield from _mappings(before, after, field, path)

@@ -23,7 +23,7 @@ from tests.controller.lab import Lab, lab, run
 from tests.diff.frameworks import Json, diff, framework, role, spec
 
 Capture = pytest.CaptureFixture[str]
-EDITS = [
+EDITS: list[tuple[Json, Json]] = [
     ({"executionType": "Create"}, {"executionType": "Start"}),
     ({"executionType": "Create"}, {"executionType": "Stop"}),
     ({"executionType": "Start"}, {"executionType": "Stop"}),
