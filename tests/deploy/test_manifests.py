@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
 from pathlib import Path
@@ -12,7 +11,6 @@ import pytest
 import yaml
 
 from fcompile import __version__
-from fcontroller import run
 from tests.cluster import Cluster
 
 VARIANTS = {"": "fcontroller", "namespaced": "team-a"}
@@ -50,16 +48,21 @@ def test_the_namespace_takes_the_deployments_pods_and_no_others(audited_cluster:
     assert (code, "PodSecurity" in answer["message"]) == (403, True)
 
 
-@pytest.mark.parametrize(("variant", "namespace"), VARIANTS.items())
-def test_the_command_knows_its_arguments(audited_cluster: Cluster, repository: Path, variant: str, namespace: str) -> None:
-    documents = list(yaml.safe_load_all(audited_cluster.kubectl("kustomize", str(repository / "deploy" / variant)).stdout))
+def arguments_of(documents: list[Any], namespace: str) -> list[str]:
+    """The arguments of the Deployment's container."""
     (container,) = deployment(documents)["spec"]["template"]["spec"]["containers"]
-    command, *options = [argument.replace("$(POD_NAMESPACE)", namespace) for argument in container["args"]]
-    parser = argparse.ArgumentParser()
-    run.configure(parser)
-    arguments = parser.parse_args(options)
-    assert (command, arguments.lease_namespace, arguments.namespace) == ("run", namespace, "team-a" if variant else "")
-    assert container["image"].endswith(f":{__version__}")
+    return [argument.replace("$(POD_NAMESPACE)", namespace) for argument in container["args"]]
+
+
+@pytest.mark.parametrize(("variant", "namespace"), VARIANTS.items())
+def test_the_image_is_of_this_version(audited_cluster: Cluster, repository: Path, variant: str, namespace: str) -> None:
+    documents = list(yaml.safe_load_all(audited_cluster.kubectl("kustomize", str(repository / "deploy" / variant)).stdout))
+    assert deployment(documents)["spec"]["template"]["spec"]["containers"][0]["image"].endswith(f"/fcontroller:{__version__}")
+    assert arguments_of(documents, namespace) == [
+        "run",
+        f"--lease-namespace={namespace}",
+        *([f"--namespace={namespace}"] if variant else []),
+    ]
 
 
 def test_the_namespaced_variant_is_of_its_namespace_alone(audited_cluster: Cluster, repository: Path) -> None:

@@ -1,11 +1,13 @@
-"""The controller works with the rights that deploy/ gives it, and uses every one of them."""
+"""The Deployment's command works with the rights that deploy/ gives it, and uses every one of them."""
 
 from __future__ import annotations
 
-import asyncio
+import contextlib
 import json
+import subprocess
+import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +15,10 @@ import pytest
 import yaml
 
 from fcompile.model import names
-from fcontroller.act.client import from_kubeconfig
-from fcontroller.api import Answer, Api, Json, collection, path_of
-from fcontroller.demo.kubelet import Kubelet
-from fcontroller.lease import Fenced, Lease
+from fcontroller.api import collection, path_of
 from tests.cluster import Cluster
-from tests.controller import lab
-from tests.controller.lab import PREFIX, Lab
-from tests.decide.world import role_spec
-from tests.deploy.test_manifests import VARIANTS
+from tests.cluster.kubelet import Kubelet
+from tests.deploy.test_manifests import VARIANTS, arguments_of
 
 Right = tuple[str, str, str]
 """A group, a resource and a verb."""
@@ -30,61 +27,41 @@ ASKED_OF_THE_AUTHORIZER_ALONE = {
     ("", "configmaps/finalizers", "update"),
 }
 """The admission plugin OwnerReferencesPermissionEnforcement asks whether the user has them; no request uses them."""
-
-
-class Meddled(Api):
-    """An API server on which somebody else changes a Framework just before its status is written for the first time."""
-
-    def __init__(self, api: Api, others: Api) -> None:
-        self.api, self.others, self.done = api, others, False
-
-    async def request(self, method: str, path: str, *arguments: Any, **options: Any) -> Answer:
-        if path.endswith("/status") and not self.done:
-            self.done = True
-            patch = [{"op": "add", "path": "/metadata/labels", "value": {"team": "a"}}]
-            assert (await self.others.request("PATCH", path.removesuffix("/status"), patch)).ok
-        return await self.api.request(method, path, *arguments, **options)
-
-    def watch(self, path: str, query: Any) -> Any:
-        return self.api.watch(path, query)
+COMMAND = [sys.executable, "-c", "from fcontroller.cli import entry_point; entry_point()"]
 
 
 @pytest.mark.parametrize(("variant", "home"), VARIANTS.items())
-def test_granted_is_used(
-    audited_cluster: Cluster, repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variant: str, home: str
-) -> None:
+def test_granted_is_used(audited_cluster: Cluster, repository: Path, tmp_path: Path, variant: str, home: str) -> None:
     cluster, folder = audited_cluster, str(repository / "deploy" / variant)
     cluster.kubectl("apply", "-f", "-", input=json.dumps({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": home}}))
     cluster.kubectl("apply", "--server-side", "-k", folder)
-    monkeypatch.setattr(lab, "SETTINGS", lab.SETTINGS._replace(completed_retention=1))
-    with cluster.namespace() as other:
-        lab.run(everything(cluster, account(cluster, home, tmp_path), home, home if variant else other, "" if not variant else home))
-    granted = set(rights(yaml.safe_load_all(cluster.kubectl("kustomize", folder).stdout)))
-    end = time.monotonic() + 10
-    while (used := set(requests(cluster, home))) != granted - ASKED_OF_THE_AUTHORIZER_ALONE and time.monotonic() < end:
-        time.sleep(0.1)
-    assert granted - used == ASKED_OF_THE_AUTHORIZER_ALONE
-    assert used - granted == set()
+    manifests = list(yaml.safe_load_all(cluster.kubectl("kustomize", folder).stdout))
+    options = [f"--kubeconfig={account(cluster, home, tmp_path)}", "--listen=", "--framework-completed-retain-sec=1"]
+    with cluster.namespace() as other, Kubelet(cluster.api, home if variant else other):
+        everything(cluster, [*COMMAND, *arguments_of(manifests, home), *options], home if variant else other)
+    granted = set(rights(manifests))
+    until(lambda: granted - set(requests(cluster, home)) == ASKED_OF_THE_AUTHORIZER_ALONE, "not all rights are used")
+    assert set(requests(cluster, home)) - granted == set()
 
 
-def account(cluster: Cluster, namespace: str, folder: Path) -> str:
+def account(cluster: Cluster, namespace: str, folder: Path) -> Path:
     """A kubeconfig of the controller's service account."""
-    token = cluster.kubectl("-n", namespace, "create", "token", "fcontroller").stdout
     config = json.loads(cluster.kubeconfig.read_text())
-    config["users"][0]["user"]["token"] = token
-    (folder / "kubeconfig").write_text(json.dumps(config))
-    return str(folder / "kubeconfig")
+    config["users"][0]["user"]["token"] = cluster.kubectl("-n", namespace, "create", "token", "fcontroller").stdout
+    path = folder / "kubeconfig"
+    path.write_text(json.dumps(config))
+    return path
 
 
-def rights(documents: Iterable[Any]) -> Iterable[Right]:
+def rights(manifests: Iterable[Any]) -> Iterator[Right]:
     """What the manifests allow the controller."""
-    for document in documents:
-        if document["metadata"]["name"] in ("fcontroller", "fcontroller-lease"):
-            for rule in document.get("rules", ()):
+    for manifest in manifests:
+        if manifest["metadata"]["name"] in ("fcontroller", "fcontroller-lease"):
+            for rule in manifest.get("rules", ()):
                 yield from ((group, what, verb) for group in rule["apiGroups"] for what in rule["resources"] for verb in rule["verbs"])
 
 
-def requests(cluster: Cluster, namespace: str) -> Iterable[Right]:
+def requests(cluster: Cluster, namespace: str) -> Iterator[Right]:
     """What the controller has asked the server for."""
     for event in cluster.audit_log():
         if event["user"]["username"] == f"system:serviceaccount:{namespace}:fcontroller":
@@ -93,82 +70,83 @@ def requests(cluster: Cluster, namespace: str) -> Iterable[Right]:
             yield about.get("apiGroup", ""), what, event["verb"]
 
 
-async def everything(cluster: Cluster, kubeconfig: str, home: str, namespace: str, scope: str) -> None:
-    """A controller's life in which all happens that it has rights for.
-
-    :param home: the controller's namespace. :param namespace: the Frameworks'. :param scope: what it is told to follow.
-    """
-    ours, others = from_kubeconfig(kubeconfig), from_kubeconfig(str(cluster.kubeconfig))
-    lease = Lease(ours, home, "fcontroller", "test", duration=3)
-    made, users = Lab(Meddled(Fenced(ours, lease), others), scope, False), Lab(others, namespace, False)
-    kubelet = asyncio.create_task(Kubelet(others, PREFIX, namespace=namespace).run())
-    await lease.acquire()
-    keeping = asyncio.create_task(lease.keep())
-    made.start()
-    try:
-        await asyncio.gather(*(life(users) for life in (retried, unreviewed, rescaled, refused, served)))
-    finally:
-        await made.kill()
-        for task in (kubelet, keeping):
-            task.cancel()
-        await lease.release()
-        await ours.close()
-        await others.close()
-
-
-async def retried(users: Lab) -> None:
-    retry = {"retryPolicy": {"fancyRetryPolicy": False, "maxRetryCount": 1}}
-    await users.make("retried", {"taskRoles": [role_spec("a", 2, run="0.2", exits="1,0", task=retry, service={"ports": [{"port": 80}]})]})
-    await gone(users, "retried")
-
-
-async def unreviewed(users: Lab) -> None:
-    head = {"apiVersion": names.API_VERSION, "kind": names.KIND}
-    metadata = {"name": "unreviewed", "annotations": {names.DIGEST_ANNOTATION: "v1:sha256:0"}}
-    body = {**head, "metadata": metadata, "spec": {"taskRoles": [role_spec("a", 1, run="0.2")]}}
-    assert (await users.api.request("POST", collection("frameworks", users.namespace), body)).ok
-    await gone(users, "unreviewed")
-
-
-async def rescaled(users: Lab) -> None:
-    await users.make("rescaled", {"taskRoles": [role_spec("a", 2)]})
-    await users.until("rescaled", lambda status: status["taskCounts"]["running"] == 2)
-    await users.edit("rescaled", "taskRoles/0/taskNumber", 1)
-    await users.until("rescaled", lambda status: status["taskCounts"]["total"] == 1)
-    await users.edit("rescaled", "executionType", "Stop")
-    await gone(users, "rescaled")
-
-
-async def refused(users: Lab) -> None:
-    role: Json = role_spec("a", 1)
-    role["task"]["pod"]["spec"]["containers"][0]["volumeMounts"] = [{"name": "nowhere", "mountPath": "/a"}]
-    await users.make("refused", {"taskRoles": [role]})
-    await gone(users, "refused")
-
-
-async def served(users: Lab) -> None:
-    """Of two Services one is somebody else's; ours is changed, and then not wanted any more."""
-    theirs, ours = (path_of("services", users.namespace, f"served-{role}") for role in "ab")
-    body = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "served-a"}, "spec": {"clusterIP": "None"}}
-    assert (await users.api.request("POST", collection("services", users.namespace), body)).ok
-    await users.make("served", {"taskRoles": [role_spec(role, 1, service={}) for role in "ab"]})
-    await users.until("served", lambda status: status["taskCounts"]["running"] == 2)
-    patch: list[Json] = [{"op": "replace", "path": "/spec/selector/FC_TASKROLE_NAME", "value": "a"}]
-    assert (await users.api.request("PATCH", ours, patch)).ok
-    while (await users.api.request("GET", ours)).body["spec"]["selector"]["FC_TASKROLE_NAME"] != "b":
-        await asyncio.sleep(0.1)
-    patch = [{"op": "remove", "path": "/spec/taskRoles/1/service"}]
-    assert (await users.api.request("PATCH", path_of("frameworks", users.namespace, "served"), patch)).ok
-    while (await users.api.request("GET", ours)).ok:
-        await asyncio.sleep(0.1)
-    await users.edit("served", "executionType", "Stop")
-    await gone(users, "served")
-    assert (await users.api.request("DELETE", theirs)).ok
-
-
-async def gone(users: Lab, name: str) -> None:
-    """Wait until a Framework has completed, and was deleted since its time was up."""
+def until(done: Callable[[], bool], otherwise: str) -> None:
     end = time.monotonic() + 60
-    while (answer := await users.api.request("GET", path_of("frameworks", users.namespace, name))).code != 404:
-        assert time.monotonic() < end, answer.body
-        await asyncio.sleep(0.1)
+    while not done():
+        assert time.monotonic() < end, otherwise
+        time.sleep(0.1)
+
+
+@contextlib.contextmanager
+def controller(command: list[str]) -> Iterator[None]:
+    """The controller's process, which ends as it is told to by the kubelet."""
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL)
+    try:
+        yield
+        process.terminate()
+        assert process.wait(30) == 0
+    finally:
+        process.kill()
+        process.wait()
+
+
+def everything(cluster: Cluster, command: list[str], namespace: str) -> None:
+    """Two lives of a controller in which all happens that it has rights for."""
+    retry = {"retryPolicy": {"fancyRetryPolicy": False, "maxRetryCount": 1}}
+    unmounted = role("a", 1)
+    unmounted["task"]["pod"]["spec"]["containers"][0]["volumeMounts"] = [{"name": "nowhere", "mountPath": "/a"}]
+    made = {
+        "retried": [role("a", 2, {"run-seconds": "0.2", "exit-code": "1"}, task=retry)],
+        "unreviewed": [role("a", 1, {"run-seconds": "0.2"})],
+        "rescaled": [role("a", 2)],
+        "refused": [unmounted],
+        "served": [role(name, 1, service={}) for name in "ab"],
+    }
+    theirs, ours = (path_of("services", namespace, f"served-{name}") for name in "ab")
+    ask(cluster, "POST", collection("services", namespace), {"metadata": {"name": "served-a"}, "spec": {"clusterIP": "None"}})
+    for name, roles in made.items():
+        annotations = {names.DIGEST_ANNOTATION: "v1:sha256:0"} if name == "unreviewed" else {}
+        head = {"apiVersion": names.API_VERSION, "kind": names.KIND, "metadata": {"name": name, "annotations": annotations}}
+        ask(cluster, "POST", collection("frameworks", namespace), {**head, "spec": {"taskRoles": roles}})
+    rescaled, served = (path_of("frameworks", namespace, name) for name in ("rescaled", "served"))
+    with controller(command):
+        until(lambda: [counts(cluster, path) for path in (rescaled, served)] == [(2, 2)] * 2, "not all Pods run")
+        edit(cluster, rescaled, "replace", "/spec/taskRoles/0/taskNumber", 1)
+        until(lambda: counts(cluster, rescaled) == (1, 1), "it was not scaled down")
+        edit(cluster, ours, "replace", "/spec/selector/FC_TASKROLE_NAME", "a")
+        until(lambda: ask(cluster, "GET", ours)["spec"]["selector"]["FC_TASKROLE_NAME"] == "b", "the Service was not repaired")
+        edit(cluster, served, "remove", "/spec/taskRoles/1/service")
+        until(lambda: is_gone(cluster, ours), "the Service was not removed")
+    with controller(command):
+        for path in (rescaled, served):
+            edit(cluster, path, "add", "/spec/executionType", "Stop")
+        # They complete, and are deleted when their time is up.
+        until(lambda: all(is_gone(cluster, path_of("frameworks", namespace, name)) for name in made), "not all are gone")
+    ask(cluster, "DELETE", theirs)
+
+
+def role(name: str, count: int, wishes: dict[str, str] | None = None, task: Any = None, **changes: Any) -> Any:
+    """A role whose Pods behave as the wishes say (`tests.cluster.kubelet`)."""
+    metadata = {"annotations": {f"kubelet.test/{key}": value for key, value in (wishes or {}).items()}}
+    spec = {"restartPolicy": "Never", "containers": [{"name": "main", "image": "a"}]}
+    return {"name": name, "taskNumber": count, "task": {"pod": {"metadata": metadata, "spec": spec}, **(task or {})}, **changes}
+
+
+def ask(cluster: Cluster, method: str, path: str, body: Any = None, content_type: str = "") -> Any:
+    code, answer = cluster.api.request(method, path, body, content_type=content_type)
+    assert code < 300, answer
+    return answer
+
+
+def edit(cluster: Cluster, path: str, operation: str, field: str, value: Any = None) -> None:
+    ask(cluster, "PATCH", path, [{"op": operation, "path": field, "value": value}], "application/json-patch+json")
+
+
+def is_gone(cluster: Cluster, path: str) -> bool:
+    return cluster.api.request("GET", path)[0] == 404
+
+
+def counts(cluster: Cluster, framework: str) -> tuple[int, int]:
+    """How many tasks of a Framework run, and how many there are."""
+    tasks = ask(cluster, "GET", framework).get("status", {}).get("taskCounts", {})
+    return tasks.get("running", 0), tasks.get("total", 0)
