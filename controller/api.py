@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
+from enum import Enum
 from typing import Any, NamedTuple, Protocol
 
 from fcompile.model.names import API_VERSION
@@ -38,18 +39,27 @@ Body = Json | list[Any] | bytes
 """What is sent: values, or JSON text."""
 
 
+class Part(Enum):
+    """What is needed of an object. The rest of a Pod is most of it, and takes most of the time."""
+
+    WHOLE = "whole"
+    METADATA = "metadata"
+    POD = "pod"
+    """What decisions depend on: the metadata that says what it is and whose, the node, the status."""
+
+
 class Api(Protocol):
     """An API server."""
 
     async def request(
-        self, method: str, path: str, body: Body | None = None, query: Mapping[str, str] | None = None, *, brief: bool = False
+        self, method: str, path: str, body: Body | None = None, query: Mapping[str, str] | None = None, part: Part = Part.WHOLE
     ) -> Answer:
         """One request. A PATCH is a JSON patch. Raises Unreachable.
 
-        :param brief: no more than the metadata of an object need be in the answer.
+        :param part: what is needed of the objects in the answer; there may be more.
         """
 
-    def watch(self, path: str, query: Mapping[str, str]) -> AsyncIterator[Json]:
+    def watch(self, path: str, query: Mapping[str, str], part: Part = Part.WHOLE) -> AsyncIterator[Json]:
         """The events of a watch, until the server ends it. Raises Unreachable; a refusal is an event of type ERROR."""
 
 

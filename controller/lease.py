@@ -12,7 +12,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from datetime import UTC, datetime
 
-from fcontroller.api import Answer, Api, Body, Json, Unreachable
+from fcontroller.api import Answer, Api, Body, Json, Part, Unreachable
 
 _LEASES = "/apis/coordination.k8s.io/v1/namespaces"
 
@@ -129,11 +129,11 @@ class Fenced(Api):
         self._api, self._lease = api, lease
 
     async def request(
-        self, method: str, path: str, body: Body | None = None, query: Mapping[str, str] | None = None, *, brief: bool = False
+        self, method: str, path: str, body: Body | None = None, query: Mapping[str, str] | None = None, part: Part = Part.WHOLE
     ) -> Answer:
         if method != "GET" and not self._lease.held:
             raise Unreachable("this process no longer leads")
-        return await self._api.request(method, path, body, query, brief=brief)
+        return await self._api.request(method, path, body, query, part)
 
-    def watch(self, path: str, query: Mapping[str, str]) -> AsyncIterator[Json]:
-        return self._api.watch(path, query)
+    def watch(self, path: str, query: Mapping[str, str], part: Part = Part.WHOLE) -> AsyncIterator[Json]:
+        return self._api.watch(path, query, part)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 from fcompile.model import names
 from fcontroller.act.services import essence
-from fcontroller.api import Json, collection
+from fcontroller.api import Json, Part, collection
 from fcontroller.decide import observed
 from fcontroller.decide.sync import Key
 from fcontroller.observe.watch import Follower
@@ -28,26 +29,28 @@ class Controller:
         """By the Framework's name."""
         self._pods: dict[Name, dict[Key, observed.Pod]] = {}
         self._services: dict[Name, dict[str, Json]] = {}
-        ours = names.FRAMEWORK_NAME
         self._owned = [
-            Follower(outside.api, collection("pods", namespace), self._all_pods, self._pod, selector=ours),
-            Follower(outside.api, collection("configmaps", namespace), self._all_config_maps, self._config_map, selector=ours),
+            self._follow("pods", namespace, self._all_pods, self._pod, Part.POD),
+            self._follow("configmaps", namespace, self._all_config_maps, self._config_map, Part.METADATA),
         ]
-        self._of_services = Follower(outside.api, collection("services", namespace), self._all_services, self._service, selector=ours)
+        self._of_services = self._follow("services", namespace, self._all_services, self._service, Part.WHOLE)
         self._frameworks = Follower(outside.api, collection("frameworks", namespace), self._all_frameworks, self._framework)
+
+    def _follow(
+        self, kind: str, namespace: str, replaced: Callable[[list[Json]], None], changed: Callable[[str, Json], None], part: Part
+    ) -> Follower:
+        """Follow what Frameworks own."""
+        return Follower(self.outside.api, collection(kind, namespace), replaced, changed, selector=names.FRAMEWORK_NAME, part=part)
 
     async def run(self) -> None:
         """Run until cancelled."""
-        tasks: list[asyncio.Task[None]] = []
         try:
-            for follower in (*self._owned, self._of_services, self._frameworks):
-                # Frameworks come last: none is looked at before its objects are known.
-                tasks.append(asyncio.create_task(follower.run()))
-                await follower.listed.wait()
-            await asyncio.gather(*tasks)
+            async with asyncio.TaskGroup() as followers:
+                for follower in (*self._owned, self._of_services, self._frameworks):
+                    # Frameworks come last: none is looked at before its objects are known.
+                    followers.create_task(follower.run())
+                    await follower.listed.wait()
         finally:
-            for task in tasks:
-                task.cancel()
             for runner in self.runners.values():
                 runner.stop()
 
@@ -57,6 +60,7 @@ class Controller:
         if runner is not None and (event == "DELETED" or runner.uid != framework["metadata"]["uid"] or self.outside.dry_run):
             runner.stop()
             del self.runners[name]
+            self._forget(name)
             runner = None
         if event == "DELETED" or _is_anothers(framework):
             return
@@ -80,6 +84,7 @@ class Controller:
     def _all_frameworks(self, frameworks: list[Json]) -> None:
         for name in self.runners.keys() - {_name(framework) for framework in frameworks}:
             self.runners.pop(name).stop()
+            self._forget(name)
         for framework in frameworks:
             self._framework("MODIFIED", framework)
 
@@ -87,7 +92,7 @@ class Controller:
         name = _framework_of(config_map)
         if config_map["metadata"]["name"] != names.config_map_name(name[1]):
             return
-        # Its data is only read when Pods are made, from the API server itself.
+        # Its data, if it comes at all, is only read when Pods are made, from the API server itself.
         kept = {"metadata": {key: value for key, value in config_map["metadata"].items() if key != "managedFields"}}
         if event == "DELETED":
             self._config_maps.pop(name, None)
@@ -137,10 +142,16 @@ class Controller:
         seen = None if event == "DELETED" else observed.pod(pod)
         if seen is None:
             pods.pop(key, None)
+            self._forget(name)
         else:
             pods[key] = seen
         if name in self.runners:
             self.runners[name].poke(key)
+
+    def _forget(self, name: Name) -> None:
+        """Keep nothing of a Framework that is gone with its Pods."""
+        if name not in self.runners and not self._pods.get(name):
+            self._pods.pop(name, None)
 
     def _all_pods(self, pods: list[Json]) -> None:
         for known in self._pods.values():

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import gc
 import os
 import random
 import signal
@@ -36,6 +37,7 @@ from fcontroller.outside import Outside
 
 EXIT_LOST_LEASE = 1
 EXIT_MISTAKEN = 2
+_GC_THRESHOLDS = 20_000, 20, 20
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -124,6 +126,10 @@ def _controller(api: Api, given: Given) -> Controller:
 
 async def _until_one_ends(*works: Coroutine[Any, Any, None]) -> None:
     tasks = [asyncio.create_task(work) for work in works]
+    # What is imported stays; without this, Python looks through it again and again while Pods come and go.
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*_GC_THRESHOLDS)
     try:
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         for task in done:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from fcontroller.api import Answer, Api, Json, collection, path_of
+from fcontroller.api import Answer, Api, Json, Part, collection, path_of
 from fcontroller.decide.observed import controller_of
 from fcontroller.decide.status import to_time
 
@@ -66,7 +66,7 @@ async def replace(api: Api, path: str, value: Json) -> None:
 
 async def create_pod(api: Api, namespace: str, pod: bytes) -> str:
     """Create a Pod; returns its uid. What the API server does not know in it is an error, not dropped."""
-    made = _taken(await api.request("POST", collection("pods", namespace), pod, {"fieldValidation": "Strict"}, brief=True))
+    made = _taken(await api.request("POST", collection("pods", namespace), pod, {"fieldValidation": "Strict"}, part=Part.METADATA))
     return str(made["metadata"]["uid"])
 
 
@@ -77,7 +77,7 @@ async def delete(api: Api, path: str, uid: str, *, force: bool = False, confirm:
         options["gracePeriodSeconds"] = 0
     if propagation:
         options["propagationPolicy"] = propagation
-    answer = await api.request("DELETE", path, options, brief=True)
+    answer = await api.request("DELETE", path, options, part=Part.METADATA)
     if not answer.ok and answer.code not in (404, 409):
         raise Failed(answer)
     if confirm and answer.code != 404:

@@ -1,4 +1,4 @@
-"""The API server over HTTPS: aiohttp for the connections, orjson for the bodies, the `kubernetes` package to know where and as whom."""
+"""The API server over HTTPS: aiohttp for the connections, msgspec for the bodies, the `kubernetes` package to know where and as whom."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 import aiohttp
-import orjson
+import msgspec
 
-from fcontroller.api import Answer, Api, Body, Json, Unreachable
+from fcontroller.act import decode
+from fcontroller.act.decode import Unreadable
+from fcontroller.api import Answer, Api, Body, Json, Part, Unreachable
 
 CONNECTIONS = 64
 _REQUEST_TIMEOUT = 60
@@ -20,7 +22,7 @@ _SILENCE = 70
 _TRIES_WHEN_BUSY = 8
 _AUTHORIZED_FOR = 10
 """Seconds that a token is used before it is asked for again."""
-_METADATA = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
+_METADATA = "application/json;as=PartialObjectMetadata{};g=meta.k8s.io;v=v1,application/json"
 
 
 class Client(Api):
@@ -48,23 +50,23 @@ class Client(Api):
         await self._session.close()
 
     async def request(
-        self, method: str, path: str, body: Body | None = None, query: Mapping[str, str] | None = None, *, brief: bool = False
+        self, method: str, path: str, body: Body | None = None, query: Mapping[str, str] | None = None, part: Part = Part.WHOLE
     ) -> Answer:
-        data = body if body is None or isinstance(body, bytes) else orjson.dumps(body)
+        data = body if body is None or isinstance(body, bytes) else msgspec.json.encode(body)
         headers = {
             "Content-Type": "application/json-patch+json" if method == "PATCH" else "application/json",
-            "Accept": _METADATA if brief else "application/json",
+            "Accept": _accept(part, lists=method == "GET"),
         }
         async with self._slots:
             for last in (*[False] * _TRIES_WHEN_BUSY, True):
-                answer, wait = await self._once(method, path, data, headers, query)
+                answer, wait = await self._once(method, path, data, headers, query, part)
                 if answer.code != 429 or last:
                     return answer
                 await asyncio.sleep(wait)
         raise AssertionError
 
     async def _once(
-        self, method: str, path: str, data: bytes | None, headers: Mapping[str, str], query: Mapping[str, str] | None
+        self, method: str, path: str, data: bytes | None, headers: Mapping[str, str], query: Mapping[str, str] | None, part: Part
     ) -> tuple[Answer, float]:
         """The answer, and how many seconds to wait if the server is too busy."""
         headers = {**self._authorization(), **headers}
@@ -73,24 +75,26 @@ class Client(Api):
                 text = await response.read()
                 if response.status == 401:
                     self._authorized_until = 0.0
-                return Answer(response.status, orjson.loads(text)), _seconds(response.headers.get("Retry-After"))
-        except (TimeoutError, aiohttp.ClientError, orjson.JSONDecodeError) as error:
+                body = decode.answer(text, part if response.status == 200 else Part.WHOLE)
+                return Answer(response.status, body), _seconds(response.headers.get("Retry-After"))
+        except (TimeoutError, aiohttp.ClientError, Unreadable) as error:
             raise Unreachable(f"{method} {path}: {error or type(error).__name__}") from error
 
-    async def watch(self, path: str, query: Mapping[str, str]) -> AsyncIterator[Json]:
+    async def watch(self, path: str, query: Mapping[str, str], part: Part = Part.WHOLE) -> AsyncIterator[Json]:
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=_REQUEST_TIMEOUT, sock_read=_SILENCE)
         parameters = {**query, "watch": "1"}
+        headers = {**self._authorization(), "Accept": _accept(part)}
         try:
-            async with self._session.get(path, params=parameters, headers=self._authorization(), timeout=timeout) as response:
+            async with self._session.get(path, params=parameters, headers=headers, timeout=timeout) as response:
                 if response.status != 200:
-                    yield {"type": "ERROR", "object": orjson.loads(await response.read())}
+                    yield {"type": "ERROR", "object": decode.answer(await response.read(), Part.WHOLE)}
                     return
                 rest = b""
                 async for chunk in response.content.iter_any():
                     *lines, rest = (rest + chunk).split(b"\n")
                     for line in lines:
-                        yield orjson.loads(line)
-        except (TimeoutError, aiohttp.ClientError, orjson.JSONDecodeError) as error:
+                        yield decode.event(line, part)
+        except (TimeoutError, aiohttp.ClientError, Unreadable) as error:
             raise Unreachable(f"watch {path}: {error or type(error).__name__}") from error
 
     def _authorization(self) -> dict[str, str]:
@@ -100,6 +104,10 @@ class Client(Api):
             self._authorized = {way["key"]: way["value"] for way in ways if way["in"] == "header" and way["value"]}
             self._authorized_until = time.monotonic() + _AUTHORIZED_FOR
         return self._authorized
+
+
+def _accept(part: Part, lists: bool = False) -> str:
+    return _METADATA.format("List" if lists else "") if part is Part.METADATA else "application/json"
 
 
 def _seconds(retry_after: str | None) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Callable, Mapping
 
-from fcontroller.api import Answer, Api, Body, Json, Unreachable
+from fcontroller.api import Answer, Api, Body, Json, Part, Unreachable
 
 _VERBS = {"POST": "create", "PUT": "update", "PATCH": "update", "DELETE": "delete"}
 
@@ -19,10 +19,10 @@ class DryRun(Api):
         self._said: set[tuple[str, str]] = set()
 
     async def request(
-        self, method: str, path: str, body: Body | None = None, query: Mapping[str, str] | None = None, *, brief: bool = False
+        self, method: str, path: str, body: Body | None = None, query: Mapping[str, str] | None = None, part: Part = Part.WHOLE
     ) -> Answer:
         if method == "GET":
-            return await self._api.request(method, path, body, query, brief=brief)
+            return await self._api.request(method, path, body, query, part)
         content: Json = json.loads(body) if isinstance(body, bytes) else body if isinstance(body, dict) else {}
         if path.endswith("/status"):
             return await self._as_if_stored(path.removesuffix("/status"), content["status"])
@@ -43,5 +43,5 @@ class DryRun(Api):
             self._said.add(said)
             self._say(f"would {_VERBS[method]} {path}", **fields)
 
-    def watch(self, path: str, query: Mapping[str, str]) -> AsyncIterator[Json]:
-        return self._api.watch(path, query)
+    def watch(self, path: str, query: Mapping[str, str], part: Part = Part.WHOLE) -> AsyncIterator[Json]:
+        return self._api.watch(path, query, part)

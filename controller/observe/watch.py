@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from fcontroller.api import Api, Json, Unreachable
+from fcontroller.api import Api, Json, Part, Unreachable
 
 TIMEOUT = 55
 """Seconds after which the server is asked to end a watch."""
@@ -34,17 +34,19 @@ class Follower:
         changed: Callable[[str, Json], None],
         *,
         selector: str = "",
+        part: Part = Part.WHOLE,
         random: Callable[[], float] = lambda: 0.5,
     ) -> None:
         """:param changed: the type of the event (ADDED, MODIFIED, DELETED) and the object.
 
-        :param selector: a label selector.
+        :param selector: a label selector. :param part: what is needed of the objects.
         """
         self._api = api
         self._path = path
         self._replaced = replaced
         self._changed = changed
         self._query = {"labelSelector": selector} if selector else {}
+        self._part = part
         self._random = random
         self.listed = asyncio.Event()
         """Set once the collection was seen as a whole."""
@@ -78,12 +80,12 @@ class Follower:
         items: list[Json] = []
         query = {**self._query, "limit": str(_PAGE)}
         while True:
-            answer = await self._api.request("GET", self._path, query=query)
+            answer = await self._api.request("GET", self._path, None, query, self._part)
             if answer.code == 410:
                 raise Expired
             if not answer.ok:
                 raise Unreachable(answer.message)
-            items += answer.body["items"]
+            items += answer.body["items"] or ()  # An empty list of metadata is null.
             following = answer.body["metadata"].get("continue")
             if not following:
                 version = str(answer.body["metadata"]["resourceVersion"])
@@ -102,7 +104,7 @@ class Follower:
             "allowWatchBookmarks": "true",
             "timeoutSeconds": str(TIMEOUT),
         }
-        async for event in self._api.watch(self._path, query):
+        async for event in self._api.watch(self._path, query, self._part):
             kind, value = event["type"], event["object"]
             if kind == "ERROR":
                 raise Expired if value.get("code") == 410 else Unreachable(str(value.get("message")))

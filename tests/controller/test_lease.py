@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from fcontroller.api import Answer, Api, Body, Unreachable
+from fcontroller.api import Answer, Api, Body, Part, Unreachable
 from fcontroller.lease import Fenced, Lease, LostLease
 from tests.controller.lab import in_memory, run
 
@@ -34,7 +34,7 @@ class Cut(Api):
         self.before = self.after = False
 
     async def request(
-        self, method: str, path: str, body: Body | None = None, query: Mapping[str, str] | None = None, *, brief: bool = False
+        self, method: str, path: str, body: Body | None = None, query: Mapping[str, str] | None = None, part: Part = Part.WHOLE
     ) -> Answer:
         if self.before:
             raise Unreachable("cut")
@@ -43,7 +43,7 @@ class Cut(Api):
             raise Unreachable("cut")
         return answer
 
-    def watch(self, path: str, query: Mapping[str, str]) -> Any:
+    def watch(self, path: str, query: Mapping[str, str], part: Part = Part.WHOLE) -> Any:
         return self.api.watch(path, query)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from fcontroller.act import services
 from fcontroller.act.client import from_kubeconfig
-from fcontroller.api import Answer, Body, Json, collection, path_of
+from fcontroller.api import Answer, Body, Json, Part, collection, path_of
 from fcontroller.memory_api.facade import Facade
 from tests.cluster import Cluster
 from tests.controller.lab import Lab, in_memory, lab, run
@@ -206,15 +206,15 @@ class Counts(Facade):
         self.fights, self.refuses = fights, refuses
 
     async def request(
-        self, method: str, path: str, body: Body | None = None, query: Mapping[str, str] | None = None, *, brief: bool = False
+        self, method: str, path: str, body: Body | None = None, query: Mapping[str, str] | None = None, part: Part = Part.WHOLE
     ) -> Answer:
         if "/services" not in path:
-            return await super().request(method, path, body, query, brief=brief)
+            return await super().request(method, path, body, query, part)
         self.requests.append(method)
         if method in ("POST", "PUT") and self.refuses:
             self.refuses -= 1
             return Answer(403, {"message": "exceeded quota: services"})
-        answer = await super().request(method, path, body, query, brief=brief)
+        answer = await super().request(method, path, body, query, part)
         if self.fights and method in ("POST", "PUT") and answer.ok:
             path = path_of("services", "default", answer.body["metadata"]["name"])
             await super().request("PATCH", path, [{"op": "add", "path": "/spec/selector/mine", "value": "yes"}])

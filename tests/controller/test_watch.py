@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import random
+import time
 from collections.abc import AsyncIterator, Callable, Mapping
 
 import pytest
 
-from fcontroller.api import Answer, Api, Body, Json, Unreachable, collection
+from fcontroller.api import Answer, Api, Body, Json, Part, Unreachable, collection
+from fcontroller.decide.failures import creation_failure
+from fcontroller.main import Controller
 from fcontroller.memory_api.facade import Facade
 from fcontroller.observe import watch
 from fcontroller.observe.watch import Follower
-from tests.controller.lab import in_memory, run
+from fcontroller.outside import Outside
+from tests.controller.lab import SETTINGS, in_memory, run
 
 PODS = collection("configmaps", "default")
 
@@ -25,12 +30,12 @@ class Failing(Api):
         self.lists = self.watches = 0
 
     async def request(
-        self, method: str, path: str, body: Body | None = None, query: Mapping[str, str] | None = None, *, brief: bool = False
+        self, method: str, path: str, body: Body | None = None, query: Mapping[str, str] | None = None, part: Part = Part.WHOLE
     ) -> Answer:
         self.lists += method == "GET"
         return await self.api.request(method, path, body, query)
 
-    async def watch(self, path: str, query: Mapping[str, str]) -> AsyncIterator[Json]:
+    async def watch(self, path: str, query: Mapping[str, str], part: Part = Part.WHOLE) -> AsyncIterator[Json]:
         assert query["allowWatchBookmarks"] == "true"
         self.watches += 1
         if self.watches <= len(self.ways):
@@ -114,3 +119,39 @@ def test_a_server_that_is_in_trouble_is_not_run_over(way: Callable[[], Json | No
         assert 1 <= api.watches <= 4
 
     run(work())
+
+
+class Nulls(Facade):
+    """Writes an empty list as null, as a real API server does where only metadata is asked for."""
+
+    async def request(
+        self, method: str, path: str, body: Body | None = None, query: Mapping[str, str] | None = None, part: Part = Part.WHOLE
+    ) -> Answer:
+        answer = await super().request(method, path, body, query, part)
+        return answer._replace(body={**answer.body, "items": answer.body["items"] or None}) if method == "GET" else answer
+
+
+def test_an_empty_list_may_be_null() -> None:
+    async def work() -> None:
+        seen = Seen()
+        follower = Follower(Nulls(in_memory().server), PODS, seen.replaced, seen.changed)
+        following = asyncio.create_task(follower.run())
+        await asyncio.wait_for(follower.listed.wait(), 5)
+        following.cancel()
+
+    run(work())
+
+
+class Broken(Facade):
+    """Answers what no API server does."""
+
+    async def request(
+        self, method: str, path: str, body: Body | None = None, query: Mapping[str, str] | None = None, part: Part = Part.WHOLE
+    ) -> Answer:
+        return Answer(200, {})
+
+
+def test_a_follower_that_fails_ends_the_controller() -> None:
+    outside = Outside(Broken(in_memory().server), SETTINGS, time.time, random.randint, creation_failure)
+    with pytest.raises(ExceptionGroup):
+        run(asyncio.wait_for(Controller(outside).run(), 5))

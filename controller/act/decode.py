@@ -1,0 +1,77 @@
+"""From JSON text to values, of which only what is needed is made: of a Pod of 11 KB that takes a quarter of the time."""
+
+from __future__ import annotations
+
+from typing import Any, TypedDict
+
+import msgspec
+
+from fcontroller.api import Json, Part
+
+
+class _Owner(TypedDict, total=False):
+    controller: bool
+    uid: str
+
+
+class _Metadata(TypedDict, total=False):
+    creationTimestamp: str | None
+    deletionGracePeriodSeconds: int
+    deletionTimestamp: str
+    generation: int
+    labels: dict[str, str]
+    name: str
+    namespace: str
+    ownerReferences: list[_Owner]
+    resourceVersion: str
+    uid: str
+
+
+class _Spec(TypedDict, total=False):
+    nodeName: str
+
+
+class _Pod(TypedDict, total=False):
+    """A Pod, or the Status that comes in its place when a watch fails."""
+
+    code: int
+    message: str
+    metadata: _Metadata
+    spec: _Spec
+    status: Any
+
+
+class _Event(TypedDict):
+    type: str
+    object: _Pod
+
+
+class _List(TypedDict):
+    metadata: dict[str, Any]
+    items: list[_Pod]
+
+
+_WHOLE: msgspec.json.Decoder[Json] = msgspec.json.Decoder(dict[str, Any])
+_EVENT: msgspec.json.Decoder[Any] = msgspec.json.Decoder(_Event)
+_LIST: msgspec.json.Decoder[Any] = msgspec.json.Decoder(_List)
+
+
+class Unreadable(Exception):
+    """No JSON, or none of the kind that was asked for."""
+
+
+def event(text: bytes, part: Part) -> Json:
+    """An event of a watch."""
+    return _decode(_EVENT if part is Part.POD else _WHOLE, text)
+
+
+def answer(text: bytes, part: Part) -> Json:
+    """The body of an answer that is no refusal; with `Part.POD` a list."""
+    return _decode(_LIST if part is Part.POD else _WHOLE, text)
+
+
+def _decode(decoder: msgspec.json.Decoder[Json], text: bytes) -> Json:
+    try:
+        return decoder.decode(text)
+    except msgspec.DecodeError as error:
+        raise Unreadable(str(error)) from error
