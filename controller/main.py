@@ -57,12 +57,13 @@ class Controller:
     def _framework(self, event: str, framework: Json) -> None:
         name = _name(framework)
         runner = self.runners.get(name)
-        if runner is not None and (event == "DELETED" or runner.uid != framework["metadata"]["uid"] or self.outside.dry_run):
+        other = runner is not None and runner.uid != framework["metadata"]["uid"]
+        if runner is not None and (event == "DELETED" or other or self.outside.dry_run or _is_anothers(framework)):
             runner.stop()
             del self.runners[name]
             self._forget(name)
             runner = None
-        if event == "DELETED" or _is_anothers(framework):
+        if event == "DELETED":
             return
         if runner is None:
             self._begin(framework)
@@ -70,8 +71,11 @@ class Controller:
             runner.seen_framework(framework)
 
     def _begin(self, framework: Json) -> None:
-        """Give a Framework a runner, instead of the one that it may have."""
+        """Give a Framework a runner, instead of the one that it may have, if it is for us to run."""
         name = _name(framework)
+        self.runners.pop(name, None)
+        if _is_anothers(framework):
+            return
         runner = self.runners[name] = Runner(self.outside, framework, self._begin, self._has_seen)
         runner.config_map = self._config_maps.get(name)
         runner.pods = self._pods.setdefault(name, {})
@@ -180,5 +184,6 @@ def _task_of(pod: Json) -> Key | None:
 
 
 def _is_anothers(framework: Json) -> bool:
+    """Whether somebody else reconciles it: then nothing of it is touched."""
     manager: Any = framework["spec"].get("managedBy")
     return manager is not None and manager != f"{names.GROUP}/frameworkcontroller"

@@ -55,6 +55,7 @@ class Kubelet:
         finally:
             for task in self._tasks:
                 task.cancel()
+            await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def _all(self, pods: list[Json]) -> None:
         for pod in pods:

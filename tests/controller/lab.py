@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from fcompile.compile import compile_framework
+from fcontroller.act.client import Client, from_kubeconfig
 from fcontroller.api import Answer, Api, Json, collection, path_of
 from fcontroller.decide.failures.classify import Classifier
 from fcontroller.decide.failures.creation import creation_failure
@@ -23,6 +24,7 @@ from fcontroller.main import Controller
 from fcontroller.memory_api import MemoryApi
 from fcontroller.memory_api.facade import Facade
 from fcontroller.outside import Outside
+from tests.cluster import Cluster
 
 PREFIX = "sim"
 SETTINGS = Settings(Classifier(read_failures(DEFAULT_POD_FAILURE_SPEC)[0]), conflict_delay=(1, 2))
@@ -31,6 +33,17 @@ SETTINGS = Settings(Classifier(read_failures(DEFAULT_POD_FAILURE_SPEC)[0]), conf
 def in_memory() -> Facade:
     """A new API server in memory."""
     return Facade(MemoryApi(lambda: datetime.now(UTC), lambda: str(uuid.uuid4())))
+
+
+@contextlib.asynccontextmanager
+async def real(cluster: Cluster) -> AsyncIterator[Client]:
+    """A client of a real API server."""
+    client = from_kubeconfig(str(cluster.kubeconfig))
+    try:
+        yield client
+    finally:
+        await client.close()
+        await asyncio.sleep(0.1)  # Connections of which a request was cut off are closed by the loop, when it comes to that.
 
 
 class Lab:
@@ -56,12 +69,8 @@ class Lab:
 
     async def kill(self) -> None:
         assert self._running is not None
-        self._running.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await self._running
-        for runner in self.controller.runners.values():
-            for task in runner.running:
-                task.cancel()
+        await _cancelled(self._running)
+        await _cancelled(*(task for runner in self.controller.runners.values() for task in runner.running))
 
     async def make(self, name: str, spec: Json) -> Json:
         """Compile a Framework and apply it."""
@@ -110,8 +119,14 @@ async def lab(api: Api, namespace: str = "default", *, enforce_intent: bool = Fa
         yield made
     finally:
         await made.kill()
-        for task in filter(None, (kubelet, collector)):
-            task.cancel()
+        await _cancelled(*filter(None, (kubelet, collector)))
+
+
+async def _cancelled(*tasks: asyncio.Task[None]) -> None:
+    """Cancel tasks, and wait: what is still under way on a connection keeps it open."""
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def _collect(api: Facade) -> None:

@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 
 from fcontroller.act import services
-from fcontroller.act.client import from_kubeconfig
 from fcontroller.api import Answer, Body, Json, Part, collection, path_of
 from fcontroller.memory_api.facade import Facade
 from tests.cluster import Cluster
-from tests.controller.lab import Lab, in_memory, lab, run
+from tests.controller.lab import Lab, in_memory, lab, real, run
 from tests.decide.world import role_spec
 
 HEADLESS = {"ports": [{"port": 80, "name": "http"}]}
@@ -187,12 +186,8 @@ def test_in_memory() -> None:
 
 def test_on_a_real_server(cluster: Cluster, namespace: str) -> None:
     async def work() -> None:
-        api = from_kubeconfig(str(cluster.kubeconfig))
-        try:
-            async with lab(api, namespace) as made:
-                await asyncio.gather(*(scenario(made) for scenario in SCENARIOS))
-        finally:
-            await api.close()
+        async with real(cluster) as api, lab(api, namespace) as made:
+            await asyncio.gather(*(scenario(made) for scenario in SCENARIOS))
 
     run(work())
 
