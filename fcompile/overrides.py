@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from fcompile.check.suggestions import closest
 from fcompile.check.values import mapping, sequence, text
-from fcompile.diagnostics.problem import field_path
+from fcompile.diagnostics.problem import Path, field_path
 from fcompile.load import LoadError, values
 from fcompile.model.fields import Field, Type
+from fcompile.model.steps import steps
 
-_STEP = re.compile(r"""\.?(?P<name>[^.\[\]="']+)|\[(?P<quoted>"[^"]*"|'[^']*')\]|\[(?P<bare>[^\]"']+)\]""")
 _ARTICLES = {
     "integer": "a whole number",
     "boolean": "true or false",
@@ -51,10 +50,10 @@ def parse(written: str) -> Override:
     target, equals, value = _split(written)
     framework, slash, rest = target.partition("/") if "/" in target.partition("[")[0] else ("", "", target)
     role, _, _ = rest.partition(".")
-    steps = _steps(rest[len(role) :], written)
-    if not equals or not role or not steps or (slash and not framework):
+    found = _steps(rest[len(role) :], written)
+    if not equals or not role or not found or (slash and not framework):
         raise OverrideError(f"--set {written}: write [framework/]role.field=value, for example worker.taskNumber=4")
-    return Override(written, framework, role, steps, value)
+    return Override(written, framework, role, found, value)
 
 
 def _split(written: str) -> tuple[str, str, str]:
@@ -68,23 +67,28 @@ def _split(written: str) -> tuple[str, str, str]:
 
 
 def _steps(target: str, written: str) -> tuple[str, ...]:
-    steps, at = [], 0
-    while at < len(target):
-        match = _STEP.match(target, at)
-        if match is None:
-            raise OverrideError(
-                f'--set {written}: cannot read the field at `{target[at:]}`; write names with dots, [index], [name] or ["key"]'
-            )
-        steps.append(match["name"] or match["bare"] or match["quoted"][1:-1])
-        at = match.end()
-    return tuple(steps)
+    try:
+        return steps(target)
+    except ValueError as rest:
+        message = f'--set {written}: cannot read the field at `{rest}`; write names with dots, [index], [name] or ["key"]'
+        raise OverrideError(message) from None
 
 
-def apply(overrides: Iterable[Override], frameworks: list[dict[str, Any]], types: dict[str, Type]) -> None:
+class Applied(NamedTuple):
+    """An override that was carried out: the role that it changed, and the field in it."""
+
+    override: Override
+    role: dict[str, Any]
+    path: Path
+
+
+def apply(overrides: Iterable[Override], frameworks: list[dict[str, Any]], types: dict[str, Type]) -> list[Applied]:
     """Carry the overrides out, in their order, on the Frameworks themselves. Raises OverrideError; then some may be changed."""
+    done = []
     for override in overrides:
         role = _the_role(override, frameworks)
-        _set(role, override, types)
+        done.append(Applied(override, role, _set(role, override, types)))
+    return done
 
 
 def roles(frameworks: Iterable[dict[str, Any]]) -> Iterator[tuple[str, str, dict[str, Any]]]:
@@ -117,7 +121,8 @@ def _the_role(override: Override, frameworks: list[dict[str, Any]]) -> dict[str,
     return next(role for framework, name, role in every if override.picks(framework, name))
 
 
-def _set(role: dict[str, Any], override: Override, types: dict[str, Type]) -> None:
+def _set(role: dict[str, Any], override: Override, types: dict[str, Type]) -> Path:
+    """Set the field; returns its path in the role."""
     node: Any = role
     field = Field("object", ref="TaskRole")
     done: list[str | int] = []
@@ -131,6 +136,7 @@ def _set(role: dict[str, Any], override: Override, types: dict[str, Type]) -> No
             if isinstance(node, dict) and node.get(key) is None:
                 node[key] = [] if field.kind == "list" else {}
             node = node[key]
+    return tuple(done)
 
 
 def _enter(

@@ -12,7 +12,7 @@ from fcompile.check.document import Checked
 from fcompile.check.waivers import Waivers
 from fcompile.commands.progress import clear
 from fcompile.diagnostics import open_writer
-from fcompile.diagnostics.problem import Problem
+from fcompile.diagnostics.problem import Problem, Severity
 from fcompile.diagnostics.visible import visible
 from fcompile.diagnostics.writer import Report, Style, Summary, Writer
 from fcompile.errors import UsageError
@@ -80,6 +80,23 @@ class OnlyWhenFound:
 
     def finish(self, summary: Summary) -> None:
         if summary.errors or summary.warnings:
+            self._writer.finish(summary)
+
+
+class OnlyErrors:
+    """A writer that says only why something cannot be done; `validate` has the rest."""
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+        self.waived = writer.waived
+        self.file = writer.file
+
+    def problem(self, problem: Problem) -> None:
+        if problem.severity is Severity.ERROR:
+            self._writer.problem(problem)
+
+    def finish(self, summary: Summary) -> None:
+        if summary.errors:
             self._writer.finish(summary)
 
 

@@ -13,10 +13,9 @@ from fcompile.check.document import Options, check_read, empty, look_up
 from fcompile.check.ours import is_framework, objects_in
 from fcompile.check.values import mapping, text
 from fcompile.commands.inputs import open_file
-from fcompile.commands.report import OnlyWhenFound, Reporting, open_report
+from fcompile.commands.report import OnlyErrors, Reporting, open_report
 from fcompile.compile import compile_framework, lacking
-from fcompile.diagnostics.problem import Path, Problem, Severity, field_path
-from fcompile.diagnostics.writer import Summary, Writer
+from fcompile.diagnostics.problem import Path, field_path
 from fcompile.diff.frameworks import Side
 from fcompile.diff.result import Key, Object, ObjectKey
 from fcompile.errors import UsageError
@@ -38,23 +37,6 @@ class Contents(NamedTuple):
     objects: dict[ObjectKey, Object]
 
 
-class _OnlyErrors(OnlyWhenFound):
-    """Whoever compares wants to know why that is not possible; `validate` has the rest."""
-
-    def __init__(self, writer: Writer) -> None:
-        super().__init__(writer)
-        self.problem = partial(_error, writer)
-
-    def finish(self, summary: Summary) -> None:
-        if summary.errors:
-            super().finish(summary)
-
-
-def _error(writer: Writer, problem: Problem) -> None:
-    if problem.severity is Severity.ERROR:
-        writer.problem(problem)
-
-
 def read_side(files: Iterable[File], options: Options, arguments: argparse.Namespace) -> Contents | None:
     """Read, check and compile; None when there is an error, which is said on stderr."""
     documents: dict[str, list[Document]] = {}
@@ -62,7 +44,7 @@ def read_side(files: Iterable[File], options: Options, arguments: argparse.Names
     def place(where: Where) -> Place:
         return look_up(documents[where.file], where)
 
-    reporting = Reporting(_OnlyErrors(open_report("text", sys.stderr, arguments)), arguments, place)
+    reporting = Reporting(OnlyErrors(open_report("text", sys.stderr, arguments)), arguments, place)
     for file in files:
         opened = open_file(file.entry, file.data)
         read = opened.read

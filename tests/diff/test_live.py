@@ -95,7 +95,7 @@ def test_what_admission_adds() -> None:
         "spec.runtimeClassName",
     ]
     assert fields(lambda spec, metadata: spec.update(serviceAccountName="other")) == ["spec.serviceAccountName"]
-    assert fields(lambda spec, metadata: metadata["ownerReferences"].append({**OWNER, "kind": "Job"})) == ["metadata.ownerReferences"]
+    assert fields(lambda spec, metadata: metadata["ownerReferences"].append({**OWNER, "kind": "Job"})) == ["metadata.ownerReferences[c]"]
 
 
 def test_what_was_changed() -> None:

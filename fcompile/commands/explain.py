@@ -1,0 +1,178 @@
+"""Show where each value of a Pod comes from: a line of the source, a default, a placeholder, --set, or the controller.
+
+POD is the Pod's name, as in `kubectl get pods`, and may go on with a field: train-worker-3.spec.containers[0].env
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from fcompile import overrides
+from fcompile.check.document import check_read, empty
+from fcompile.check.ours import frameworks_in
+from fcompile.check.values import mapping, text
+from fcompile.commands.arguments import add_report_arguments, add_version_argument, options
+from fcompile.commands.inputs import File, Inputs
+from fcompile.commands.report import OnlyErrors, Reporting, open_report, text_style
+from fcompile.compile import Compiled, compile_framework, lacking
+from fcompile.diagnostics.problem import Path, Span, field_path
+from fcompile.emit.stdout import write
+from fcompile.errors import EXIT_ERRORS, InputError, UsageError
+from fcompile.explain.origins import Explained, Task, explain
+from fcompile.load import Document
+from fcompile.model.steps import steps
+from fcompile.schema.pod_schemas import NEWEST
+from fcompile.schema.types import types
+
+
+class Found(NamedTuple):
+    """A Framework of the name that is asked for."""
+
+    document: Document
+    path: Path
+    value: dict[str, Any]
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The arguments of the command."""
+    parser.add_argument("pod", metavar="POD[.FIELD]", help="[namespace/]name of the Pod, and a field of it")
+    parser.add_argument("paths", nargs="*", metavar="PATH", default=["."], help="where the Framework is: files, folders or - (default: .)")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="how it is printed (default: %(default)s)")
+    parser.add_argument("--set", action="append", default=[], metavar="ROLE.FIELD=VALUE", help="as in `fcompile build`")
+    parser.add_argument("-n", "--namespace", metavar="NAME", help="the namespace of Frameworks that give none (default: default)")
+    add_version_argument(parser)
+    add_report_arguments(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Find the Framework, compile it, and walk back from the Pod to the source."""
+    namespace, name, field = _parsed(arguments.pod)
+    framework, role, index = _task_of(name)
+    checked = options(arguments)
+    inputs = Inputs(arguments.paths)
+    reporting = Reporting(OnlyErrors(open_report("text", sys.stderr, arguments)), arguments, inputs.look_up)
+    files = [(file, found) for file in inputs.files() if (found := list(_frameworks(file, framework)))]
+    every = [one for _, found in files for one in found]
+    try:
+        applied = overrides.apply(map(overrides.parse, arguments.set), [one.value for one in every], types(NEWEST))
+    except overrides.OverrideError as error:
+        raise UsageError(str(error)) from None
+    for file, _ in files:
+        reporting.checked(empty(file.name)._replace(skipped=file.skipped) if file.skipped else check_read(file.name, file.read, checked))
+    if reporting.finish().errors:
+        return EXIT_ERRORS
+    one, compiled = _only(every, namespace, checked.namespace, framework)
+    place = _role(compiled, role, index, name)
+
+    def locate(path: Path) -> Span:
+        return one.document.locate((*one.path, *path))
+
+    explained = explain(Task(compiled, one.value, place, index, tuple(applied), locate))
+    path, value = _select(explained.pod, field)
+    write(_formatted(explained, path, value, one.document.source.name.removeprefix("./"), arguments))
+    return 0
+
+
+def _parsed(written: str) -> tuple[str, str, tuple[str, ...]]:
+    """The namespace, name and field of `[namespace/]name.field`."""
+    head = written.partition("[")[0].partition(".")[0]
+    namespace, slash, name = head.rpartition("/")
+    try:
+        return namespace if slash else "", name, steps(written[len(head) :])
+    except ValueError as rest:
+        raise UsageError(f'{written}: cannot read the field at `{rest}`; write names with dots, [index], [name] or ["key"]') from None
+
+
+def _task_of(name: str) -> tuple[str, str, int]:
+    parts = name.split("-")
+    if len(parts) != 3 or not (parts[2].isascii() and parts[2].isdigit()) or str(int(parts[2][:9])) != parts[2]:
+        raise UsageError(f"{name}: write the name of a task's Pod, {{framework}}-{{role}}-{{index}}, for example train-worker-0")
+    return parts[0], parts[1], int(parts[2])
+
+
+def _frameworks(file: File, name: str) -> Iterator[Found]:
+    for document in file.read:
+        if isinstance(document, Document):
+            for path, value in frameworks_in(document.value):
+                if text(mapping(value, "metadata"), "name") == name:
+                    yield Found(document, path, value)
+
+
+def _only(every: list[Found], namespace: str, default: str, name: str) -> tuple[Found, Compiled]:
+    """The one Framework that is meant, compiled."""
+    found = []
+    for one in every:
+        missing = lacking(one.value)
+        if missing is not None:
+            raise InputError(f"{one.document.source.name}: without `{field_path((*one.path, *missing))}` nothing can be built")
+        compiled = compile_framework(one.value, default)
+        if namespace in ("", compiled.namespace):
+            found.append((one, compiled))
+    if not found:
+        raise UsageError(f"there is no Framework `{name}`" + (f" in the namespace `{namespace}`" if namespace else "") + " in the input")
+    if len(found) > 1:
+        listed = ", ".join(sorted(compiled.namespace for _, compiled in found))
+        raise UsageError(f"there are Frameworks `{name}` in several namespaces ({listed}): write NAMESPACE/POD")
+    return found[0]
+
+
+def _role(compiled: Compiled, role: str, index: int, name: str) -> int:
+    for place, one in enumerate(compiled.intent.roles):
+        if one.name == role:
+            if index >= one.task_number:
+                raise UsageError(f"there is no Pod `{name}`: role `{role}` has {one.task_number} tasks")
+            return place
+    known = ", ".join(one.name for one in compiled.intent.roles)
+    raise UsageError(f"Framework `{compiled.intent.framework}` has no role `{role}`; its roles are: {known}")
+
+
+def _select(pod: dict[str, Any], field: tuple[str, ...]) -> tuple[Path, Any]:
+    """The part of a Pod that is asked for. Raises UsageError."""
+    path: Path = ()
+    value: Any = pod
+    for step in field:
+        found = _entered(value, step)
+        if found is None:
+            where = f"`{field_path(path)}`" if path else "the Pod"
+            raise UsageError(f"{where} has no `{step}`; there is: {', '.join(_choices(value)) or 'nothing'}")
+        path, value = (*path, found), value[found]
+    return path, value
+
+
+def _entered(value: Any, step: str) -> str | int | None:
+    if isinstance(value, dict):
+        return step if step in value else None
+    if not isinstance(value, list):
+        return None
+    named = [index for index, item in enumerate(value) if isinstance(item, dict) and names_of(item) == step]
+    if named:
+        return named[0]
+    return int(step) if step.isascii() and step.isdigit() and len(step) < 9 and int(step) < len(value) else None
+
+
+def names_of(item: dict[str, Any]) -> str | None:
+    """What an item of a list goes by."""
+    return next((str(item[key]) for key in ("name", "mountPath", "devicePath", "containerPort", "key") if key in item), None)
+
+
+def _choices(value: Any) -> list[str]:
+    if isinstance(value, dict):
+        return list(value)[:20]
+    if isinstance(value, list):
+        return [f"[{(isinstance(item, dict) and names_of(item)) or index}]" for index, item in enumerate(value)][:20]
+    return []
+
+
+def _formatted(explained: Explained, path: Path, value: Any, file: str, arguments: argparse.Namespace) -> Iterator[str]:
+    leaves = [leaf for leaf in explained.leaves if leaf.path[: len(path)] == path]
+    if arguments.format == "json":
+        from fcompile.explain.json import write as write_json
+
+        return write_json(explained.pod["metadata"], leaves, file)
+    from fcompile.explain.text import write as write_text
+
+    color = text_style(arguments, sys.stdout).color
+    return write_text(value, path, {leaf.path: leaf.origin for leaf in leaves}, file, color, fold=not path)

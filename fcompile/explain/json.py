@@ -1,0 +1,35 @@
+"""The origins for machines: one entry for each leaf. docs/explain.md describes it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from fcompile.diagnostics.problem import field_path
+from fcompile.explain.origins import Leaf
+
+VERSION = 1
+
+
+def write(metadata: dict[str, Any], leaves: Iterable[Leaf], file: str) -> Iterator[str]:
+    """The whole document."""
+    document = {
+        "version": VERSION,
+        "pod": metadata["name"],
+        "namespace": metadata["namespace"],
+        "values": [_leaf(leaf, file) for leaf in leaves],
+    }
+    yield json.dumps(document, indent=2) + "\n"
+
+
+def _leaf(leaf: Leaf, file: str) -> dict[str, Any]:
+    origin = leaf.origin
+    made = {"field": field_path(leaf.path), "value": leaf.value, "origin": origin.kind}
+    if origin.rule:
+        made["rule"] = origin.rule
+    if origin.path:
+        made["source"] = field_path(origin.path)
+    if origin.span is not None:
+        made |= {"file": file, "line": origin.span.line, "column": origin.span.column}
+    return made

@@ -1,0 +1,174 @@
+"""The origin of each leaf of a Pod, found by walking from the Pod back into the source: lowering adds, but moves next to nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
+
+from fcompile.compile import Compiled
+from fcompile.diagnostics.problem import Path, Span
+from fcompile.emit.order import ordered
+from fcompile.expand import pod
+from fcompile.lower.environment import ENV_BEFORE_INSTANCE
+from fcompile.lower.placeholders import role_values, substitute, task_values
+from fcompile.model import names
+from fcompile.overrides import Applied
+
+SOURCE, PLACEHOLDER, DEFAULT, OVERRIDE, CONTROLLER = "source", "placeholder", "default", "override", "controller"
+_TEMPLATE = ("task", "pod")
+_MISSING: Any = object()
+
+
+class Origin(NamedTuple):
+    """Where a value comes from."""
+
+    kind: str
+    """SOURCE, PLACEHOLDER (of the source, with placeholders replaced), DEFAULT, OVERRIDE or CONTROLLER."""
+    rule: str
+    """Which default or rule it is, or how the source writes it where the Pod has it otherwise."""
+    path: Path = ()
+    """From the root of the Framework, for what stands in the source."""
+    span: Span | None = None
+
+
+class Leaf(NamedTuple):
+    """A scalar of the Pod, or an empty list or mapping."""
+
+    path: Path
+    value: Any
+    origin: Origin
+
+
+class Task(NamedTuple):
+    """What there is to know of a task."""
+
+    compiled: Compiled
+    framework: dict[str, Any]
+    """As it was read, with overrides carried out."""
+    role: int
+    """Its place in `taskRoles`."""
+    number: int
+    """Its index."""
+    applied: tuple[Applied, ...]
+    locate: Callable[[Path], Span]
+    """The place of a field of the Framework in the source."""
+
+
+class Explained(NamedTuple):
+    """A Pod, and where it comes from."""
+
+    pod: dict[str, Any]
+    leaves: tuple[Leaf, ...]
+
+
+def explain(task: Task) -> Explained:
+    """The Pod of a task in the order of `build`, and the origin of each of its leaves, in that order."""
+    made = ordered(pod(task.compiled.intent.roles[task.role], task.compiled.namespace, task.number))
+    finder = _Finder(task)
+    return Explained(made, tuple(Leaf(path, value, finder.origin(path, value)) for path, value in leaves(made)))
+
+
+def leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
+    """Every scalar and every empty list or mapping, in order."""
+    if isinstance(value, dict | list) and value:
+        steps: Iterable[tuple[str | int, Any]] = value.items() if isinstance(value, dict) else enumerate(value)
+        for step, item in steps:
+            yield from leaves(item, (*path, step))
+    else:
+        yield path, value
+
+
+class _Finder:
+    def __init__(self, task: Task) -> None:
+        self._task = task
+        self._root: Path = ("spec", "taskRoles", task.role)
+        self._role = task.framework["spec"]["taskRoles"][task.role]
+        framework, role = task.compiled.intent.framework, self._role["name"]
+        self._known = role_values(framework, role)
+        self._last = task_values(task.compiled.namespace, task.number)
+        self._filled = frozenset(task.compiled.filled)
+        self._overridden = [(one.override.written, one.path) for one in task.applied if one.role is self._role]
+
+    def origin(self, path: Path, value: Any) -> Origin:
+        """Where the leaf at a path of the Pod comes from."""
+        match path:
+            case ("apiVersion" | "kind",):
+                return Origin(CONTROLLER, "every task is a Pod")
+            case ("metadata", "name"):
+                return Origin(CONTROLLER, "{framework}-{role}-{index}")
+            case ("metadata", "namespace"):
+                return self._namespace()
+            case ("metadata", "labels", str(name)) if name in names.POD_LABELS:
+                return Origin(CONTROLLER, "labels of every Pod of a Framework")
+            case ("metadata", "annotations", str(name)) if name in names.KNOWN_NAMES:
+                return Origin(CONTROLLER, "annotations of every Pod of a Framework")
+            case ("spec", "containers" | "initContainers" as kind, int(place), "env", int(variable), *rest):
+                if variable < ENV_BEFORE_INSTANCE:
+                    return Origin(CONTROLLER, "variables of every container, before its own")
+                path = ("spec", kind, place, "env", variable - ENV_BEFORE_INSTANCE, *rest)
+        return self._in_source(path, value)
+
+    def _namespace(self) -> Origin:
+        if self._task.framework["metadata"].get("namespace"):
+            return self._at(SOURCE, "", ("metadata", "namespace"))
+        return Origin(DEFAULT, "the Framework names none: --namespace, or else `default`")
+
+    def _in_source(self, path: Path, value: Any) -> Origin:
+        written, raw = self._walk(path)
+        if raw is _MISSING or (not raw and _is_set_by_us(path)):
+            return self._added(path, written)
+        override = next((text for text, field in self._overridden if field == written[: len(field)]), None)
+        if override is not None:
+            return Origin(OVERRIDE, f"--set {override}", (*self._root, *written))
+        field = (*self._root, *written)
+        if isinstance(raw, str) and self._replaced(raw) != raw:
+            return self._at(PLACEHOLDER, raw, field)
+        if any(isinstance(step, str) and self._replaced(step) != step for step in written):
+            return self._at(PLACEHOLDER, next(step for step in written if isinstance(step, str) and self._replaced(step) != step), field)
+        same = raw == value and isinstance(raw, bool) == isinstance(value, bool)
+        return self._at(SOURCE, "" if same or isinstance(raw, dict | list) else f"written as {raw}", field)
+
+    def _walk(self, path: Path) -> tuple[Path, Any]:
+        """The path in the role that leads to what becomes of a path of the Pod, and what is there; _MISSING: nothing."""
+        written: Path = _TEMPLATE
+        node: Any = self._role["task"]["pod"]
+        for step in path:
+            if isinstance(node, dict):
+                step = self._key(node, str(step))
+                node = node.get(step)
+            elif isinstance(node, list) and isinstance(step, int) and step < len(node):
+                node = node[step]
+            else:
+                node = None
+            written = (*written, step)
+            if node is None:
+                return written, _MISSING
+        return written, node
+
+    def _key(self, node: dict[str, Any], key: str) -> str:
+        """The key of a mapping that becomes `key`. Of several the one that sorts last stays."""
+        found = [one for one in node if node[one] is not None and self._replaced(one) == key]
+        return max(found, key=lambda one: (substitute(one, self._known), one), default=key)
+
+    def _replaced(self, text: str) -> str:
+        made: str = substitute(substitute(text, self._known), self._last)
+        return made
+
+    def _added(self, path: Path, written: Path) -> Origin:
+        """What the template does not have."""
+        match path:
+            case ("spec", "containers" | "initContainers", int(), "terminationMessagePolicy"):
+                return Origin(CONTROLLER, "in every container that does not set it")
+            case ("spec", "hostname" | "subdomain"):
+                return self._at(CONTROLLER, "the role's service makes its tasks known by name", (*self._root, "service"))
+        if (*self._root, *written) in self._filled:
+            return Origin(DEFAULT, "what identifies an item of a list is written out")
+        return Origin(DEFAULT, "written out as the API server stores it, since it compares this as a whole")
+
+    def _at(self, kind: str, rule: str, path: Path) -> Origin:
+        return Origin(kind, rule, path, self._task.locate(path))
+
+
+def _is_set_by_us(path: Path) -> bool:
+    """Whether an empty value in the template counts as none."""
+    return path[-1] == "terminationMessagePolicy" or path in (("spec", "hostname"), ("spec", "subdomain"))

@@ -1,0 +1,82 @@
+"""The Pod as YAML, and at the right of each line where its value comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from fcompile.diagnostics.problem import Path, field_path
+from fcompile.diagnostics.visible import visible, width
+from fcompile.explain.lines import Line, lines
+from fcompile.explain.origins import CONTROLLER, DEFAULT, OVERRIDE, PLACEHOLDER, Origin
+
+_WIDEST = 60
+"""The column of the origins, unless all lines are shorter."""
+_FOLDED = 4
+"""So many lines in a row that the controller adds by one rule are folded."""
+_COLORS = {CONTROLLER: "35", DEFAULT: "36", PLACEHOLDER: "33", OVERRIDE: "32"}
+
+
+def write(value: Any, root: Path, origins: dict[Path, Origin], file: str, color: bool, fold: bool) -> Iterator[str]:
+    """The lines of the value at `root`; with `fold` without what is the same in every Pod."""
+    shown = list(lines(value, root))
+    column = min(max(width(line.text) for line in shown), _WIDEST) + 2
+    if root:
+        yield _painted(f"# {field_path(root)}", "2", color) + "\n"
+    for line, folded in _folded(shown, origins) if fold else ((line, 0) for line in shown):
+        if folded:
+            indent = " " * (len(line.text) - len(line.text.lstrip(" -")))
+            yield (
+                _painted(f"{indent}# {folded} lines of the controller's: {origins[line.leaf or ()].rule}", _COLORS[CONTROLLER], color)
+                + "\n"
+            )
+            continue
+        text = visible(line.text)
+        if line.leaf is None:
+            yield f"{text}\n"
+        else:
+            origin = origins[line.leaf]
+            gap = " " * max(column - width(text), 2)
+            yield f"{text}{gap}{_painted(f'# {said(origin, file)}', _COLORS.get(origin.kind, '2'), color)}\n"
+
+
+def said(origin: Origin, file: str) -> str:
+    """`train.yaml:23:18`, `default: …`, `controller: …`."""
+    place = f"{visible(file)}:{origin.span.line}:{origin.span.column}" if origin.span else ""
+    if origin.kind == PLACEHOLDER:
+        template = origin.rule if len(origin.rule) <= 60 and "\n" not in origin.rule else ""
+        return visible(f"{place}  {template}" if template else f"{place}  with placeholders")
+    if origin.kind in (CONTROLLER, DEFAULT):
+        return visible(f"{origin.kind}: {origin.rule}") + (f" ({place})" if place else "")
+    return visible("  ".join(filter(None, (place, origin.rule))))
+
+
+def _folded(shown: list[Line], origins: dict[Path, Origin]) -> Iterator[tuple[Line, int]]:
+    """The lines, each with 0, or the first of several by one rule of the controller's with their number."""
+    place = 0
+    while place < len(shown):
+        rule = _rule(shown[place], origins)
+        end = place
+        while rule and end < len(shown) and _continues(shown, end, rule, origins):
+            end += 1
+        if end - place >= _FOLDED:
+            yield shown[place], end - place
+            place = end
+        else:
+            yield shown[place], 0
+            place += 1
+
+
+def _rule(line: Line, origins: dict[Path, Origin]) -> str:
+    origin = origins.get(line.leaf) if line.leaf is not None else None
+    return origin.rule if origin is not None and origin.kind == CONTROLLER else ""
+
+
+def _continues(shown: list[Line], place: int, rule: str, origins: dict[Path, Origin]) -> bool:
+    """Whether a line belongs to what a rule adds: a line without a leaf does when the next one with a leaf does."""
+    leaf = next((line for line in shown[place:] if line.leaf is not None), None)
+    return leaf is not None and _rule(leaf, origins) == rule
+
+
+def _painted(text: str, color: str, paint: bool) -> str:
+    return f"\x1b[{color}m{text}\x1b[0m" if paint else text

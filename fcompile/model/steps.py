@@ -1,0 +1,19 @@
+"""Field paths as people write them on a command line: `spec.containers[main].env[0]`, `metadata.labels["a.b/c"]`."""
+
+from __future__ import annotations
+
+import re
+
+_STEP = re.compile(r"""\.?(?P<name>[^.\[\]="']+)|\[(?P<quoted>"[^"]*"|'[^']*')\]|\[(?P<bare>[^\]"']+)\]""")
+
+
+def steps(written: str) -> tuple[str, ...]:
+    """The steps of a path: names of fields, keys, and what picks an item of a list. Raises ValueError with the part that cannot be read."""
+    found, at = [], 0
+    while at < len(written):
+        match = _STEP.match(written, at)
+        if match is None:
+            raise ValueError(written[at:])
+        found.append(match["name"] or match["bare"] or match["quoted"][1:-1])
+        at = match.end()
+    return tuple(found)

@@ -1,0 +1,130 @@
+"""`fcompile explain`: what it takes, and what it looks like."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from fcompile.cli import main
+from fcompile.explain.lines import lines
+from tests.diff.frameworks import framework, role, spec
+
+Capture = pytest.CaptureFixture[str]
+Explain = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def explain(capsys: Capture) -> Explain:
+    def run(*arguments: str) -> tuple[int, str, str]:
+        code = main(["explain", *arguments])
+        return (code, *capsys.readouterr())
+
+    return run
+
+
+@pytest.fixture
+def train(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A small Framework in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "train.yaml"
+    path.write_text(json.dumps(framework(spec(role(count=12)))), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["resnetddp-worker-3"],
+        ["resnetddp-worker-3.spec.containers[pytorch].env"],
+        ["vision/resnetddp-worker-0.metadata", "--set", 'worker.task.pod.metadata.annotations["example.com/run"]={{FC_POD_NAME}}'],
+        ["resnetddp-worker-3.spec.hostname", "--format", "json"],
+    ],
+    ids=["whole", "part", "set", "json"],
+)
+def test_of_an_example(
+    arguments: list[str], repository: Path, monkeypatch: pytest.MonkeyPatch, explain: Explain, text_file: SnapshotAssertion
+) -> None:
+    monkeypatch.chdir(repository / "examples")
+    code, out, err = explain(*arguments)
+    assert (code, err) == (0, "")
+    assert out == text_file
+
+
+@pytest.mark.usefixtures("train")
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("train-worker-12", "role `worker` has 12 tasks"),
+        ("train-worker-99999999999999999999", "train-worker-99999999999999999999"),
+        ("train-ps-0", "its roles are: worker"),
+        ("other-worker-0", "there is no Framework `other`"),
+        ("ml/train-worker-0", "in the namespace `ml`"),
+        ("train-worker", "{framework}-{role}-{index}"),
+        ("train-worker-01", "{framework}-{role}-{index}"),
+        ("train-worker-x", "{framework}-{role}-{index}"),
+        ("", "{framework}-{role}-{index}"),
+        ("train-worker-0.spec.image", "`spec` has no `image`; there is: containers, restartPolicy"),
+        ("train-worker-0.nothing", "the Pod has no `nothing`"),
+        ("train-worker-0.spec.containers[1]", "there is: [main]"),
+        ("train-worker-0.spec.containers[main].image.x", "there is: nothing"),
+        ("train-worker-0.spec.containers[", "cannot read the field at `[`"),
+    ],
+)
+def test_wrong_use(asked: str, said: str, explain: Explain) -> None:
+    code, out, err = explain(asked, "train.yaml")
+    assert (code, out) == (2, "")
+    assert said in err
+
+
+@pytest.mark.parametrize("asked", ["train-worker-11.spec.containers[main].image", "default/train-worker-11.spec.containers[0].image"])
+@pytest.mark.usefixtures("train")
+def test_one_value(asked: str, explain: Explain) -> None:
+    code, out, _ = explain(asked)
+    assert code == 0
+    first, second = out.splitlines()
+    column = Path("train.yaml").read_text(encoding="utf-8").index('"a:1"') + 1
+    assert (first, second) == ("# spec.containers[0].image", f"a:1  # train.yaml:1:{column}")
+
+
+def test_errors_of_that_file_only(train: Path, explain: Explain) -> None:
+    """Another file with errors does not stand in the way; errors of the Framework itself do."""
+    (train.parent / "other.yaml").write_text("apiVersion: frameworkcontroller.microsoft.com/v1\nkind: Framework\n", encoding="utf-8")
+    assert explain("train-worker-0")[0] == 0
+    train.write_text(train.read_text(encoding="utf-8").replace('"image"', '"imagee"'), encoding="utf-8")
+    code, out, err = explain("train-worker-0")
+    assert (code, out) == (1, "")
+    assert "FC101" in err
+
+
+def test_two_namespaces(train: Path, explain: Explain) -> None:
+    (train.parent / "other.yaml").write_text(json.dumps(framework(spec(role()), namespace="ml")), encoding="utf-8")
+    code, _, err = explain("train-worker-0")
+    assert (code, "default, ml" in err) == (2, True)
+    code, out, _ = explain("--format", "json", "ml/train-worker-0.metadata.namespace")
+    assert (code, json.loads(out)["values"][0]["value"]) == (0, "ml")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"a": "x", "b": {"c": ["x", "y\nz\n", {}], "d": []}, "e": [[1, 2], [{"f": None, "g": "  \n"}]]},
+        {"x" * 1500: {"a": 1}, "b": {"y" * 1500: 2}},
+        [],
+        {},
+        "text",
+        "two\nlines\n",
+        [["a"]],
+    ],
+)
+def test_lines(value: object) -> None:
+    """Every line of the YAML is there once, and each leaf begins in one."""
+    from fcompile.emit.yaml import dump
+    from fcompile.explain.origins import leaves
+
+    found = list(lines(value))
+    assert "".join(f"{line.text}\n" for line in found) == dump(value)
+    assert [line.leaf for line in found if line.leaf is not None] == [path for path, _ in leaves(value)]
