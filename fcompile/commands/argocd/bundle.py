@@ -1,0 +1,136 @@
+"""`bundle`: what Argo CD must be told about Frameworks, in the forms in which it is told: everything in plugins/argocd but its Dockerfile.
+
+The Lua is in the folder `framework` beside this file, in the layout of Argo CD's own repository; the tests that it wants are added by
+tools/argocd_plugin.py.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from fcompile.emit import yaml
+from fcompile.errors import UsageError
+from fcompile.model.names import GROUP, KIND
+
+SCRIPTS = Path(__file__).resolve().parent / "framework"
+LAYOUT = f"resource_customizations/{GROUP}/{KIND}"
+ACTION_NAMES = ("start", "stop", "scale")
+COMPARED_PODS = ("/metadata/annotations/argocd.argoproj.io~1hook", "/metadata/annotations/argocd.argoproj.io~1tracking-id")
+"""All that differs between an expected Pod and the live one that is what was reviewed."""
+CHURN = ("/status/attemptStatus/taskRoleStatuses", "/status/attemptStatus/taskRoleStatusesCompressed")
+"""What changes with every task and matters to nobody who looks at the application: `status.taskCounts` says what health needs."""
+_KEY = f"{GROUP}_{KIND}"
+_MOUNTS = [
+    {"name": "var-files", "mountPath": "/var/run/argocd"},
+    {"name": "plugins", "mountPath": "/home/argocd/cmp-server/plugins"},
+    # A volume of its own: with the repo-server's, a repository could reach into the checkouts of others.
+    {"name": "fcompile-tmp", "mountPath": "/tmp"},
+]
+_SIDECAR = {
+    "name": "fcompile",
+    "image": "fcompile-argocd:latest",
+    "command": ["/var/run/argocd/argocd-cmp-server"],
+    "securityContext": {
+        "runAsNonRoot": True,
+        "runAsUser": 999,
+        "allowPrivilegeEscalation": False,
+        "readOnlyRootFilesystem": True,
+        "capabilities": {"drop": ["ALL"]},
+        "seccompProfile": {"type": "RuntimeDefault"},
+    },
+    "resources": {"requests": {"cpu": "100m", "memory": "128Mi"}, "limits": {"memory": "1Gi"}},
+    "volumeMounts": _MOUNTS,
+}
+_VOLUMES: list[dict[str, Any]] = [{"name": "fcompile-tmp", "emptyDir": {}}]
+PLUGIN = {
+    "apiVersion": "argoproj.io/v1alpha1",
+    "kind": "ConfigManagementPlugin",
+    "metadata": {"name": "fcompile"},
+    "spec": {
+        "discover": {"find": {"command": ["fcompile", "argocd", "discover"]}},
+        "generate": {"command": ["fcompile", "argocd", "generate"]},
+        "parameters": {"dynamic": {"command": ["fcompile", "argocd", "parameters"]}},
+    },
+}
+
+
+def script(name: str) -> str:
+    """A Lua script: `health.lua`, `actions/discovery.lua`, `actions/stop/action.lua`."""
+    return (SCRIPTS / name).read_text("utf-8")
+
+
+def settings() -> dict[str, str]:
+    """The keys of the ConfigMap argocd-cm."""
+    definitions = [{"name": name, "action.lua": script(f"actions/{name}/action.lua")} for name in ACTION_NAMES]
+    actions = {"discovery.lua": script("actions/discovery.lua"), "definitions": definitions}
+    known = [{"field": "spec.taskRoles.task.pod.spec", "type": "core/v1/PodSpec"}]
+    return {
+        f"resource.customizations.actions.{_KEY}": yaml.dump(actions),
+        f"resource.customizations.health.{_KEY}": script("health.lua"),
+        "resource.customizations.ignoreDifferences.Pod": yaml.dump({"jsonPointers": list(COMPARED_PODS)}),
+        f"resource.customizations.ignoreDifferences.{_KEY}": yaml.dump({"jsonPointers": ["/status"]}),
+        f"resource.customizations.ignoreResourceUpdates.{_KEY}": yaml.dump({"jsonPointers": list(CHURN)}),
+        f"resource.customizations.knownTypeFields.{_KEY}": yaml.dump(known),
+    }
+
+
+def _config_map() -> str:
+    metadata = {"name": "argocd-cm", "namespace": "argocd"}
+    return yaml.dump({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": settings()})
+
+
+def _values() -> str:
+    return yaml.dump({"configs": {"cm": settings()}, "repoServer": {"extraContainers": [_SIDECAR], "volumes": _VOLUMES}})
+
+
+def _repo_server() -> str:
+    spec = {"template": {"spec": {"containers": [_SIDECAR], "volumes": _VOLUMES}}}
+    metadata = {"name": "argocd-repo-server", "namespace": "argocd"}
+    return yaml.dump({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata, "spec": spec})
+
+
+def _plugin() -> str:
+    return yaml.dump(PLUGIN)
+
+
+FORMS: dict[str, Callable[[], str]] = {"config-map": _config_map, "repo-server": _repo_server, "plugin": _plugin, "helm": _values}
+FILES = {"config-map": "argocd-cm.yaml", "repo-server": "repo-server-patch.yaml", "plugin": "plugin.yaml", "helm": "values.yaml"}
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The arguments of the action."""
+    forms = (
+        "config-map (patch of argocd-cm), repo-server (patch of the Deployment), plugin (plugin.yaml), helm (values of the argo-cd chart)"
+    )
+    parser.add_argument("form", nargs="?", choices=[*FORMS, "all"], default="config-map", metavar="FORM", help=f"{forms}; all: with -o")
+    parser.add_argument(
+        "-o", "--output", metavar="FOLDER", help="write files into it; all: with the Lua in the layout of Argo CD's repository"
+    )
+
+
+def files() -> Iterator[tuple[str, str]]:
+    """Every file of the bundle: its path and its text."""
+    for form, name in FILES.items():
+        yield name, FORMS[form]()
+    for path in sorted(SCRIPTS.rglob("*")):
+        if path.is_file():
+            yield f"{LAYOUT}/{path.relative_to(SCRIPTS).as_posix()}", path.read_text("utf-8")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print what was asked for, or write it."""
+    if arguments.output is None:
+        if arguments.form == "all":
+            raise UsageError("the whole bundle is many files: say where to write them with -o FOLDER")
+        sys.stdout.write(FORMS[arguments.form]())
+        return 0
+    for name, text in files() if arguments.form == "all" else [(FILES[arguments.form], FORMS[arguments.form]())]:
+        path = os.path.join(arguments.output, name)
+        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+        Path(path).write_text(text, "utf-8")
+    return 0

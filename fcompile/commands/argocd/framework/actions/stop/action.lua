@@ -1,0 +1,2 @@
+obj.spec.executionType = "Stop"
+return obj

@@ -1,0 +1,77 @@
+"""What Argo CD is told: that the files say what they must, and that what is in plugins/argocd fits together."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fcompile.cli import main
+from fcompile.commands.argocd import bundle
+from fcompile.load import values
+from tests.argocd.lua import run
+
+
+@pytest.fixture
+def plugin(repository: Path) -> Path:
+    return repository / "plugins" / "argocd"
+
+
+def read(path: Path) -> Any:
+    (value,) = values(path.read_bytes())
+    return value
+
+
+def test_all_of_it_is_written(tmp_path: Path, plugin: Path) -> None:
+    """What is in the repository is what the command writes, and the tests for Argo CD's own repository beside it."""
+    assert main(["argocd", "bundle", "all", "-o", str(tmp_path / "new")]) == 0
+    written = {path.relative_to(tmp_path / "new"): path.read_text() for path in (tmp_path / "new").rglob("*") if path.is_file()}
+    assert {name: (plugin / name).read_text() for name in written} == written
+    others = {path.relative_to(plugin).as_posix() for path in plugin.rglob("*") if path.is_file()} - {path.as_posix() for path in written}
+    assert {name for name in others if not name.startswith(bundle.LAYOUT) or not name.endswith(".yaml")} == {"Dockerfile"}
+
+
+def test_each_form_is_printed(capsys: pytest.CaptureFixture[str], plugin: Path) -> None:
+    for form, name in bundle.FILES.items():
+        assert main(["argocd", "bundle", form]) == 0
+        assert capsys.readouterr().out == (plugin / name).read_text()
+    assert main(["argocd", "bundle", "all"]) == 2
+    assert "-o" in capsys.readouterr().err
+
+
+def test_the_helm_values_hold_the_same(plugin: Path) -> None:
+    helm = read(plugin / "values.yaml")
+    assert helm["configs"]["cm"] == read(plugin / "argocd-cm.yaml")["data"]
+    pod = read(plugin / "repo-server-patch.yaml")["spec"]["template"]["spec"]
+    assert (helm["repoServer"]["extraContainers"], helm["repoServer"]["volumes"]) == (pod["containers"], pod["volumes"])
+
+
+def test_the_settings_hold_the_scripts(plugin: Path) -> None:
+    """Text within YAML within YAML: what Argo CD reads from it in the end are the scripts."""
+    data = read(plugin / "argocd-cm.yaml")["data"]
+    (actions,) = values(data["resource.customizations.actions.frameworkcontroller.microsoft.com_Framework"].encode())
+    scripts = {definition["name"]: definition["action.lua"] for definition in actions["definitions"]}
+    assert scripts == {name: bundle.script(f"actions/{name}/action.lua") for name in bundle.ACTION_NAMES}
+    assert set(run(actions["discovery.lua"], {"spec": {}})) == set(scripts)
+    assert {path.parent.name for path in (bundle.SCRIPTS / "actions").glob("*/action.lua")} == set(scripts)
+
+
+def test_the_sidecar_is_as_argo_cd_wants_it(plugin: Path) -> None:
+    (sidecar,) = read(plugin / "repo-server-patch.yaml")["spec"]["template"]["spec"]["containers"]
+    assert sidecar["command"] == ["/var/run/argocd/argocd-cmp-server"]
+    assert (sidecar["securityContext"]["runAsUser"], sidecar["securityContext"]["runAsNonRoot"]) == (999, True)
+    assert {mount["mountPath"] for mount in sidecar["volumeMounts"]} == {"/var/run/argocd", "/home/argocd/cmp-server/plugins", "/tmp"}
+
+
+def test_the_image_copies_what_there_is(repository: Path, plugin: Path) -> None:
+    """No image can be built in a test: at least every file that goes into it is there, and the plugin's commands are in it."""
+    text = (plugin / "Dockerfile").read_text()
+    sources = [source for line in re.findall(r"^COPY (?!--from)(.+)$", text, re.MULTILINE) for source in line.split()[:-1]]
+    assert [source for source in sources if not (repository / source).exists()] == []
+    assert "/home/argocd/cmp-server/config/plugin.yaml" in text
+    assert re.search(r"^USER 999$", text, re.MULTILINE)
+    spec = read(plugin / "plugin.yaml")["spec"]
+    for command in (spec["generate"], spec["discover"]["find"], spec["parameters"]["dynamic"]):
+        assert command["command"][:2] == ["fcompile", "argocd"]

@@ -1,0 +1,108 @@
+"""Health and actions of Frameworks in a Lua interpreter with no more than Argo CD offers, over lives that the controller's code led."""
+
+from __future__ import annotations
+
+import copy
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fcompile.commands.argocd.bundle import ACTION_NAMES, script
+from fcompile.emit import yaml
+from fcontroller.decide.states import STATES
+from tests.argocd.lives import ACTS, DISABLED, LOOKS, Act, Life, lives, outcome
+from tests.argocd.lua import ScriptError, act, run
+from tests.argocd.tools import tool
+
+LIVES = {life.name: life for life in lives()}
+CONFIG_MAP = Path(__file__).resolve().parents[2] / "plugins" / "argocd" / "argocd-cm.yaml"
+
+
+@pytest.mark.parametrize("life", LIVES.values(), ids=LIVES)
+def test_health(life: Life) -> None:
+    assert run(script("health.lua"), life.framework) == {"status": life.health, "message": life.message}
+
+
+def test_every_state_is_there() -> None:
+    assert {life.framework["status"]["state"] for life in LIVES.values() if "status" in life.framework} == set(STATES)
+
+
+@pytest.mark.parametrize("state", [*STATES, "SomethingNew"])
+@pytest.mark.parametrize("status", [{}, {"attemptStatus": {}}, {"attemptStatus": {"completionStatus": {"code": 1}}}, {"conditions": []}])
+def test_no_status_makes_it_fail(state: str, status: dict[str, Any]) -> None:
+    """A script that fails leaves the whole application without health."""
+    specs: list[dict[str, Any]] = [{}, {"executionType": "Stop"}, {"taskRoles": []}, {"taskRoles": [{"name": "a"}]}]
+    for spec in specs:
+        health = run(script("health.lua"), {"metadata": {}, "spec": spec, "status": {**status, "state": state}})
+        assert health["status"] in ("Healthy", "Progressing", "Degraded", "Suspended", "Unknown")
+        assert health["message"]
+    for broken in ({}, {"status": None}, {"spec": None}):
+        assert run(script("health.lua"), broken)["status"] == "Progressing"
+
+
+@pytest.mark.parametrize("life", DISABLED)
+def test_which_actions_there_are(life: str) -> None:
+    found = run(script("actions/discovery.lua"), LIVES[life].framework)
+    assert {name: action["iconClass"] for name, action in found.items()} == LOOKS
+    assert {name for name, action in found.items() if action["disabled"]} == DISABLED[life]
+    assert found["scale"]["params"] == [{"name": "worker"}]
+
+
+@pytest.mark.parametrize("asked", ACTS, ids=lambda one: f"{one.action}-{one.life}-{one.parameters}")
+def test_actions(asked: Act) -> None:
+    framework = LIVES[asked.life].framework
+    lua = script(f"actions/{asked.action}/action.lua")
+    if asked.error:
+        with pytest.raises(ScriptError) as caught:
+            act(lua, framework, asked.parameters)
+        assert str(caught.value) == asked.error
+    else:
+        before = copy.deepcopy(framework)
+        assert act(lua, framework, asked.parameters) == outcome(asked, framework)
+        assert framework == before
+
+
+def test_the_interpreter_offers_no_more_than_argo_cd() -> None:
+    for wanted in ("string.rep('a', 2)", "('a'):rep(2)", "math.floor(1)", "io.open('a')", "os.execute('a')", "require('io')", "python"):
+        with pytest.raises(ScriptError):
+            run(f"return {{ {wanted} .. '' }}", {})
+    with pytest.raises(ScriptError, match="longer"):
+        run("while true do end", {})
+
+
+class TestByArgoCd:
+    """The same by Argo CD's own code, which needs no server for that."""
+
+    def ask(self, command: str, path: Path, framework: Any, *arguments: str) -> str:
+        path.write_text(yaml.dump(framework))
+        wanted = [tool("argocd"), "admin", "settings", "resource-overrides", command, str(path), *arguments]
+        done = subprocess.run([*wanted, "--argocd-cm-path", str(CONFIG_MAP)], capture_output=True, text=True, check=False, timeout=60)
+        # Its log goes to stderr, with the errors.
+        return done.stdout or done.stderr
+
+    @pytest.mark.parametrize("life", LIVES.values(), ids=LIVES)
+    def test_health(self, life: Life, tmp_path: Path) -> None:
+        said = self.ask("health", tmp_path / "a.yaml", life.framework)
+        assert said == f"STATUS: {life.health}\nMESSAGE: {life.message}\n"
+
+    @pytest.mark.parametrize("life", DISABLED)
+    def test_which_actions_there_are(self, life: str, tmp_path: Path) -> None:
+        said = self.ask("list-actions", tmp_path / "a.yaml", LIVES[life].framework).split()
+        assert said == [
+            "NAME",
+            "DISABLED",
+            *(word for name in sorted(ACTION_NAMES) for word in (name, str(name in DISABLED[life]).lower())),
+        ]
+
+    @pytest.mark.parametrize("asked", ACTS, ids=lambda one: f"{one.action}-{one.life}-{one.parameters}")
+    def test_actions(self, asked: Act, tmp_path: Path) -> None:
+        parameters = [word for name, value in asked.parameters.items() for word in ("--param", f"{name}={value}")]
+        said = self.ask("run-action", tmp_path / "a.yaml", LIVES[asked.life].framework, asked.action, *parameters)
+        if asked.error:
+            assert asked.error in said
+        else:
+            assert "fields have been changed" in said
+            (value,) = [str(value) for value in asked.spec.values()]
+            assert any(line.startswith(">") and line.endswith(f": {value}") for line in said.splitlines())
