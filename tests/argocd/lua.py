@@ -23,7 +23,7 @@ class ScriptError(Exception):
 
 def run(script: str, obj: Any, parameters: dict[str, str] | None = None) -> Any:
     """What a script returns for an object, by way of Lua's values: nulls get lost, and an empty mapping comes back as a list."""
-    lua = lua51.LuaRuntime()
+    lua = lua51.LuaRuntime(unpack_returned_tuples=True)
     spin = "local count = 0; debug.sethook(function() error('took longer than a second', 0) end, '', 10000000)"
     lua.execute(spin)
     # Strings have no methods there either, since there is no string library.
