@@ -23,7 +23,10 @@ class Run(NamedTuple):
 
 
 def run(command: Sequence[str], codes: Sequence[int] = (0,), folder: Path | None = None) -> Run:
-    """Run the command to its end, in the folder if one is given. Any exit code that is not in `codes` is an error: what failed must not be timed."""
+    """Run the command to its end, in the folder if one is given.
+
+    Any exit code that is not in `codes` is an error: what failed must not be timed.
+    """
     started = time.perf_counter()
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=folder)
     assert process.stdout is not None
