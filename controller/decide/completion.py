@@ -11,7 +11,7 @@ from fcontroller.decide.states import ATTEMPT_COMPLETED, COMPLETED, COMPLETING
 from fcontroller.decide.status import Json, Role, Task
 from fcontroller.decide.sync import Sync
 
-Found = tuple[int, Json]
+Found = tuple[float, Json]
 """When a policy was met, and the completion status that follows."""
 
 
@@ -45,27 +45,27 @@ def _of_role(sync: Sync, spec: RoleSpec) -> list[Found]:
     for what, wanted, reached in (("failed", spec.min_failed, role.failed), ("succeeded", spec.min_succeeded, role.succeeded)):
         if 1 <= wanted <= reached:
             trigger = _by_completion(role, what)[wanted - 1]
-            found.append((_second(trigger), _met(role, trigger, reached, wanted, what)))
+            found.append((_completed(trigger), _met(role, trigger, reached, wanted, what)))
     return found
 
 
-def _second(task: Task) -> int:
-    """When the task completed, as exactly as it is stored: what restarts must not change depends on it."""
-    return int(task.completion_time or 0)
+def _completed(task: Task) -> float:
+    """When the task completed. What is read back after a restart has whole seconds, so that it still comes before what completes later."""
+    return task.completion_time or 0
 
 
 def _by_completion(role: Role, counted: str) -> list[Task]:
-    """Tasks that count as something, in the order in which they completed; those of the same second by index."""
-    return sorted((task for task in role.tasks if task.counted == counted), key=_second)
+    """Tasks that count as something, in the order in which they completed; those of the same look by index."""
+    return sorted((task for task in role.tasks if task.counted == counted), key=_completed)
 
 
 def _last(sync: Sync) -> tuple[Role, Task]:
-    """The task that completed last; of those of the same second the last in the order of the spec."""
+    """The task that completed last; of those of the same look the last in the order of the spec."""
     found: tuple[Role, Task] | None = None
     for name in sync.spec.roles:
         role = sync.status.role(name)
         for task in role.tasks if role else ():
-            if task.counted in ("failed", "succeeded") and (found is None or _second(task) >= _second(found[1])):
+            if task.counted in ("failed", "succeeded") and (found is None or _completed(task) >= _completed(found[1])):
                 assert role is not None
                 found = role, task
     assert found is not None

@@ -40,12 +40,11 @@ class Spec(NamedTuple):
 def read_spec(framework: Mapping[str, Any]) -> Spec:
     """The spec of a Framework with all defaults filled in (`fcompile.default`), as the API server stores it."""
     spec = framework["spec"]
-    roles = [read_role(role) for role in spec.get("taskRoles") or ()]
+    roles = [_role(role) for role in spec.get("taskRoles") or ()]
     return Spec(spec.get("executionType") or "Start", _retry(spec["retryPolicy"]), {role.name: role for role in roles})
 
 
-def read_role(role: Mapping[str, Any]) -> RoleSpec:
-    """One role of such a spec."""
+def _role(role: Mapping[str, Any]) -> RoleSpec:
     policy, task = role["frameworkAttemptCompletionPolicy"], role["task"]
     return RoleSpec(
         name=role["name"],

@@ -86,11 +86,8 @@ class Kubelet:
             self._known.discard(pod["metadata"]["uid"])  # The next event of the Pod begins again.
 
     async def _live(self, pod: Json) -> None:
-        metadata, annotations = pod["metadata"], pod["metadata"].get("annotations") or {}
-        if not pod["spec"].get("nodeName"):
-            target = {"apiVersion": "v1", "kind": "Node", "name": NODE}
-            binding = {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": metadata["name"]}, "target": target}
-            await self._api.request("POST", f"{_path(pod)}/binding", binding)
+        annotations = pod["metadata"].get("annotations") or {}
+        await self._bind(pod)
         await asyncio.sleep(self._start)
         containers = [container["name"] for container in pod["spec"]["containers"]]
         running = [_container(name, {"running": {"startedAt": _now()}}) for name in containers]
@@ -100,13 +97,28 @@ class Kubelet:
         if seconds == "forever":
             return
         await asyncio.sleep(float(seconds))
-        codes = self._given.get(metadata["name"]) or [int(code) for code in annotations.get(self._exits, "0").split(",")]
+        ended = self._ended(pod)
+        if ended is not None:
+            await self._write(pod, {**_ADDRESSES, **ended})
+
+    async def _bind(self, pod: Json) -> None:
+        if not pod["spec"].get("nodeName"):
+            target = {"apiVersion": "v1", "kind": "Node", "name": NODE}
+            binding = {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": pod["metadata"]["name"]}, "target": target}
+            await self._api.request("POST", f"{_path(pod)}/binding", binding)
+
+    def _ended(self, pod: Json) -> Json | None:
+        """The status of a Pod that has ended by itself; None: it has not."""
+        metadata = pod["metadata"]
+        codes = self._given.get(metadata["name"]) or [
+            int(code) for code in (metadata.get("annotations") or {}).get(self._exits, "0").split(",")
+        ]
         made = self._made.get(metadata["name"], 0)
         self._made[metadata["name"]] = made + 1
         code = codes[min(made, len(codes) - 1)]
         state = {"terminated": {"exitCode": code, "reason": "Error" if code else "Completed", "finishedAt": _now()}}
-        phase = "Failed" if code else "Succeeded"
-        await self._write(pod, {"phase": phase, **_ADDRESSES, "containerStatuses": [_container(name, state) for name in containers]})
+        statuses = [_container(container["name"], state) for container in pod["spec"]["containers"]]
+        return {"phase": "Failed" if code else "Succeeded", "containerStatuses": statuses}
 
     async def _end(self, pod: Json) -> None:
         await asyncio.sleep(self._stop)

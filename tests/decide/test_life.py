@@ -199,6 +199,17 @@ class TestPolicies:
         status = world.stored["attemptStatus"]["completionStatus"]
         assert (status["code"], status["trigger"]["taskIndex"], "pod" in status) == (code, trigger, False)
 
+    @pytest.mark.parametrize("policy", [{"minFailedTaskCount": 2}, {"minFailedTaskCount": -1}], ids=["policy", "all"])
+    def test_parts_of_a_second_count(self, policy: dict[str, int]) -> None:
+        world = World(spec(2, frameworkAttemptCompletionPolicy=policy), SETTINGS)
+        world.run(1)
+        for task in (1, 0):
+            world.finish(world.pods["a", task], 1)
+            world.run(0.1)
+        world.run(20)
+        assert world.stored is not None
+        assert world.stored["attemptStatus"]["completionStatus"]["trigger"]["taskIndex"] == 0
+
     def test_the_first_by_time_wins_when_the_policy_changes(self) -> None:
         loose = {"minFailedTaskCount": -1, "minSucceededTaskCount": -1}
         world = World(spec(4, frameworkAttemptCompletionPolicy=loose), SETTINGS)

@@ -1,0 +1,40 @@
+"""The demo's kubelet with more to say about a Pod, in annotations that begin with `sim/`:
+
+- `ends`: statuses that its containers end with, as JSON, one for each Pod that was made under the name; null: it goes on running.
+- `start`: `never` (it gets no node) or `bound` (it gets one, and never starts).
+- `stop`: `never`: its node does not let go of it when it is deleted.
+"""
+
+from __future__ import annotations
+
+import json
+
+from fcontroller.api import Json
+from fcontroller.demo.kubelet import Kubelet
+
+
+class ScriptedKubelet(Kubelet):
+    async def _live(self, pod: Json) -> None:
+        start = _wish(pod, "start")
+        if start == "bound":
+            await self._bind(pod)
+        elif not start:
+            await super()._live(pod)
+
+    def _ended(self, pod: Json) -> Json | None:
+        wish = _wish(pod, "ends")
+        if not wish:
+            return super()._ended(pod)
+        name = pod["metadata"]["name"]
+        ends: list[Json | None] = json.loads(wish)
+        made = self._made.get(name, 0)
+        self._made[name] = made + 1
+        return ends[min(made, len(ends) - 1)]
+
+    async def _end(self, pod: Json) -> None:
+        if _wish(pod, "stop") != "never":
+            await super()._end(pod)
+
+
+def _wish(pod: Json, name: str) -> str:
+    return str((pod["metadata"].get("annotations") or {}).get(f"sim/{name}", ""))
