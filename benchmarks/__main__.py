@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -41,6 +42,7 @@ def rows(folder: Path, times: int) -> Iterator[Row]:
     """Every measurement: what, ours, the floor, the ratio, its limit, and our peak memory in bytes."""
     yield from cold_starts(folder, times)
     yield from thousand_files(folder, times)
+    yield from one_changed_line(folder, times)
     yield from large_expansion(folder, times)
     yield from linearity(folder)
     yield from peers(folder, times)
@@ -67,6 +69,21 @@ def thousand_files(folder: Path, times: int) -> Iterator[Row]:
     per_megabyte = ours.cpu / (size / 1e6)
     yield f"`validate` of 1,000 files ({size / 1e6:.1f} MB): CPU seconds per MB", f"{ours.cpu:.2f} s", "", per_megabyte, 0.2, ours.memory
     yield "… memory of 1,000 files / of 200", mebibytes(ours), mebibytes(smaller), ours.memory / smaller.memory, 1.25, ours.memory
+
+
+def one_changed_line(folder: Path, times: int) -> Iterator[Row]:
+    """A repository with the thousand Frameworks, one of them edited."""
+    lots = folder / "lots"
+    identity = ["-c", "user.name=a", "-c", "user.email=a@example.com"]
+    for command in (["init", "-q"], ["add", "-A"], [*identity, "commit", "-qm", "x"]):
+        subprocess.run(["git", *command], cwd=lots, check=True)
+    edited = sorted(lots.glob("*.yaml"))[500]
+    edited.write_text(edited.read_text().replace("taskNumber: 2", "taskNumber: 3", 1))
+    command = [FCOMPILE, "diff", "--git", "HEAD"]
+    ours = median([run(command, (1,), lots) for _ in range(times)])
+    shutil.rmtree(lots / ".git")
+    yield "`diff --git` of one changed line in 1,000 Frameworks / 0.3 s", milliseconds(ours), "300 ms", ours.wall / 0.3, 1.0, ours.memory
+    yield "… memory / 150 MiB", mebibytes(ours), "150 MiB", ours.memory / (150 * 2**20), 1.0, ours.memory
 
 
 def large_expansion(folder: Path, times: int) -> Iterator[Row]:

@@ -7,6 +7,7 @@ import statistics
 import subprocess
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 
@@ -21,10 +22,13 @@ class Run(NamedTuple):
     """Bytes that it wrote to its standard output, a pipe that is read all the while."""
 
 
-def run(command: Sequence[str], codes: Sequence[int] = (0,)) -> Run:
-    """Run the command to its end. Any exit code that is not in `codes` is an error: what failed must not be timed."""
+def run(command: Sequence[str], codes: Sequence[int] = (0,), folder: Path | None = None) -> Run:
+    """Run the command to its end, in the folder if one is given.
+
+    Any exit code that is not in `codes` is an error: what failed must not be timed.
+    """
     started = time.perf_counter()
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=folder)
     assert process.stdout is not None
     descriptor, written = process.stdout.fileno(), 0
     buffer = bytearray(1 << 20)

@@ -30,12 +30,6 @@ def reviewed_digest(framework: Json) -> str | None:
     return digest
 
 
-def matches(framework: Json, intent: Intent) -> bool | None:
-    """Whether the intent is the one that was reviewed; None when the Framework was not compiled."""
-    written = reviewed_digest(framework)
-    return None if written is None else written == intent.digest
-
-
 def config_map(intent: Intent, framework: Json, attempt: int) -> Json:
     """The ConfigMap of an attempt: the reviewed one, with what only the cluster knows."""
     metadata = framework["metadata"]

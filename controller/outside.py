@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from fcontroller.api import Api, Json
+from fcontroller.decide.review import LENIENT, Rules
 from fcontroller.decide.sync import Settings
 
 
@@ -19,7 +20,7 @@ class Outside(NamedTuple):
     random_delay: Callable[[int, int], int]
     creation_failed: Callable[[int, str, str], Json | None]
     """From the code, reason and message of a refusal to create a Pod: the completion of the attempt, or None to try again."""
-    enforce_intent: bool = False
-    """Do not begin an attempt that would not run what was reviewed."""
+    rules: Rules = LENIENT
+    """Whether anything runs that was not reviewed."""
     dry_run: bool = False
     """Nothing is stored: a Framework that changes is begun with anew."""

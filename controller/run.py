@@ -29,6 +29,7 @@ from fcontroller.config.given import given as read_settings
 from fcontroller.decide.failures.classify import Classifier
 from fcontroller.decide.failures.creation import creation_failure
 from fcontroller.decide.failures.spec import read_failures
+from fcontroller.decide.review import Rules
 from fcontroller.decide.sync import Settings
 from fcontroller.lease import Fenced, Lease, LostLease
 from fcontroller.log import Log
@@ -120,7 +121,8 @@ async def _dry_run(api: Any, given: Given, log: Log) -> None:
 
 def _controller(api: Api, given: Given) -> Controller:
     config = given.config
-    outside = Outside(api, _settings(given), time.time, random.randint, creation_failure, config.enforce_intent, config.dry_run)
+    rules = Rules(config.enforce_intent, config.require_digest)
+    outside = Outside(api, _settings(given), time.time, random.randint, creation_failure, rules, config.dry_run)
     return Controller(outside, config.namespace)
 
 

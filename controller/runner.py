@@ -11,9 +11,11 @@ import contextlib
 import uuid
 from collections import deque
 from collections.abc import Callable, Coroutine
+from functools import partial
 from typing import Any
 
 from fcompile.default import default
+from fcompile.lower.intent import Intent
 from fcontroller import intent as intents
 from fcontroller.act import actions
 from fcontroller.act.actions import Failed, backoff
@@ -25,6 +27,7 @@ from fcontroller.api import Json, Unreachable
 from fcontroller.decide import observed
 from fcontroller.decide.conditions import INTENT_REVIEWED, set_condition, set_services
 from fcontroller.decide.framework import sync_framework
+from fcontroller.decide.review import in_force, review
 from fcontroller.decide.spec import Spec, read_spec
 from fcontroller.decide.states import COMPLETED, CREATED
 from fcontroller.decide.status import Attempt, Status, Task
@@ -61,6 +64,7 @@ class Runner:
         self.spec: Spec = _spec(framework)
         self.stamps: Stamps | None = None
         """What the attempt's Pods are made from; None: it must be looked up whether that is what the spec wants now."""
+        self._next_intent: tuple[Json, Intent] | None = None
         self.config_map: Json | None = None
         """The ConfigMap under the attempt's name, as it was last seen, without its data."""
         self.pods: dict[Key, observed.Pod] = {}
@@ -91,10 +95,11 @@ class Runner:
         self.saver.seen_framework(new)
         if "deletionTimestamp" in new["metadata"]:
             self.services.keep(None, new)  # The garbage collector takes them.
-        if old["metadata"]["generation"] != new["metadata"]["generation"]:
+        edited = old["metadata"]["generation"] != new["metadata"]["generation"]
+        if edited or intents.reviewed_digest(old) != intents.reviewed_digest(new):
             self.stamps = None
             self.poke_all()
-        elif "deletionTimestamp" in new["metadata"] or intents.reviewed_digest(old) != intents.reviewed_digest(new):
+        elif "deletionTimestamp" in new["metadata"]:
             self.poke()
 
     def seen_config_map(self, config_map: Json | None) -> None:
@@ -165,7 +170,7 @@ class Runner:
         for when, key in sync.wakes:
             self._wake(when, key)
         for action in sync.actions:
-            if isinstance(action, CreateConfigMap) and not self._is_reviewed(sync):
+            if isinstance(action, CreateConfigMap) and not self._may_begin():
                 continue
             self._enqueue(action)
         runs = sync.status.state in CREATED and not sync.deleting
@@ -184,24 +189,20 @@ class Runner:
         self.spec = _spec(self.framework)
         return True
 
-    def _is_reviewed(self, sync: Sync) -> bool:
+    def _may_begin(self) -> bool:
+        """Whether the Framework as it is may run."""
+        self._next_intent = self.framework, intents.intent_of(self.framework)
+        return self._may_run(*self._next_intent)
+
+    def _may_run(self, framework: Json, intent: Intent) -> bool:
         """Say whether what would run is what was reviewed; whether it may run."""
-        intent, reviewed = intents.intent_of(self.framework), intents.reviewed_digest(self.framework)
-        matches = intents.matches(self.framework, intent)
-        reason, message = {
-            True: ("DigestMatches", f"What runs was reviewed: {intent.digest}"),
-            None: ("NotCompiled", "The Framework has no digest of what was reviewed; `fcompile build` writes one"),
-            False: (
-                "DigestDiffers",
-                f"What would run is {intent.digest}, and {reviewed} was reviewed: compile it again with `fcompile build`, "
-                "review and apply it",
-            ),
-        }[matches]
-        generation = self.framework["metadata"]["generation"]
-        changed = set_condition(sync.status, INTENT_REVIEWED, matches, reason, message, generation, sync.now)
-        if changed and matches is False:
-            self._start(self._warn(reason, message))
-        return matches is not False or not self.outside.enforce_intent
+        assert self.status is not None
+        verdict = review(intents.reviewed_digest(framework), intent.digest, self.outside.rules)
+        generation = framework["metadata"]["generation"]
+        said = (verdict.reviewed, verdict.reason, verdict.message)
+        if set_condition(self.status, INTENT_REVIEWED, *said, generation, self.outside.now()) and verdict.reviewed is False:
+            self._start(self._warn(verdict.reason, verdict.message))
+        return verdict.may_run
 
     def _report_services(self, taken: list[str], refused: str) -> None:
         assert self.status is not None
@@ -281,7 +282,7 @@ class Runner:
         assert self.status is not None
         about, decided = self._about(key), self._decided(key)
         try:
-            scene = Scene(self.framework, self.status, self.config_map, self.stamps, self.services)
+            scene = Scene(self.framework, self.status, self.config_map, self.stamps, self.services, self._next_intent)
             result = await perform(self.outside, action, scene)
             # Meanwhile the attempt may have gone, and its tasks with it: what was done for them means nothing to those that came after.
             if result is not None and self._about(key) is about:
@@ -323,7 +324,7 @@ class Runner:
         framework, failures = self.framework, 0
         while not self.stopped:
             try:
-                intent = await bring_intent(self.outside.api, self.services, framework, attempt)
+                intent = await bring_intent(self.outside.api, self.services, framework, attempt, partial(self._may_run, framework))
             except (Failed, Unreachable) as error:
                 if isinstance(error, Failed) and error.code == 404:
                     await asyncio.sleep(_ATTEMPT_GONE_DELAY)
@@ -332,7 +333,7 @@ class Runner:
                 await asyncio.sleep(backoff(failures))
                 continue
             if self.framework["metadata"]["generation"] == framework["metadata"]["generation"]:
-                self.stamps, self.spec = Stamps(intent, framework, config_map), _spec(framework)
+                self.stamps, self.spec = Stamps(intent, framework, config_map), in_force(_spec(framework), intent)
                 break
             framework = self.framework
         self._busy.discard(None)

@@ -80,7 +80,8 @@ async def delete(api: Api, path: str, uid: str, *, force: bool = False, confirm:
     answer = await api.request("DELETE", path, options, part=Part.METADATA)
     if not answer.ok and answer.code not in (404, 409):
         raise Failed(answer)
-    if confirm and answer.code != 404:
+    # A 409 nearly always says that there is another one by now.
+    if answer.code == 409 or (confirm and answer.code != 404):
         found = await api.request("GET", path)
         if found.code != 404 and (not found.ok or found.body["metadata"]["uid"] == uid):
             raise Failed(found)

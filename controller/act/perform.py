@@ -45,6 +45,8 @@ class Scene(NamedTuple):
     stamps: Stamps | None
     """What its Pods are made from; None while the attempt has no ConfigMap."""
     services: Services
+    next_intent: tuple[Json, Intent] | None
+    """What the next attempt runs, and the Framework as it was when that was decided."""
 
     @property
     def namespace(self) -> str:
@@ -91,9 +93,10 @@ async def perform(outside: Outside, action: Action, scene: Scene) -> Result | No
 
 
 async def _begin_attempt(api: Api, scene: Scene, attempt: int) -> Result:
-    intent = intents.intent_of(scene.framework)
-    await scene.services.bring(intent, scene.framework)
-    made = await actions.create_config_map(api, intents.config_map(intent, scene.framework, attempt))
+    assert scene.next_intent is not None
+    framework, intent = scene.next_intent
+    await scene.services.bring(intent, framework)
+    made = await actions.create_config_map(api, intents.config_map(intent, framework, attempt))
     return partial(config_map_created, uid=made["metadata"]["uid"])
 
 
@@ -117,15 +120,17 @@ async def _remove_pod(api: Api, scene: Scene, key: Key, completion: Json) -> Res
     return partial(pod_gone, key=key, completion=completion)
 
 
-async def bring_intent(api: Api, services: Services, framework: Json, attempt: int) -> Intent:
-    """Make the intent that is stored with an attempt that of the Framework as it is; returns it as it is stored then."""
+async def bring_intent(api: Api, services: Services, framework: Json, attempt: int, may_run: Callable[[Intent], bool]) -> Intent:
+    """Make the intent that is stored with an attempt that of the Framework as it is, if it may run; returns what is stored then."""
     path = path_of("configmaps", framework["metadata"]["namespace"], names.config_map_name(framework["metadata"]["name"]))
     stored = await actions.read(api, path)
-    if intents.is_current(stored, framework):
-        intent = intents.stored_intent(stored)
-        if intent is not None:
-            return intent
-    intent = intents.intent_of(framework)
-    await services.bring(intent, framework)
-    await actions.replace(api, path, intents.with_intent(stored, intents.config_map(intent, framework, attempt)))
+    kept = intents.stored_intent(stored)
+    current = kept is not None and intents.is_current(stored, framework)
+    intent = kept if kept is not None and current else intents.intent_of(framework)
+    # An attempt that upstream's controller has begun has no other intent.
+    if not may_run(intent) and kept is not None:
+        return kept
+    if not current:
+        await services.bring(intent, framework)
+        await actions.replace(api, path, intents.with_intent(stored, intents.config_map(intent, framework, attempt)))
     return intent

@@ -40,11 +40,12 @@ class Spec(NamedTuple):
 def read_spec(framework: Mapping[str, Any]) -> Spec:
     """The spec of a Framework with all defaults filled in (`fcompile.default`), as the API server stores it."""
     spec = framework["spec"]
-    roles = [_role(role) for role in spec.get("taskRoles") or ()]
+    roles = [read_role(role) for role in spec.get("taskRoles") or ()]
     return Spec(spec.get("executionType") or "Start", _retry(spec["retryPolicy"]), {role.name: role for role in roles})
 
 
-def _role(role: Mapping[str, Any]) -> RoleSpec:
+def read_role(role: Mapping[str, Any]) -> RoleSpec:
+    """One role of such a spec."""
     policy, task = role["frameworkAttemptCompletionPolicy"], role["task"]
     return RoleSpec(
         name=role["name"],

@@ -90,7 +90,7 @@ def _going(sync: Sync, role: Role, task: Task, pod: Pod) -> None:
     if task.attempt.completion is None:
         task.attempt.completion = POD_DELETED_BY_OTHERS.ended("Pod is being deleted by others")
     sync.status.move_task(role, task, states.TASK_GOES, sync.now)
-    if _overdue(sync, role, task, pod):
+    if _overdue(sync, role, task, pod) and _is_stored(sync, role, task):
         sync.actions.append(DeletePod(role.name, task.index, pod.uid, force=True))
 
 

@@ -18,6 +18,7 @@ from fcontroller.decide.failures.classify import Classifier
 from fcontroller.decide.failures.creation import creation_failure
 from fcontroller.decide.failures.default import DEFAULT_POD_FAILURE_SPEC
 from fcontroller.decide.failures.spec import read_failures
+from fcontroller.decide.review import LENIENT, Rules
 from fcontroller.decide.sync import Settings
 from fcontroller.main import Controller
 from fcontroller.memory_api import MemoryApi
@@ -49,13 +50,13 @@ async def real(cluster: Cluster) -> AsyncIterator[Client]:
 class Lab:
     """One namespace of an API server, with a controller and a kubelet at work."""
 
-    def __init__(self, api: Api, namespace: str, enforce_intent: bool, settings: Settings) -> None:
-        self.api, self.namespace, self.enforce_intent, self.settings = api, namespace, enforce_intent, settings
+    def __init__(self, api: Api, namespace: str, rules: Rules, settings: Settings) -> None:
+        self.api, self.namespace, self.rules, self.settings = api, namespace, rules, settings
         self.controller = self._controller()
         self._running: asyncio.Task[None] | None = None
 
     def _controller(self) -> Controller:
-        outside = Outside(self.api, self.settings, time.time, random.randint, creation_failure, self.enforce_intent)
+        outside = Outside(self.api, self.settings, time.time, random.randint, creation_failure, self.rules)
         return Controller(outside, self.namespace)
 
     def start(self) -> None:
@@ -109,9 +110,9 @@ class Lab:
 
 
 @contextlib.asynccontextmanager
-async def lab(api: Api, namespace: str = "default", *, enforce_intent: bool = False, settings: Settings = SETTINGS) -> AsyncIterator[Lab]:
+async def lab(api: Api, namespace: str = "default", *, rules: Rules = LENIENT, settings: Settings = SETTINGS) -> AsyncIterator[Lab]:
     """A lab with everything in it running."""
-    made = Lab(api, namespace, enforce_intent, settings)
+    made = Lab(api, namespace, rules, settings)
     kubelet = asyncio.create_task(ScriptedKubelet(api, PREFIX, namespace=namespace).run())
     collector = asyncio.create_task(_collect(api)) if isinstance(api, Facade) else None
     made.start()

@@ -126,51 +126,6 @@ def test_a_large_intent_is_stored_compressed_and_read_back() -> None:
     assert intents.stored_intent(stored) == compiled.intent
 
 
-def condition(status: Json) -> tuple[str, str]:
-    (found,) = status["conditions"]
-    return found["status"], found["reason"]
-
-
-async def tampered(made: Lab, name: str) -> None:
-    """Change what was reviewed, before it runs."""
-    await made.make(name, {"executionType": "Create", **SPEC})
-    await made.edit(name, "taskRoles/1/task/pod/spec/containers/0/image", "another")
-    await made.edit(name, "executionType", "Start")
-
-
-def test_what_was_not_reviewed_is_told() -> None:
-    async def work() -> None:
-        async with lab(in_memory()) as made:
-            await made.make("good", SPEC)
-            await tampered(made, "bad")
-            assert condition(await made.until("good", lambda status: "conditions" in status)) == ("True", "DigestMatches")
-            assert condition(await made.until("bad", lambda status: "conditions" in status)) == ("False", "DigestDiffers")
-            await all_run(made, "bad", [0, 0, 0])
-            events = (await made.api.request("GET", "/api/v1/namespaces/default/events")).body["items"]
-            assert [(event["reason"], event["involvedObject"]["name"]) for event in events] == [("DigestDiffers", "bad")]
-
-    run(work())
-
-
-def test_what_was_not_reviewed_does_not_run_where_that_is_enforced() -> None:
-    async def work() -> None:
-        async with lab(in_memory(), enforce_intent=True) as made:
-            await tampered(made, "bad")
-            await made.until("bad", lambda status: "conditions" in status)
-            await made.restart()
-            await asyncio.sleep(0.5)
-            assert await made.pods() == []
-            framework = await made.framework("bad")
-            digest = compile_framework(framework, "default").intent.digest
-            path = "/metadata/annotations/" + names.DIGEST_ANNOTATION.replace("/", "~1")
-            patch = [{"op": "add", "path": path, "value": digest}]
-            assert (await made.api.request("PATCH", path_of("frameworks", "default", "bad"), patch)).ok
-            await all_run(made, "bad", [0, 0, 0])
-            assert condition((await made.framework("bad"))["status"]) == ("True", "DigestMatches")
-
-    run(work())
-
-
 class EditsFirst(Facade):
     """Somebody edits the spec just before a status is stored, and watches are slow to tell."""
 

@@ -72,3 +72,9 @@ def test_the_namespaced_variant_is_of_its_namespace_alone(audited_cluster: Clust
     assert {(one["metadata"]["namespace"], re.sub("^Cluster", "!", one["kind"])) for one in made} == {
         ("team-a", kind) for kind in ("ServiceAccount", "Role", "RoleBinding", "Deployment", "PodDisruptionBudget", "NetworkPolicy")
     }
+
+
+def test_the_barriers_role_is_the_examples(repository: Path) -> None:
+    """With that one a barrier runs in `tests/controller/test_barrier.py`."""
+    example = list(yaml.safe_load_all((repository / "examples" / "barrier.yaml").read_text("utf-8")))[1]
+    assert yaml.safe_load((repository / "deploy" / "base" / "barrier-role.yaml").read_text("utf-8"))["rules"] == example["rules"]

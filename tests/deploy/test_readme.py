@@ -6,7 +6,6 @@ import os
 import re
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 from tests.cluster import Cluster
@@ -23,35 +22,32 @@ def commands(repository: Path) -> list[str]:
 
 
 def test_on_a_cluster(audited_cluster: Cluster, repository: Path, tmp_path: Path) -> None:
-    cluster = audited_cluster
-    path = f"{Path(sys.executable).parent}{os.pathsep}{cluster.environment['PATH']}"
+    install, *others = commands(repository)
+    type_in(audited_cluster, install, repository)  # Nothing starts a Deployment's Pods here, so the controller is started by hand.
+    config = account(audited_cluster, "fcontroller", tmp_path)
+    options = ["run", f"--kubeconfig={config}", "--lease-namespace=fcontroller", "--listen="]
     printed = ""
-    first, *others = commands(repository)
-
-    def type_in(line: str) -> None:
-        nonlocal printed
-        done = subprocess.run(
-            ["sh", "-c", line], cwd=repository, env={**cluster.environment, "PATH": path}, capture_output=True, text=True, timeout=120
-        )
-        assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
-        printed += done.stdout
-
-    type_in(first)  # Nothing starts a Deployment's Pods here, so the controller is started by hand.
-    options = ["run", f"--kubeconfig={account(cluster, 'fcontroller', tmp_path)}", "--lease-namespace=fcontroller", "--listen="]
-    with controller([*COMMAND, *options]), Kubelet(cluster.api, "default") as kubelet:
-        ending = threading.Thread(target=end_them, args=(cluster, kubelet))
-        ending.start()
+    with controller([*COMMAND, *options]), Kubelet(audited_cluster.api, "default") as kubelet:
         for line in others:
             if "rollout status" not in line:
-                type_in(line)
-        ending.join()
+                printed += type_in(audited_cluster, line, repository)
+            if "build" in line:
+                end_them(audited_cluster, kubelet)
     assert re.search(r"^hello +Completed +0 +0 +2 +2 +0 +Succeeded ", printed, re.MULTILINE), printed
+
+
+def type_in(cluster: Cluster, line: str, repository: Path) -> str:
+    """What a line prints, in the repository, with this environment's commands."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{cluster.environment['PATH']}"
+    environment = {**cluster.environment, "PATH": path}
+    done = subprocess.run(["sh", "-c", line], cwd=repository, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
+    return done.stdout
 
 
 def end_them(cluster: Cluster, kubelet: Kubelet) -> None:
     """Have the containers of `hello` end once all run."""
     pods = "/api/v1/namespaces/default/pods"
-    running = {"fieldSelector": "status.phase=Running"}
-    until(lambda: len(cluster.api.request("GET", pods, query=running)[1]["items"]) == 2, "not all Pods run")
+    until(lambda: len(cluster.api.request("GET", pods, query={"fieldSelector": "status.phase=Running"})[1]["items"]) == 2, "not all run")
     for index in range(2):
         kubelet.finish(f"hello-greeter-{index}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
+from fcompile.model import names
 from fcontroller.api import Json, path_of
 from fcontroller.memory_api.store import Change, Collection
 from tests.safety.server import Server
@@ -22,8 +23,8 @@ class Kubelet:
         self._server = server
         self.alive: dict[str, Json] = {}
         """The Pods whose containers may run, by uid."""
-        self.ended: dict[str, int] = {}
-        """How many Pods ended by themselves, by name."""
+        self._ended: dict[str, list[tuple[str | None, ...]]] = {}
+        """The attempts whose Pods ended by themselves, by the Pod's name."""
         self.lost = False
         """The node does not answer: nothing begins, ends or goes."""
         self._going: set[str] = set()
@@ -60,11 +61,14 @@ class Kubelet:
             self._at(float(seconds), self._exit, pod)
 
     def _exit(self, pod: Json) -> None:
-        name = pod["metadata"]["name"]
-        codes = (pod["metadata"].get("annotations") or {}).get(EXITS, "0").split(",")
-        ended = self.ended.get(name, 0)
-        if self.finish(pod, int(codes[min(ended, len(codes) - 1)])):
-            self.ended[name] = ended + 1
+        notes = pod["metadata"].get("annotations") or {}
+        codes = notes.get(EXITS, "0").split(",")
+        attempts = self._ended.setdefault(pod["metadata"]["name"], [])
+        # A Pod that is made once more for the same attempt ends as the first one did.
+        attempt = tuple(notes.get(name) for name in (names.CONFIGMAP_UID, names.TASK_UID, names.TASK_ATTEMPT_ID))
+        if attempt not in attempts:
+            attempts.append(attempt)
+        self.finish(pod, int(codes[min(attempts.index(attempt), len(codes) - 1)]))
 
     def finish(self, pod: Json, code: int) -> bool:
         """The containers of a Pod end, if it still is that Pod and not told to go."""

@@ -22,7 +22,7 @@ def scenario(life: Life) -> Life:
     return life
 
 
-def live(world: World, name: str, quiet: float = 7) -> Json:
+def live(world: World, name: str, quiet: float = 25) -> Json:
     """Go through a life, until nothing was written for a while; returns what there is then."""
     SCENARIOS[name](world)
     world.settle(quiet)
@@ -30,17 +30,20 @@ def live(world: World, name: str, quiet: float = 7) -> Json:
 
 
 def runs(world: World, count: int, name: str = "f") -> None:
-    """Wait until so many Pods run."""
-    world.until(lambda: sum(pod["status"]["phase"] == "Running" for pod in _pods(world, name)) == count, 300)
+    """Wait until so many Pods run, and the status says so."""
+    world.until(lambda: _running(world, name) == count, 900)
     world.run(1.5)
 
 
-def _pods(world: World, name: str) -> list[Json]:
-    return [pod for key, pod in world.all("pods").items() if key.startswith(f"{name}-") and "deletionTimestamp" not in pod["metadata"]]
+def _running(world: World, name: str) -> int:
+    pods = {pod["metadata"]["uid"]: "deletionTimestamp" in pod["metadata"] for pod in world.all("pods").values()}
+    roles = (world.status(name).get("attemptStatus") or {}).get("taskRoleStatuses") or ()
+    tasks = [task for role in roles for task in role["taskStatuses"] if task["state"] == "AttemptRunning"]
+    return sum(pods.get(task["attemptStatus"]["podUID"]) is False for task in tasks)
 
 
 def is_in(world: World, state: str, name: str = "f") -> None:
-    world.until(lambda: world.status(name).get("state") == state, 300)
+    world.until(lambda: world.status(name).get("state") == state, 900)
 
 
 @scenario
@@ -50,7 +53,9 @@ def all_succeed(world: World) -> None:
 
 @scenario
 def tasks_and_framework_are_retried(world: World) -> None:
-    world.make({"retryPolicy": RETRY, "taskRoles": [role("a", 2, run="1", exits="200,1,1,0", task={"retryPolicy": RETRY})]})
+    roles = [role("a", 1, run="1", exits="200,1,1,0", task={"retryPolicy": RETRY}), role("b", 1, run="200")]
+    world.make({"retryPolicy": RETRY, "taskRoles": roles})
+    is_in(world, "Completed")
 
 
 @scenario
@@ -66,7 +71,8 @@ def fails_for_good(world: World) -> None:
 
 @scenario
 def conflicts_wait(world: World) -> None:
-    world.make({"retryPolicy": OFTEN, "taskRoles": [role("a", 1, run="1", exits="201,0"), role("b", 1, run="3")]})
+    world.make({"retryPolicy": OFTEN, "taskRoles": [role("a", 1, run="1", exits="201,0"), role("b", 1, run="200")]})
+    is_in(world, "Completed")
 
 
 @scenario
@@ -284,7 +290,7 @@ def a_new_template_counts_from_the_next_pod_on(world: World) -> None:
     world.make({"taskRoles": [role("a", 2, task={"retryPolicy": RETRY})]})
     runs(world, 2)
     world.edit("taskRoles/0/task/pod/spec/containers/0/image", "b")
-    world.run(1)
+    world.run(120)  # Until it counts for sure.
     world.delete("pods", "f-a-0")
     runs(world, 2)
     images = {name: pod["spec"]["containers"][0]["image"] for name, pod in world.all("pods").items()}

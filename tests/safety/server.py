@@ -40,6 +40,8 @@ class Server:
         """Requests of controllers, and those among them that want to change something."""
         self.log: list[tuple[float, str, str, int]] = []
         """What controllers have written: when, the method, the path, and the code of the answer."""
+        self.tries: list[tuple[float, str, str, bool]] = []
+        """Every request of controllers: when, the method, the path, and whether a fault met it."""
         self.fault: Callable[[Call], Fault | None] = lambda call: None
         self.before: Before = lambda method, path, body: None
         """Is told what a controller is about to write."""
@@ -130,6 +132,7 @@ class Connection(Api):
         server.calls += 1
         server.writes += method != "GET"
         fault = server.fault(Call(server.calls, server.writes if method != "GET" else 0, method, path))
+        server.tries.append((server.loop.passed, method, path, fault is not None))
         answer = self._carried_out(method, path, body, query) if fault is None or fault.stored else None
         dies_after = fault is not None and isinstance(fault.outcome, CrashAfter)
         if fault is not None and not dies_after:

@@ -25,7 +25,7 @@ from tests.safety.server import Connection, Server
 from tests.safety.virtual_time import VirtualLoop
 from tests.safety.watcher import Watcher
 
-SETTINGS = Settings(Classifier(read_failures(DEFAULT_POD_FAILURE_SPEC)[0]), conflict_delay=(6, 8))
+SETTINGS = Settings(Classifier(read_failures(DEFAULT_POD_FAILURE_SPEC)[0]), conflict_delay=(60, 90))
 RETRY = {"fancyRetryPolicy": True, "maxRetryCount": 1}
 NAMESPACE = "default"
 RESTART = 0.3

@@ -1,0 +1,60 @@
+"""Whether what would run is what was reviewed, and what holds of a Framework while its newest edit was not."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from fcompile.lower.digest import LOWERING_VERSION
+from fcompile.lower.intent import Intent, Role
+from fcontroller.decide.spec import RoleSpec, Spec, read_role
+
+
+class Verdict(NamedTuple):
+    """What the condition says, and whether an attempt may run it."""
+
+    reviewed: bool | None
+    """None: nobody said what was reviewed."""
+    reason: str
+    message: str
+    may_run: bool
+
+
+class Rules(NamedTuple):
+    """How strict the controller is told to be."""
+
+    enforce: bool = False
+    """Run nothing that differs from what its digest says was reviewed."""
+    require: bool = False
+    """Also run nothing without a digest."""
+
+
+LENIENT = Rules()
+
+
+def review(reviewed: str | None, digest: str, rules: Rules) -> Verdict:
+    """Compare the digest of what was reviewed, if there is one, with that of what would run."""
+    if reviewed == digest:
+        return Verdict(True, "DigestMatches", f"What runs was reviewed: {digest}", True)
+    enforced = rules.enforce or rules.require
+    fix = "compile it with `fcompile build`, review and apply that" + ("; until then no Pod is made of it" if enforced else "")
+    if not reviewed:
+        said = "The Framework has no digest of what was reviewed"
+        return Verdict(False if rules.require else None, "NotCompiled", f"{said}: {fix}" if rules.require else said, not rules.require)
+    version = reviewed.partition(":")[0]
+    if version[:1] == "v" and version[1:].isdecimal() and version != LOWERING_VERSION:
+        said = f"{reviewed} was reviewed, by the lowering rules {version}, and this controller has {LOWERING_VERSION}"
+        return Verdict(False, "UnknownLowering", f"{said}: use fcompile and fcontroller of one version, or {fix}", not enforced)
+    return Verdict(False, "DigestDiffers", f"What would run is {digest}, and {reviewed} was reviewed: {fix}", not enforced)
+
+
+def in_force(spec: Spec, intent: Intent) -> Spec:
+    """The spec as far as the intent that an attempt runs has its roles: their counts and policies are in no digest, and count at once.
+
+    It is the whole spec when the intent was made of it. If not, a role that the spec has lost stays as it was.
+    """
+    roles = [spec.roles.get(role.name) or _stored_role(role) for role in intent.roles]
+    return spec._replace(roles={role.name: role for role in roles})
+
+
+def _stored_role(role: Role) -> RoleSpec:
+    return read_role({"name": role.name, "taskNumber": role.task_number, **role.policies, "task": role.policies})

@@ -1,0 +1,113 @@
+"""`parameters`: what can be set in an application, with the values in its source, as Argo CD's announcements (JSON).
+
+Each name is what `generate` takes as the name of a parameter. The defaults that are announced are never sent back: they are those of
+`settings`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+from fcompile import overrides
+from fcompile.check.ours import frameworks_in
+from fcompile.check.values import mapping, sequence, text
+from fcompile.commands.argocd.generate import enter
+from fcompile.commands.argocd.repository import repository_of
+from fcompile.commands.argocd.settings import settings
+from fcompile.commands.argocd.sources import sources
+from fcompile.errors import UsageError
+from fcompile.load import Document, read
+from fcompile.load.files import may_hold_framework
+
+MOST = 500
+"""More fields than that are no form that anybody fills in."""
+Announcement = dict[str, Any]
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the announcements. What is wrong with the application is for `generate` to say."""
+    enter(arguments.folder)
+    found: list[Announcement] = []
+    try:
+        found += islice(_of_application(), MOST + 1)
+    except UsageError as error:
+        print(f"fcompile: {error}", file=sys.stderr)
+    if len(found) > MOST:
+        print(f"fcompile: only {MOST} parameters are announced; every other field of a role can be set as well", file=sys.stderr)
+    json.dump([*_GENERAL, *found[:MOST]], sys.stdout)
+    print()
+    return 0
+
+
+def _of_application() -> Iterator[Announcement]:
+    asked = settings(os.environ)
+    repository = repository_of(".", os.environ.get("ARGOCD_APP_SOURCE_PATH", ""))
+    for source in sources(repository, asked):
+        data = repository.read(source.path) if source.path else source.data
+        if may_hold_framework(data):
+            documents = (item for item in read(data, source.name) if isinstance(item, Document))
+            frameworks = [value for document in documents for _, value in frameworks_in(document.value)]
+            for framework, name, role in overrides.roles(frameworks):
+                if framework and name:
+                    yield from _of_role(f"{framework}/{name}", role)
+
+
+def _of_role(name: str, role: Any) -> Iterator[Announcement]:
+    yield _announcement(f"{name}.taskNumber", f"{name}: tasks", "How many tasks the role has", role.get("taskNumber", 1), "number")
+    spec = mapping(mapping(mapping(role, "task"), "pod"), "spec")
+    for kind in ("containers", "initContainers"):
+        for container in sequence(spec, kind):
+            label = text(container, "name")
+            if label:
+                place = f"task.pod.spec.{kind}[{label}]"
+                yield from _of_container(f"{name}.{place}", f"{name}, {label}", container)
+
+
+def _of_container(name: str, title: str, container: Any) -> Iterator[Announcement]:
+    if "image" in container:
+        yield _announcement(f"{name}.image", f"{title}: image", "The image of this container in every task", container["image"])
+    for kind in ("requests", "limits"):
+        for resource, amount in mapping(mapping(container, "resources"), kind).items():
+            step = f'["{resource}"]' if not resource.isalnum() else f".{resource}"
+            yield _announcement(f"{name}.resources.{kind}{step}", f"{title}: {kind} of {resource}", "For each task", amount)
+
+
+def _announcement(name: str, title: str, tooltip: str, value: Any, item_type: str = "") -> Announcement:
+    said = {"name": name, "title": title, "tooltip": tooltip, "collectionType": "string", "string": "" if value is None else str(value)}
+    return {**said, "itemType": item_type} if item_type else said
+
+
+_GENERAL: tuple[Announcement, ...] = (
+    _announcement("pods", "show the expected Pods", "Compare the Pods that run with those that were reviewed", "false", "boolean"),
+    _announcement("pods-per-role", "expected Pods of a role", "At most so many are shown", "50", "number"),
+    _announcement("strict", "strict", "Take warnings for errors", "false", "boolean"),
+    _announcement("allow-empty", "allow no Framework at all", "Else an application without Frameworks is an error", "false", "boolean"),
+    _announcement("kubernetes-version", "Kubernetes version", "What is checked for; by default that of the cluster", ""),
+    {
+        "name": "set",
+        "title": "fields of roles",
+        "tooltip": "[framework/]role.field: value, for any field of a role",
+        "collectionType": "map",
+        "map": {},
+    },
+    {
+        "name": "values-files",
+        "title": "values files",
+        "tooltip": "For a Helm chart, in their order",
+        "collectionType": "array",
+        "array": [],
+    },
+    {
+        "name": "helm-parameters",
+        "title": "Helm values",
+        "tooltip": "For a Helm chart, over its values files",
+        "collectionType": "map",
+        "map": {},
+    },
+)

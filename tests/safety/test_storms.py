@@ -1,0 +1,64 @@
+"""Row 7: whatever the API server answers, one to ten times in a row, all comes to its end, and nothing is tried faster than agreed."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from itertools import pairwise
+
+import pytest
+
+from fcontroller.act.actions import backoff
+from fcontroller.memory_api import Call, Fault
+from fcontroller.memory_api.answers import failure
+from tests.safety import tally
+from tests.safety.scenarios import SCENARIOS, live
+from tests.safety.world import World
+
+KINDS: dict[str, Callable[[], Fault]] = {
+    "409": lambda: Fault((409, failure(409, "Conflict", "the object has been modified"))),
+    "422": lambda: Fault((422, failure(422, "Invalid", "spec.x: Invalid value"))),
+    "429": Fault.too_many,
+    "500": Fault.internal_error,
+    "timeout": lambda: Fault.timeout(stored=True),
+    "lost": lambda: Fault.lost(stored=True),
+    "never sent": Fault.lost,
+}
+LONGER = 400
+"""Seconds: longer than the longest storm that meets a list."""
+
+
+@pytest.mark.parametrize("length", range(1, 11))
+@pytest.mark.parametrize("kind", KINDS)
+def test_storms(kind: str, length: int) -> None:
+    offset = list(KINDS).index(kind) * 10 + length
+    for number, name in enumerate(SCENARIOS):
+        if not tally.is_full() and (number + offset) % 10:
+            continue
+        with World() as calm:
+            expected = live(calm, name)
+        begin = 1 + (7 * number + offset) % calm.server.calls
+        with World() as world:
+            world.server.fault = lambda call, begin=begin: _storm(call, begin, length, kind)  # type: ignore[misc]
+            assert live(world, name, LONGER) == expected, (name, begin)
+        held_back(world)
+        tally.add("storms")
+
+
+def held_back(world: World) -> None:
+    """Look whether what was refused again and again was tried more and more slowly. Pods that are made have no path of their own."""
+    tries: dict[tuple[str, str], list[tuple[float, bool]]] = defaultdict(list)
+    for time, method, path, failed in world.server.tries:
+        if method == "DELETE" or path.endswith("/status"):
+            tries[method, path].append((time, failed))
+    for what, times in tries.items():
+        failures = 0
+        for (before, failed), (now, _) in pairwise(times):
+            failures = failures + 1 if failed else 0
+            assert not failures or now - before >= backoff(failures), (what, failures)
+
+
+def _storm(call: Call, begin: int, length: int, kind: str) -> Fault | None:
+    if kind == "422" and call.method == "POST" and call.path.endswith("/pods"):
+        return None  # Such a Pod will never be: `a_pod_is_refused` is that life.
+    return KINDS[kind]() if begin <= call.number < begin + length else None
