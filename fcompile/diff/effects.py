@@ -19,8 +19,6 @@ class Effect(StrEnum):
     """Nothing that runs changes."""
     ON_THE_FLY = "on-the-fly"
     """It is so as soon as the controller sees it, in the attempt that runs."""
-    BY_HAND = "by-hand"
-    """The controller leaves what is there as it is; somebody has to delete it."""
     NEXT_RETRY = "next-retry"
     """Pods that run keep what they have; a task's next attempt has the new one."""
     NEW_ATTEMPT = "new-attempt"
@@ -131,9 +129,7 @@ def of_scale(before: int, after: int, state: State) -> Verdict:
         return Verdict(Effect.ON_THE_FLY, "nothing runs yet: the attempt begins like this")
     if before == after:
         return Verdict(Effect.NOTHING, "the role has no task")
-    return Verdict(
-        Effect.ON_THE_FLY, "the Framework is rescaled" if after > before else "the Framework is rescaled, from the tail of the role"
-    )
+    return Verdict(Effect.ON_THE_FLY, "the Framework is rescaled")
 
 
 def of_pod(stay: int, retry: Mapping[str, Any], framework_retry: Mapping[str, Any], state: State) -> Verdict:
@@ -162,15 +158,10 @@ def of_pod(stay: int, retry: Mapping[str, Any], framework_retry: Mapping[str, An
 
 def of_service(before: Any, after: Any, state: State) -> Verdict:
     """The Service of a role."""
-    if state in (*_OVER, State.STOPS):
-        return Verdict(Effect.NOTHING, _OVER.get(state, _STOPS))
-    if before is None or state is State.WAITS:
-        if state is State.ENDS:
-            return Verdict(Effect.NEW_ATTEMPT, _ENDS)
-        return Verdict(Effect.ON_THE_FLY, "the Service is created")
-    if after is None:
-        return Verdict(Effect.BY_HAND, "the Service stays until the Framework is deleted: delete it by hand")
-    return Verdict(Effect.BY_HAND, "the Service stays as it is: delete it by hand, and the next edit or attempt creates the new one")
+    if state is State.WAITS:
+        return Verdict(Effect.ON_THE_FLY, "nothing runs yet: the attempt begins like this")
+    what = "created" if before is None else "deleted" if after is None else "changed"
+    return _in_attempt(state) or Verdict(Effect.ON_THE_FLY, f"the Service is {what}")
 
 
 _STOPS = "the Framework is told to stop"

@@ -110,7 +110,7 @@ def _changes(before: Side, after: Side) -> Iterator[Change]:
     yield from _own(old, new, state)
     old_roles = {role.name: role for role in before.compiled.intent.roles}
     new_roles = {role.name: role for role in after.compiled.intent.roles}
-    context = _Context(before, after, state)
+    context = _Context(after, state)
     for name in [*old_roles, *(name for name in new_roles if name not in old_roles)]:
         yield from context.role(name, old_roles.get(name), new_roles.get(name))
 
@@ -142,12 +142,11 @@ def _metadata(framework: Mapping[str, Any]) -> dict[str, Any]:
 class _Context:
     """What the changes of all roles depend on."""
 
-    def __init__(self, before: Side, after: Side, state: State) -> None:
+    def __init__(self, after: Side, state: State) -> None:
         self.state = state
         self.framework = after.compiled.intent.framework
         self.namespace = after.compiled.namespace
         self.retry_policy = after.compiled.intent.retry_policy
-        self.ran = _has_run(before, state)
         self.filled = {path[2:] for path in after.compiled.filled if path[:1] == ("spec",) and len(path) > 2}
         self.places = {role.name: place for place, role in enumerate(after.compiled.intent.roles)}
 
@@ -211,7 +210,7 @@ class _Context:
     def _service(self, name: str, old: Any, new: Any) -> Iterator[Change]:
         if old == new:
             return
-        verdict = effects.of_service(old if self.ran else None, new, self.state)
+        verdict = effects.of_service(old, new, self.state)
         if old is None or new is None:
             yield Change(
                 name, "service", "service", ABSENT if old is None else _ports(old), ABSENT if new is None else _ports(new), *verdict
@@ -223,13 +222,6 @@ class _Context:
     def _pods(self, role: str, first: int, end: int, what: str) -> Pods:
         index = f"{{{first}..{end - 1}}}" if end - first > 1 else str(first)
         return Pods(names.pod_name(self.framework, role, index), end - first, what)
-
-
-def _has_run(before: Side, state: State) -> bool:
-    """Whether there can be Services of an earlier attempt."""
-    status = before.status if isinstance(before.status, dict) else {}
-    retries = status.get("retryPolicyStatus")
-    return state is not State.WAITS or bool(isinstance(retries, dict) and retries.get("totalRetriedCount"))
 
 
 def _ports(service: Mapping[str, Any]) -> str:

@@ -23,7 +23,6 @@ MARKS = {
     Effect.ON_THE_FLY: "🟢",
     Effect.NEXT_RETRY: "🟡",
     Effect.NEW_ATTEMPT: "🟠",
-    Effect.BY_HAND: "🟣",
     Effect.REFUSED: "🔴",
 }
 
@@ -60,8 +59,7 @@ def _body(framework: FrameworkDiff) -> Iterator[str]:
     if framework.kind != "changed":
         yield f"\nTasks: {', '.join(map(words.size, framework.roles)) or 'none'}\n"
     for group in words.groups(framework):
-        title = words.TITLES[group.effect]
-        yield f"\n{MARKS[group.effect]} **{title[0].upper()}{title[1:]}**: {_plain(group.reason)}.\n"
+        yield f"\n{MARKS[group.effect]} **{words.sentence(words.TITLES[group.effect])}**: {_plain(group.reason)}.\n"
         for part in group.parts:
             yield from _changes(part.changes)
             if part.pods:

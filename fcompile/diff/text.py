@@ -18,7 +18,6 @@ _COLORS = {
     Effect.ON_THE_FLY: "1;32",
     Effect.NEXT_RETRY: "1;33",
     Effect.NEW_ATTEMPT: "1;35",
-    Effect.BY_HAND: "1;35",
     Effect.REFUSED: "1;31",
 }
 _BOLD, _DIM, _OLD, _NEW = "1", "2", "31", "32"

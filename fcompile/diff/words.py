@@ -20,7 +20,6 @@ TITLES = {
     Effect.ON_THE_FLY: "applied on the fly",
     Effect.NEXT_RETRY: "applied to a task when it is retried",
     Effect.NEW_ATTEMPT: "needs a new attempt",
-    Effect.BY_HAND: "stays until somebody deletes it",
     Effect.REFUSED: "refused by the API server",
 }
 _SHORT = {
@@ -28,7 +27,6 @@ _SHORT = {
     Effect.ON_THE_FLY: "on the fly",
     Effect.NEXT_RETRY: "on retries",
     Effect.NEW_ATTEMPT: "in a new attempt",
-    Effect.BY_HAND: "by hand",
     Effect.REFUSED: "refused",
 }
 DONE = {
@@ -203,6 +201,11 @@ def summary(result: Result) -> str:
     if wrong:
         parts.append(f"{counted(wrong, 'Framework')} {'runs' if wrong == 1 else 'run'} other than expected")
     return "; ".join(parts) + "."
+
+
+def sentence(text: str) -> str:
+    """The text with a capital letter first."""
+    return text[:1].upper() + text[1:]
 
 
 def counted(number: int, noun: str) -> str:

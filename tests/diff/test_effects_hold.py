@@ -291,8 +291,10 @@ def service(ports: list[int], count: int = 1) -> Json:
 def test_services() -> None:
     none, one, other = spec(role(count=1, retry=3)), spec(service([80])), spec(service([81]))
     assert effects(none, one)["worker: service"] == "on-the-fly"
-    assert set(effects(one, other).values()) == {"by-hand"}
-    assert effects(one, none)["worker: service"] == "by-hand"
+    assert set(effects(one, other).values()) == {"on-the-fly"}
+    assert effects(one, none)["worker: service"] == "on-the-fly"
+    assert set(effects(one, other, {"state": "AttemptDeleting"}).values()) == {"new-attempt"}
+    assert set(effects(one, other, {"state": "Completed"}).values()) == {"nothing"}
 
     async def work(edited: Edited) -> None:
         async def ports() -> Any:
@@ -300,17 +302,9 @@ def test_services() -> None:
             return [port["port"] for port in answer.body["spec"]["ports"]] if answer.ok else None
 
         pods = await edited.seen()
-        await edited.edit(one)
-        assert (await ports(), await edited.seen()) == ([80], pods)
-        await edited.edit(other)
-        assert (await ports(), await edited.seen()) == ([80], pods)
-        await edited.edit(none)
-        assert (await ports(), await edited.seen()) == ([80], pods)
-        await edited.made.api.request(
-            "DELETE", path_of("services", "default", "train-worker"), {"apiVersion": "v1", "kind": "DeleteOptions"}
-        )
-        await edited.edit(other)
-        assert await ports() == [81]
+        for after, wanted in ((one, [80]), (other, [81]), (none, None)):
+            await edited.edit(after)
+            assert (await ports(), await edited.seen()) == (wanted, pods)
 
     play(none, work)
 
