@@ -46,11 +46,17 @@ class Lease:
         self._until = float("-inf")
         self._seen: tuple[str, float] = ("", float("-inf"))
         """The version of somebody else's lease, and when it was first seen."""
+        self._answered = float("-inf")
 
     @property
     def held(self) -> bool:
         """Whether this process leads, and may act."""
         return self._clock() < self._until
+
+    @property
+    def in_touch(self) -> bool:
+        """Whether the API server has answered lately, so that this process can lead when it is its turn."""
+        return self._clock() < self._answered + 2 * self._duration
 
     async def acquire(self) -> None:
         """Wait until this process leads."""
@@ -77,6 +83,7 @@ class Lease:
         began = self._clock()  # The lease runs from before the write: it may have been stored at once and answered late.
         try:
             found = await self._read()
+            self._answered = self._clock()
             taken = await self._create() if found is None else self._is_free(found) and await self._write(found, self._spec(found["spec"]))
         except Unreachable:
             return False

@@ -10,7 +10,7 @@ from fcompile.model import names
 from fcontroller.act.services import essence
 from fcontroller.api import Json, Part, collection
 from fcontroller.decide import observed
-from fcontroller.decide.sync import Key
+from fcontroller.decide.sync import POD_DELETION, Key
 from fcontroller.observe.watch import Follower
 from fcontroller.outside import Outside
 from fcontroller.runner import Runner
@@ -29,8 +29,9 @@ class Controller:
         """By the Framework's name."""
         self._pods: dict[Name, dict[Key, observed.Pod]] = {}
         self._services: dict[Name, dict[str, Json]] = {}
+        snapshots = POD_DELETION in outside.settings.snapshots
         self._owned = [
-            self._follow("pods", namespace, self._all_pods, self._pod, Part.POD),
+            self._follow("pods", namespace, self._all_pods, self._pod, Part.WHOLE if snapshots else Part.POD),
             self._follow("configmaps", namespace, self._all_config_maps, self._config_map, Part.METADATA),
         ]
         self._of_services = self._follow("services", namespace, self._all_services, self._service, Part.WHOLE)
@@ -42,17 +43,31 @@ class Controller:
         """Follow what Frameworks own."""
         return Follower(self.outside.api, collection(kind, namespace), replaced, changed, selector=names.FRAMEWORK_NAME, part=part)
 
+    @property
+    def followers(self) -> tuple[Follower, ...]:
+        """In the order in which they begin."""
+        return (*self._owned, self._of_services, self._frameworks)
+
+    @property
+    def ready(self) -> bool:
+        """Whether everything has been seen once."""
+        return self._frameworks.listed.is_set()
+
     async def run(self) -> None:
         """Run until cancelled."""
         try:
             async with asyncio.TaskGroup() as followers:
-                for follower in (*self._owned, self._of_services, self._frameworks):
+                for follower in self.followers:
                     # Frameworks come last: none is looked at before its objects are known.
                     followers.create_task(follower.run())
                     await follower.listed.wait()
         finally:
             for runner in self.runners.values():
                 runner.stop()
+
+    async def finish(self, seconds: float) -> None:
+        """After `run` was cancelled: let what is under way come to its end, and store it. What takes longer is given up."""
+        await asyncio.gather(*[runner.finish(seconds) for runner in self.runners.values()])
 
     def _framework(self, event: str, framework: Json) -> None:
         name = _name(framework)
@@ -64,6 +79,8 @@ class Controller:
             self._forget(name)
             runner = None
         if event == "DELETED":
+            if not _is_anothers(framework):
+                self.outside.report.framework_deleted(framework)
             return
         if runner is None:
             self._begin(framework)
@@ -87,8 +104,10 @@ class Controller:
 
     def _all_frameworks(self, frameworks: list[Json]) -> None:
         for name in self.runners.keys() - {_name(framework) for framework in frameworks}:
-            self.runners.pop(name).stop()
+            gone = self.runners.pop(name)
+            gone.stop()
             self._forget(name)
+            self.outside.report.framework_deleted(gone.framework)
         for framework in frameworks:
             self._framework("MODIFIED", framework)
 
@@ -141,6 +160,8 @@ class Controller:
         key = _task_of(pod)
         if key is None:
             return
+        if event == "DELETED":
+            self.outside.report.pod_deleted(pod)
         name = _framework_of(pod)
         pods = self._pods.setdefault(name, {})
         seen = None if event == "DELETED" else observed.pod(pod)

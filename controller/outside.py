@@ -8,6 +8,7 @@ from typing import NamedTuple
 from fcontroller.api import Api, Json
 from fcontroller.decide.review import LENIENT, Rules
 from fcontroller.decide.sync import Settings
+from fcontroller.report import Report
 
 
 class Outside(NamedTuple):
@@ -22,5 +23,6 @@ class Outside(NamedTuple):
     """From the code, reason and message of a refusal to create a Pod: the completion of the attempt, or None to try again."""
     rules: Rules = LENIENT
     """Whether anything runs that was not reviewed."""
+    report: Report = Report()
     dry_run: bool = False
     """Nothing is stored: a Framework that changes is begun with anew."""

@@ -7,7 +7,7 @@ and nothing more is decided about it; many tasks' actions are under way at a tim
 from __future__ import annotations
 
 import asyncio
-import contextlib
+import time
 import uuid
 from collections import deque
 from collections.abc import Callable, Coroutine
@@ -25,7 +25,7 @@ from fcontroller.act.services import Services
 from fcontroller.act.stamp import Stamps
 from fcontroller.api import Json, Unreachable
 from fcontroller.decide import observed
-from fcontroller.decide.conditions import INTENT_REVIEWED, set_condition, set_services
+from fcontroller.decide.conditions import INTENT_REVIEWED, set_completed, set_condition, set_services
 from fcontroller.decide.framework import sync_framework
 from fcontroller.decide.review import in_force, review
 from fcontroller.decide.spec import Spec, read_spec
@@ -86,6 +86,16 @@ class Runner:
         else:
             self._start(self._begin(framework))
 
+    @property
+    def waiting(self) -> int:
+        """Actions that wait until others are done."""
+        return len(self._queue)
+
+    @property
+    def acting(self) -> int:
+        """Actions that are carried out."""
+        return self._workers
+
     # What was seen
 
     def seen_framework(self, framework: Json) -> None:
@@ -131,6 +141,13 @@ class Runner:
             if handle is not None:
                 handle.cancel()
 
+    async def finish(self, seconds: float) -> None:
+        """After `stop`: wait for what is under way, and store what has come of it: the next one to lead goes on from there."""
+        if self.running:
+            await asyncio.wait(self.running, timeout=seconds)
+        if self.status is not None and await self.saver.finish(self.status):
+            self.outside.report.stored(self.framework, self.status.take_moves())
+
     # Deciding
 
     async def _begin(self, framework: Json) -> None:
@@ -158,11 +175,14 @@ class Runner:
         self._look = None
         if not self._begun or (self.stamps is None and not self._spec_is_in_force()):
             return
+        began, state = time.perf_counter(), None if self.status is None else self.status.state
         keys, self._dirty = self._dirty, set()
         sync = self._sync()
         self.status = sync.status
         settled = sync.status.settled
         sync_framework(sync, keys)
+        if sync.status.state == COMPLETED and state != COMPLETED:
+            set_completed(sync.status, self.framework["metadata"]["generation"], sync.now)
         if sync.status.settled != settled:
             self._dirty = None  # Other tasks than before, or a new attempt.
         elif not sync.looked_at_tasks:
@@ -176,6 +196,10 @@ class Runner:
         runs = sync.status.state in CREATED and not sync.deleting
         self.services.keep(self.stamps.intent if runs and self.stamps else None, self.framework)
         self.saver.see(sync.status, self._stored)
+        ended, sync.status.ended = sync.status.ended, []
+        for each in ended:
+            self.outside.report.ended(self.framework, each)
+        self.outside.report.looked(time.perf_counter() - began)
 
     def _spec_is_in_force(self) -> bool:
         """While an attempt runs, a new spec counts only when the attempt's ConfigMap holds its intent."""
@@ -201,19 +225,15 @@ class Runner:
         generation = framework["metadata"]["generation"]
         said = (verdict.reviewed, verdict.reason, verdict.message)
         if set_condition(self.status, INTENT_REVIEWED, *said, generation, self.outside.now()) and verdict.reviewed is False:
-            self._start(self._warn(verdict.reason, verdict.message))
+            self.outside.report.warn(self.framework, verdict.reason, verdict.message)
         return verdict.may_run
 
     def _report_services(self, taken: list[str], refused: str) -> None:
         assert self.status is not None
         wrong = set_services(self.status, taken, refused, self.framework["metadata"]["generation"], self.outside.now())
         if wrong:
-            self._start(self._warn(*wrong))
+            self.outside.report.warn(self.framework, *wrong)
         self.poke()
-
-    async def _warn(self, reason: str, message: str) -> None:
-        with contextlib.suppress(Failed, Unreachable):
-            await actions.create_event(self.outside.api, self.framework, reason, message, self.outside.now())
 
     def _sync(self) -> Sync:
         config_map = None if self.config_map is None else observed.config_map(self.config_map)
@@ -247,12 +267,14 @@ class Runner:
     def _stored(self, framework: Json | None, superseded: bool) -> None:
         """The status was stored, with this Framework, or what is stored is not known here; None: the Framework is gone."""
         if framework is None or superseded:
+            stopped = self.stopped
             self.stop()
-            if framework is not None:
+            if framework is not None and not stopped:
                 self._begin_again(framework)
             return
-        self.seen_framework(framework)  # Its spec may have changed meanwhile, and the watch says nothing new then.
         assert self.status is not None
+        self.outside.report.stored(framework, self.status.take_moves())
+        self.seen_framework(framework)  # Its spec may have changed meanwhile, and the watch says nothing new then.
         waiting, self.status.waiting = self.status.waiting, set()
         self.poke(*waiting)
 
@@ -287,8 +309,9 @@ class Runner:
             # Meanwhile the attempt may have gone, and its tasks with it: what was done for them means nothing to those that came after.
             if result is not None and self._about(key) is about:
                 result(self._sync())
-        except (Failed, Unreachable):
-            pass
+        except (Failed, Unreachable) as error:
+            code = error.code if isinstance(error, Failed) else 0
+            self.outside.report.refused(self.framework, key, code, str(error), self._failures.get(key, 0) + 1)
         if self._decided(key) != decided:
             self._failures.pop(key, None)
             self._done(key)

@@ -6,7 +6,6 @@ import json
 
 from fcontroller.api import Answer, Api, Json, Part, collection, path_of
 from fcontroller.decide.observed import controller_of
-from fcontroller.decide.status import to_time
 
 _FIRST_DELAY, _LONGEST_DELAY = 0.05, 60.0
 
@@ -96,23 +95,3 @@ async def remove(api: Api, path: str, owner: str) -> None:
         raise Failed(found)
     if controller_of(found.body["metadata"]) == owner:
         await delete(api, path, found.body["metadata"]["uid"], confirm=True)
-
-
-async def create_event(api: Api, framework: Json, reason: str, message: str, now: float) -> None:
-    """Warn of something with a Kubernetes Event about the Framework."""
-    metadata, time = framework["metadata"], to_time(now)
-    about = {"apiVersion": framework["apiVersion"], "kind": framework["kind"]}
-    event = {
-        "apiVersion": "v1",
-        "kind": "Event",
-        "metadata": {"name": f"{metadata['name']}.{reason.lower()}.{int(now * 1000):x}", "namespace": metadata["namespace"]},
-        "involvedObject": {**about, **{key: metadata[key] for key in ("name", "namespace", "uid", "resourceVersion")}},
-        "type": "Warning",
-        "reason": reason,
-        "message": message,
-        "source": {"component": "fcontroller"},
-        "firstTimestamp": time,
-        "lastTimestamp": time,
-        "count": 1,
-    }
-    _taken(await api.request("POST", collection("events", metadata["namespace"]), event))

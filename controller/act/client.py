@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any
 
 import aiohttp
@@ -25,11 +25,20 @@ _AUTHORIZED_FOR = 10
 _METADATA = "application/json;as=PartialObjectMetadata{};g=meta.k8s.io;v=v1,application/json"
 
 
+Called = Callable[[str, str, int, float], None]
+"""Is told of each request: its method (WATCH for a watch), path, status code (0: no answer came) and how many seconds it took."""
+
+
+def _nobody(method: str, path: str, code: int, seconds: float) -> None:
+    pass
+
+
 class Client(Api):
     """One API server, as one user."""
 
-    def __init__(self, configuration: Any) -> None:
+    def __init__(self, configuration: Any, called: Called | None = None) -> None:
         """:param configuration: a `kubernetes.client.Configuration`, as its `config` module loads it."""
+        self._called = called or _nobody
         self._configuration = configuration
         context = ssl.create_default_context(cafile=configuration.ssl_ca_cert)
         if not configuration.verify_ssl:
@@ -70,15 +79,19 @@ class Client(Api):
     ) -> tuple[Answer, float]:
         """The answer, and how many seconds to wait if the server is too busy."""
         headers = {**self._authorization(), **headers}
+        began, code = time.perf_counter(), 0
         try:
             async with self._session.request(method, path, data=data, params=query, headers=headers) as response:
                 text = await response.read()
+                code = response.status
                 if response.status == 401:
                     self._authorized_until = 0.0
                 body = decode.answer(text, part if response.status == 200 else Part.WHOLE)
                 return Answer(response.status, body), _seconds(response.headers.get("Retry-After"))
         except (TimeoutError, aiohttp.ClientError, Unreadable) as error:
             raise Unreachable(f"{method} {path}: {error or type(error).__name__}") from error
+        finally:
+            self._called(method, path, code, time.perf_counter() - began)
 
     async def watch(self, path: str, query: Mapping[str, str], part: Part = Part.WHOLE) -> AsyncIterator[Json]:
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=_REQUEST_TIMEOUT, sock_read=_SILENCE)
@@ -86,6 +99,7 @@ class Client(Api):
         headers = {**self._authorization(), "Accept": _accept(part)}
         try:
             async with self._session.get(path, params=parameters, headers=headers, timeout=timeout) as response:
+                self._called("WATCH", path, response.status, 0)
                 if response.status != 200:
                     yield {"type": "ERROR", "object": decode.answer(await response.read(), Part.WHOLE)}
                     return
@@ -121,10 +135,10 @@ class NoServer(Exception):
     """Nothing says where the API server is, or what says it is wrong."""
 
 
-def from_kubeconfig(path: str | None = None, context: str | None = None, address: str = "") -> Client:
+def from_kubeconfig(path: str | None = None, context: str | None = None, address: str = "", called: Called | None = None) -> Client:
     """The API server of a kubeconfig (default: KUBECONFIG or ~/.kube/config), or, in a Pod, that of the cluster around it. Raises NoServer.
 
-    :param address: where the server is instead; without a kubeconfig it is asked as nobody in particular.
+    :param address: where the server is instead; without a kubeconfig it is asked as nobody in particular. :param called: as for `Client`.
     """
     from kubernetes import client, config
 
@@ -139,7 +153,7 @@ def from_kubeconfig(path: str | None = None, context: str | None = None, address
     except OSError as error:
         raise NoServer(f"{error.filename}: {error.strerror}") from None
     configuration.host = address or configuration.host
-    return Client(configuration)
+    return Client(configuration, called)
 
 
 def _around(configuration: Any) -> None:

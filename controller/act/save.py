@@ -7,6 +7,7 @@ must not undo what is stored either. So a status is only stored over one that is
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import time
 from collections.abc import Callable, Coroutine
@@ -99,6 +100,16 @@ class Saver:
         self.writes += 1
         status.stored = revision
         return stored(self._known, False)
+
+    async def finish(self, status: Status) -> bool:
+        """Store the status once more when it has changed; whether that was so. To be called after `stop`."""
+        revision = status.revision
+        if self._writing or status.stored == revision:
+            return False
+        with contextlib.suppress(Failed, Unreachable, Superseded):
+            if await self._try(status) or await self._try(status):
+                status.stored = revision
+        return status.stored == revision
 
     async def _try(self, status: Status) -> bool:
         """Whether the status was stored; if not, the Framework has changed, and is known now as it is."""

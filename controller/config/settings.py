@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from fcontroller.decide.sync import SNAPSHOTS
+
 Value = str | int | float | bool
 
 LEVELS = ("debug", "info", "warning", "error")
@@ -115,6 +117,11 @@ class Config(NamedTuple):
     on_task_retry: bool = True
     on_task_deletion: bool = True
     on_pod_deletion: bool = False
+
+    @property
+    def snapshots(self) -> frozenset[str]:
+        """When an object is logged as it is."""
+        return frozenset(trigger for trigger in SNAPSHOTS if getattr(self, _words(trigger, "_")))
 
 
 def wrong(setting: Setting, value: object) -> str | None:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from typing import Final
 
 from fcontroller.decide.status import Json, Status, to_time
+
+_REASON: Final = re.compile(r"[A-Za-z]([A-Za-z0-9_,:]{0,1022}[A-Za-z0-9_])?")
+"""What Kubernetes takes for the reason of a condition; phrases come from the configuration."""
 
 INTENT_REVIEWED = "IntentReviewed"
 """Whether the attempt runs what the digest annotation says was reviewed. Unknown: the Framework has no such annotation."""
@@ -30,6 +35,22 @@ def set_services(status: Status, taken: Sequence[str], refused: str, generation:
     fine = not taken and not refused
     changed = set_condition(status, SERVICES_MADE, fine, reason, message, generation, now)
     return (f"Service{reason}", message) if changed and not fine else None
+
+
+COMPLETED = "Completed"
+"""The Framework has come to its end, whichever: what `kubectl wait` can wait for."""
+SUCCEEDED = "Succeeded"
+"""Whether it was a good one. Not there before."""
+
+
+def set_completed(status: Status, generation: int, now: float) -> None:
+    """Say that the Framework has come to its end, and how."""
+    completion = status.attempt.completion
+    assert completion is not None
+    phrase, message = str(completion["phrase"]), f"{completion['code']} {completion['phrase']}".rstrip()
+    reason = phrase if _REASON.fullmatch(phrase) else completion["type"]["name"]
+    set_condition(status, COMPLETED, True, reason, message, generation, now)
+    set_condition(status, SUCCEEDED, completion["type"]["name"] == "Succeeded", reason, message, generation, now)
 
 
 def set_condition(status: Status, kind: str, value: bool | None, reason: str, message: str, generation: int, now: float) -> bool:

@@ -25,7 +25,7 @@ from fcontroller.decide.states import (
     PREPARING,
 )
 from fcontroller.decide.status import Attempt, Json
-from fcontroller.decide.sync import CreateConfigMap, DeleteConfigMap, DeleteFramework, Key, RemoveConfigMap, Sync
+from fcontroller.decide.sync import FRAMEWORK_RETRY, CreateConfigMap, DeleteConfigMap, DeleteFramework, Key, RemoveConfigMap, Sync
 from fcontroller.decide.task import sync_task
 
 STOP_REQUESTED = "The Framework is to be stopped"
@@ -136,12 +136,13 @@ def _retry_or_complete(sync: Sync) -> None:
         status.retries.delay = sync.random_delay(*sync.settings.conflict_delay) if decision.conflict else 0
         status.touch()
     if stopped or sync.due(status.transition_time, status.retries.delay):
+        sync.keep(FRAMEWORK_RETRY)
         status.retries.total += 1
         status.retries.accountable += decision.accountable
         status.retries.delay = None
+        status.move(states.FRAMEWORK_RETRIED, sync.now, decision.kind)
         status.attempt = Attempt(status.retries.total, names.config_map_name(sync.name), sync.now)
         status.roles = [sync.new_role(role.name, role.task_number) for role in sync.spec.roles.values()]
-        status.move(states.FRAMEWORK_RETRIED, sync.now)
         status.settled = status.revision
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from fcontroller.decide.codes import SCALED_DOWN
 from fcontroller.decide.states import ATTEMPT_COMPLETED, COMPLETED, COMPLETING
 from fcontroller.decide.status import Role, Task
-from fcontroller.decide.sync import Sync
+from fcontroller.decide.sync import TASK_DELETION, Sync
 
 
 def rescale(sync: Sync) -> bool:
@@ -69,6 +69,7 @@ def _compact(sync: Sync) -> bool:
         spec = sync.spec.roles.get(role.name)
         wanted = spec.task_number if spec else 0
         while len(role.tasks) > wanted and _is_done(sync, role.tasks[-1]):
+            sync.keep(TASK_DELETION, role, role.tasks[-1])
             role.count(role.tasks.pop(), -1)
             sync.status.touch()
         if spec is None and not role.tasks:
@@ -78,6 +79,7 @@ def _compact(sync: Sync) -> bool:
             continue
         for index in range(min(len(role.tasks), wanted) - 1, -1, -1):
             if _is_done(sync, role.tasks[index]):
+                sync.keep(TASK_DELETION, role, role.tasks[index])
                 role.count(role.tasks[index], -1)
                 role.tasks[index] = sync.new_task(role.name, index)
                 replaced = True

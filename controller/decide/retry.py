@@ -20,6 +20,11 @@ class RetryDecision(NamedTuple):
     conflict: bool = False
     """Whether to wait for a random time, so that those who got into each other's way do not meet again."""
 
+    @property
+    def kind(self) -> str:
+        """In a word, for those who count retries."""
+        return "accountable" if self.accountable else "conflict" if self.conflict else "transient"
+
 
 def retry_decision(policy: RetryPolicy, accountable_retries: int, completion: Mapping[str, Any]) -> RetryDecision:
     """What the policy says to an attempt that ended with a completion status, after so many accountable retries."""

@@ -12,7 +12,7 @@ from calendar import timegm
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from fcontroller.decide.states import ATTEMPT_COMPLETED, COMPLETED, CREATION_PENDING, RUNNING, Move
 
@@ -164,10 +164,39 @@ class Role:
         return self.failed + self.succeeded
 
 
+class Moved(NamedTuple):
+    """A move that was made: of a task, or of the Framework."""
+
+    revision: int
+    """With which it is stored."""
+    move: Move
+    source: str
+    attempt: Attempt
+    """Of a retry: the attempt that has ended."""
+    retry: str = ""
+    """What kind of retry it is (`RetryDecision.kind`)."""
+    role: Role | None = None
+    task: Task | None = None
+    """Both None: the Framework itself has moved."""
+
+
+class Ended(NamedTuple):
+    """A Framework or a task as it was before it began anew or went, for the history."""
+
+    trigger: str
+    """Of `sync.SNAPSHOTS`."""
+    value: Json
+    """Its status."""
+    attempt: Attempt
+    """The Framework's."""
+    role: Role | None = None
+    """Of a task; None: it is the Framework."""
+
+
 class Status(Life):
     """A Framework's status, and its current attempt."""
 
-    __slots__ = ("attempt", "attempt_known", "moved", "others", "revision", "roles", "settled", "stored", "waiting")
+    __slots__ = ("attempt", "attempt_known", "ended", "moved", "moves", "others", "revision", "roles", "settled", "stored", "waiting")
 
     def __init__(self, config_map_name: str, now: float) -> None:
         super().__init__(now)
@@ -184,6 +213,10 @@ class Status(Life):
         """The revision in which the uid of the attempt's ConfigMap came in."""
         self.waiting: set[tuple[str, int]] = set()
         """Tasks that have something to do as soon as their state is stored."""
+        self.moves: list[Moved] = []
+        """In order, until `take_moves`."""
+        self.ended: list[Ended] = []
+        """Until somebody takes them out. All of it was stored before."""
         self.attempt = Attempt(0, config_map_name, now)
 
     def role(self, name: str) -> Role | None:
@@ -201,19 +234,29 @@ class Status(Life):
         self.revision += 1
         return self.revision
 
-    def move(self, move: Move, now: float) -> None:
+    def move(self, move: Move, now: float, retry: str = "") -> None:
         """Move the Framework, unless it is there already."""
-        if self.state != move.target:
+        source = self.state
+        if source != move.target:
             self.enter(move, self.attempt, now)
             self.changed = self.moved = self.touch()
+            self.moves.append(Moved(self.revision, move, source, self.attempt, retry))
 
-    def move_task(self, role: Role, task: Task, move: Move, now: float) -> None:
+    def move_task(self, role: Role, task: Task, move: Move, now: float, retry: str = "") -> None:
         """Move a task, unless it is there already."""
-        if task.state != move.target:
+        source = task.state
+        if source != move.target:
             role.count(task, -1)
             task.enter(move, task.attempt, now)
             role.count(task, 1)
             task.changed = self.moved = self.touch()
+            self.moves.append(Moved(self.revision, move, source, task.attempt, retry, role, task))
+
+    def take_moves(self) -> list[Moved]:
+        """The moves that the API server has and that were not taken before."""
+        taken = [moved for moved in self.moves if moved.revision <= self.stored]
+        self.moves = self.moves[len(taken) :]
+        return taken
 
 
 def task_counts(status: Status) -> Mapping[str, int]:

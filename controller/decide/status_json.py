@@ -99,11 +99,12 @@ def _task_to_text(task: Task) -> str:
         *(task.index, task.instance_uid, task.deletion_pending),
     )
     if task.text is None or task.text[0] != content:
-        task.text = content, _text(_task_to_json(task))
+        task.text = content, _text(task_to_json(task))
     return task.text[1]
 
 
-def _task_to_json(task: Task) -> Json:
+def task_to_json(task: Task) -> Json:
+    """An item of `taskStatuses`."""
     attempt = {
         **_attempt_to_json(task.attempt),
         "podName": task.attempt.object_name,

@@ -8,10 +8,18 @@ from typing import Any, NamedTuple
 from fcompile.model import names
 from fcontroller.decide.observed import ConfigMap, Pod
 from fcontroller.decide.spec import Spec
-from fcontroller.decide.status import Json, Role, Status, Task
+from fcontroller.decide.status import Ended, Json, Role, Status, Task
+from fcontroller.decide.status_json import task_to_json, to_json
 
 Key = tuple[str, int]
 """A task, by the name of its role and its index."""
+
+
+FRAMEWORK_RETRY, FRAMEWORK_DELETION = "OnFrameworkRetry", "OnFrameworkDeletion"
+TASK_RETRY, TASK_DELETION = "OnTaskRetry", "OnTaskDeletion"
+POD_DELETION = "OnPodDeletion"
+SNAPSHOTS = (FRAMEWORK_RETRY, FRAMEWORK_DELETION, TASK_RETRY, TASK_DELETION, POD_DELETION)
+"""When an object is logged as it is, for the history."""
 
 
 class Settings(NamedTuple):
@@ -25,6 +33,8 @@ class Settings(NamedTuple):
     """How long to wait until an object that was created appears in the cache."""
     conflict_delay: tuple[int, int] = (60, 900)
     """Bounds of the random time before a Framework is tried again that failed for a transient conflict."""
+    snapshots: frozenset[str] = frozenset()
+    """Those of `SNAPSHOTS` that are wanted."""
 
 
 class CreateConfigMap(NamedTuple):
@@ -128,6 +138,12 @@ class Sync:
             return True
         self.wakes.append((since + seconds, key))
         return False
+
+    def keep(self, trigger: str, role: Role | None = None, task: Task | None = None) -> None:
+        """Keep a task, or the Framework, for the history, if that is wanted."""
+        if trigger in self.settings.snapshots:
+            value = to_json(self.status) if task is None else task_to_json(task)
+            self.status.ended.append(Ended(trigger, value, self.status.attempt, role))
 
     def new_task(self, role: str, index: int) -> Task:
         """A task that nothing has happened to."""

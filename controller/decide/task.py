@@ -14,7 +14,7 @@ from fcontroller.decide.observed import Pod
 from fcontroller.decide.retry import RetryDecision, retry_decision
 from fcontroller.decide.states import ATTEMPT_COMPLETED, COMPLETED, COMPLETING, CREATION_PENDING, CREATION_REQUESTED, DELETION_PENDING
 from fcontroller.decide.status import Json, Role, Status, Task
-from fcontroller.decide.sync import CreatePod, DeletePod, Key, RemovePod, Sync
+from fcontroller.decide.sync import TASK_RETRY, CreatePod, DeletePod, Key, RemovePod, Sync
 
 SCALED_AWAY = "The task is scaled away"
 
@@ -161,10 +161,11 @@ def _retry_or_complete(sync: Sync, role: Role, task: Task) -> None:
         task.retries.delay = 0
         task.changed = sync.status.touch()
     if task.deletion_pending or sync.due(task.transition_time, task.retries.delay, key):
+        sync.keep(TASK_RETRY, role, task)
         task.retries.total += 1
         task.retries.accountable += decision.accountable
         task.retries.delay = None
-        sync.status.move_task(role, task, states.TASK_RETRIED, sync.now)
+        sync.status.move_task(role, task, states.TASK_RETRIED, sync.now, decision.kind)
         task.begin_attempt(names.pod_name(sync.name, role.name, task.index), sync.now)
         _is_stored(sync, role, task)
 

@@ -8,6 +8,7 @@ coming up again is not run over.
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -42,7 +43,7 @@ class Follower:
         :param selector: a label selector. :param part: what is needed of the objects.
         """
         self._api = api
-        self._path = path
+        self.path = path
         self._replaced = replaced
         self._changed = changed
         self._query = {"labelSelector": selector} if selector else {}
@@ -52,6 +53,8 @@ class Follower:
         """Set once the collection was seen as a whole."""
         self.version = 0
         """The newest resourceVersion that was seen."""
+        self.ends: Counter[str] = Counter()
+        """Why watches have ended, and how often."""
 
     async def run(self) -> None:
         """Follow for ever."""
@@ -67,9 +70,12 @@ class Follower:
                     self.version = int(newer)
             except Expired:
                 version = ""
+                self.ends["expired"] += 1
             except Unreachable:
                 failures += 1
+                self.ends["failed"] += 1
             else:
+                self.ends["done"] += 1
                 # A server that is closing ends watches as soon as they begin.
                 await asyncio.sleep(max(began + _FIRST_DELAY - asyncio.get_running_loop().time(), 0))
                 continue
@@ -80,7 +86,7 @@ class Follower:
         items: list[Json] = []
         query = {**self._query, "limit": str(_PAGE)}
         while True:
-            answer = await self._api.request("GET", self._path, None, query, self._part)
+            answer = await self._api.request("GET", self.path, None, query, self._part)
             if answer.code == 410:
                 raise Expired
             if not answer.ok:
@@ -104,7 +110,7 @@ class Follower:
             "allowWatchBookmarks": "true",
             "timeoutSeconds": str(TIMEOUT),
         }
-        async for event in self._api.watch(self._path, query, self._part):
+        async for event in self._api.watch(self.path, query, self._part):
             kind, value = event["type"], event["object"]
             if kind == "ERROR":
                 raise Expired if value.get("code") == 410 else Unreachable(str(value.get("message")))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import random
 import time
 import uuid
@@ -19,16 +20,19 @@ from fcontroller.decide.failures.creation import creation_failure
 from fcontroller.decide.failures.default import DEFAULT_POD_FAILURE_SPEC
 from fcontroller.decide.failures.spec import read_failures
 from fcontroller.decide.review import LENIENT, Rules
-from fcontroller.decide.sync import Settings
+from fcontroller.decide.sync import SNAPSHOTS, Settings
+from fcontroller.log import Log
 from fcontroller.main import Controller
 from fcontroller.memory_api import MemoryApi
 from fcontroller.memory_api.facade import Facade
 from fcontroller.outside import Outside
+from fcontroller.report.events import Recorder
+from fcontroller.report.reporter import Reporter
 from tests.cluster import Cluster
 from tests.controller.scripted_kubelet import ScriptedKubelet
 
 PREFIX = "sim"
-SETTINGS = Settings(Classifier(read_failures(DEFAULT_POD_FAILURE_SPEC)[0]), conflict_delay=(1, 2))
+SETTINGS = Settings(Classifier(read_failures(DEFAULT_POD_FAILURE_SPEC)[0]), conflict_delay=(1, 2), snapshots=frozenset(SNAPSHOTS))
 
 
 def in_memory() -> Facade:
@@ -52,11 +56,16 @@ class Lab:
 
     def __init__(self, api: Api, namespace: str, rules: Rules, settings: Settings) -> None:
         self.api, self.namespace, self.rules, self.settings = api, namespace, rules, settings
+        self.lines: list[Json] = []
+        """What was logged."""
         self.controller = self._controller()
         self._running: asyncio.Task[None] | None = None
 
     def _controller(self) -> Controller:
-        outside = Outside(self.api, self.settings, time.time, random.randint, creation_failure, self.rules)
+        log = Log("debug", lambda line: self.lines.append(json.loads(line)))
+        self.recorder = Recorder(self.api, time.time)
+        self.report = Reporter(log, self.recorder, self.settings.snapshots, lambda seconds: None, time.time)
+        outside = Outside(self.api, self.settings, time.time, random.randint, creation_failure, self.rules, self.report)
         return Controller(outside, self.namespace)
 
     def start(self) -> None:
@@ -100,6 +109,11 @@ class Lab:
             if self._running is not None and self._running.done():
                 self._running.result()
             await asyncio.sleep(0.05)
+
+    async def events(self) -> list[Json]:
+        """Those that were written so far, oldest first."""
+        items: list[Json] = (await self.api.request("GET", collection("events", self.namespace))).body["items"]
+        return sorted(items, key=lambda event: event["metadata"]["name"])
 
     async def completed(self, name: str) -> Json:
         return await self.until(name, lambda status: status["state"] == "Completed")

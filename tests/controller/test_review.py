@@ -28,7 +28,7 @@ async def told(made: Lab, name: str, status: str, reason: str) -> Json:
 
 
 async def warned(made: Lab) -> list[tuple[str, str]]:
-    events = (await made.api.request("GET", "/api/v1/namespaces/default/events")).body["items"]
+    events = [event for event in await made.events() if event["type"] == "Warning"]
     return [(event["reason"], event["involvedObject"]["name"]) for event in events]
 
 

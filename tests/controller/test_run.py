@@ -19,8 +19,9 @@ RUN = [sys.executable, "-c", "from fcontroller.cli import entry_point; entry_poi
 
 
 @contextmanager
-def controller(cluster: Cluster, namespace: str) -> Iterator[subprocess.Popen[str]]:
+def controller(cluster: Cluster, namespace: str, port: int = 0) -> Iterator[subprocess.Popen[str]]:
     options = ["--kubeconfig", str(cluster.kubeconfig), "--namespace", namespace, "--lease-namespace", namespace, "--lease-seconds", "3"]
+    options += ["--listen", f"127.0.0.1:{port}"]
     with subprocess.Popen([*RUN, *options], stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL) as process:
         try:
             yield process

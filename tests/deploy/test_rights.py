@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import subprocess
 import sys
 import time
@@ -80,7 +81,8 @@ def until(done: Callable[[], bool], otherwise: str) -> None:
 @contextlib.contextmanager
 def controller(command: list[str]) -> Iterator[None]:
     """The controller's process, which ends as it is told to by the kubelet."""
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL)
+    # Any number of them may run on this machine.
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, env={**os.environ, "FCONTROLLER_LISTEN": "127.0.0.1:0"})
     try:
         yield
         process.terminate()

@@ -1,0 +1,34 @@
+"""What the controller tells of: to a log, to counters, as Kubernetes Events, as snapshots for a history."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fcontroller.api import Json
+from fcontroller.decide.status import Ended, Moved
+from fcontroller.decide.sync import Key
+
+
+class Report:
+    """Is told what happens, after it is stored. This one tells nobody."""
+
+    def looked(self, seconds: float) -> None:
+        """A look at a Framework took so long."""
+
+    def stored(self, framework: Json, moves: Sequence[Moved]) -> None:
+        """A Framework and its tasks have moved."""
+
+    def ended(self, framework: Json, ended: Ended) -> None:
+        """A Framework or a task begins anew, or goes."""
+
+    def refused(self, framework: Json, key: Key | None, code: int, message: str, failures: int) -> None:
+        """The API server refused something for a task, or for the Framework itself, for the so-manieth time one after the other."""
+
+    def warn(self, framework: Json, reason: str, message: str) -> None:
+        """Something is not as it should be with a Framework."""
+
+    def framework_deleted(self, framework: Json) -> None:
+        """A Framework is gone; it is as it was last seen."""
+
+    def pod_deleted(self, pod: Json) -> None:
+        """A Pod is gone; it is as it was last seen."""

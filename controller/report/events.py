@@ -1,0 +1,116 @@
+"""Kubernetes Events about Frameworks. The same again is counted in the Event that is there, and no Framework can have many.
+
+Nothing depends on Events: one that cannot be written is dropped.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import Counter, OrderedDict, deque
+from collections.abc import Callable
+
+from fcontroller.api import Api, Json, Unreachable, collection
+from fcontroller.decide.status import to_time
+
+NORMAL, WARNING = "Normal", "Warning"
+_BURST, _REFILL = 25, 60.0
+"""Writes that a Framework can have at once, and seconds until it can have one more."""
+_KNOWN = 2_000
+"""Events and Frameworks that are remembered."""
+_LONGEST = 1_000
+"""Characters of a message; the API server takes 1,024."""
+_AGAIN = 1.0
+"""Seconds that the count of an Event is not written again."""
+
+
+class _Event:
+    """One Event, written once or more often."""
+
+    def __init__(self, value: Json) -> None:
+        self.value = value
+        self.written = 0
+        """The count that the API server has."""
+        self.due: asyncio.TimerHandle | None = None
+
+
+class Recorder:
+    """Writes Events, one after the other."""
+
+    def __init__(self, api: Api, now: Callable[[], float]) -> None:
+        self._api, self._now = api, now
+        self._events: OrderedDict[tuple[str, ...], _Event] = OrderedDict()
+        self._budgets: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        """How many writes a Framework still has, and since when."""
+        self._queue: deque[_Event] = deque()
+        self._worker: asyncio.Task[None] | None = None
+        self.results: Counter[str] = Counter()
+        """How many were `written`, `failed` and `dropped`."""
+
+    def record(self, framework: Json, kind: str, reason: str, message: str, topic: str = "", count: int = 1) -> None:
+        """Something has happened `count` times. With the same topic (default: the message) it is the same again."""
+        key = (framework["metadata"]["uid"], reason, topic or message)
+        event = self._events.get(key)
+        if event is None:
+            event = self._events[key] = _Event(self._value(framework, kind, reason))
+            if len(self._events) > _KNOWN:
+                self._events.popitem(last=False)
+        value = event.value
+        value["count"] += count
+        value["message"], value["lastTimestamp"] = message[:_LONGEST], to_time(self._now())
+        if event.due is None:
+            delay = _AGAIN if event.written else 0
+            event.due = asyncio.get_running_loop().call_later(delay, self._enqueue, event)
+
+    def _value(self, framework: Json, kind: str, reason: str) -> Json:
+        metadata, now = framework["metadata"], self._now()
+        about = {"apiVersion": framework["apiVersion"], "kind": framework["kind"]}
+        return {
+            "apiVersion": "v1",
+            "kind": "Event",
+            "metadata": {"name": f"{metadata['name']}.{int(now * 1e6):x}{len(self._events):04x}", "namespace": metadata["namespace"]},
+            "involvedObject": {**about, **{key: metadata[key] for key in ("name", "namespace", "uid", "resourceVersion")}},
+            "type": kind,
+            "reason": reason,
+            "source": {"component": "fcontroller"},
+            "firstTimestamp": to_time(now),
+            "count": 0,
+        }
+
+    def _enqueue(self, event: _Event) -> None:
+        event.due = None
+        if not self._allowed(event.value["involvedObject"]["uid"]):
+            self.results["dropped"] += 1
+            return
+        self._queue.append(event)
+        if self._worker is None or self._worker.done():
+            self._worker = asyncio.get_running_loop().create_task(self._work())
+
+    def _allowed(self, uid: str) -> bool:
+        """Whether a Framework may have one more write."""
+        now = asyncio.get_running_loop().time()
+        left, since = self._budgets.pop(uid, (_BURST, now))
+        left = min(left + (now - since) / _REFILL, _BURST)
+        self._budgets[uid] = (max(left - 1, 0) if left >= 1 else left), now
+        if len(self._budgets) > _KNOWN:
+            self._budgets.popitem(last=False)
+        return left >= 1
+
+    async def _work(self) -> None:
+        while self._queue:
+            written = False
+            with contextlib.suppress(Unreachable):
+                written = await self._write(self._queue.popleft())
+            self.results["written" if written else "failed"] += 1
+
+    async def _write(self, event: _Event) -> bool:
+        value, path = event.value, collection("events", event.value["metadata"]["namespace"])
+        count = value["count"]
+        if event.written:
+            changes = [{"op": "replace", "path": f"/{key}", "value": value[key]} for key in ("count", "message", "lastTimestamp")]
+            answer = await self._api.request("PATCH", f"{path}/{value['metadata']['name']}", changes)
+        if not event.written or answer.code == 404:  # Events live for an hour.
+            answer = await self._api.request("POST", path, value)
+        if answer.ok:
+            event.written = count
+        return answer.ok

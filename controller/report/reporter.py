@@ -1,0 +1,187 @@
+"""Telling all that are to know: the log, the counters, and people who look at a Framework's Events."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+
+from fcontroller.api import Json
+from fcontroller.decide.retry import NEVER_RETRIED
+from fcontroller.decide.states import FRAMEWORK_CREATED, FRAMEWORK_DONE, FRAMEWORK_ENDS, FRAMEWORK_GONE, FRAMEWORK_RETRIED, TASK_GONE
+from fcontroller.decide.status import Ended, Moved
+from fcontroller.decide.sync import FRAMEWORK_DELETION, POD_DELETION, Key
+from fcontroller.log import Log, Rarely
+from fcontroller.report import Report
+from fcontroller.report.events import NORMAL, WARNING, Recorder
+from fcontroller.report.snapshots import framework_snapshot, marked, pod_snapshot, task_snapshot
+
+_TRANSITORY = 3
+"""Refusals of a name one after the other that may be the controller's own leftovers, which it removes."""
+_LONGEST = 300
+"""Characters of what a container said before it ended; the status has more."""
+
+
+class Reporter(Report):
+    """Writes log lines and Events, and counts."""
+
+    def __init__(
+        self, log: Log, recorder: Recorder | None, snapshots: frozenset[str], looked: Callable[[float], None], now: Callable[[], float]
+    ) -> None:
+        """:param snapshots: those of `SNAPSHOTS` that are wanted. :param looked: is told how many seconds each look took."""
+        self._log, self._recorder, self._snapshots, self._now = log, recorder, snapshots, now
+        self.looked = looked  # type: ignore[method-assign, assignment]
+        self._rarely = Rarely(now)
+        self.transitions: Counter[tuple[str, str]] = Counter()
+        """By level (framework, task) and state."""
+        self.attempts: Counter[tuple[str, str]] = Counter()
+        """Those that have ended, by level and completion code."""
+        self.retries: Counter[tuple[str, str]] = Counter()
+        """By level and kind."""
+
+    def stored(self, framework: Json, moves: Sequence[Moved]) -> None:
+        self._count(moves)
+        self._tell_failed_tasks(framework, moves)
+        tasks = self._log.writes("debug")
+        for moved in moves:
+            if moved.task is None:
+                self._tell_framework(framework, moved)
+            elif tasks:
+                self._tell_task(framework, moved)
+
+    def _count(self, moves: Sequence[Moved]) -> None:
+        self.transitions.update([(_level(moved), moved.move.target) for moved in moves])
+        self.retries.update([(_level(moved), moved.retry) for moved in moves if moved.retry])
+        self.attempts.update([(_level(moved), _code(moved)) for moved in moves if moved.move is TASK_GONE or moved.move is FRAMEWORK_GONE])
+
+    def _tell_framework(self, framework: Json, moved: Moved) -> None:
+        move, attempt, completion = moved.move, moved.attempt, moved.attempt.completion
+        brief = {"diagnostics": _brief(completion)} if move is FRAMEWORK_ENDS or move is FRAMEWORK_GONE else {}
+        self._log.info(
+            f"{_name(framework)} is {move.target}", why=move.when, **_of(framework), attempt=attempt.id, **_how(completion), **brief
+        )
+        failed = completion is not None and completion["type"]["name"] == "Failed"
+        kind, end = WARNING if failed else NORMAL, f"{_ending(completion)}: {_brief(completion)}" if completion else ""
+        if move is FRAMEWORK_CREATED:
+            self._record(framework, NORMAL, "AttemptStarted", f"Attempt {attempt.id} has begun")
+        elif move is FRAMEWORK_RETRIED:
+            again = f"attempt {attempt.id + 1} follows ({moved.retry} retry)"
+            self._record(framework, kind, "AttemptRetried", f"Attempt {attempt.id} has ended with {end}; {again}")
+        elif move is FRAMEWORK_DONE:
+            self._record(
+                framework, kind, "Failed" if failed else "Completed", f"Attempt {attempt.id} was the last, and has ended with {end}"
+            )
+
+    def _tell_task(self, framework: Json, moved: Moved) -> None:
+        assert moved.role is not None
+        assert moved.task is not None
+        which = {"role": moved.role.name, "index": moved.task.index, "taskAttempt": moved.attempt.id}
+        how = _how(moved.attempt.completion)
+        self._log.debug(
+            f"task {moved.task.index} of role {moved.role.name} of {_name(framework)} is {moved.move.target}",
+            why=moved.move.when,
+            **_of(framework),
+            **which,
+            **how,
+        )
+
+    def _tell_failed_tasks(self, framework: Json, moves: Iterable[Moved]) -> None:
+        """One line and one Event for all tasks of a role that have failed in the same way."""
+        failed: dict[tuple[str, int], list[Moved]] = {}
+        for moved in moves:
+            completion = moved.attempt.completion
+            if (
+                moved.move is TASK_GONE
+                and completion
+                and completion["type"]["name"] == "Failed"
+                and completion["code"] not in NEVER_RETRIED
+            ):
+                assert moved.role is not None
+                failed.setdefault((moved.role.name, completion["code"]), []).append(moved)
+        for (role, code), tasks in failed.items():
+            first = tasks[0]
+            assert first.task is not None
+            assert first.attempt.completion is not None
+            ending, brief = _ending(first.attempt.completion), _brief(first.attempt.completion)
+            indices = [moved.task.index for moved in tasks[:10] if moved.task is not None]
+            which = {"role": role, "code": code, "tasks": len(tasks), "indices": indices}
+            self._log.info(f"tasks of {_name(framework)} have failed with {ending}", **_of(framework), **which, diagnostics=brief)
+            message = f"Tasks of role {role} have failed with {ending}; task {first.task.index}: {brief}"
+            self._record(framework, WARNING, "TasksFailed", message, f"{role} {code}", len(tasks))
+
+    def ended(self, framework: Json, ended: Ended) -> None:
+        if ended.role is None:
+            self._snapshot(framework, ended.trigger, framework_snapshot(framework, ended.value))
+        else:
+            self._snapshot(framework, ended.trigger, task_snapshot(framework, ended, self._now()))
+
+    def refused(self, framework: Json, key: Key | None, code: int, message: str, failures: int) -> None:
+        if code == 0 or code == 429 or code >= 500:  # The server's trouble, not the Framework's.
+            if self._rarely.may(("", code)):
+                self._log.warning("the API server fails, and is asked again", code=code, answer=message)
+        elif code != 409:
+            what = "Something" if key is None else f"Something for role {key[0]}"
+            self._warn_of(framework, "Refused", f"{what} was refused, and is tried again ({code}): {message}", key, code)
+        elif failures >= _TRANSITORY:
+            what = "The ConfigMap" if key is None else f"A Pod of role {key[0]}"
+            self._warn_of(framework, "NameTaken", f"{what} cannot be made, since something else has its name: {message}", key, code)
+
+    def _warn_of(self, framework: Json, reason: str, message: str, key: Key | None, code: int) -> None:
+        """A warning that many tasks may give at the same time, again and again."""
+        topic = f"{'' if key is None else key[0]} {code}"
+        if self._rarely.may((framework["metadata"]["uid"], topic)):
+            self._log.warning(message, reason=reason, **_of(framework), code=code)
+        self._record(framework, WARNING, reason, message, topic)
+
+    def warn(self, framework: Json, reason: str, message: str) -> None:
+        self._log.warning(message, reason=reason, **_of(framework))
+        self._record(framework, WARNING, reason, message)
+
+    def framework_deleted(self, framework: Json) -> None:
+        self._log.info(f"{_name(framework)} is deleted", **_of(framework))
+        if FRAMEWORK_DELETION in self._snapshots:
+            self._snapshot(framework, FRAMEWORK_DELETION, framework_snapshot(framework))
+
+    def pod_deleted(self, pod: Json) -> None:
+        if POD_DELETION in self._snapshots:
+            self._log.always(f"Pod {_name(pod)}{marked(POD_DELETION, pod_snapshot(pod))}")
+
+    def _snapshot(self, framework: Json, trigger: str, value: Json) -> None:
+        self._log.always(f"{value['kind']} {_name(value)}{marked(trigger, value)}", **_of(framework))
+
+    def _record(self, framework: Json, kind: str, reason: str, message: str, topic: str = "", count: int = 1) -> None:
+        if self._recorder is not None:
+            self._recorder.record(framework, kind, reason, message, topic, count)
+
+
+def _of(framework: Json) -> Json:
+    """What says in each line which Framework it is about."""
+    metadata = framework["metadata"]
+    return {"namespace": metadata["namespace"], "framework": metadata["name"], "uid": metadata["uid"]}
+
+
+def _name(value: Json) -> str:
+    return f"{value['metadata']['namespace']}/{value['metadata']['name']}"
+
+
+def _level(moved: Moved) -> str:
+    return "framework" if moved.task is None else "task"
+
+
+def _code(moved: Moved) -> str:
+    """The completion code as a label: exit codes of users' containers are too many to be told apart."""
+    code: int = (moved.attempt.completion or {"code": 0})["code"]
+    return str(code) if code <= 0 or 200 <= code <= 219 else "other"
+
+
+def _how(completion: Json | None) -> Json:
+    """How an attempt has ended, once it has."""
+    return {} if completion is None else {"code": completion["code"], "phrase": completion["phrase"]}
+
+
+def _ending(completion: Json) -> str:
+    return f"{completion['code']} {completion['phrase']}".rstrip()
+
+
+def _brief(completion: Json | None) -> str:
+    text = (completion or {}).get("diagnostics") or ""
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

@@ -1,0 +1,284 @@
+"""What the controller tells of: log lines, Events, counts, snapshots, conditions."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+
+from fcontroller.api import Answer, Body, Json, Part, Unreachable, path_of
+from fcontroller.log import Log, Rarely
+from fcontroller.memory_api.facade import Facade
+from fcontroller.report.events import NORMAL, WARNING, Recorder
+from tests.controller.lab import Lab, in_memory, lab, run
+from tests.decide.world import role_spec
+
+ONCE_MORE = {"retryPolicy": {"fancyRetryPolicy": False, "maxRetryCount": 1}}
+MARKED = re.compile(r": (On\w+): ObjectSnapshot: (.+)")
+
+
+class Refusing(Facade):
+    """Refuses some requests."""
+
+    def __init__(self, refusal: Callable[[str, str], Answer | None]) -> None:
+        super().__init__(in_memory().server)
+        self.refusal = refusal
+
+    async def request(
+        self, method: str, path: str, body: Body | None = None, query: Mapping[str, str] | None = None, part: Part = Part.WHOLE
+    ) -> Answer:
+        return self.refusal(method, path) or await super().request(method, path, body, query, part)
+
+
+def refusal(code: int, reason: str, message: str) -> Answer:
+    return Answer(code, {"kind": "Status", "code": code, "reason": reason, "message": message})
+
+
+async def event(made: Lab, done: Callable[[Json], bool]) -> Json:
+    """The first Event of which something is so."""
+    end = time.monotonic() + 30
+    while not (found := [each for each in await made.events() if done(each)]):
+        assert time.monotonic() < end, await made.events()
+        await asyncio.sleep(0.05)
+    return found[0]
+
+
+def snapshots(made: Lab) -> list[tuple[str, Json]]:
+    found = [MARKED.search(line["message"]) for line in made.lines]
+    return [(match[1], json.loads(match[2])) for match in found if match]
+
+
+def informed(made: Lab) -> list[str]:
+    return [line["message"] for line in made.lines if line["level"] == "info" and "Snapshot" not in line["message"]]
+
+
+def test_the_life_of_a_framework() -> None:
+    async def work() -> None:
+        async with lab(in_memory()) as made:
+            await made.make("f", {**ONCE_MORE, "taskRoles": [role_spec("a", 1, "0", "3")]})
+            status = await made.completed("f")
+            last = await event(made, lambda each: each["reason"] == "Failed")
+            assert last["message"].startswith("Attempt 1 was the last, and has ended with 3 ContainerUnrecognizedFailed: ")
+            events = [(each["type"], each["reason"], each["count"]) for each in await made.events()]
+            assert [each for each in events if each[1] != "TasksFailed"] == [
+                ("Normal", "AttemptStarted", 1),
+                ("Warning", "AttemptRetried", 1),
+                ("Normal", "AttemptStarted", 1),
+                ("Warning", "Failed", 1),
+            ]
+            conditions = {each["type"]: (each["status"], each["reason"], each["observedGeneration"]) for each in status["conditions"]}
+            assert conditions["Completed"] == ("True", "ContainerUnrecognizedFailed", 1)
+            assert conditions["Succeeded"] == ("False", "ContainerUnrecognizedFailed", 1)
+            states = [line.split(" is ")[1] for line in informed(made) if line.startswith("default/f is ")]
+            assert [state for state in states if state in ("AttemptRunning", "AttemptCompleted", "Completed")] == [
+                *("AttemptRunning", "AttemptCompleted") * 2,
+                "Completed",
+            ]
+            assert made.report.retries == {("framework", "accountable"): 1}
+            assert made.report.attempts == {("framework", "other"): 2, ("task", "other"): 2}
+            assert made.report.transitions["framework", "Completed"] == 1
+
+    run(work())
+
+
+def test_every_line_says_which_framework() -> None:
+    async def work() -> None:
+        async with lab(in_memory()) as made:
+            framework = await made.make("f", {"taskRoles": [role_spec("a", 2, "0")]})
+            await made.completed("f")
+            lines = [line for line in made.lines if "Pod" not in line["message"]]
+            assert {(line["namespace"], line["framework"], line["uid"]) for line in lines} == {
+                ("default", "f", framework["metadata"]["uid"])
+            }
+            assert {line["attempt"] for line in lines if " is " in line["message"] and line["level"] == "info"} == {0}
+            tasks = [line for line in lines if line["message"] == "task 1 of role a of default/f is AttemptRunning"]
+            assert [(line["level"], line["role"], line["index"], line["taskAttempt"]) for line in tasks] == [("debug", "a", 1, 0)]
+
+    run(work())
+
+
+def test_many_tasks_are_one_event_and_few_lines() -> None:
+    async def work() -> None:
+        async with lab(in_memory()) as made:
+            await made.make(
+                "f", {"taskRoles": [role_spec("a", 100, "0", "7", frameworkAttemptCompletionPolicy={"minFailedTaskCount": -1})]}
+            )
+            await made.completed("f")
+            found = await event(made, lambda each: each["reason"] == "TasksFailed" and each["count"] == 100)
+            assert found["message"].startswith("Tasks of role a have failed with 7 ContainerUnrecognizedFailed; task ")
+            assert len(await made.events()) == 3
+            assert len(informed(made)) < 40
+
+    run(work())
+
+
+def test_what_was_not_stored_is_not_told() -> None:
+    async def work() -> None:
+        down = False
+        api = Refusing(lambda method, path: refusal(500, "", "no") if down and method != "GET" and path.endswith("/status") else None)
+        async with lab(api) as made:
+            await made.make("f", {"taskRoles": [role_spec("a", 1)]})
+            await made.until("f", lambda status: status["state"] == "AttemptRunning")
+            down = True
+            told, counted = len(made.lines), made.report.transitions.total()
+            await made.edit("f", "executionType", "Stop")
+            await asyncio.sleep(0.6)
+            assert made.report.transitions.total() == counted
+            assert [line for line in made.lines[told:] if line["level"] != "warning"] == []
+            down = False
+            await made.completed("f")
+            assert made.report.transitions["framework", "Completed"] == 1
+
+    run(work())
+
+
+def test_snapshots_of_retries() -> None:
+    async def work() -> None:
+        async with lab(in_memory()) as made:
+            framework = await made.make("f", {**ONCE_MORE, "taskRoles": [role_spec("a", 1, "0", "1", task=ONCE_MORE)]})
+            await made.completed("f")
+            found = [(trigger, value) for trigger, value in snapshots(made) if trigger.endswith("Retry")]
+            assert [trigger for trigger, _ in found] == ["OnTaskRetry", "OnFrameworkRetry", "OnTaskRetry"]
+            task, whole = found[0][1], found[1][1]
+            metadata = task["metadata"]
+            assert (task["apiVersion"], task["kind"]) == ("frameworkcontroller.microsoft.com/v1", "Task")
+            assert metadata["uid"] == task["status"]["instanceUID"]
+            assert metadata["labels"] == {"FC_FRAMEWORK_NAME": "f", "FC_TASKROLE_NAME": "a", "FC_TASK_INDEX": "0"}
+            assert metadata["annotations"]["FC_FRAMEWORK_ATTEMPT_INSTANCE_UID"] == whole["status"]["attemptStatus"]["instanceUID"]
+            assert task["status"]["state"] == "AttemptCompleted"
+            assert task["status"]["attemptStatus"]["completionStatus"]["code"] == 1
+            assert task["spec"] == framework["spec"]["taskRoles"][0]["task"]
+            assert whole["metadata"]["uid"] == framework["metadata"]["uid"]
+            assert whole["status"]["state"] == "AttemptCompleted"
+            assert whole["status"]["attemptStatus"]["id"] == 0
+            assert whole["status"]["retryPolicyStatus"]["totalRetriedCount"] == 0
+            assert whole["status"]["attemptStatus"]["taskRoleStatuses"][0]["taskStatuses"][0]["state"] == "Completed"
+
+    run(work())
+
+
+def test_snapshots_of_deletions() -> None:
+    async def work() -> None:
+        async with lab(in_memory()) as made:
+            await made.make("f", {"taskRoles": [role_spec("a", 2)]})
+            await made.until("f", lambda status: status["taskCounts"]["running"] == 2)
+            await made.edit("f", "taskRoles/0/taskNumber", 1)
+            await made.until("f", lambda status: len(status["attemptStatus"]["taskRoleStatuses"][0]["taskStatuses"]) == 1)
+            await made.edit("f", "executionType", "Stop")
+            await made.completed("f")
+            await made.api.request("DELETE", path_of("frameworks", "default", "f"))
+            end = time.monotonic() + 30
+            while snapshots(made)[-1][0] != "OnFrameworkDeletion":
+                assert time.monotonic() < end
+                await asyncio.sleep(0.05)
+            found = [(trigger, value["kind"], value["metadata"]["name"]) for trigger, value in snapshots(made)]
+            assert ("OnTaskDeletion", "Task", "f-a-1") in found
+            assert {each for each in found if each[0] == "OnPodDeletion"} == {("OnPodDeletion", "Pod", f"f-a-{index}") for index in (0, 1)}
+            assert found.count(("OnFrameworkDeletion", "Framework", "f")) == 1
+            task = next(value for trigger, value in snapshots(made) if trigger == "OnTaskDeletion")
+            assert task["metadata"]["deletionGracePeriodSeconds"] == 0
+            assert task["metadata"]["deletionTimestamp"]
+            assert snapshots(made)[-1][1]["status"]["state"] == "Completed"
+
+    run(work())
+
+
+def test_a_name_that_is_taken() -> None:
+    async def work() -> None:
+        async with lab(in_memory()) as made:
+            container = {"name": "main", "image": "a"}
+            pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "f-a-0"}, "spec": {"containers": [container]}}
+            assert (await made.api.request("POST", "/api/v1/namespaces/default/pods", pod)).ok
+            await made.make("f", {"taskRoles": [role_spec("a", 2)]})
+            found = await event(made, lambda each: each["reason"] == "NameTaken")
+            assert found["message"].startswith("A Pod of role a cannot be made, since something else has its name: ")
+            assert [line["level"] for line in made.lines if line.get("reason") == "NameTaken"] == ["warning"]
+
+    run(work())
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason", "message"),
+    [
+        (refusal(403, "Forbidden", "exceeded quota: q"), "Refused", "Something for role a was refused, and is tried again (403): exceeded"),
+        (refusal(422, "Invalid", "no such field"), "TasksFailed", "Tasks of role a have failed with -200 PodCreationPermanentError; task "),
+    ],
+)
+def test_pods_that_are_refused(answer: Answer, reason: str, message: str) -> None:
+    async def work() -> None:
+        api = Refusing(lambda method, path: answer if method == "POST" and path.endswith("/pods") else None)
+        async with lab(api) as made:
+            await made.make("f", {"taskRoles": [role_spec("a", 20)]})
+            found = await event(made, lambda each: each["reason"] == reason)
+            assert found["message"].startswith(message)
+            assert found["count"] > 1
+            assert len([each for each in await made.events() if each["reason"] == reason]) == 1
+
+    run(work())
+
+
+FRAMEWORK = {
+    "apiVersion": "a/v1",
+    "kind": "Framework",
+    "metadata": {"name": "f", "namespace": "default", "uid": "1", "resourceVersion": "1"},
+}
+
+
+def test_the_same_again_is_counted_and_no_framework_has_many() -> None:
+    async def work() -> None:
+        api = in_memory()
+        recorder = Recorder(api, time.time)
+        for count in range(50):
+            recorder.record(FRAMEWORK, WARNING, "Same", f"for the {count}th time", "topic")
+            recorder.record(FRAMEWORK, NORMAL, "Different", f"number {count}")
+        while recorder.results.total() < 51:
+            await asyncio.sleep(0.01)
+        assert recorder.results == {"written": 25, "dropped": 26}
+        events = (await api.request("GET", "/api/v1/events")).body["items"]
+        (same,) = [each for each in events if each["reason"] == "Same"]
+        assert (same["count"], same["message"]) == (50, "for the 49th time")
+        assert len(events) == 25
+
+    run(work())
+
+
+def test_events_that_cannot_be_written_are_dropped() -> None:
+    async def work() -> None:
+        class Down(Facade):
+            async def request(self, *_: Any, **__: Any) -> Answer:
+                raise Unreachable("down")
+
+        for api in (Down(in_memory().server), Refusing(lambda *_: refusal(403, "Forbidden", "no"))):
+            recorder = Recorder(api, time.time)
+            recorder.record(FRAMEWORK, NORMAL, "A", "a")
+            while not recorder.results:
+                await asyncio.sleep(0.01)
+            assert recorder.results == {"failed": 1}
+
+    run(work())
+
+
+def test_levels() -> None:
+    lines: list[str] = []
+    log = Log("warning", lines.append)
+    log.debug("a")
+    log.info("b")
+    log.warning("c", code=1)
+    log.always("d")
+    said = [json.loads(line) for line in lines]
+    assert [(each["level"], each["message"]) for each in said] == [("warning", "c"), ("info", "d")]
+    assert said[0]["code"] == 1
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", said[0]["time"])
+
+
+def test_what_is_said_rarely() -> None:
+    now = 1000.0
+    rarely = Rarely(lambda: now)
+    assert [rarely.may("a"), rarely.may("a"), rarely.may("b")] == [True, False, True]
+    now += 60
+    assert rarely.may("a")
