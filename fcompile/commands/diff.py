@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 
 from fcompile.commands.arguments import add_report_arguments, add_version_argument, options
 from fcompile.commands.report import text_style
-from fcompile.commands.sides import File, read_side
+from fcompile.commands.sides import File, is_small, read_side
 from fcompile.diff.result import Result, compare_all
 from fcompile.emit.stdout import write
 from fcompile.errors import UsageError
@@ -88,6 +88,8 @@ def _files(arguments: argparse.Namespace) -> tuple[Iterable[File], Iterable[File
 def _read(path: str) -> Iterator[tuple[str, File]]:
     """The files behind a path, each with what it is called below that."""
     for entry in _entries(path):
+        if entry.error is None and os.path.isfile(entry.path) and not is_small(entry.name, os.path.getsize(entry.path)):
+            continue
         try:
             data: bytes | LoadError = entry.read()
         except LoadError as error:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from typing import IO, NamedTuple
 
-from fcompile.commands.sides import File
+from fcompile.commands.sides import File, is_small
 from fcompile.errors import UsageError
 from fcompile.load.files import IGNORE_FILE, SUFFIXES, FileEntry, ignore_patterns
 
@@ -38,9 +38,9 @@ def changed(written: str, paths: Sequence[str]) -> tuple[list[File], list[File]]
     with _Objects() as objects:
         reader = _Reader(top, objects)
         found = [one for one in _changes(old, new, paths) if one.path.endswith(tuple(map(os.fsencode, SUFFIXES)))]
-        before = [reader.blob(one.path, one.before) for one in found if one.before and not reader.ignored(old, one.path)]
+        before = [file for one in found if one.before and not reader.ignored(old, one.path) for file in reader.blob(one.path, one.before)]
         if new is not None:
-            after = [reader.blob(one.path, one.after) for one in found if one.after and not reader.ignored(new, one.path)]
+            after = [file for one in found if one.after and not reader.ignored(new, one.path) for file in reader.blob(one.path, one.after)]
         else:
             after = [file for one in found if not reader.ignored(None, one.path) for file in reader.in_tree(one.path)]
     if not found:
@@ -105,16 +105,19 @@ class _Reader:
         self._top, self._objects = top, objects
         self._patterns: dict[tuple[str | None, bytes], list[str]] = {}
 
-    def blob(self, path: bytes, name: bytes) -> File:
-        data = self._objects.read(name)
-        assert data is not None
-        return File(self._entry(path), data)
+    def blob(self, path: bytes, name: bytes) -> Iterator[File]:
+        """The file as git has it."""
+        entry = self._entry(path)
+        data = self._objects.read(name, entry.name)
+        if data is not None:
+            yield File(entry, data)
 
     def in_tree(self, path: bytes) -> Iterator[File]:
         """The file in the working tree, if it is one."""
         full = os.path.join(self._top, path)
         try:
-            if not stat.S_ISREG(os.lstat(full).st_mode):
+            about = os.lstat(full)
+            if not stat.S_ISREG(about.st_mode) or not is_small(self._entry(path).name, about.st_size):
                 return
             with open(full, "rb") as file:
                 yield File(self._entry(path), file.read())
@@ -139,7 +142,7 @@ class _Reader:
             if commit is None:
                 data = next((file.data for file in self.in_tree(path) if isinstance(file.data, bytes)), None)
             elif b"\n" not in path:
-                data = self._objects.read(commit.encode() + b":" + path)
+                data = self._objects.read(commit.encode() + b":" + path, IGNORE_FILE)
             self._patterns[commit, folder] = ignore_patterns((data or b"").decode("utf-8", "replace").splitlines())
         return self._patterns[commit, folder]
 
@@ -163,8 +166,8 @@ class _Objects:
             stream.close()
         self._process.wait()
 
-    def read(self, name: bytes) -> bytes | None:
-        """The content of a blob; None when there is none."""
+    def read(self, name: bytes, shown: str) -> bytes | None:
+        """The content of a blob; None when there is none, or one that is too large."""
         ask: IO[bytes] | None = self._process.stdin
         answer: IO[bytes] | None = self._process.stdout
         assert ask is not None
@@ -174,8 +177,12 @@ class _Objects:
         head = answer.readline().split()
         if len(head) != 3 or head[1] in (b"missing", b"ambiguous"):
             return None
-        content = answer.read(int(head[2]) + 1)[:-1]
-        return content if head[1] == b"blob" else None
+        left = int(head[2]) + 1
+        if head[1] == b"blob" and is_small(shown, left - 1):
+            return answer.read(left)[:-1]
+        while left:
+            left -= len(answer.read(min(left, 1 << 20)))
+        return None
 
 
 def _one(*arguments: str) -> bytes:

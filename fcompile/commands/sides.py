@@ -16,6 +16,7 @@ from fcompile.commands.inputs import open_file
 from fcompile.commands.report import OnlyErrors, Reporting, open_report
 from fcompile.compile import compile_framework, lacking
 from fcompile.diagnostics.problem import Path, field_path
+from fcompile.diagnostics.visible import visible
 from fcompile.diff.frameworks import Side
 from fcompile.diff.result import Key, Object, ObjectKey
 from fcompile.errors import UsageError
@@ -28,6 +29,17 @@ class File(NamedTuple):
 
     entry: FileEntry
     data: bytes | LoadError
+
+
+MOST = 32 * 1024 * 1024
+"""Bytes: no file of Frameworks comes near. Larger ones are passed over, so that one of a gigabyte does no harm."""
+
+
+def is_small(name: str, size: int) -> bool:
+    """Whether a file of that size is read; if not, it is said on stderr."""
+    if size > MOST:
+        print(f"fcompile: skipped {visible(name)}: it has more than {MOST // 2**20} MiB", file=sys.stderr)
+    return size <= MOST
 
 
 class Contents(NamedTuple):

@@ -32,7 +32,8 @@ def write(result: Result) -> Iterator[str]:
         keep_trailing_newline=True,
     )
     page = environment.get_template(TEMPLATE)
+    found = words.folded(result)
     counts = {effect: sum(one.kind == "changed" and one.effect is effect for one in result.frameworks) for effect in ORDER}
     return iter(
-        [page.render(result=result, words=words, ABSENT=ABSENT, counts=counts, open=len(result.frameworks) <= _OPEN, version=__version__)]
+        [page.render(result=result, words=words, ABSENT=ABSENT, counts=counts, found=found, open=len(found) <= _OPEN, version=__version__)]
     )

@@ -30,9 +30,10 @@ MARKS = {
 def write(result: Result) -> Iterator[str]:
     """The whole comment."""
     yield f"### {words.summary(result)}\n"
-    fold = len(result.frameworks) + len(result.objects) > _OPEN
+    found = words.folded(result)
+    fold = len(found) + len(result.objects) > _OPEN
     sections = (
-        [_framework(one, fold) for one in result.frameworks]
+        [_framework(one, others, fold) for one, others in found]
         + [_object(one) for one in result.objects]
         + [_live(one) for one in result.live]
     )
@@ -45,10 +46,10 @@ def write(result: Result) -> Iterator[str]:
         yield section
 
 
-def _framework(framework: FrameworkDiff, fold: bool) -> str:
+def _framework(framework: FrameworkDiff, others: list[FrameworkDiff], fold: bool) -> str:
     mark = {"added": "➕", "removed": "➖"}.get(framework.kind) or MARKS[framework.effect]
     title = f"{mark} <b>{framework.namespace}/{framework.name}</b>: {words.headline(framework)}"
-    body = "".join(_body(framework))
+    body = "".join(_body(framework)) + (f"\n{words.sentence(words.same(others))}\n" if others else "")
     if fold:
         return f"\n<details><summary>{title}</summary>\n{body}\n</details>\n"
     return f"\n#### {title}\n{body}"

@@ -31,8 +31,10 @@ class Painter:
 
     def write(self, result: Result) -> Iterator[str]:
         """The whole text, in pieces."""
-        for framework in result.frameworks:
+        for framework, others in words.folded(result):
             yield from (f"{line}\n" for line in self._framework(framework))
+            if others:
+                yield f"  {self._paint(words.same(others), _BOLD)}\n"
             yield "\n"
         for thing in result.objects:
             yield from (f"{line}\n" for line in self._object(thing))

@@ -35,6 +35,7 @@ DONE = {
     "kept": ("stays as it is until then", "stay as they are until then"),
 }
 _LONGEST = 2000
+_LISTED = 20
 
 
 class Part(NamedTuple):
@@ -63,6 +64,37 @@ def groups(framework: FrameworkDiff) -> list[Group]:
         Group(ORDER[key[0]], key[1], [Part(pods, list(some)) for pods, some in groupby(changes, lambda change: change.pods)])
         for key, changes in groupby(found, alike)
     ]
+
+
+class Folded(NamedTuple):
+    """A Framework, and others that differ in the same."""
+
+    framework: FrameworkDiff
+    others: list[FrameworkDiff]
+
+
+def folded(result: Result) -> list[Folded]:
+    """The Frameworks, those with the same changes together, in the order of the first of them."""
+    found: dict[object, list[FrameworkDiff]] = {}
+    for framework in result.frameworks:
+        found.setdefault(_alike(framework), []).append(framework)
+    return [Folded(first, others) for first, *others in found.values()]
+
+
+def _alike(framework: FrameworkDiff) -> object:
+    """The same for Frameworks whose changes are the same but for their own names. What is new or gone is never alike."""
+    if framework.kind != "changed":
+        return framework.namespace, framework.name
+    changes = [
+        (change.role, change.part, change.field, repr(change.before), repr(change.after), *change[5:]) for change in framework.changes
+    ]
+    return repr((framework.roles, sorted(framework.resources.items()), changes)).replace(f"{framework.name}-", "{}-")
+
+
+def same(others: list[FrameworkDiff]) -> str:
+    """`the same in 3 more Frameworks: ml/a, ml/b, ml/c`."""
+    listed = ", ".join(f"{one.namespace}/{one.name}" for one in others[:_LISTED]) + (", …" if len(others) > _LISTED else "")
+    return f"the same in {counted(len(others), 'more Framework')}: {listed}"
 
 
 def headline(framework: FrameworkDiff) -> str:

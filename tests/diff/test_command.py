@@ -268,3 +268,22 @@ def test_waivers_hold(diff: Diff) -> None:
     assert diff("a.yaml", "b.yaml")[0] == 2
     Path(".fcompile-waivers.yaml").write_text("- code: FC101\n  reason: a field of a fork\n")
     assert diff("a.yaml", "b.yaml")[0] == 1
+
+
+def test_the_same_change_of_many_is_shown_once(diff: Diff) -> None:
+    put("a.yaml", *(train(name=f"train{number}") for number in range(40)), train(name="odd"))
+    put("b.yaml", *(train("a:2", f"train{number}") for number in range(40)), train("a:3", "odd"))
+    for format in ("text", "markdown"):
+        _, out, _ = diff("--format", format, "a.yaml", "b.yaml")
+        assert out.count("a:1") == 2
+        assert "he same in 39 more Frameworks: default/train1, default/train2, " in out
+    assert len(json.loads(diff("--format", "json", "a.yaml", "b.yaml")[1])["frameworks"]) == 41
+
+
+def test_huge_files_are_passed_over(diff: Diff) -> None:
+    put("old/a.yaml", train())
+    put("new/a.yaml", train("a:2"))
+    with open("new/huge.json", "wb") as file:
+        file.truncate(2**30)
+    code, _, err = diff("old", "new")
+    assert (code, err) == (1, "fcompile: skipped new/huge.json: it has more than 32 MiB\n")
