@@ -69,8 +69,9 @@ def _live(arguments: argparse.Namespace) -> Result | None:
     before = read_side(live.frameworks(after.frameworks, arguments.context), checked, arguments)
     if before is None:
         return None
-    running = live.running(before.frameworks, after.frameworks, arguments.context)
-    return compare_all(before.frameworks, after.frameworks, ({}, {}))._replace(live=tuple(running))
+    there = {key: live.as_applied(side, after.frameworks[key]) for key, side in before.frameworks.items()}
+    running = live.running(there, after.frameworks, arguments.context)
+    return compare_all(there, after.frameworks, ({}, {}))._replace(live=tuple(running))
 
 
 def _files(arguments: argparse.Namespace) -> tuple[Iterable[File], Iterable[File]]:

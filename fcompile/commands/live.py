@@ -29,6 +29,16 @@ def frameworks(keys: Iterable[Key], context: str) -> Iterator[File]:
             yield File(FileEntry(f"<cluster, namespace {namespace}>", "-"), found)
 
 
+def as_applied(side: Side, new: Side) -> Side:
+    """A Framework of the cluster without the metadata that others have put there: applying the new one leaves it as it is."""
+    framework, wanted = side.compiled.framework, new.compiled.framework["metadata"]
+    metadata = {key: value for key, value in framework["metadata"].items() if key in wanted}
+    for kind in ("annotations", "labels"):
+        kept = {key: value for key, value in mapping(metadata, kind).items() if key in mapping(wanted, kind)}
+        metadata[kind] = kept
+    return side._replace(compiled=side.compiled._replace(framework={**framework, "metadata": metadata}))
+
+
 def running(before: dict[Key, Side], after: dict[Key, Side], context: str) -> Iterator[Live]:
     """What runs of those that are on both sides."""
     for namespace, some in _by_namespace(key for key in after if key in before):

@@ -94,7 +94,9 @@ def of_execution_type(before: str, after: str, state: State) -> Verdict:
         return Verdict(Effect.NOTHING, _OVER[state])
     if after == "Start":
         return Verdict(Effect.ON_THE_FLY, "the first attempt begins")
-    if before == "Create":
+    if state is State.ENDS:
+        return Verdict(Effect.ON_THE_FLY, "the attempt is ending already: no other follows")
+    if state is State.STOPS and before == "Create":
         return Verdict(Effect.ON_THE_FLY, "the Framework completes without having run")
     return Verdict(Effect.ON_THE_FLY, "every task is ended at once, with code -210, and the Framework completes")
 

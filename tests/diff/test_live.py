@@ -13,12 +13,13 @@ from typing import Any
 import pytest
 
 from fcompile.cli import main
-from fcompile.commands.live import full_status
+from fcompile.commands.live import as_applied, full_status
 from fcompile.compile import compile_framework
+from fcompile.diff.frameworks import compare
 from fcompile.diff.live import Live, braces, look, pod_differences
 from fcompile.expand import pod
 from fcompile.lower.environment import ClusterValues
-from tests.diff.frameworks import Json, framework, role, spec
+from tests.diff.frameworks import Json, framework, role, side, spec
 
 VALUES = ClusterValues("f", 0, "c", "r", "t", 0)
 OWNER = {"apiVersion": "v1", "kind": "ConfigMap", "name": "train-attempt", "uid": "c", "controller": True, "blockOwnerDeletion": True}
@@ -115,6 +116,16 @@ def test_a_variable_under_a_name_of_ours_is_the_users_when_it_comes_a_second_tim
         spec["containers"][0]["env"][-1] = {"name": "FC_TASK_UID", "value": "theirs"}
 
     assert found(change) == [("spec.containers[main].env[FC_TASK_UID].value", "theirs", "mine")]
+
+
+def test_what_others_put_on_the_framework() -> None:
+    """Applying it leaves their annotations, labels and finalizers as they are."""
+    mine = framework(spec(), annotations={"a": "new"}, labels={"l": "x"})
+    theirs = framework(spec(), annotations={"a": "old", "argocd.argoproj.io/tracking-id": "x"}, finalizers=["a.b/c"])
+    before, after = side(theirs), side(mine)
+    found = compare(as_applied(before, after), after)
+    assert found is not None
+    assert [change.field for change in found.changes] == ["metadata.annotations.a", "metadata.labels.l"]
 
 
 def live(objects: list[Json], status: Any = None, count: int = 3) -> Live:
