@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -36,7 +35,7 @@ def test_what_is_copied_is_sent_to_the_builder(repository: Path) -> None:
 def test_the_steps_make_a_command_that_works(repository: Path, tmp_path: Path) -> None:
     source, made, system = tmp_path / "src", tmp_path / "fcontroller", tmp_path / "system"
     subprocess.run([sys.executable, "-m", "venv", system], check=True, timeout=120)
-    environment = {**os.environ, "PATH": f"{system / 'bin'}:{os.environ['PATH']}", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    environment = {**os.environ, "PATH": f"{system / 'bin'}:{os.environ['PATH']}"}
     source.mkdir()
     for instruction, rest in instructions(repository):
         if instruction == "COPY":
@@ -51,10 +50,8 @@ def test_the_steps_make_a_command_that_works(repository: Path, tmp_path: Path) -
     clean = {"PATH": f"{made / 'bin'}:/nowhere", "HOME": "/"}
     printed = subprocess.run(["fcontroller", "--version"], env=clean, cwd="/", capture_output=True, text=True, check=True, timeout=60)
     assert printed.stdout == f"fcontroller {__version__}\n"
-    here = {**clean, "KUBECONFIG": "/nowhere"}
-    failed = subprocess.run(["fcontroller", "run"], env=here, cwd="/", capture_output=True, text=True, check=False, timeout=60)
-    assert "is not installed" not in failed.stderr
-    assert re.search("nfiguration|/nowhere", failed.stderr), failed.stderr
+    failed = subprocess.run(["fcontroller", "run"], env=clean, cwd="/", capture_output=True, text=True, check=False, timeout=60)
+    assert "no kubeconfig, and no cluster around this process" in failed.stderr  # It has come as far as to ask for one.
 
 
 def copy(source: Path, target: Path) -> None:
