@@ -83,13 +83,16 @@ def _changes(old: str, new: str | None, paths: Sequence[str]) -> Iterator[_Chang
             "--literal-pathspecs", "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-ext-diff", "--end-of-options", old, new, *limits
         )
     else:
-        raw = _one("--literal-pathspecs", "diff-index", "-z", "--raw", "--no-renames", "--no-ext-diff", old, *limits)
+        raw = _one(
+            "--literal-pathspecs", "diff-index", "-z", "--raw", "--no-renames", "--no-ext-diff", "--ignore-submodules=all", old, *limits
+        )
     fields = raw.split(b"\0")
     found = [_raw(head, path) for head, path in zip(fields[::2], fields[1::2], strict=False)]
     if new is None:
         others = _one("--literal-pathspecs", "ls-files", "--others", "--exclude-standard", "--full-name", "-z", *limits)
         found += [_Changed(path, b"", b"?") for path in others.split(b"\0") if path]
-    yield from sorted(found)
+    # In a merge that is not done, git names a file more than once.
+    yield from sorted({one.path: one for one in sorted(found)}.values())
 
 
 def _raw(head: bytes, path: bytes) -> _Changed:

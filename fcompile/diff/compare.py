@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from fcompile.diagnostics.problem import field_path
@@ -23,6 +23,8 @@ class Absent:
 ABSENT = Absent()
 """There is no such field."""
 ANY = Field("any")
+_MOST_ITEMS, _MOST_PAIRS = 10_000, 50_000
+"""Items of two lists, and pairs of equal ones among them, that can be matched up in no time."""
 _UNORDERED = frozenset({"tolerations", "add", "drop"})
 """Lists of Pods whose items have no key and whose order means nothing."""
 _ORDERED = frozenset({"containers", "env", "initContainers"})
@@ -98,17 +100,36 @@ def _by_key(old: dict[str, Any], new: dict[str, Any], item: Field, path: str, or
 
 
 def _by_place(before: list[Any], after: list[Any], item: Field, path: str, matters: bool) -> Iterator[Difference]:
-    from difflib import SequenceMatcher
-
     if not matters:
         before, after = sorted(before, key=_text), sorted(after, key=_text)
-    texts = list(map(_text, before)), list(map(_text, after))
-    for what, first, end, new_first, new_end in SequenceMatcher(None, *texts, autojunk=False).get_opcodes():
-        for step in range(max(end - first, new_end - new_first) if what != "equal" else 0):
+    for first, end, new_first, new_end in blocks(list(map(_text, before)), list(map(_text, after))):
+        for step in range(max(end - first, new_end - new_first)):
             left = before[first + step] if first + step < end else ABSENT
             right = after[new_first + step] if new_first + step < new_end else ABSENT
             at = new_first + step if left is ABSENT else first + step
             yield from differences(left, right, item, f"{path}[{at}]" if matters else f"{path}[]")
+
+
+def blocks(before: Sequence[str], after: Sequence[str]) -> list[tuple[int, int, int, int]]:
+    """The stretches in which two lists differ: from and to in each. What is hard to match up is one stretch."""
+    from difflib import SequenceMatcher
+
+    start = 0
+    for one, other in zip(before, after, strict=False):
+        if one != other:
+            break
+        start += 1
+    end = 0
+    while end < min(len(before), len(after)) - start and before[-1 - end] == after[-1 - end]:
+        end += 1
+    old, new = before[start : len(before) - end], after[start : len(after) - end]
+    if not old and not new:
+        return []
+    times = Counter(new)
+    if len(old) + len(new) > _MOST_ITEMS or sum(times[item] for item in old) > _MOST_PAIRS:
+        return [(start, start + len(old), start, start + len(new))]
+    found = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    return [(start + i1, start + i2, start + j1, start + j2) for what, i1, i2, j1, j2 in found if what != "equal"]
 
 
 def _text(value: Any) -> str:

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from fcompile.diagnostics.visible import visible
-from fcompile.diff.compare import ABSENT, Difference
+from fcompile.diff.compare import ABSENT, Difference, blocks
 from fcompile.diff.effects import ORDER, Effect
 from fcompile.diff.frameworks import Change, FrameworkDiff, Pods, RoleSize
 from fcompile.diff.live import Pods as LivePods
@@ -36,6 +36,9 @@ DONE = {
 }
 _LONGEST = 2000
 _LISTED = 20
+_NEAR = 2
+"""Lines that are shown before and after those that differ."""
+_MOST_LINES = 400
 
 
 class Part(NamedTuple):
@@ -149,18 +152,22 @@ def _needs_quotes(text: str) -> bool:
 
 def lines(before: Any, after: Any) -> Iterator[tuple[str, str]]:
     """The lines that differ between two texts, each with `-`, `+` or a space (near them) before it, and `…` for what is between."""
-    from difflib import SequenceMatcher
-
     old, new = (side.splitlines() if isinstance(side, str) else [] for side in (before, after))
-    for number, block in enumerate(SequenceMatcher(None, old, new, autojunk=False).get_grouped_opcodes(2)):
-        if number:
+    shown, size = 0, 0
+    found = blocks(old, new)
+    for number, (first, end, new_first, new_end) in enumerate(found):
+        near = max(shown, first - _NEAR)
+        if near > shown and number:
             yield "…", ""
-        for what, i1, i2, j1, j2 in block:
-            if what == "equal":
-                yield from ((" ", visible(line)) for line in old[i1:i2])
-            else:
-                yield from (("-", visible(line)) for line in old[i1:i2])
-                yield from (("+", visible(line)) for line in new[j1:j2])
+        until = min(end + _NEAR, found[number + 1][0] if number + 1 < len(found) else len(old))
+        some = [(" ", old[near:first]), ("-", old[first:end]), ("+", new[new_first:new_end]), (" ", old[end:until])]
+        for sign, line in ((sign, line) for sign, part in some for line in part):
+            if size == _MOST_LINES:
+                yield "…", "more lines differ"
+                return
+            size += 1
+            yield sign, visible(line if len(line) <= _LONGEST else line[:_LONGEST] + "…")
+        shown = until
 
 
 def pods(part: Part) -> str:

@@ -299,3 +299,20 @@ def test_huge_files_are_passed_over(repository_here: Repository, diff: Diff, mon
     assert images(diff("--git", "HEAD")[1]) == [("train", "image", "a:1", "a:2")]
     repository_here.commit()
     assert images(diff("--git", "HEAD~1..HEAD")[1]) == [("train", "image", "a:1", "a:2")]
+
+
+def test_a_merge_that_is_not_done(repository_here: Repository, diff: Diff) -> None:
+    repository_here.write("train.yaml")
+    repository_here.write("other.yaml", framework_name="other")
+    repository_here.commit()
+    repository_here.git("checkout", "-q", "-b", "feature")
+    repository_here.write("train.yaml", "a:2")
+    repository_here.commit()
+    repository_here.git("checkout", "-q", "main")
+    repository_here.write("train.yaml", "a:3")
+    repository_here.commit()
+    with pytest.raises(subprocess.CalledProcessError):
+        repository_here.git("merge", "-q", "feature")
+    assert diff("--git", "HEAD")[0] == 2, "conflict markers are no YAML"
+    repository_here.write("train.yaml", "a:4")
+    assert images(diff("--git", "HEAD")[1]) == [("train", "image", "a:3", "a:4")]

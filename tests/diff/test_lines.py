@@ -1,0 +1,49 @@
+"""Texts of many lines: what is shown of them."""
+
+from __future__ import annotations
+
+import random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fcompile.diff.compare import blocks
+from fcompile.diff.words import lines
+
+
+def shown(before: str, after: str) -> list[str]:
+    return [sign + line for sign, line in lines(before, after)]
+
+
+def test_near_lines_are_shown_and_far_ones_are_not() -> None:
+    old = "\n".join("abcdefghijklmnop")
+    assert shown(old, old.replace("b", "B").replace("n", "N")) == [" a", "-b", "+B", " c", " d", "…", " l", " m", "-n", "+N", " o", " p"]
+    assert shown(old, old.replace("b", "B").replace("d", "D")) == [" a", "-b", "+B", " c", "-d", "+D", " e", " f"]
+
+
+def test_added_and_removed() -> None:
+    assert shown("a\nb\n", "a\nx\nb\n") == [" a", "+x", " b"]
+    assert shown("a\nx\nb\n", "a\nb\n") == [" a", "-x", " b"]
+
+
+def test_hard_ones_come_to_an_end() -> None:
+    """Equal lines without end, and lines without order: matching them up would take for ever."""
+    numbers = list(map(str, range(30_000)))
+    random.Random(1).shuffle(numbers)
+    for old, new in (("x\n" * 50_000, "x\ny\n" * 50_000), ("\n".join(sorted(numbers)), "\n".join(numbers))):
+        found = shown(old, new)
+        assert len(found) == 401
+        assert found[-1] == "…more lines differ"
+
+
+texts = st.lists(st.sampled_from("abc"), max_size=12)
+
+
+@given(texts, texts)
+def test_blocks_are_what_differs(old: list[str], new: list[str]) -> None:
+    made, done = [], 0
+    for first, end, new_first, new_end in blocks(old, new):
+        assert (first, new_first) != (end, new_end)
+        made += [*old[done:first], *new[new_first:new_end]]
+        done = end
+    assert made + old[done:] == new
