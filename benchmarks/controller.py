@@ -1,0 +1,212 @@
+"""The controller on a real API server: `python -m benchmarks.controller [--quick]`. What it costs, beside plain requests for the same Pods.
+
+`--quick` takes a tenth of everything. Nothing else should run on the machine meanwhile: API server, kubelet and controller share it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from benchmarks.pods import framework
+from tests.cluster import Cluster, start
+
+FCONTROLLER = str(Path(sys.executable).parent / "fcontroller")
+FRAMEWORKS = "/apis/frameworkcontroller.microsoft.com/v1/namespaces/{}/frameworks"
+SCALE = 10 if "--quick" in sys.argv else 1
+IDLE_SECONDS = 30
+
+
+class Row(NamedTuple):
+    what: str
+    value: float
+    limit: float | None
+    about: str = ""
+
+
+class Controller(NamedTuple):
+    """`fcontroller run` for one namespace."""
+
+    process: subprocess.Popen[bytes]
+
+    @property
+    def cpu(self) -> float:
+        """Seconds of CPU so far."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    @property
+    def memory(self) -> float:
+        """The most that it had so far, in MiB."""
+        found = re.search(r"VmHWM:\s+(\d+)", Path(f"/proc/{self.process.pid}/status").read_text())
+        assert found
+        return int(found[1]) / 1024
+
+
+def main() -> int:
+    """Print the table; returns 1 when a limit is missed."""
+    missed = False
+    with start(say=print) as cluster:
+        for row in rows(cluster):
+            verdict = "  MISSED" if row.limit is not None and row.value > row.limit else ""
+            missed |= bool(verdict)
+            limit = "" if row.limit is None else f"{row.limit:9.2f}"
+            print(f"{row.what:<70} {row.value:9.2f} {limit:>9}  {row.about}{verdict}", flush=True)
+    return int(missed)
+
+
+def rows(cluster: Cluster) -> Iterator[Row]:
+    """Every measurement."""
+    yield from creation(cluster, 10_000 // SCALE)
+    for count in (1_000 // SCALE, 10_000 // SCALE):
+        yield from whole_life(cluster, count)
+    yield from many(cluster, 200 // SCALE, 10)
+    yield from idle(cluster, 1_000 // SCALE)
+
+
+def creation(cluster: Cluster, count: int) -> Iterator[Row]:
+    """How long it takes until all Pods of a Framework are there. Nobody runs them."""
+    with cluster.namespace() as namespace:
+        floor, floor_cpu = map(float, subprocess.check_output(_pods(cluster, "post", namespace, count), text=True).split())
+    with cluster.namespace() as namespace, controller(cluster, namespace) as ours:
+        cpu, began = ours.cpu, time.perf_counter()
+        _post(cluster, namespace, framework("train", namespace, count))
+        _until(lambda: _count(cluster, namespace, "pods") >= count)
+        took = time.perf_counter() - began
+        about = f"{count / took:.0f}/s and {(ours.cpu - cpu) / count * 1000:.2f} ms each; floor {count / floor:.0f}/s, {floor_cpu / count * 1000:.2f} ms"
+        yield Row(f"{count} Pods created / plain concurrent requests for them", took / floor, 1.3, about)
+
+
+def whole_life(cluster: Cluster, count: int) -> Iterator[Row]:
+    """What a task costs from created to completed."""
+    with cluster.namespace() as namespace, controller(cluster, namespace) as ours, kubelet(cluster, namespace):
+        cpu, began = ours.cpu, time.perf_counter()
+        _post(cluster, namespace, framework("train", namespace, count))
+        _until(lambda: _completed(cluster, namespace) == 1)
+        cpu = ours.cpu - cpu
+        yield Row(
+            f"a Framework of {count} tasks, to Completed: ms of CPU a task", cpu / count * 1000, 1.2, f"{time.perf_counter() - began:.1f} s"
+        )
+        yield Row("… MiB", ours.memory, 350)
+
+
+def many(cluster: Cluster, frameworks: int, tasks: int) -> Iterator[Row]:
+    """Small Frameworks, all at once."""
+    with cluster.namespace() as namespace, controller(cluster, namespace) as ours, kubelet(cluster, namespace):
+        before, cpu, began = _status_writes(cluster), ours.cpu, time.perf_counter()
+        for number in range(frameworks):
+            _post(cluster, namespace, framework(f"train{number}", namespace, tasks))
+        _until(lambda: _completed(cluster, namespace) == frameworks)
+        writes = {code: count - before.get(code, 0) for code, count in _status_writes(cluster).items()}
+        cost = f"{time.perf_counter() - began:.1f} s, {(ours.cpu - cpu) / frameworks / tasks * 1000:.2f} ms of CPU a task"
+        yield Row(f"{frameworks} Frameworks of {tasks} tasks, to Completed: status writes each", writes["200"] / frameworks, 12, cost)
+        yield Row("… status writes that met a conflict", writes.get("409", 0), 0)
+
+
+def idle(cluster: Cluster, frameworks: int) -> Iterator[Row]:
+    """What is asked of the API server when there is nothing to do."""
+    with cluster.namespace() as namespace, controller(cluster, namespace) as ours:
+        for number in range(frameworks):
+            value = framework(f"train{number}", namespace, 1)
+            _post(cluster, namespace, {**value, "spec": {**value["spec"], "executionType": "Stop"}})
+        _until(lambda: _completed(cluster, namespace) == frameworks)
+        time.sleep(2)
+        before, cpu = _requests(cluster), ours.cpu
+        time.sleep(IDLE_SECONDS)
+        asked = _requests(cluster) - before
+        about = f"{(ours.cpu - cpu) / IDLE_SECONDS * 100:.1f} % of a CPU"
+        yield Row(f"{frameworks} completed Frameworks: requests in {IDLE_SECONDS} s but watch and lease", asked, 0, about)
+
+
+@contextmanager
+def controller(cluster: Cluster, namespace: str) -> Iterator[Controller]:
+    """A controller that leads and has seen what there is."""
+    options = ["--kubeconfig", str(cluster.kubeconfig), "--namespace", namespace, "--lease-namespace", namespace]
+    with subprocess.Popen([FCONTROLLER, "run", *options], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        try:
+            _post(cluster, namespace, framework("warm", namespace, 0) | {"metadata": {"name": "warm", "namespace": namespace}})
+            _until(lambda: _state(cluster, namespace, "warm") != "")
+            cluster.api.request("DELETE", FRAMEWORKS.format(namespace) + "/warm")
+            yield Controller(process)
+        finally:
+            process.send_signal(signal.SIGTERM)
+
+
+@contextmanager
+def kubelet(cluster: Cluster, namespace: str) -> Iterator[None]:
+    with subprocess.Popen(_pods(cluster, "run", namespace, 0), stdin=subprocess.DEVNULL) as process:
+        try:
+            yield
+        finally:
+            process.kill()
+
+
+def _pods(cluster: Cluster, what: str, namespace: str, count: int) -> list[str]:
+    return [sys.executable, "-m", "benchmarks.pods", what, str(cluster.kubeconfig), namespace, str(count)]
+
+
+def _post(cluster: Cluster, namespace: str, value: Any) -> None:
+    code, answer = cluster.api.request("POST", FRAMEWORKS.format(namespace), value)
+    assert code == 201, answer
+
+
+def _until(done: Callable[[], bool], seconds: float = 600) -> None:
+    end = time.monotonic() + seconds
+    while not done():
+        assert time.monotonic() < end, "it takes too long"
+        time.sleep(0.1)
+
+
+def _count(cluster: Cluster, namespace: str, kind: str) -> int:
+    # One object, and how many more there are: the cheapest way to ask.
+    answer: Any = cluster.api.request("GET", f"/api/v1/namespaces/{namespace}/{kind}?limit=1")[1]
+    return len(answer["items"]) + int(answer["metadata"].get("remainingItemCount", 0))
+
+
+def _state(cluster: Cluster, namespace: str, name: str) -> str:
+    found: Any = cluster.api.request("GET", f"{FRAMEWORKS.format(namespace)}/{name}")[1]
+    return str(found.get("status", {}).get("state", ""))
+
+
+def _completed(cluster: Cluster, namespace: str) -> int:
+    answer: Any = cluster.api.request("GET", FRAMEWORKS.format(namespace))[1]
+    return sum(item.get("status", {}).get("state") == "Completed" for item in answer["items"])
+
+
+def _metric(cluster: Cluster) -> Iterator[tuple[dict[str, str], float]]:
+    """The API server's count of requests, by what they were."""
+    for line in _metrics(cluster).splitlines():
+        if line.startswith("apiserver_request_total{"):
+            labels, _, value = line.rpartition(" ")
+            yield dict(re.findall(r'(\w+)="([^"]*)"', labels)), float(value)
+
+
+def _metrics(cluster: Cluster) -> str:
+    return cluster.kubectl("get", "--raw", "/metrics").stdout
+
+
+def _status_writes(cluster: Cluster) -> dict[str, float]:
+    """By code."""
+    counts: dict[str, float] = {}
+    for labels, value in _metric(cluster):
+        if labels["resource"] == "frameworks" and labels["subresource"] == "status":
+            counts[labels["code"]] = counts.get(labels["code"], 0) + value
+    return counts
+
+
+def _requests(cluster: Cluster) -> float:
+    """All that concern what the controller works with, but watches."""
+    ours = ("frameworks", "pods", "configmaps", "services", "events")
+    return sum(value for labels, value in _metric(cluster) if labels["resource"] in ours and labels["verb"] != "WATCH")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,68 @@
+"""The other processes of `benchmarks.controller`: `python -m benchmarks.pods post|run KUBECONFIG NAMESPACE COUNT`.
+
+`post` is the floor: it creates as many Pods as a Framework of one role has, by plain concurrent requests, and nothing else. `run` is a kubelet
+for the namespace: Pods run for a moment and succeed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import time
+
+from fcompile import expand
+from fcompile.compile import compile_framework
+from fcontroller.act.client import Client, from_kubeconfig
+from fcontroller.api import Json, Part, collection
+from fcontroller.demo.kubelet import Kubelet
+
+AT_A_TIME = 32
+NAME = "floor"
+
+
+def framework(name: str, namespace: str, count: int) -> Json:
+    """A compiled Framework of one role, with a small Pod; it completes when all its tasks have succeeded."""
+    container = {
+        "name": "main",
+        "image": "registry.example.com/training/worker:2.7.1",
+        "command": ["python", "-m", "training.main", "--rank=$(FC_TASK_INDEX)"],
+        "env": [{"name": "NCCL_DEBUG", "value": "INFO"}],
+        "resources": {"requests": {"cpu": "8", "memory": "64Gi"}, "limits": {"nvidia.com/gpu": "8"}},
+        "volumeMounts": [{"name": "data", "mountPath": "/data"}],
+    }
+    volume = {"name": "data", "emptyDir": {}}
+    pod = {"spec": {"restartPolicy": "Never", "containers": [container], "volumes": [volume]}}
+    role = {"name": "worker", "taskNumber": count, "task": {"pod": pod}}
+    head = {"apiVersion": "frameworkcontroller.microsoft.com/v1", "kind": "Framework", "metadata": {"name": name}}
+    return compile_framework({**head, "spec": {"taskRoles": [role]}}, namespace).framework
+
+
+async def post(api: Client, namespace: str, count: int) -> None:
+    """Create the Pods; prints the seconds that it took."""
+    role = compile_framework(framework(NAME, namespace, count), namespace).intent.roles[0]
+    pods = iter([json.dumps(expand.pod(role, namespace, index)).encode() for index in range(count)])
+
+    async def worker() -> None:
+        for pod in pods:
+            answer = await api.request("POST", collection("pods", namespace), pod, part=Part.METADATA)
+            assert answer.ok, answer.message
+
+    began, cpu = time.perf_counter(), time.process_time()
+    await asyncio.gather(*(worker() for _ in range(AT_A_TIME)))
+    print(time.perf_counter() - began, time.process_time() - cpu)
+
+
+async def _main(what: str, kubeconfig: str, namespace: str, count: str) -> None:
+    api = from_kubeconfig(kubeconfig)
+    try:
+        if what == "post":
+            await post(api, namespace, int(count))
+        else:
+            await Kubelet(api, "benchmarks", namespace=namespace, stop=0, run="0.2").run()
+    finally:
+        await api.close()
+
+
+if __name__ == "__main__":
+    asyncio.run(_main(*sys.argv[1:]))
