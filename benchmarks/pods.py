@@ -1,7 +1,7 @@
 """The other processes of `benchmarks.controller`: `python -m benchmarks.pods post|run KUBECONFIG NAMESPACE COUNT`.
 
-`post` is the floor: it creates as many Pods as a Framework of one role has, by plain concurrent requests, and nothing else. `run` is a kubelet
-for the namespace: Pods run for a moment and succeed.
+`post` is the floor: it creates as many Pods as a Framework of one role has, by plain concurrent requests, and nothing else. `run` is a
+kubelet for the namespace: Pods run for a moment and succeed.
 """
 
 from __future__ import annotations

@@ -61,7 +61,9 @@ class Runner:
         self.status: Status | None = None
         if framework.get("status") and framework["status"].get("attemptStatus"):
             self.status = from_json(framework["status"])
-        self.spec: Spec = _spec(framework)
+        self._read = (framework["metadata"]["generation"], _spec(framework))
+        """The spec as it was read last, and the generation that it was read from."""
+        self.spec: Spec = self._read[1]
         self.stamps: Stamps | None = None
         """What the attempt's Pods are made from; None: it must be looked up whether that is what the spec wants now."""
         self._next_intent: tuple[Json, Intent] | None = None
@@ -210,8 +212,13 @@ class Runner:
                 self._busy.add(None)
                 self._start(self._bring_intent(status.attempt.id, config_map))
             return False
-        self.spec = _spec(self.framework)
+        self.spec = self._spec_of(self.framework)
         return True
+
+    def _spec_of(self, framework: Json) -> Spec:
+        if self._read[0] != framework["metadata"]["generation"]:
+            self._read = (framework["metadata"]["generation"], _spec(framework))
+        return self._read[1]
 
     def _may_begin(self) -> bool:
         """Whether the Framework as it is may run."""
@@ -356,7 +363,7 @@ class Runner:
                 await asyncio.sleep(backoff(failures))
                 continue
             if self.framework["metadata"]["generation"] == framework["metadata"]["generation"]:
-                self.stamps, self.spec = Stamps(intent, framework, config_map), in_force(_spec(framework), intent)
+                self.stamps, self.spec = Stamps(intent, framework, config_map), in_force(self._spec_of(framework), intent)
                 break
             framework = self.framework
         self._busy.discard(None)

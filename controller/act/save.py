@@ -16,11 +16,15 @@ from typing import Any
 from fcontroller.act import actions
 from fcontroller.act.actions import Failed, backoff
 from fcontroller.api import Api, Json, Unreachable
+from fcontroller.decide.states import ATTEMPT_COMPLETED, CREATION_PENDING, CREATION_REQUESTED, DELETION_PENDING
 from fcontroller.decide.status import Status
 from fcontroller.decide.status_json import to_text
 
-_SOON, _LATER = 0.25, 1.0
-"""Seconds that changes are collected before they are stored: of states, and of everything else."""
+_SOON, _LATER, _LONGEST = 0.25, 1.0, 4.0
+"""Seconds that changes are collected before they are stored: of states, of the rest, and at most, when one comes after the other and
+nothing waits for them."""
+_GATES = (CREATION_PENDING, CREATION_REQUESTED, DELETION_PENDING, ATTEMPT_COMPLETED)
+"""States of a Framework that must be stored before anything else can happen."""
 _SHARE = 10
 """A large status takes its time: of so much time, one part at most goes into encoding it."""
 _REMEMBERED = 8
@@ -52,6 +56,9 @@ class Saver:
         self._writing = self._stopped = False
         self._took = 0.0
         """Seconds that encoding the last status took."""
+        self._pace = _SOON
+        self._last = float("-inf")
+        """When the last write began."""
         self.writes = 0
 
     def seen_framework(self, framework: Json) -> None:
@@ -63,9 +70,9 @@ class Saver:
         if status.revision <= status.stored or self._writing or self._stopped:
             return
         loop = asyncio.get_running_loop()
-        urgent = status.settled > status.stored or status.changed > status.stored
-        soon = max(_SOON, _SHARE * self._took)
-        due = loop.time() + (0.0 if urgent else soon if status.moved > status.stored else max(_LATER, soon))
+        urgent = status.settled > status.stored or (status.changed > status.stored and status.state in _GATES)
+        delay = _SOON if status.waiting else self._pace if status.moved > status.stored else max(_LATER, self._pace)
+        due = loop.time() + (0.0 if urgent else max(delay, _SHARE * self._took))
         if self._due is None or due < self._due.when():
             if self._due is not None:
                 self._due.cancel()
@@ -78,6 +85,10 @@ class Saver:
             self._due.cancel()
 
     def _begin(self, status: Status, stored: Stored) -> None:
+        # While many things happen one after the other they are stored less and less often.
+        now = asyncio.get_running_loop().time()
+        self._pace = min(2 * self._pace, _LONGEST) if now < self._last + _LONGEST + self._pace else _SOON
+        self._last = now
         self._due, self._writing = None, True
         self._start(self._write(status, stored))
 
