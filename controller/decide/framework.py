@@ -107,7 +107,7 @@ def _without_config_map(sync: Sync) -> bool:
     if status.state != CREATION_REQUESTED:
         known = status.attempt.completion is not None
         framework_attempt_gone(sync, None if known else CONFIG_MAP_DELETED_BY_OTHERS.ended("ConfigMap was deleted by others"))
-        return False
+        return True
     if sync.spec.execution_type == STOP:
         completion = STOPPED.ended(STOP_REQUESTED)
     elif sync.due(status.transition_time, sync.settings.cache_timeout):
@@ -124,15 +124,15 @@ def _without_config_map(sync: Sync) -> bool:
 
 def _retry_or_complete(sync: Sync) -> None:
     status, stopped = sync.status, sync.spec.execution_type == STOP
-    if not status.is_stored(status):
-        return
     assert status.attempt.completion is not None
     decision = retry_decision(sync.spec.retry, status.retries.accountable, status.attempt.completion)
+    if status.retries.delay is None and not decision.retries:
+        status.move(states.FRAMEWORK_DONE, sync.now)
+        sync.due(status.transition_time, sync.settings.completed_retention)
+        return
+    if not status.is_stored(status):
+        return
     if status.retries.delay is None:
-        if not decision.retries:
-            status.move(states.FRAMEWORK_DONE, sync.now)
-            sync.due(status.transition_time, sync.settings.completed_retention)
-            return
         status.retries.delay = sync.random_delay(*sync.settings.conflict_delay) if decision.conflict else 0
         status.touch()
     if stopped or sync.due(status.transition_time, status.retries.delay):

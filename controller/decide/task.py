@@ -70,7 +70,7 @@ def _without_pod(sync: Sync, role: Role, task: Task) -> bool:
         return True
     if task.state != CREATION_REQUESTED:
         end_attempt(sync, role, task, None if task.attempt.completion else POD_DELETED_BY_OTHERS.ended("Pod was deleted by others"))
-        return False
+        return True
     if task.deletion_pending:
         completion = SCALED_DOWN.ended(SCALED_AWAY)
     elif sync.due(task.transition_time, sync.settings.cache_timeout, key):
@@ -147,17 +147,18 @@ def end_attempt(sync: Sync, role: Role, task: Task, completion: Json | None) -> 
 
 
 def _retry_or_complete(sync: Sync, role: Role, task: Task) -> None:
-    if not _is_stored(sync, role, task):
-        return
     key, spec = (role.name, task.index), sync.spec.roles.get(role.name)
     assert task.attempt.completion is not None
     decision = retry_decision(spec.retry, task.retries.accountable, task.attempt.completion) if spec else RetryDecision(False)
+    if task.retries.delay is None and not decision.retries:
+        sync.status.move_task(role, task, states.TASK_DONE, sync.now)
+        task_completed(sync, role, task)
+        if task.deletion_pending:
+            _is_stored(sync, role, task)  # It is dropped as soon as it is.
+        return
+    if not _is_stored(sync, role, task):
+        return
     if task.retries.delay is None:
-        if not decision.retries:
-            sync.status.move_task(role, task, states.TASK_DONE, sync.now)
-            _is_stored(sync, role, task)
-            task_completed(sync, role, task)
-            return
         task.retries.delay = 0
         task.changed = sync.status.touch()
     if task.deletion_pending or sync.due(task.transition_time, task.retries.delay, key):
