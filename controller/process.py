@@ -10,6 +10,7 @@ import random
 import signal
 import socket
 import time
+import traceback
 import uuid
 
 from fcontroller.act.client import Client
@@ -30,7 +31,7 @@ from fcontroller.report.events import Recorder
 from fcontroller.report.reporter import Reporter
 from fcontroller.serve import serve
 
-EXIT_LOST_LEASE = 1
+EXIT_FAILED = 1
 _FINISH, _RELEASE = 10, 5
 """Seconds that what is under way has to come to its end, and that giving up the lease may take."""
 
@@ -51,31 +52,37 @@ class Process:
         self._work: asyncio.Task[None] | None = None
 
     async def run(self) -> int:
-        """Run until told to stop; returns the exit code. Raises Unlistenable."""
+        """Run until told to stop; returns the exit code: 0 after a signal, 1 after a failure or a lost lease. Raises Unlistenable."""
         listen = self._config.listen
         server = await serve(listen, self._metrics, self._trouble, self._unready) if listen else None
         self._work = asyncio.ensure_future(self._lead(self._lease) if self._lease else self._dry_run())
         for number in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, self._stop, number)
+        code = await self._outcome(self._work)
+        if self._lease:
+            with contextlib.suppress(Exception):  # It would be free in a few seconds anyway.
+                await asyncio.wait_for(self._lease.release(), _RELEASE)
+        if server:
+            await server.cleanup()
+        self._log.info("has ended", exitCode=code)
+        return code
+
+    async def _outcome(self, work: asyncio.Task[None]) -> int:
+        """The exit code that follows from how the work has ended."""
         try:
-            await self._work
+            await work
         except asyncio.CancelledError:
-            if self._lease:
-                with contextlib.suppress(Exception):  # It would be free in a few seconds anyway.
-                    await asyncio.wait_for(self._lease.release(), _RELEASE)
-            self._log.info("has stopped")
             return 0
         except LostLease:
-            self._log.error("has lost the lease, and ends")
-        finally:
-            if server:
-                await server.cleanup()
-        return EXIT_LOST_LEASE
+            self._log.error("has lost the lease")
+        except Exception:
+            self._log.error("has failed", error=traceback.format_exc())
+        return EXIT_FAILED
 
     def _stop(self, number: signal.Signals) -> None:
-        self._log.info("stops", signal=number.name)
         for each in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().remove_signal_handler(each)  # The second one ends it at once.
+        self._log.info("stops", signal=number.name)
         if self._work:
             self._work.cancel()
 

@@ -28,7 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run until told to stop; returns the exit code: 0 after a signal, 1 when the lease was lost, 2 when the settings are wrong."""
+    """Run until told to stop; returns the exit code: 0 after a signal, 1 after a failure or a lost lease, 2 when the settings are wrong."""
     try:
         settings = read_settings(arguments, os.environ)
     except Mistaken as error:

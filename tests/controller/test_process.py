@@ -1,0 +1,204 @@
+"""`fcontroller run` as a process: what it serves, and how it ends. No API server is needed for most of it, only one that hangs."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.client import HTTPConnection
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from prometheus_client.parser import text_string_to_metric_families
+
+from tests.cluster import Cluster
+from tests.cluster.kubelet import Kubelet
+from tests.controller.test_run import apply, until
+from tests.decide.world import role_spec
+
+RUN = [sys.executable, "-c", "from fcontroller.cli import entry_point; entry_point()", "run"]
+
+
+class Stub(BaseHTTPRequestHandler):
+    """An API server that has nothing, gives the lease to whoever asks first, and never says anything about it again."""
+
+    given = threading.Event()
+    over = threading.Event()
+    lists = 200
+
+    def do_GET(self) -> None:
+        if "watch=1" in self.path or (self.given.is_set() and "/leases/" in self.path):
+            self.over.wait(60)
+        elif "/leases/" in self.path:
+            self.answer(404, {"kind": "Status", "code": 404})
+        else:
+            self.answer(self.lists, {"items": [], "metadata": {"resourceVersion": "1"}})
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.given.set()
+        self.answer(201, {})
+
+    def answer(self, code: int, body: Any) -> None:
+        text = json.dumps(body).encode()
+        self.send_response(code)
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+@contextmanager
+def stub(**changes: Any) -> Iterator[str]:
+    """Its address."""
+    handler = type("Handler", (Stub,), {"over": threading.Event(), "given": threading.Event(), **changes})
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            handler.over.set()
+            server.shutdown()
+
+
+class Running:
+    """A controller's process, and what it has said."""
+
+    def __init__(self, process: subprocess.Popen[str], port: int) -> None:
+        self.process, self.port = process, port
+        self.lines: list[Any] = []
+
+    def says(self, message: str) -> Any:
+        """Wait until it says something; returns the line."""
+        assert self.process.stderr is not None
+        for line in self.process.stderr:
+            self.lines.append(json.loads(line) if line.startswith("{") else line)
+            if isinstance(self.lines[-1], dict) and self.lines[-1]["message"] == message:
+                return self.lines[-1]
+        raise AssertionError(f"it never said {message!r}, but: {self.lines}")
+
+    def get(self, path: str) -> tuple[int, str]:
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=30)
+        try:
+            connection.request("GET", path)
+            answer = connection.getresponse()
+            return answer.status, answer.read().decode()
+        finally:
+            connection.close()
+
+    def until(self, path: str, code: int) -> str:
+        end = time.monotonic() + 30
+        while (found := self.get(path))[0] != code:
+            assert time.monotonic() < end, found
+            time.sleep(0.05)
+        return found[1]
+
+    def metric(self, name: str, **labels: str) -> float:
+        """The value of a metric now."""
+        families = text_string_to_metric_families(self.get("/metrics")[1])
+        (found,) = [one.value for family in families for one in family.samples if (one.name, one.labels) == (name, labels)]
+        return found
+
+
+@contextmanager
+def running(*options: str) -> Iterator[Running]:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+    environment = {key: value for key, value in os.environ.items() if key not in ("KUBECONFIG", "HOME")}
+    command = [*RUN, "--listen", f"127.0.0.1:{port}", *options]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL, env=environment) as process:
+        try:
+            yield Running(process, port)
+        finally:
+            process.kill()
+
+
+def test_the_second_signal_kills() -> None:
+    with stub() as address, running("--kube-api-server-address", address) as controller:
+        controller.says("leads")
+        assert controller.until("/readyz", 200) == "ok\n"
+        assert controller.get("/healthz") == (200, "ok\n")
+        controller.process.send_signal(signal.SIGTERM)
+        assert controller.says("stops")["signal"] == "SIGTERM"
+        # Now it waits until it can give the lease back.
+        controller.process.send_signal(signal.SIGTERM)
+        assert controller.process.wait(10) == -signal.SIGTERM
+
+
+def test_it_is_not_ready_before_it_has_seen_everything() -> None:
+    with stub(lists=500) as address, running("--kube-api-server-address", address) as controller:
+        controller.says("leads")
+        assert controller.until("/readyz", 503) == "not everything has been listed yet\n"
+        assert controller.get("/healthz")[0] == 200
+        assert controller.metric("fcontroller_leader") == 1
+
+
+def test_one_that_waits_for_an_api_server_is_not_ready() -> None:
+    with running("--kube-api-server-address", "http://127.0.0.1:1") as controller:
+        controller.says("waits for the lease")
+        assert controller.get("/readyz") == (503, "the API server does not answer about the lease\n")
+        assert controller.get("/healthz") == (200, "ok\n")
+        assert controller.metric("fcontroller_leader") == 0
+
+
+def test_an_address_that_is_taken() -> None:
+    with stub() as address:
+        port = address.rpartition(":")[2]
+        command = [*RUN, "--listen", f"127.0.0.1:{port}", "--kube-api-server-address", address]
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        assert ended.returncode == 2
+        assert f"fcontroller: --listen 127.0.0.1:{port}: " in ended.stderr
+
+
+def test_what_is_under_way_is_stored_before_the_lease_is_given_up(cluster: Cluster, namespace: str) -> None:
+    options = ["--kubeconfig", str(cluster.kubeconfig), "--namespace", namespace, "--lease-namespace", namespace]
+    with Kubelet(cluster.api, namespace), running(*options) as controller:
+        controller.says("leads")
+        controller.until("/readyz", 200)
+        apply(cluster, namespace, "one", role_spec("a", 1))
+        until(cluster, namespace, "one", "AttemptRunning")
+        with running(*options) as waiting:
+            waiting.says("waits for the lease")
+            waiting.until("/readyz", 200)
+            assert waiting.metric("fcontroller_leader") == 0
+        metric = controller.metric
+        assert metric("fcontroller_leader") == 1
+        assert metric("fcontroller_frameworks", state="AttemptRunning") == 1
+        assert metric("fcontroller_tasks", state="running") == 1
+        assert metric("fcontroller_transitions_total", level="framework", state="AttemptRunning") == 1
+        assert metric("fcontroller_api_requests_total", verb="create", resource="pods", code="201") == 1
+        written = metric("fcontroller_api_requests_total", verb="update", resource="frameworks/status", code="200")
+        assert metric("fcontroller_status_writes_total", result="stored") == written
+        assert metric("fcontroller_sync_seconds_count") > 0
+        apply(cluster, namespace, "many", role_spec("a", 60))
+        while not (pods := pod_uids(cluster, namespace, "many")):
+            time.sleep(0.01)
+        controller.process.send_signal(signal.SIGTERM)
+        controller.says("has ended")
+        assert controller.process.wait(30) == 0
+        pods = pod_uids(cluster, namespace, "many")
+        assert pods <= status_uids(cluster, namespace, "many"), f"{len(pods)} Pods"
+        lease = cluster.api.request("GET", f"/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases/fcontroller")[1]
+        assert not lease["spec"].get("holderIdentity")
+
+
+def pod_uids(cluster: Cluster, namespace: str, framework: str) -> set[str]:
+    items = cluster.api.request("GET", f"/api/v1/namespaces/{namespace}/pods")[1]["items"]
+    return {pod["metadata"]["uid"] for pod in items if pod["metadata"]["name"].startswith(f"{framework}-")}
+
+
+def status_uids(cluster: Cluster, namespace: str, framework: str) -> set[str]:
+    path = f"/apis/frameworkcontroller.microsoft.com/v1/namespaces/{namespace}/frameworks/{framework}"
+    status = cluster.api.request("GET", path)[1]["status"]
+    return {task["attemptStatus"]["podUID"] for role in status["attemptStatus"]["taskRoleStatuses"] for task in role["taskStatuses"]}
