@@ -1,13 +1,13 @@
 """What Prometheus is told. Counts are kept where things happen; what can be looked up is looked up when it is asked for.
 
-No metric has a Framework's name in it: there may be any number of them. `docs/operations.md` has the table, and a test holds it to this.
+No metric has a Framework's name in it: there may be any number of them. `tools/operations_page.py` writes the table of them.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from prometheus_client import GC_COLLECTOR, PLATFORM_COLLECTOR, PROCESS_COLLECTOR, CollectorRegistry, Histogram
 from prometheus_client import Counter as Counted
@@ -20,11 +20,51 @@ from fcontroller.lease import Lease
 from fcontroller.main import Controller
 from fcontroller.report.events import Recorder
 from fcontroller.report.reporter import Reporter
+from fcontroller.runner import Runner
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _LOOKS = (0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5)
 _REQUESTS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 _VERBS = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
+
+
+class Described(NamedTuple):
+    """A metric. Prometheus adds `_total` to the names of counters."""
+
+    kind: str
+    about: str
+    labels: tuple[str, ...] = ()
+
+
+METRICS = {
+    "fcontroller_build_info": Described("gauge", "always 1; the version is a label", ("version",)),
+    "fcontroller_leader": Described("gauge", "1 in the process that leads, else 0"),
+    "fcontroller_frameworks": Described("gauge", "Frameworks by state", ("state",)),
+    "fcontroller_tasks": Described(
+        "gauge", "tasks by what the completion policies count them as: running, succeeded, failed, deletion_pending, other", ("state",)
+    ),
+    "fcontroller_queue_depth": Described("gauge", "actions (Pods to create, to delete, …) that wait until others are done"),
+    "fcontroller_actions_in_flight": Described("gauge", "actions under way"),
+    "fcontroller_sync_seconds": Described("histogram", "how long it takes to decide about one Framework once"),
+    "fcontroller_transitions": Described(
+        "counter", "state changes that were stored, of Frameworks and tasks (level), by the new state", ("level", "state")
+    ),
+    "fcontroller_attempts_ended": Described(
+        "counter", "attempts that have ended, by completion code; exit codes of containers outside 200..219 are `other`", ("level", "code")
+    ),
+    "fcontroller_retries": Described(
+        "counter", "retries: accountable, or not since the failure was transient or a conflict", ("level", "kind")
+    ),
+    "fcontroller_status_writes": Described("counter", "writes of a Framework's status: stored, conflict or failed", ("result",)),
+    "fcontroller_api_requests": Described("counter", "answers of the API server; code 0: none came", ("verb", "resource", "code")),
+    "fcontroller_api_request_seconds": Described("histogram", "how long they took, watches aside", ("verb", "resource")),
+    "fcontroller_watch_ends": Described(
+        "counter", "watches that have ended: done (as was asked for), expired (all is listed again) or failed", ("resource", "reason")
+    ),
+    "fcontroller_events": Described(
+        "counter", "Kubernetes Events: written, failed, or dropped since the Framework had too many", ("result",)
+    ),
+}
 
 
 class Metrics:
@@ -38,21 +78,17 @@ class Metrics:
         self._registry = CollectorRegistry()
         for collector in (PROCESS_COLLECTOR, PLATFORM_COLLECTOR, GC_COLLECTOR):
             self._registry.register(collector)
-        self._looks = Histogram("fcontroller_sync_seconds", "One look at a Framework: deciding.", buckets=_LOOKS, registry=self._registry)
-        self.looked = self._looks.observe
-        self._requests = Counted(
-            "fcontroller_api_requests",
-            "Answers of the API server; code 0: there was none.",
-            ("verb", "resource", "code"),
-            registry=self._registry,
-        )
-        self._seconds = Histogram(
-            "fcontroller_api_request_seconds", "Until an answer.", ("verb", "resource"), buckets=_REQUESTS, registry=self._registry
-        )
-        self._writes = Counted(
-            "fcontroller_status_writes", "Statuses sent: stored, conflict or failed.", ("result",), registry=self._registry
-        )
+        self.looked = self._histogram("fcontroller_sync_seconds", _LOOKS).observe
+        self._requests = self._counted("fcontroller_api_requests")
+        self._seconds = self._histogram("fcontroller_api_request_seconds", _REQUESTS)
+        self._writes = self._counted("fcontroller_status_writes")
         self._registry.register(self)
+
+    def _counted(self, name: str) -> Counted:
+        return Counted(name, METRICS[name].about, METRICS[name].labels, registry=self._registry)
+
+    def _histogram(self, name: str, buckets: tuple[float, ...]) -> Histogram:
+        return Histogram(name, METRICS[name].about, METRICS[name].labels, buckets=buckets, registry=self._registry)
 
     def called(self, method: str, path: str, code: int, seconds: float) -> None:
         """The API server was asked; code 0: it did not answer."""
@@ -69,17 +105,27 @@ class Metrics:
 
     def collect(self) -> Iterator[Metric]:
         """What is not counted but looked up."""
-        yield _gauge("fcontroller_build_info", "The version.", ("version",), {(__version__,): 1})
-        yield _gauge("fcontroller_leader", "Whether this process leads.", (), {(): self.lease is not None and self.lease.held})
-        yield from self._of_frameworks(self.controller)
-        yield from self._of_reports(self.reporter, self.recorder)
+        yield _looked_up("fcontroller_build_info", {(__version__,): 1})
+        yield _looked_up("fcontroller_leader", {(): self.lease is not None and self.lease.held})
+        yield from self._of_frameworks(list(self.controller.runners.values()) if self.controller else [])
+        ends = {
+            (follower.path.rpartition("/")[2], reason): count
+            for follower in (self.controller.followers if self.controller else ())
+            for reason, count in follower.ends.items()
+        }
+        yield _looked_up("fcontroller_watch_ends", ends)
+        if self.reporter is not None:
+            yield _looked_up("fcontroller_transitions", self.reporter.transitions)
+            yield _looked_up("fcontroller_attempts_ended", self.reporter.attempts)
+            yield _looked_up("fcontroller_retries", self.reporter.retries)
+        if self.recorder is not None:
+            yield _looked_up("fcontroller_events", {(result,): count for result, count in self.recorder.results.items()})
 
-    def _of_frameworks(self, controller: Controller | None) -> Iterator[Metric]:
-        runners = list(controller.runners.values()) if controller else []
+    def _of_frameworks(self, runners: list[Runner]) -> Iterator[Metric]:
         statuses = [runner.status for runner in runners if runner.status is not None]
         states = Counter({(state,): 0 for state in STATES})
         states.update((status.state,) for status in statuses)
-        yield _gauge("fcontroller_frameworks", "Frameworks by state.", ("state",), states)
+        yield _looked_up("fcontroller_frameworks", states)
         roles = [role for status in statuses for role in status.roles]
         tasks = {
             "running": sum(role.running for role in roles),
@@ -88,29 +134,9 @@ class Metrics:
             "deletion_pending": sum(role.deletion_pending for role in roles),
         }
         tasks["other"] = sum(len(role.tasks) for role in roles) - sum(tasks.values())
-        yield _gauge(
-            "fcontroller_tasks", "Tasks: what the completion policies count them as.", ("state",), {(k,): n for k, n in tasks.items()}
-        )
-        yield _gauge("fcontroller_queue_depth", "Actions that wait for a slot.", (), {(): sum(runner.waiting for runner in runners)})
-        yield _gauge("fcontroller_actions_in_flight", "Actions under way.", (), {(): sum(runner.acting for runner in runners)})
-        restarts = {
-            (follower.path.rpartition("/")[2], reason): count
-            for follower in (controller.followers if controller else ())
-            for reason, count in follower.ends.items()
-        }
-        about = "Watches that have ended: done (as asked for), expired (all is listed again) or failed."
-        yield _counter("fcontroller_watch_ends", about, ("resource", "reason"), restarts)
-
-    def _of_reports(self, reporter: Reporter | None, recorder: Recorder | None) -> Iterator[Metric]:
-        if reporter is not None:
-            yield _counter(
-                "fcontroller_transitions", "Moves that were stored, by where they lead.", ("level", "state"), reporter.transitions
-            )
-            yield _counter("fcontroller_attempts_ended", "Attempts by completion code.", ("level", "code"), reporter.attempts)
-            yield _counter("fcontroller_retries", "Retries: accountable, transient or conflict.", ("level", "kind"), reporter.retries)
-        if recorder is not None:
-            results = {(result,): count for result, count in recorder.results.items()}
-            yield _counter("fcontroller_events", "Kubernetes Events: written, failed or dropped (too many).", ("result",), results)
+        yield _looked_up("fcontroller_tasks", {(state,): count for state, count in tasks.items()})
+        yield _looked_up("fcontroller_queue_depth", {(): sum(runner.waiting for runner in runners)})
+        yield _looked_up("fcontroller_actions_in_flight", {(): sum(runner.acting for runner in runners)})
 
 
 def _what(method: str, path: str) -> tuple[str, str]:
@@ -120,19 +146,14 @@ def _what(method: str, path: str) -> tuple[str, str]:
     if len(steps) > 2 and steps[0] == "namespaces":
         steps = steps[2:]
     resource, *rest = steps or [""]
-    verb = method.lower() if method not in ("GET", *_VERBS) else _VERBS.get(method) or ("get" if rest else "list")
+    verb = _VERBS.get(method) or ("watch" if method == "WATCH" else "get" if rest else "list")
     return verb, "/".join([resource, *rest[1:]])
 
 
-def _gauge(name: str, about: str, labels: tuple[str, ...], values: Mapping[Any, float]) -> Metric:
-    return _filled(GaugeMetricFamily(name, about, labels=labels), values)
-
-
-def _counter(name: str, about: str, labels: tuple[str, ...], values: Mapping[Any, float]) -> Metric:
-    return _filled(CounterMetricFamily(name, about, labels=labels), values)
-
-
-def _filled(family: Any, values: Mapping[Any, float]) -> Metric:
+def _looked_up(name: str, values: Mapping[Any, float]) -> Metric:
+    """A metric with its values by the values of its labels."""
+    described = METRICS[name]
+    family: Any = (GaugeMetricFamily if described.kind == "gauge" else CounterMetricFamily)(name, described.about, labels=described.labels)
     for labels, value in values.items():
         family.add_metric(labels, value)
     made: Metric = family

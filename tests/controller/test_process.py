@@ -60,7 +60,7 @@ class Stub(BaseHTTPRequestHandler):
 @contextmanager
 def stub(**changes: Any) -> Iterator[str]:
     """Its address."""
-    handler = type("Handler", (Stub,), {"over": threading.Event(), "given": threading.Event(), **changes})
+    handler: Any = type("Handler", (Stub,), {"over": threading.Event(), "given": threading.Event(), **changes})
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         server.daemon_threads = True
         threading.Thread(target=server.serve_forever, daemon=True).start()
