@@ -32,7 +32,7 @@ def retry_decision(policy: RetryPolicy, accountable_retries: int, completion: Ma
         return RetryDecision(False)
     kind = completion["type"]
     failed = kind["name"] == "Failed"
-    attributes = kind["attributes"] or ()
+    attributes = kind.get("attributes") or ()
     if policy.fancy and failed:
         if "Transient" in attributes:
             return RetryDecision(True, accountable=False, conflict="Conflict" in attributes)

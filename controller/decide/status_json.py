@@ -53,11 +53,14 @@ def _joined(value: Json, **texts: str) -> str:
 
 
 def from_json(value: Mapping[str, Any]) -> Status:
-    """A status that was stored, by this controller or by upstream's."""
+    """A status that was stored, by this controller or by upstream's.
+
+    Fields that are null may be missing: tools that patch a status, as Argo CD's actions do, leave out nulls.
+    """
     attempt = value["attemptStatus"]
     status = Status(attempt["configMapName"], 0)
     _life_from_json(status, value)
-    _attempt_from_json(status.attempt, attempt, attempt["configMapUID"])
+    _attempt_from_json(status.attempt, attempt, attempt.get("configMapUID"))
     status.roles = [_role_from_json(role) for role in role_statuses(attempt)]
     status.others = {key: item for key, item in value.items() if key not in _OWN}
     status.stored = status.revision
@@ -80,8 +83,8 @@ def _role_to_text(role: Role) -> str:
 
 def _role_from_json(value: Json) -> Role:
     role = Role(value["name"], value["instanceUID"])
-    role.graceful_deletion_timeout = value["podGracefulDeletionTimeoutSec"]
-    for item in value["taskStatuses"] or ():
+    role.graceful_deletion_timeout = value.get("podGracefulDeletionTimeoutSec")
+    for item in value.get("taskStatuses") or ():
         task = _task_from_json(item)
         role.tasks.append(task)
         role.count(task, 1)
@@ -122,8 +125,8 @@ def _task_from_json(value: Json) -> Task:
     task = Task(value["index"], value["instanceUID"], attempt["podName"], 0)
     task.deletion_pending = value["deletionPending"]
     _life_from_json(task, value)
-    _attempt_from_json(task.attempt, attempt, attempt["podUID"])
-    task.pod_node_name, task.pod_ip, task.pod_host_ip = attempt["podNodeName"], attempt["podIP"], attempt["podHostIP"]
+    _attempt_from_json(task.attempt, attempt, attempt.get("podUID"))
+    task.pod_node_name, task.pod_ip, task.pod_host_ip = attempt.get("podNodeName"), attempt.get("podIP"), attempt.get("podHostIP")
     return task
 
 
@@ -142,10 +145,10 @@ def _life_from_json(life: Life, value: Mapping[str, Any]) -> None:
     retries = value["retryPolicyStatus"]
     life.state = value["state"]
     life.start_time = from_time(value["startTime"]) or 0
-    life.run_time = from_time(value["runTime"])
-    life.completion_time = from_time(value["completionTime"])
+    life.run_time = from_time(value.get("runTime"))
+    life.completion_time = from_time(value.get("completionTime"))
     life.transition_time = from_time(value["transitionTime"]) or 0
-    life.retries = Retries(retries["totalRetriedCount"], retries["accountableRetriedCount"], retries["retryDelaySec"])
+    life.retries = Retries(retries["totalRetriedCount"], retries["accountableRetriedCount"], retries.get("retryDelaySec"))
 
 
 def _attempt_to_json(attempt: Attempt) -> Json:
@@ -162,8 +165,8 @@ def _attempt_to_json(attempt: Attempt) -> Json:
 def _attempt_from_json(attempt: Attempt, value: Mapping[str, Any], object_uid: str | None) -> None:
     attempt.id = value["id"]
     attempt.start_time = from_time(value["startTime"]) or 0
-    attempt.run_time = from_time(value["runTime"])
-    attempt.completion_time = from_time(value["completionTime"])
-    attempt.instance_uid = value["instanceUID"]
+    attempt.run_time = from_time(value.get("runTime"))
+    attempt.completion_time = from_time(value.get("completionTime"))
+    attempt.instance_uid = value.get("instanceUID")
     attempt.object_uid = object_uid
-    attempt.completion = value["completionStatus"]
+    attempt.completion = value.get("completionStatus")

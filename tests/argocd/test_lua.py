@@ -12,6 +12,7 @@ import pytest
 from fcompile.commands.argocd.bundle import ACTION_NAMES, script
 from fcompile.emit import yaml
 from fcontroller.decide.states import STATES
+from fcontroller.decide.status_json import from_json, to_json
 from tests.argocd.lives import ACTS, DISABLED, LOOKS, Act, Life, lives, outcome
 from tests.argocd.lua import ScriptError, act, run
 from tests.argocd.tools import tool
@@ -106,3 +107,12 @@ class TestByArgoCd:
             assert "fields have been changed" in said
             (value,) = [str(value) for value in asked.spec.values()]
             assert any(line.startswith(">") and line.endswith(f": {value}") for line in said.splitlines())
+
+
+@pytest.mark.parametrize(
+    "life", [life for life in LIVES.values() if "taskCounts" in life.framework.get("status", {})], ids=lambda life: life.name
+)
+def test_the_controller_reads_a_status_that_has_been_through_lua(life: Life) -> None:
+    """Argo CD patches the status with what an action gives back, and Lua has no nulls."""
+    status = life.framework["status"]
+    assert to_json(from_json(act("return obj", life.framework)["status"])) == status

@@ -7,11 +7,13 @@ import shutil
 
 import pytest
 
+NONE = "NO PROGRAM"
+
 
 def tool(name: str) -> str:
     """The path of `argocd`, `kustomize` or `helm`, or what ARGOCD_BINARY and the like name. Skips the test without it."""
     variable = f"{name.upper()}_BINARY"
     found = os.environ.get(variable) or shutil.which(name)
     if not found:
-        pytest.skip(f"NO {name}: it is not in the PATH, and {variable} does not name it")
+        pytest.skip(f"{NONE} {name}: it is not in the PATH, and {variable} does not name it")
     return os.path.abspath(found)
