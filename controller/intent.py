@@ -65,13 +65,20 @@ def is_current(config_map: Json, framework: Json) -> bool:
     return annotations.get(names.GENERATION_ANNOTATION) == str(framework["metadata"]["generation"])
 
 
+def is_adopted(config_map: Json) -> bool:
+    """Whether an attempt was begun by upstream's controller, by its ConfigMap."""
+    return stored_intent(config_map) is None or names.ADOPTED_ANNOTATION in (config_map["metadata"].get("annotations") or {})
+
+
 def with_intent(config_map: Json, made: Json) -> Json:
     """An attempt's ConfigMap as it is stored, with the intent of another one."""
     metadata = config_map["metadata"]
-    generation = {names.GENERATION_ANNOTATION: made["metadata"]["annotations"][names.GENERATION_ANNOTATION]}
+    added = {names.GENERATION_ANNOTATION: made["metadata"]["annotations"][names.GENERATION_ANNOTATION]}
+    if is_adopted(config_map):
+        added[names.ADOPTED_ANNOTATION] = "true"
     kept = {key: value for key, value in config_map.items() if key not in _CONTENT}
     content = {key: value for key, value in made.items() if key in _CONTENT}
-    return {**kept, **content, "metadata": {**metadata, "annotations": {**(metadata.get("annotations") or {}), **generation}}}
+    return {**kept, **content, "metadata": {**metadata, "annotations": {**(metadata.get("annotations") or {}), **added}}}
 
 
 def pod(role: Role, namespace: str, index: int | str, values: ClusterValues, config_map: Json) -> Json:

@@ -19,13 +19,14 @@ from fcompile.lower.intent import Intent
 from fcontroller import intent as intents
 from fcontroller.act import actions
 from fcontroller.act.actions import Failed, backoff
+from fcontroller.act.adopt import differing_pods
 from fcontroller.act.perform import Scene, bring_intent, perform
 from fcontroller.act.save import Saver
 from fcontroller.act.services import Services
 from fcontroller.act.stamp import Stamps
 from fcontroller.api import Json, Unreachable
 from fcontroller.decide import observed
-from fcontroller.decide.conditions import INTENT_REVIEWED, set_completed, set_condition, set_services
+from fcontroller.decide.conditions import INTENT_REVIEWED, set_adopted, set_completed, set_condition, set_services
 from fcontroller.decide.framework import sync_framework
 from fcontroller.decide.review import in_force, review
 from fcontroller.decide.spec import Spec, read_spec
@@ -242,6 +243,18 @@ class Runner:
             self.outside.report.warn(self.framework, *wrong)
         self.poke()
 
+    async def _report_adopted(self, intent: Intent, framework: Json, config_map_uid: str) -> None:
+        try:
+            differing = await differing_pods(self.outside.api, intent, framework, config_map_uid)
+        except (Failed, Unreachable):
+            return  # They are looked at again when the spec changes or the controller starts.
+        if self.status is None or self.status.attempt.object_uid != config_map_uid:
+            return
+        wrong = set_adopted(self.status, differing, framework["metadata"]["generation"], self.outside.now())
+        if wrong:
+            self.outside.report.warn(self.framework, *wrong)
+        self.poke()
+
     def _sync(self) -> Sync:
         config_map = None if self.config_map is None else observed.config_map(self.config_map)
         return Sync(
@@ -354,7 +367,7 @@ class Runner:
         framework, failures = self.framework, 0
         while not self.stopped:
             try:
-                intent = await bring_intent(self.outside.api, self.services, framework, attempt, partial(self._may_run, framework))
+                brought = await bring_intent(self.outside.api, self.services, framework, attempt, partial(self._may_run, framework))
             except (Failed, Unreachable) as error:
                 if isinstance(error, Failed) and error.code == 404:
                     await asyncio.sleep(_ATTEMPT_GONE_DELAY)
@@ -363,7 +376,10 @@ class Runner:
                 await asyncio.sleep(backoff(failures))
                 continue
             if self.framework["metadata"]["generation"] == framework["metadata"]["generation"]:
+                intent = brought.intent
                 self.stamps, self.spec = Stamps(intent, framework, config_map), in_force(self._spec_of(framework), intent)
+                if brought.adopted:
+                    self._start(self._report_adopted(intent, framework, config_map["metadata"]["uid"]))
                 break
             framework = self.framework
         self._busy.discard(None)

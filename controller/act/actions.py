@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from fcompile.model import names
 from fcontroller.api import Answer, Api, Json, Part, collection, path_of
 from fcontroller.decide.observed import controller_of
 
@@ -56,6 +57,19 @@ async def create_config_map(api: Api, config_map: Json) -> Json:
 async def read(api: Api, path: str) -> Json:
     """The object at a path."""
     return _taken(await api.request("GET", path))
+
+
+async def list_pods(api: Api, namespace: str, framework: str) -> list[Json]:
+    """The Pods that have a Framework's label."""
+    items: list[Json] = []
+    query = {"labelSelector": f"{names.FRAMEWORK_NAME}={framework}", "limit": "500"}
+    while True:
+        page = _taken(await api.request("GET", collection("pods", namespace), query=query))
+        items += page["items"]
+        following = page["metadata"].get("continue")
+        if not following:
+            return items
+        query["continue"] = following
 
 
 async def replace(api: Api, path: str, value: Json) -> None:

@@ -120,8 +120,16 @@ async def _remove_pod(api: Api, scene: Scene, key: Key, completion: Json) -> Res
     return partial(pod_gone, key=key, completion=completion)
 
 
-async def bring_intent(api: Api, services: Services, framework: Json, attempt: int, may_run: Callable[[Intent], bool]) -> Intent:
-    """Make the intent that is stored with an attempt that of the Framework as it is, if it may run; returns what is stored then."""
+class Brought(NamedTuple):
+    """What is stored with an attempt."""
+
+    intent: Intent
+    adopted: bool
+    """Whether upstream's controller began the attempt."""
+
+
+async def bring_intent(api: Api, services: Services, framework: Json, attempt: int, may_run: Callable[[Intent], bool]) -> Brought:
+    """Make the intent that is stored with an attempt that of the Framework as it is, if it may run."""
     path = path_of("configmaps", framework["metadata"]["namespace"], names.config_map_name(framework["metadata"]["name"]))
     stored = await actions.read(api, path)
     kept = intents.stored_intent(stored)
@@ -129,8 +137,8 @@ async def bring_intent(api: Api, services: Services, framework: Json, attempt: i
     intent = kept if kept is not None and current else intents.intent_of(framework)
     # An attempt that upstream's controller has begun has no other intent.
     if not may_run(intent) and kept is not None:
-        return kept
+        return Brought(kept, intents.is_adopted(stored))
     if not current:
         await services.bring(intent, framework)
         await actions.replace(api, path, intents.with_intent(stored, intents.config_map(intent, framework, attempt)))
-    return intent
+    return Brought(intent, intents.is_adopted(stored))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from fcontroller.decide.status import Json, Status, to_time
@@ -16,6 +16,33 @@ INTENT_REVIEWED = "IntentReviewed"
 
 SERVICES_MADE = "ServicesMade"
 """Whether the Services of the roles are there. Only said once one of them could not be made."""
+
+ADOPTED = "Adopted"
+"""That an attempt was begun by FrameworkController, and whether its Pods are what the intent says. Only said of such attempts."""
+_NAMED = 3
+"""How many Pods are named in a message, and how many fields of each."""
+
+
+def set_adopted(status: Status, differing: Mapping[str, Sequence[str]], generation: int, now: float) -> tuple[str, str] | None:
+    """Set the condition of an adopted attempt; returns the reason and message of what there is to warn of since it was last set.
+
+    :param differing: the fields in which Pods differ from the intent, by Pod.
+    """
+    begun = f"FrameworkController began attempt {status.attempt.id}"
+    reason, message = "PodsMatch", f"{begun}; its Pods are what the intent says"
+    if differing:
+        shown = "; ".join(
+            f"`{name}` in {_listed([f'`{field}`' for field in fields])}" for name, fields in sorted(differing.items())[:_NAMED]
+        )
+        more = f" and {len(differing) - _NAMED} more" if len(differing) > _NAMED else ""
+        reason = "PodsDiffer"
+        message = f"{begun}; Pods that differ from the intent run on until their tasks are retried: {shown}{more}"
+    changed = set_condition(status, ADOPTED, True, reason, message, generation, now)
+    return (f"Adopted{reason}", message) if changed and differing else None
+
+
+def _listed(items: Sequence[str]) -> str:
+    return ", ".join(items[:_NAMED]) + (", …" if len(items) > _NAMED else "")
 
 
 def set_services(status: Status, taken: Sequence[str], refused: str, generation: int, now: float) -> tuple[str, str] | None:

@@ -12,6 +12,8 @@ DIGEST_ANNOTATION = f"{GROUP}/intent-digest"
 """On a compiled Framework: the digest of the intent that was reviewed, `v1:sha256:…`."""
 GENERATION_ANNOTATION = f"{GROUP}/framework-generation"
 """On the ConfigMap of an attempt: the generation of the Framework that the intent in it was made of."""
+ADOPTED_ANNOTATION = f"{GROUP}/adopted"
+"""On the ConfigMap of an attempt: `true` where FrameworkController began it, so that its Pods are older than the intent."""
 
 FRAMEWORK_NAMESPACE = "FC_FRAMEWORK_NAMESPACE"
 FRAMEWORK_NAME = "FC_FRAMEWORK_NAME"

@@ -104,6 +104,11 @@ class Stage:
         """Follow what happens, until cancelled."""
         await asyncio.gather(*(follower.run() for follower in self._followers))
 
+    async def listed(self) -> None:
+        """Wait until everything that is there has been seen."""
+        for follower in self._followers:
+            await follower.listed.wait()
+
     async def play(self, scenario: Json, seconds: float = 120) -> list[Json]:
         """Play a scenario; returns what was noted. No step may take longer than `seconds`."""
         notes: list[Json] = []
@@ -111,7 +116,7 @@ class Stage:
             ((kind, about),) = step.items()
             where = f"{scenario['name']}: {json.dumps(step)[:300]}"
             if kind == "note":
-                notes.append(masked(self._status(scenario["name"])))
+                notes.append(masked(self.status(scenario["name"])))
             elif kind == "request":
                 await self._request(where, *about)
             elif kind == "object":
@@ -120,12 +125,13 @@ class Stage:
                 await self._wait(where, partial(self._status_is, scenario["name"], about), seconds)
         return notes
 
-    def _status(self, name: str) -> Json:
+    def status(self, name: str) -> Json:
+        """The status of a Framework as it was last seen."""
         status: Json = self.objects.get(f"frameworks/{name}", {}).get("status") or {}
         return status
 
     def _status_is(self, name: str, wanted: Json) -> tuple[bool, Any]:
-        status = self._status(name)
+        status = self.status(name)
         return bool(status) and has(view(status), wanted), status and view(status)
 
     def _object_is(self, path: str, wanted: Json | None) -> tuple[bool, Any]:

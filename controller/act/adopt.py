@@ -1,0 +1,35 @@
+"""Attempts that upstream's controller began: their Pods are held against the intent, which was computed when they ran already."""
+
+from __future__ import annotations
+
+import asyncio
+
+from fcompile import expand
+from fcompile.diff.live import pod_differences
+from fcompile.lower.intent import Intent
+from fcompile.model import names
+from fcontroller.act import actions
+from fcontroller.api import Api, Json
+from fcontroller.decide.observed import controller_of
+
+
+async def differing_pods(api: Api, intent: Intent, framework: Json, config_map_uid: str) -> dict[str, list[str]]:
+    """The fields in which Pods of an attempt differ from its intent, by the names of those that do. Raises Failed and Unreachable."""
+    namespace = framework["metadata"]["namespace"]
+    found: dict[str, list[str]] = {}
+    for pod in await actions.list_pods(api, namespace, intent.framework):
+        if controller_of(pod["metadata"]) == config_map_uid:
+            fields = _differences(intent, namespace, pod)
+            if fields:
+                found[pod["metadata"]["name"]] = fields
+        await asyncio.sleep(0)  # There may be thousands, and others have work to do too.
+    return found
+
+
+def _differences(intent: Intent, namespace: str, pod: Json) -> list[str]:
+    labels = pod["metadata"]["labels"]
+    role = next((role for role in intent.roles if role.name == labels.get(names.TASKROLE_NAME)), None)
+    if role is None:  # It has left the spec, and the Pod goes.
+        return []
+    expected = expand.pod(role, namespace, int(labels[names.TASK_INDEX]))
+    return [difference.field for difference in pod_differences(pod, expected)]

@@ -1,0 +1,36 @@
+"""What is said of an attempt that FrameworkController began."""
+
+from __future__ import annotations
+
+from fcontroller.decide.conditions import set_adopted
+from fcontroller.decide.status import Json, Status
+
+
+def said(status: Status) -> Json:
+    (condition,) = status.others["conditions"]
+    return {key: condition[key] for key in ("type", "status", "reason", "message")}
+
+
+def test_pods_as_they_should_be_are_no_reason_to_warn() -> None:
+    status = Status("f-attempt", 0)
+    assert set_adopted(status, {}, 1, 0) is None
+    assert said(status) == {
+        "type": "Adopted",
+        "status": "True",
+        "reason": "PodsMatch",
+        "message": "FrameworkController began attempt 0; its Pods are what the intent says",
+    }
+
+
+def test_a_few_of_those_that_differ_are_named_and_it_is_warned_once() -> None:
+    status = Status("f-attempt", 0)
+    fields = ["spec.containers[main].image", "spec.nodeSelector", "spec.priority", "spec.subdomain"]
+    differing = {f"f-a-{index}": fields[: index + 1] for index in range(5)}
+    message = (
+        "FrameworkController began attempt 0; Pods that differ from the intent run on until their tasks are retried: "
+        "`f-a-0` in `spec.containers[main].image`; `f-a-1` in `spec.containers[main].image`, `spec.nodeSelector`; "
+        "`f-a-2` in `spec.containers[main].image`, `spec.nodeSelector`, `spec.priority` and 2 more"
+    )
+    assert set_adopted(status, differing, 1, 0) == ("AdoptedPodsDiffer", message)
+    assert said(status)["reason"] == "PodsDiffer"
+    assert set_adopted(status, differing, 1, 0) is None
