@@ -27,7 +27,7 @@ from tests.test_examples import SINGLE, SWEEP
 
 Key = tuple[str, str, str]
 """Kind, namespace, name."""
-KINDS = {"pods": "Pod", "services": "Service"}
+KINDS = {"pods": "Pod", "services": "Service", "configmaps": "ConfigMap"}
 CLASSES = ("llm-training", "preemptible")
 
 
@@ -67,7 +67,7 @@ class Trial:
             if not waiting:
                 return frameworks
             assert time.monotonic() < end, [(framework["metadata"]["name"], framework.get("status")) for framework in waiting]
-            await asyncio.sleep(0.1)
+            await asyncio.sleep(0.5)
 
     async def apply(self, *arguments: str) -> None:
         """Compile the examples and what is expected of them, and apply them."""
@@ -93,24 +93,22 @@ class Trial:
         await self.settled(deleted)
 
     async def nothing_differs(self) -> None:
-        """`kubectl diff` of the compiled file has nothing to say of what exists; returns how many Pods that are."""
-        there = [
-            self.expected[found]
-            for kind, plural in (("Pod", "pods"), ("ConfigMap", "configmaps"), ("Service", "services"))
-            for value in await self.listed(plural)
-            if (found := (kind, value["metadata"]["namespace"], value["metadata"]["name"])) in self.expected
-            and "deletionTimestamp" not in value["metadata"]
-        ]
-        assert sum(value["kind"] == "Pod" for value in there) > 50
+        """`kubectl diff` of the compiled file has nothing to say of what exists."""
+        there = []
+        for plural, kind in KINDS.items():
+            live = {(kind, value["metadata"]["namespace"], value["metadata"]["name"]) for value in await self.listed(plural)}
+            there += [
+                self.expected[found] for found in live & self.expected.keys() if kind != "Pod" or _is_shown(self.expected[found], live)
+            ]
+        assert sum(value["kind"] == "Pod" for value in there) > 40
         # Admission adds to tolerations, which is a conflict over the whole list in the server-side form.
         mergeable = [value for value in there if "tolerations" not in value.get("spec", {})]
         for objects, options in ((there, ()), (mergeable, ("--server-side",))):
-            text = "\n".join(map(json.dumps, objects))
-            code, shown, said = await asyncio.to_thread(diff, self.cluster, text, *options)
+            code, shown, said = await asyncio.to_thread(diff, self.cluster, "\n".join(map(json.dumps, objects)), *options)
             assert (code, said) == (0, ""), shown
 
     def created(self, *, dry_run: bool) -> Iterator[tuple[Key, Json]]:
-        """The Pods and Services that the server was asked to create, as it read them."""
+        """What the server was asked to create, as it read that."""
         for event in self.cluster.audit_log():
             about = event["objectRef"]
             plain = event["verb"] == "create" and "subresource" not in about and ("dryRun=All" in event["requestURI"]) == dry_run
@@ -121,9 +119,16 @@ class Trial:
     def try_expected(self) -> dict[Key, Json]:
         """Send what was compiled to the server without effect: how it reads that."""
         for value in self.expected.values():
-            if value["kind"] in KINDS.values():
+            if value["kind"] != "ConfigMap":
                 self.cluster.api.request("POST", address(value), value, {"dryRun": "All"})
         return dict(self.created(dry_run=True))
+
+
+def _is_shown(pod: Json, live: set[Key]) -> bool:
+    """Of a role the first tasks and the last, which is one that was retried or that is new: kubectl takes its time, and the log has all."""
+    index = int(pod["metadata"]["labels"]["FC_TASK_INDEX"])
+    role = pod["metadata"]["name"].removesuffix(str(index))
+    return index < 1 or ("Pod", pod["metadata"]["namespace"], f"{role}{index + 1}") not in live
 
 
 def _settled(framework: Json, gone: set[str]) -> bool:
@@ -223,7 +228,8 @@ def test_what_was_compiled_is_what_is_sent_and_what_runs(
 
     trial = asyncio.run(work())
     expected = trial.try_expected()
-    sent = [(found, value) for found, value in trial.created(dry_run=False) if found in trial.expected]
-    assert len(sent) > len([found for found in trial.expected if found[0] in KINDS.values()])
+    # The count of tasks that a ConfigMap began with is not that of the last one.
+    sent = [(found, value) for found, value in trial.created(dry_run=False) if found in trial.expected and found[0] != "ConfigMap"]
+    assert len(sent) > len([found for found in trial.expected if found[0] != "ConfigMap"])
     for found, value in sent:
         assert reviewed_part(value) == expected[found]
