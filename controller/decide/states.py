@@ -25,6 +25,8 @@ COMPLETED = "Completed"
 
 COMPLETING = (DELETION_PENDING, DELETION_REQUESTED, DELETING)
 """The attempt has ended, and its object is still there."""
+ENDED = (*COMPLETING, ATTEMPT_COMPLETED, COMPLETED)
+"""How the attempt has ended is known."""
 CREATED = (CREATION_REQUESTED, PREPARING, RUNNING)
 """The object of the attempt was made, and the attempt has not ended."""
 STATES = (CREATION_PENDING, *CREATED, *COMPLETING, ATTEMPT_COMPLETED, COMPLETED)

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from fcontroller.decide.states import ATTEMPT_COMPLETED, COMPLETED, CREATION_PENDING, RUNNING, Move
+from fcontroller.decide.states import ATTEMPT_COMPLETED, COMPLETED, CREATION_PENDING, ENDED, RUNNING, Move
 
 Json = dict[str, Any]
 
@@ -178,6 +178,11 @@ class Moved(NamedTuple):
     role: Role | None = None
     task: Task | None = None
     """Both None: the Framework itself has moved."""
+
+    @property
+    def completion(self) -> Json | None:
+        """How the attempt has ended, if it had by then. (The attempt itself may know more, which is not stored yet.)"""
+        return self.attempt.completion if self.retry or self.move.target in ENDED else None
 
 
 class Ended(NamedTuple):

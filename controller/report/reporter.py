@@ -54,13 +54,14 @@ class Reporter(Report):
         self.attempts.update([(_level(moved), _code(moved)) for moved in moves if moved.move is TASK_GONE or moved.move is FRAMEWORK_GONE])
 
     def _tell_framework(self, framework: Json, moved: Moved) -> None:
-        move, attempt, completion = moved.move, moved.attempt, moved.attempt.completion
-        brief = {"diagnostics": _brief(completion)} if move is FRAMEWORK_ENDS or move is FRAMEWORK_GONE else {}
-        self._log.info(
-            f"{_name(framework)} is {move.target}", why=move.when, **_of(framework), attempt=attempt.id, **_how(completion), **brief
-        )
+        move, attempt, completion = moved.move, moved.attempt, moved.completion
+        how = _how(completion)
+        if completion is not None and move in (FRAMEWORK_ENDS, FRAMEWORK_GONE):
+            how["diagnostics"] = _brief(completion)
+        why = _why(completion) if completion is not None and move is FRAMEWORK_ENDS else ""
+        self._log.info(f"{_name(framework)} is {move.target}", why=why or move.when, **_of(framework), attempt=attempt.id, **how)
         failed = completion is not None and completion["type"]["name"] == "Failed"
-        kind, end = WARNING if failed else NORMAL, f"{_ending(completion)}: {_brief(completion)}" if completion else ""
+        kind, end = (WARNING if failed else NORMAL), _told(completion) if completion else ""
         if move is FRAMEWORK_CREATED:
             self._record(framework, NORMAL, "AttemptStarted", f"Attempt {attempt.id} has begun")
         elif move is FRAMEWORK_RETRIED:
@@ -75,7 +76,7 @@ class Reporter(Report):
         assert moved.role is not None
         assert moved.task is not None
         which = {"role": moved.role.name, "index": moved.task.index, "taskAttempt": moved.attempt.id}
-        how = _how(moved.attempt.completion)
+        how = _how(moved.completion)
         self._log.debug(
             f"task {moved.task.index} of role {moved.role.name} of {_name(framework)} is {moved.move.target}",
             why=moved.move.when,
@@ -88,7 +89,7 @@ class Reporter(Report):
         """One line and one Event for all tasks of a role that have failed in the same way."""
         failed: dict[tuple[str, int], list[Moved]] = {}
         for moved in moves:
-            completion = moved.attempt.completion
+            completion = moved.completion
             if (
                 moved.move is TASK_GONE
                 and completion
@@ -100,8 +101,8 @@ class Reporter(Report):
         for (role, code), tasks in failed.items():
             first = tasks[0]
             assert first.task is not None
-            assert first.attempt.completion is not None
-            ending, brief = _ending(first.attempt.completion), _brief(first.attempt.completion)
+            assert first.completion is not None
+            ending, brief = _ending(first.completion), _brief(first.completion)
             indices = [moved.task.index for moved in tasks[:10] if moved.task is not None]
             which = {"role": role, "code": code, "tasks": len(tasks), "indices": indices}
             self._log.info(f"tasks of {_name(framework)} have failed with {ending}", **_of(framework), **which, diagnostics=brief)
@@ -169,7 +170,7 @@ def _level(moved: Moved) -> str:
 
 def _code(moved: Moved) -> str:
     """The completion code as a label: exit codes of users' containers are too many to be told apart."""
-    code: int = (moved.attempt.completion or {"code": 0})["code"]
+    code: int = (moved.completion or {"code": 0})["code"]
     return str(code) if code <= 0 or 200 <= code <= 219 else "other"
 
 
@@ -182,6 +183,17 @@ def _ending(completion: Json) -> str:
     return f"{completion['code']} {completion['phrase']}".rstrip()
 
 
-def _brief(completion: Json | None) -> str:
-    text = (completion or {}).get("diagnostics") or ""
+def _told(completion: Json) -> str:
+    """How an attempt of a Framework has ended, in a sentence."""
+    why = _why(completion)
+    return f"{_ending(completion)}: {_brief(completion)}{f' ({why})' if why not in _brief(completion) else ''}"
+
+
+def _why(completion: Json) -> str:
+    """What was met, when it was a completion policy; else the empty string."""
+    return str((completion.get("trigger") or {}).get("message") or "")
+
+
+def _brief(completion: Json) -> str:
+    text = str(completion.get("diagnostics") or "")
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

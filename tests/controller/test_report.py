@@ -12,9 +12,13 @@ from typing import Any
 import pytest
 
 from fcontroller.api import Answer, Body, Json, Part, Unreachable, path_of
+from fcontroller.decide import states
+from fcontroller.decide.codes import STOPPED
+from fcontroller.decide.status import Status
 from fcontroller.log import Log, Rarely
 from fcontroller.memory_api.facade import Facade
 from fcontroller.report.events import NORMAL, WARNING, Recorder
+from fcontroller.report.reporter import Reporter
 from tests.controller.lab import Lab, in_memory, lab, run
 from tests.decide.world import role_spec
 
@@ -282,3 +286,20 @@ def test_what_is_said_rarely() -> None:
     assert [rarely.may("a"), rarely.may("a"), rarely.may("b")] == [True, False, True]
     now += 60
     assert rarely.may("a")
+
+
+def test_an_end_that_is_not_stored_yet_is_not_told() -> None:
+    lines: list[str] = []
+    report = Reporter(Log("debug", lines.append), None, frozenset(), lambda seconds: None, time.time)
+    status = Status("f-attempt", 0)
+    for move in (states.FRAMEWORK_CREATED, states.FRAMEWORK_SEEN, states.FRAMEWORK_RUNS):
+        status.move(move, 1)
+    status.stored = status.revision
+    status.attempt.completion = STOPPED.ended("stop")
+    status.move(states.FRAMEWORK_ENDS, 2)
+    report.stored(FRAMEWORK, status.take_moves())
+    assert [json.loads(line).get("code") for line in lines] == [None, None, None]
+    status.stored = status.revision
+    report.stored(FRAMEWORK, status.take_moves())
+    assert json.loads(lines[-1])["code"] == -210
+    assert report.transitions["framework", "AttemptDeletionPending"] == 1
