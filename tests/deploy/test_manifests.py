@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from fcompile import __version__
+from fcontroller.config.settings import Config
 from tests.cluster import Cluster
 
 VARIANTS = {"": "fcontroller", "namespaced": "team-a"}
@@ -55,9 +56,11 @@ def arguments_of(documents: list[Any], namespace: str) -> list[str]:
 
 
 @pytest.mark.parametrize(("variant", "namespace"), VARIANTS.items())
-def test_the_image_is_of_this_version(audited_cluster: Cluster, repository: Path, variant: str, namespace: str) -> None:
+def test_the_container_fits_this_version(audited_cluster: Cluster, repository: Path, variant: str, namespace: str) -> None:
     documents = list(yaml.safe_load_all(audited_cluster.kubectl("kustomize", str(repository / "deploy" / variant)).stdout))
-    assert deployment(documents)["spec"]["template"]["spec"]["containers"][0]["image"].endswith(f"/fcontroller:{__version__}")
+    (container,) = deployment(documents)["spec"]["template"]["spec"]["containers"]
+    assert container["image"].endswith(f"/fcontroller:{__version__}")
+    assert [f":{port['containerPort']}" for port in container["ports"]] == [Config().listen]
     assert arguments_of(documents, namespace) == [
         "run",
         f"--lease-namespace={namespace}",

@@ -25,7 +25,7 @@ def test_on_a_cluster(audited_cluster: Cluster, repository: Path, tmp_path: Path
     install, *others = commands(repository)
     type_in(audited_cluster, install, repository)  # Nothing starts a Deployment's Pods here, so the controller is started by hand.
     config = account(audited_cluster, "fcontroller", tmp_path)
-    options = ["run", f"--kubeconfig={config}", "--lease-namespace=fcontroller", "--listen="]
+    options = ["run", f"--kubeconfig={config}", "--lease-namespace=fcontroller"]
     printed = ""
     with controller([*COMMAND, *options]), Kubelet(audited_cluster.api, "default") as kubelet:
         for line in others:

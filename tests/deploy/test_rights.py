@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
+import socket
 import subprocess
 import sys
 import time
@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import urllib3
 import yaml
 
 from fcompile.model import names
 from fcontroller.api import collection, path_of
 from tests.cluster import Cluster
 from tests.cluster.kubelet import Kubelet
-from tests.deploy.test_manifests import VARIANTS, arguments_of
+from tests.deploy.test_manifests import VARIANTS, arguments_of, deployment
 
 Right = tuple[str, str, str]
 """A group, a resource and a verb."""
@@ -37,12 +38,15 @@ def test_granted_is_used(audited_cluster: Cluster, repository: Path, tmp_path: P
     cluster.kubectl("apply", "-f", "-", input=json.dumps({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": home}}))
     cluster.kubectl("apply", "--server-side", "-k", folder)
     manifests = list(yaml.safe_load_all(cluster.kubectl("kustomize", folder).stdout))
-    options = [f"--kubeconfig={account(cluster, home, tmp_path)}", "--listen=", "--framework-completed-retain-sec=1"]
+    options = [f"--kubeconfig={account(cluster, home, tmp_path)}", "--framework-completed-retain-sec=1"]
     with cluster.namespace() as other, Kubelet(cluster.api, home if variant else other):
-        everything(cluster, [*COMMAND, *arguments_of(manifests, home), *options], home if variant else other)
-    granted = set(rights(manifests))
-    until(lambda: granted - set(requests(cluster, home)) == ASKED_OF_THE_AUTHORIZER_ALONE, "not all rights are used")
-    assert set(requests(cluster, home)) - granted == set()
+        (container,) = deployment(manifests)["spec"]["template"]["spec"]["containers"]
+        probes = [container[kind]["httpGet"]["path"] for kind in ("livenessProbe", "readinessProbe")]
+        command = [*COMMAND, *arguments_of(manifests, home), *options]
+        everything(cluster, lambda: controller(command, probes), home if variant else other, lambda: set(requests(cluster, home)))
+    granted, used = set(rights(manifests)), set(requests(cluster, home))
+    assert granted - used == ASKED_OF_THE_AUTHORIZER_ALONE
+    assert used - granted == set()
 
 
 def account(cluster: Cluster, namespace: str, folder: Path) -> Path:
@@ -79,11 +83,12 @@ def until(done: Callable[[], bool], otherwise: str) -> None:
 
 
 @contextlib.contextmanager
-def controller(command: list[str]) -> Iterator[None]:
-    """The controller's process, which ends as it is told to by the kubelet."""
-    # Any number of them may run on this machine.
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, env={**os.environ, "FCONTROLLER_LISTEN": "127.0.0.1:0"})
+def controller(command: list[str], probes: Iterable[str] = ()) -> Iterator[None]:
+    """The controller's process, once it answers the paths of its probes. It ends as it is told to by the kubelet."""
+    port = free_port()
+    process = subprocess.Popen([*command, f"--listen=127.0.0.1:{port}"], stdin=subprocess.DEVNULL)
     try:
+        until(lambda: {answer(port, path) for path in probes} <= {200}, "its probes fail")
         yield
         process.terminate()
         assert process.wait(30) == 0
@@ -92,7 +97,26 @@ def controller(command: list[str]) -> Iterator[None]:
         process.wait()
 
 
-def everything(cluster: Cluster, command: list[str], namespace: str) -> None:
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port: int = server.getsockname()[1]
+        return port
+
+
+def answer(port: int, path: str) -> int:
+    """The status code of a GET, 0 when there is no answer."""
+    try:
+        return urllib3.request("GET", f"http://127.0.0.1:{port}{path}", retries=False, timeout=5).status
+    except urllib3.exceptions.HTTPError:
+        return 0
+
+
+def everything(
+    cluster: Cluster,
+    controller: Callable[[], contextlib.AbstractContextManager[None]],
+    namespace: str,
+    used: Callable[[], set[Right]],
+) -> None:
     """Two lives of a controller in which all happens that it has rights for."""
     retry = {"retryPolicy": {"fancyRetryPolicy": False, "maxRetryCount": 1}}
     unmounted = role("a", 1)
@@ -111,7 +135,7 @@ def everything(cluster: Cluster, command: list[str], namespace: str) -> None:
         head = {"apiVersion": names.API_VERSION, "kind": names.KIND, "metadata": {"name": name, "annotations": annotations}}
         ask(cluster, "POST", collection("frameworks", namespace), {**head, "spec": {"taskRoles": roles}})
     rescaled, served = (path_of("frameworks", namespace, name) for name in ("rescaled", "served"))
-    with controller(command):
+    with controller():
         until(lambda: [counts(cluster, path) for path in (rescaled, served)] == [(2, 2)] * 2, "not all Pods run")
         edit(cluster, rescaled, "replace", "/spec/taskRoles/0/taskNumber", 1)
         until(lambda: counts(cluster, rescaled) == (1, 1), "it was not scaled down")
@@ -119,7 +143,8 @@ def everything(cluster: Cluster, command: list[str], namespace: str) -> None:
         until(lambda: ask(cluster, "GET", ours)["spec"]["selector"]["FC_TASKROLE_NAME"] == "b", "the Service was not repaired")
         edit(cluster, served, "remove", "/spec/taskRoles/1/service")
         until(lambda: is_gone(cluster, ours), "the Service was not removed")
-    with controller(command):
+        until(lambda: ("", "events", "patch") in used(), "that tasks of `retried` failed once more was not told")
+    with controller():
         for path in (rescaled, served):
             edit(cluster, path, "add", "/spec/executionType", "Stop")
         # They complete, and are deleted when their time is up.
