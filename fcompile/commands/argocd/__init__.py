@@ -12,6 +12,7 @@ import importlib
 ACTIONS = {
     "generate": "print the manifests of an application: Frameworks compiled, everything else as it is",
     "discover": "print the files that hold Frameworks, nothing when there is none",
+    "doctor": "call the plugin for a folder as Argo CD would, and say what would go wrong",
     "bundle": "print what Argo CD must be told about Frameworks: health, actions, what to compare, the plugin",
     "parameters": "print what can be set in the roles of the application, as Argo CD's announcements",
 }
@@ -22,12 +23,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     for name, about in ACTIONS.items():
         action = actions.add_parser(name, help=about, description=about)
-        if name == "bundle":
-            from fcompile.commands.argocd import bundle
-
-            bundle.configure(action)
-            continue
-        action.add_argument("folder", nargs="?", default=".", help="the folder of the application (default: the current one)")
+        if name in ("bundle", "doctor"):
+            importlib.import_module(f"{__name__}.{name}").configure(action)
+        else:
+            action.add_argument("folder", nargs="?", default=".", help="the folder of the application (default: the current one)")
 
 
 def run(arguments: argparse.Namespace) -> int:

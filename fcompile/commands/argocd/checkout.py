@@ -1,0 +1,54 @@
+"""A repository on its way from the repo-server to the plugin: looked through for links, packed, unpacked."""
+
+from __future__ import annotations
+
+import os
+import tarfile
+from collections.abc import Iterator
+
+
+def leading_out(root: str) -> Iterator[str]:
+    """Links that are absolute or lead out of the repository, step by step: Argo CD takes no such repository at all."""
+    for folder, folders, files in os.walk(root):
+        for name in (*folders, *files):
+            path = os.path.join(folder, name)
+            if os.path.islink(path) and _leads_out(root, folder, os.readlink(path)):
+                yield os.path.relpath(path, root)
+
+
+def _leads_out(root: str, folder: str, target: str) -> bool:
+    if os.path.isabs(target):
+        return True
+    for step in target.split(os.sep):
+        folder = os.path.normpath(os.path.join(folder, step))
+        if folder != root and not folder.startswith(os.path.join(root, "")):
+            return True
+    return False
+
+
+def pack(root: str, archive: str) -> int:
+    """Pack everything, as the repo-server does; returns how many files there are."""
+    count = 0
+    with tarfile.open(archive, "w:gz", compresslevel=6) as packed:
+        for folder, folders, files in os.walk(root):
+            for name in sorted((*folders, *files)):
+                path = os.path.join(folder, name)
+                if os.path.isfile(path) or os.path.isdir(path) or os.path.islink(path):
+                    packed.add(path, os.path.relpath(path, root), recursive=False)
+                    count += name in files
+    return count
+
+
+def unpack(archive: str, folder: str) -> None:
+    """Unpack it, with modes that are the same for all, and owned by whoever may read it."""
+    with tarfile.open(archive) as packed:
+        for member in packed:
+            member.mode = 0o755 if member.isdir() else 0o644
+            if not (member.issym() and os.path.isabs(member.linkname)):
+                packed.extract(member, folder, set_attrs=False, filter="tar")
+    for where, folders, files in os.walk(folder):
+        for name in folders:
+            os.chmod(os.path.join(where, name), 0o755)
+        for name in files:
+            if not os.path.islink(os.path.join(where, name)):
+                os.chmod(os.path.join(where, name), 0o644)

@@ -1,0 +1,193 @@
+"""`doctor`: calls the plugin for a folder as Argo CD would, here, and says what would go wrong.
+
+As the repo-server does it, the whole repository is packed, unpacked elsewhere without its file modes, and the plugin's commands are run
+there with Argo CD's environment, a deadline, the sidecar's user and a root filesystem that cannot be written to. What cannot be tried
+here (without being root) is said.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from fcompile.commands.argocd.checkout import leading_out, pack, unpack
+from fcompile.commands.argocd.repository import repository_of
+from fcompile.commands.argocd.sandbox import Ran, Sandbox, sandbox
+from fcompile.diagnostics.visible import visible
+from fcompile.errors import EXIT_ERRORS, UsageError
+from fcompile.load import LoadError, values
+from fcompile.schema.pod_schemas import DEFAULT_VERSION
+
+LARGE = 50 * 1024 * 1024
+"""Bytes of a packed repository: every call sends so much."""
+MOST_SENT = 100 * 1024 * 1024
+"""Bytes that the repo-server takes as an answer, unless it is told otherwise."""
+OK, WARNING, ERROR, NOTE = "ok", "warning", "error", "note"
+Line = tuple[str, str]
+
+
+class Replay(NamedTuple):
+    """An application in a checkout that was sent to the plugin."""
+
+    folder: str
+    environment: dict[str, str]
+    sandbox: Sandbox
+    deadline: float
+
+    def call(self, *actions: str) -> list[Ran]:
+        """Commands of plugin.yaml by this installation, at the same time."""
+        commands = [[sys.executable, "-m", "fcompile", "argocd", action] for action in actions]
+        return self.sandbox.run(commands, self.folder, self.environment, self.deadline)
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The arguments of the action."""
+    parser.add_argument("folder", nargs="?", default=".", help="the folder of the application (default: the current one)")
+    parser.add_argument("-p", "--parameter", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the Application")
+    parser.add_argument("--deadline", type=float, default=60, metavar="SECONDS", help="of Argo CD (default: 60)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the report."""
+    worst = 0
+    for kind, text in _report(arguments):
+        print(f"{kind:<8} {text}", flush=True)
+        worst |= kind == ERROR
+    return EXIT_ERRORS if worst else 0
+
+
+def _report(arguments: argparse.Namespace) -> Iterator[Line]:
+    if not os.path.isdir(arguments.folder):
+        raise UsageError(f"{arguments.folder}: there is no such folder")
+    app, root = os.path.realpath(arguments.folder), repository_of(arguments.folder, "").root
+    relative = os.path.relpath(app, root)
+    yield NOTE, f"{visible(relative)} in the repository {visible(root)}"
+    yield from _links(root)
+    with tempfile.TemporaryDirectory(prefix="fcompile-doctor-") as temporary:
+        packed = os.path.join(temporary, "repository.tgz")
+        count = pack(root, packed)
+        size = os.path.getsize(packed)
+        advice = "; the annotation argocd.argoproj.io/manifest-generate-paths sends less" if size > LARGE else ""
+        yield WARNING if advice else OK, f"sending: {count} files, {_bytes(size)} packed, at every call{advice}"
+        work = os.path.join(temporary, "work")
+        unpack(packed, work)
+        os.chmod(temporary, 0o755)
+        boxed = sandbox()
+        yield from ((NOTE, text) for text in boxed.notes)
+        replay = Replay(os.path.join(work, relative), _environment(relative, arguments.parameter), boxed, arguments.deadline)
+        yield from _discovery(replay)
+        yield from _generation(replay)
+        yield from _announcements(replay)
+
+
+def _links(root: str) -> Iterator[Line]:
+    found = list(leading_out(root))
+    for path in found:
+        yield ERROR, f"links: {visible(path)} leads out of the repository: Argo CD refuses the whole repository"
+    if not found:
+        yield OK, "links: none leads out of the repository"
+
+
+def _discovery(replay: Replay) -> Iterator[Line]:
+    (ran,) = replay.call("discover")
+    if _failed(ran):
+        yield ERROR, f"discover: {_failed(ran)}"
+    elif ran.out:
+        yield OK, f"discover: {ran.out.decode().strip()} holds a Framework{_took(ran)}"
+    else:
+        yield WARNING, "discover: no Framework: an Application that names no plugin is not given to this one"
+
+
+def _generation(replay: Replay) -> Iterator[Line]:
+    ran, again = replay.call("generate", "generate")
+    if _failed(ran):
+        yield ERROR, f"generate: {_failed(ran)}"
+        return
+    yield from _stream(ran.out)
+    if ran.out != again.out or again.code:
+        yield ERROR, "generate: two calls at once gave different answers"
+    if len(ran.out) > MOST_SENT:
+        yield ERROR, f"generate: {_bytes(len(ran.out))}: the repo-server takes {_bytes(MOST_SENT)} (ARGOCD_GRPC_MAX_SIZE_MB)"
+    if ran.seconds > replay.deadline / 2:
+        yield WARNING, f"generate: took {ran.seconds:.1f} s of {replay.deadline:.0f} s: on a busy repo-server it will not do"
+    yield OK, f"generate: the same twice at once{_took(ran)}"
+    for line in ran.said.decode("utf-8", "replace").splitlines():
+        yield NOTE, f"generate says: {visible(line)}"
+
+
+def _stream(out: bytes) -> Iterator[Line]:
+    """What Argo CD makes of the manifests."""
+    try:
+        objects = values(out)
+    except LoadError as error:
+        yield ERROR, f"generate: the output is no YAML stream: {error}"
+        return
+    names = [
+        (value.get("apiVersion"), value.get("kind"), value["metadata"].get("namespace"), value["metadata"].get("name")) for value in objects
+    ]
+    for name in sorted({name for name in names if names.count(name) > 1}, key=str):
+        yield WARNING, f"generate: {name[1]} {name[3]} is there more than once: Argo CD applies one of them"
+    if not objects:
+        yield ERROR, "generate: no object at all: Argo CD would delete everything"
+    kinds = ", ".join(f"{sum(name[1] == kind for name in names)} {kind}" for kind in sorted({str(name[1]) for name in names}))
+    yield OK, f"generate: {len(objects)} objects ({kinds}), {_bytes(len(out))}"
+
+
+def _announcements(replay: Replay) -> Iterator[Line]:
+    (ran,) = replay.call("parameters")
+    if _failed(ran):
+        yield ERROR, f"parameters: {_failed(ran)}"
+        return
+    import json
+
+    yield OK, f"parameters: {len(json.loads(ran.out))} announced{_took(ran)}"
+
+
+def _environment(relative: str, parameters: list[str]) -> dict[str, str]:
+    """What Argo CD adds to the sidecar's own variables."""
+    import json
+
+    given = []
+    for written in parameters:
+        # The name of a field can hold `=` in brackets; `]=` ends those.
+        bracket = written.find("]=") + 1
+        place = bracket or written.find("=")
+        if place <= 0:
+            raise UsageError(f"--parameter {written}: write NAME=VALUE")
+        given.append({"name": written[:place], "string": written[place + 1 :]})
+    return {
+        "ARGOCD_APP_NAME": "doctor",
+        "ARGOCD_APP_NAMESPACE": "default",
+        "ARGOCD_APP_PROJECT_NAME": "default",
+        "ARGOCD_APP_REVISION": "0" * 40,
+        "ARGOCD_APP_REVISION_SHORT": "0" * 7,
+        "ARGOCD_APP_REVISION_SHORT_8": "0" * 8,
+        "ARGOCD_APP_SOURCE_PATH": relative,
+        "ARGOCD_APP_SOURCE_REPO_URL": "https://git.example.com/doctor.git",
+        "ARGOCD_APP_SOURCE_TARGET_REVISION": "HEAD",
+        "ARGOCD_APP_PARAMETERS": json.dumps(given),
+        "KUBE_VERSION": f"1.{DEFAULT_VERSION}.0",
+        "KUBE_API_VERSIONS": "v1",
+    }
+
+
+def _failed(ran: Ran) -> str:
+    """Why a call failed; empty when it did not."""
+    if ran.late:
+        return f"ended at the deadline after {ran.seconds:.0f} s"
+    if ran.code:
+        said = ran.said.decode("utf-8", "replace").strip()
+        return f"exit code {ran.code}" + "".join(f"\n         {visible(line)}" for line in said.splitlines())
+    return ""
+
+
+def _took(ran: Ran) -> str:
+    return f", {ran.seconds:.2f} s, {_bytes(ran.memory)} of memory"
+
+
+def _bytes(count: int) -> str:
+    return f"{count / 2**20:.1f} MiB" if count >= 2**20 else f"{count / 1024:.1f} KiB"

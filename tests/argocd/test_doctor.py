@@ -1,0 +1,108 @@
+"""`fcompile argocd doctor`: what Argo CD would do with a folder, without Argo CD."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from fcompile.cli import main
+from fcompile.commands.argocd.checkout import leading_out, pack, unpack
+from fcompile.commands.argocd.sandbox import Sandbox, sandbox
+from tests.test_cli import SERVICE, good
+
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> Path:
+    folder = tmp_path / "repository" / "apps" / "lab"
+    folder.mkdir(parents=True)
+    (tmp_path / "repository" / ".git").mkdir()
+    (folder / "train.yaml").write_text(good())
+    (folder / "service.yaml").write_text(SERVICE)
+    return folder
+
+
+def doctor(app: Path, *more: str) -> int:
+    return main(["argocd", "doctor", str(app), *more])
+
+
+def test_an_application_that_is_well(app: Path, capsys: Capture) -> None:
+    assert doctor(app, "-p", "train/worker.taskNumber=2", "-p", 'train/worker.task.pod.metadata.annotations["a/b"]=c=d') == 0
+    out = capsys.readouterr().out
+    assert "error" not in out
+    assert "note     apps/lab in the repository" in out
+    assert "discover: train.yaml holds a Framework" in out
+    assert "generate: 2 objects (1 Framework, 1 Service)" in out
+    assert "the same twice at once" in out
+    assert "announced" in out
+
+
+def test_what_would_go_wrong(app: Path, capsys: Capture) -> None:
+    (app / "train.yaml").write_text(good().replace("busybox", "busybox\n            imago: b"))
+    (app.parent / "elsewhere").symlink_to("/etc")
+    assert doctor(app, "-p", "nonsense=1") == 1
+    out = capsys.readouterr().out
+    assert "error    links: apps/elsewhere leads out of the repository" in out
+    assert "error    generate: exit code" in out
+    assert "parameter `nonsense`: unknown" in out
+    assert doctor(app) == 1
+    assert "train.yaml:15:13: error[FC101]" in capsys.readouterr().out
+
+
+def test_objects_that_are_there_twice(app: Path, capsys: Capture) -> None:
+    (app / "again.yaml").write_text(SERVICE)
+    assert doctor(app) == 0
+    assert "warning  generate: Service web is there more than once" in capsys.readouterr().out
+
+
+def test_wrong_use(app: Path, capsys: Capture) -> None:
+    assert doctor(app / "nowhere") == 2
+    assert doctor(app, "-p", "x") == 2
+    assert "NAME=VALUE" in capsys.readouterr().err
+
+
+def test_the_deadline(tmp_path: Path) -> None:
+    """The whole group is ended, and what does not heed SIGTERM is killed."""
+    script = "import os, signal, time; signal.signal(15, signal.SIG_IGN); os.fork(); print('here', flush=True); time.sleep(600)"
+    (ran,) = Sandbox().run([[sys.executable, "-c", script]], str(tmp_path), {}, 0.5)
+    assert (ran.late, ran.code, ran.out) == (True, -9, b"here\nhere\n")
+
+
+def test_nothing_but_temporary_files_can_be_written(tmp_path: Path, repository: Path) -> None:
+    box = sandbox()
+    if any("read-only" in note for note in box.notes):
+        pytest.skip("; ".join(box.notes))
+    names = [f"/{tmp_path.name}", f"/etc/{tmp_path.name}"]
+    script = "import os, sys\nfor name in sys.argv[1:]: os.close(os.open(name, os.O_CREAT | os.O_WRONLY))"
+    for name in names:
+        (ran,) = box.run([[sys.executable, "-c", script, name]], "/", {}, 30)
+        assert b"Read-only file system" in ran.said or b"Permission denied" in ran.said
+        assert not Path(name).exists()
+    (ran,) = box.run([[sys.executable, "-c", "import tempfile; tempfile.TemporaryFile()"]], "/", {}, 30)
+    assert ran.code == 0
+
+
+def test_a_repository_arrives_as_it_was_but_for_its_modes(app: Path, tmp_path: Path) -> None:
+    (app / "tool").write_text("#!/bin/sh\n")
+    (app / "tool").chmod(0o700)
+    (app / "link.yaml").symlink_to("train.yaml")
+    os.mkfifo(app / "pipe")
+    root = app.parents[1]
+    assert pack(str(root), str(tmp_path / "a.tgz")) == 4
+    unpack(str(tmp_path / "a.tgz"), str(tmp_path / "there"))
+    there = tmp_path / "there" / "apps" / "lab"
+    assert sorted(path.name for path in there.iterdir()) == ["link.yaml", "service.yaml", "tool", "train.yaml"]
+    assert (there / "tool").stat().st_mode & 0o777 == 0o644
+    assert os.readlink(there / "link.yaml") == "train.yaml"
+
+
+@pytest.mark.parametrize(
+    ("target", "out"), [("../../.git", False), ("../../..", True), ("../../../repository/apps", True), ("/etc", True), ("a", False)]
+)
+def test_which_links_argo_cd_refuses(app: Path, target: str, out: bool) -> None:
+    (app / "link").symlink_to(target)
+    assert list(leading_out(str(app.parents[1]))) == (["apps/lab/link"] if out else [])
