@@ -11,6 +11,7 @@ from fcompile.diff.compare import ABSENT, ANY, Difference, differences, object_f
 from fcompile.diff.defaults import as_the_server_reads
 from fcompile.diff.effects import ORDER, Effect, State, Verdict
 from fcompile.diff.resources import Amounts, role_requests
+from fcompile.lower.environment import ENV_BEFORE_INSTANCE, TERMINATION_MESSAGE_POLICY
 from fcompile.lower.intent import Role
 from fcompile.lower.placeholders import substitute
 from fcompile.model import names
@@ -107,7 +108,7 @@ def compare(before: Side | None, after: Side | None) -> FrameworkDiff | None:
 def _changes(before: Side, after: Side) -> Iterator[Change]:
     old, new = before.compiled.framework, after.compiled.framework
     state = effects.state(old["spec"], new["spec"], before.status)
-    yield from _own(old, new, state)
+    yield from _of_the_framework(old, new, state)
     old_roles = {role.name: role for role in before.compiled.intent.roles}
     new_roles = {role.name: role for role in after.compiled.intent.roles}
     context = _Context(after, state)
@@ -115,7 +116,7 @@ def _changes(before: Side, after: Side) -> Iterator[Change]:
         yield from context.role(name, old_roles.get(name), new_roles.get(name))
 
 
-def _own(old: Mapping[str, Any], new: Mapping[str, Any], state: State) -> Iterator[Change]:
+def _of_the_framework(old: Mapping[str, Any], new: Mapping[str, Any], state: State) -> Iterator[Change]:
     """The Framework's own fields."""
 
     def changed(found: Difference, verdict: Verdict) -> Change:
@@ -235,7 +236,19 @@ def _comparable(role: Role, namespace: str, most: int) -> dict[str, Any]:
     if most <= 1:
         values[names.TASK_INDEX] = "0"
     made: dict[str, Any] = substitute(role.pod, values)
-    return as_the_server_reads(made)
+    spec = dict(made["spec"])
+    for kind in ("initContainers", "containers"):
+        if spec.get(kind):
+            spec[kind] = [_own(container) for container in spec[kind]]
+    return as_the_server_reads({**made, "spec": spec})
+
+
+def _own(container: Mapping[str, Any]) -> dict[str, Any]:
+    """A container without what every container of a task gets."""
+    own = {**container, "env": container["env"][ENV_BEFORE_INSTANCE:]}
+    if own.get("terminationMessagePolicy") == TERMINATION_MESSAGE_POLICY:
+        del own["terminationMessagePolicy"]
+    return own
 
 
 def _sizes(before: Side | None, after: Side | None) -> tuple[RoleSize, ...]:

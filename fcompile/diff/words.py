@@ -14,6 +14,9 @@ from fcompile.diff.frameworks import Change, FrameworkDiff, Pods, RoleSize
 from fcompile.diff.live import Pods as LivePods
 from fcompile.diff.resources import by_importance, shown
 from fcompile.diff.result import Result
+from fcompile.emit.order import ordered
+from fcompile.emit.scalars import EmitError
+from fcompile.emit.yaml import dump
 
 TITLES = {
     Effect.NOTHING: "changes nothing that runs",
@@ -36,6 +39,8 @@ DONE = {
 }
 _LONGEST = 2000
 _LISTED = 20
+_TRIFLE = 60
+"""Characters of a mapping or list that is shown on one line."""
 _NEAR = 2
 """Lines that are shown before and after those that differ."""
 _MOST_LINES = 400
@@ -130,8 +135,22 @@ def label(change: Change) -> str:
 
 
 def is_text(value: Any) -> bool:
-    """Whether a value is shown as lines."""
+    """Whether a value is shown as lines: a text of several, and a mapping or list that is no trifle."""
+    if isinstance(value, dict | list):
+        return len(json.dumps(value)) > _TRIFLE
     return isinstance(value, str) and "\n" in value.rstrip("\n")
+
+
+def _text_of(value: Any) -> list[str]:
+    """The lines of a value, those of a mapping or list as YAML."""
+    if value is ABSENT:
+        return []
+    if not isinstance(value, str):
+        try:
+            value = dump(ordered(value))
+        except EmitError:
+            value = json.dumps(value, indent=2)
+    return list(value.splitlines())
 
 
 def value(value: Any) -> str:
@@ -152,7 +171,7 @@ def _needs_quotes(text: str) -> bool:
 
 def lines(before: Any, after: Any) -> Iterator[tuple[str, str]]:
     """The lines that differ between two texts, each with `-`, `+` or a space (near them) before it, and `…` for what is between."""
-    old, new = (side.splitlines() if isinstance(side, str) else [] for side in (before, after))
+    old, new = _text_of(before), _text_of(after)
     shown, size = 0, 0
     found = blocks(old, new)
     for number, (first, end, new_first, new_end) in enumerate(found):

@@ -16,6 +16,10 @@ ENV_BEFORE_INSTANCE = ENV_BEFORE_CLUSTER + 1
 """… and, in the lowered list, FC_TASK_ATTEMPT_INSTANCE_UID goes after FC_POD_UID, which stands alone between the two."""
 
 
+TERMINATION_MESSAGE_POLICY = "FallbackToLogsOnError"
+"""Of containers that set none."""
+
+
 class ClusterValues(NamedTuple):
     """What only the cluster knows of one task attempt: uids as the API server gave them, attempt ids counted from 0."""
 
@@ -64,5 +68,5 @@ def lower_container(container: dict[str, Any], known: dict[str, str]) -> dict[st
     lowered = dict(container)
     lowered["env"] = [*known_env(known), *(container.get("env") or [])]
     if not container.get("terminationMessagePolicy"):
-        lowered["terminationMessagePolicy"] = "FallbackToLogsOnError"
+        lowered["terminationMessagePolicy"] = TERMINATION_MESSAGE_POLICY
     return lowered

@@ -287,3 +287,21 @@ def test_huge_files_are_passed_over(diff: Diff) -> None:
         file.truncate(2**30)
     code, _, err = diff("old", "new")
     assert (code, err) == (1, "fcompile: skipped new/huge.json: it has more than 32 MiB\n")
+
+
+def test_what_every_container_gets_is_not_shown(diff: Diff) -> None:
+    old, new = train(), train()
+    new["spec"]["taskRoles"][0]["task"]["pod"]["spec"]["initContainers"] = [
+        {"name": "proxy", "image": "p:1", "restartPolicy": "Always", "args": ["--upstream=registry.example.com", "--listen=127.0.0.1"]}
+    ]
+    _, out, _ = diff(put("a.yaml", old), put("b.yaml", new))
+    assert "FC_" not in out
+    assert out.splitlines()[2:9] == [
+        "    worker: spec.initContainers[proxy]: added",
+        "      + name: proxy",
+        "      + args:",
+        "      + - --upstream=registry.example.com",
+        "      + - --listen=127.0.0.1",
+        "      + image: p:1",
+        "      + restartPolicy: Always",
+    ]

@@ -20,8 +20,9 @@ FEW = settings(max_examples=max(settings().max_examples // 5, 1))
 
 
 def diff(before: Any, after: Any) -> FrameworkDiff | None:
-    after = {**after, "metadata": {**after["metadata"], **{key: before["metadata"].get(key) for key in ("name", "namespace")}}}
-    return compare(side(copy.deepcopy(before)), side(copy.deepcopy(after)))
+    """What differs when both have one name."""
+    named = ({**value, "metadata": {**value["metadata"], "name": "train", "namespace": "ml"}} for value in (before, after))
+    return compare(*(side(copy.deepcopy(value)) for value in named))
 
 
 @FEW
