@@ -82,10 +82,12 @@ class Lease:
         """Take or renew the lease if it is free or ours; whether it is ours then."""
         began = self._clock()  # The lease runs from before the write: it may have been stored at once and answered late.
         try:
-            found = await self._read()
-            self._answered = self._clock()
-            taken = await self._create() if found is None else self._is_free(found) and await self._write(found, self._spec(found["spec"]))
-        except Unreachable:
+            async with asyncio.timeout(self._duration - self._margin):  # What comes later is of no use.
+                found = await self._read()
+                self._answered = self._clock()
+                free = found is None or self._is_free(found)
+                taken = free and await (self._create() if found is None else self._write(found, self._spec(found["spec"])))
+        except (Unreachable, TimeoutError):
             return False
         if taken:
             self._until = began + self._duration - self._margin

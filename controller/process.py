@@ -27,6 +27,7 @@ from fcontroller.log import Log
 from fcontroller.main import Controller
 from fcontroller.metrics import Metrics
 from fcontroller.outside import Outside
+from fcontroller.report import Report
 from fcontroller.report.events import Recorder
 from fcontroller.report.reporter import Reporter
 from fcontroller.serve import serve
@@ -90,7 +91,10 @@ class Process:
         self._log.info("waits for the lease", identity=self._identity)
         await lease.acquire()
         self._log.info("leads", identity=self._identity)
-        controller = self._make(Fenced(self._api, lease), events=True)
+        api, metrics = Fenced(self._api, lease), self._metrics
+        metrics.recorder = Recorder(api, time.time)
+        metrics.reporter = Reporter(self._log, metrics.recorder, self._config.snapshots, metrics.looked, time.time)
+        controller = self._make(api, metrics.reporter)
         _spare_the_collector()
         running, keeping = asyncio.create_task(controller.run()), asyncio.create_task(lease.keep())
         try:
@@ -107,15 +111,13 @@ class Process:
 
     async def _dry_run(self) -> None:
         self._log.info("begins a dry run: nothing is written, and no lease is taken")
-        await self._make(DryRun(self._api, self._log.info), events=False).run()
+        await self._make(DryRun(self._api, self._log.info), Report()).run()
 
-    def _make(self, api: Api, events: bool) -> Controller:
-        config, metrics = self._config, self._metrics
-        settings, rules = _settings(self._given), Rules(config.enforce_intent, config.require_digest)
-        metrics.recorder = Recorder(api, time.time) if events else None
-        metrics.reporter = Reporter(self._log, metrics.recorder, settings.snapshots, metrics.looked, time.time)
-        outside = Outside(api, settings, time.time, random.randint, creation_failure, rules, metrics.reporter, config.dry_run)
-        self._controller = metrics.controller = Controller(outside, config.namespace)
+    def _make(self, api: Api, report: Report) -> Controller:
+        config = self._config
+        rules = Rules(config.enforce_intent, config.require_digest)
+        outside = Outside(api, _settings(self._given), time.time, random.randint, creation_failure, rules, report, config.dry_run)
+        self._controller = self._metrics.controller = Controller(outside, config.namespace)
         return self._controller
 
     def _trouble(self) -> str:

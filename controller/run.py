@@ -65,8 +65,7 @@ async def _run(given: Given) -> int:
     from fcontroller.process import Process
 
     config, metrics = given.config, Metrics()
-    address = config.kube_api_server_address or os.environ.get("KUBE_APISERVER_ADDRESS", "")
-    api = from_kubeconfig(config.kube_config_file_path or None, address=address, called=metrics.called)
+    api = from_kubeconfig(config.kube_config_file_path or None, address=config.kube_api_server_address, called=metrics.called)
     log = Log(config.log_level)
     for problem in given.problems:
         log.info(problem.message, file=problem.file, line=problem.span.line)

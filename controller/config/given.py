@@ -85,6 +85,8 @@ def _one(setting: Setting, arguments: argparse.Namespace, environment: Mapping[s
         return _parsed(setting, text, setting.variable), setting.variable
     if setting.key in file.values:
         return file.values[setting.key], f"{name}:{file.lines[setting.key]}"
+    if setting.customary in environment:
+        return environment[setting.customary], setting.customary
     return setting.default, "default"
 
 

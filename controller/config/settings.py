@@ -25,6 +25,8 @@ class Setting(NamedTuple):
     metavar: str = ""
     flag: str = ""
     """When it is not the key in kebab case."""
+    customary: str = ""
+    """A variable of the environment that counts when nothing else is given."""
     unused: str = ""
     """Why a key of upstream's means nothing here; it is accepted all the same."""
 
@@ -63,7 +65,7 @@ SETTINGS = (
     Setting("kubeConfigFilePath", "", "kubeconfig (default: $KUBECONFIG, ~/.kube/config or, in a Pod, its service account)", metavar="FILE",
             flag="--kubeconfig"),
     Setting("kubeApiServerAddress", "", "http[s]://host:port instead of the kubeconfig's server (default: $KUBE_APISERVER_ADDRESS)",
-            metavar="URL"),
+            metavar="URL", customary="KUBE_APISERVER_ADDRESS"),
     Setting("namespace", "", "run only the Frameworks of this namespace (default: all)", metavar="NAME"),
     Setting("listen", ":8080", "where /metrics, /healthz and /readyz are served; empty: nowhere", metavar="HOST:PORT"),
     Setting("logLevel", "info", "log nothing below this", choices=LEVELS),

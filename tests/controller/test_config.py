@@ -113,6 +113,12 @@ def test_flags_win_over_the_environment_and_that_over_the_file(
     assert "leaseSeconds: 15  # default" in said
 
 
+def test_upstreams_variable_counts_when_nothing_else_is_given(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KUBE_APISERVER_ADDRESS", "http://a")
+    assert "kubeApiServerAddress: http://a  # KUBE_APISERVER_ADDRESS" in check(capsys)
+    assert "kubeApiServerAddress: http://b  # --kube-api-server-address" in check(capsys, "--kube-api-server-address", "http://b")
+
+
 def test_what_check_prints_is_a_config_file_that_says_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "c.yaml"
     path.write_text(ALL_OF_UPSTREAM)

@@ -152,6 +152,13 @@ def test_one_that_waits_for_an_api_server_is_not_ready() -> None:
         assert controller.metric("fcontroller_leader") == 0
 
 
+def test_it_ends_when_the_lease_is_lost() -> None:
+    with stub() as address, running("--kube-api-server-address", address, "--lease-seconds", "2") as controller:
+        controller.says("leads")
+        controller.says("has lost the lease")
+        assert controller.process.wait(30) == 1
+
+
 def test_an_address_that_is_taken() -> None:
     with stub() as address:
         port = address.rpartition(":")[2]
