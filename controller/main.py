@@ -93,10 +93,20 @@ class Controller:
         self.runners.pop(name, None)
         if _is_anothers(framework):
             return
-        runner = self.runners[name] = Runner(self.outside, framework, self._begin, self._has_seen)
+        try:
+            runner = Runner(self.outside, framework, self._begin_again, self._has_seen)
+        except Exception as error:  # Whatever is in it: it must not be in the way of others. It may be edited.
+            self.outside.report.broke(framework, error)
+            return
+        self.runners[name] = runner
         runner.config_map = self._config_maps.get(name)
         runner.pods = self._pods.setdefault(name, {})
         runner.services.found = self._services.setdefault(name, {})
+
+    def _begin_again(self, framework: Json) -> None:
+        runner = self.runners.get(_name(framework))
+        if runner is not None and runner.uid == framework["metadata"]["uid"]:
+            self._begin(framework)
 
     def _has_seen(self, value: Json) -> bool:
         """Whether ConfigMaps and Pods are known as they were when an object was last written, or later."""

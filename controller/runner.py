@@ -40,6 +40,7 @@ _ATTEMPT_GONE_DELAY = 1.0
 """Seconds; that the attempt is over is seen soon."""
 _LAG = 0.5
 """Seconds after which what was not seen yet may be."""
+_BROKEN_DELAY = 30.0
 _AT_A_TIME = 32
 """Actions of one Framework that are carried out at the same time."""
 Decided = tuple[int, int | None]
@@ -176,6 +177,19 @@ class Runner:
     def look(self) -> None:
         """Decide, and see to it that what is decided is done and stored."""
         self._look = None
+        try:
+            self._decide()
+        except Exception as error:
+            self._broke(error)
+
+    def _broke(self, error: BaseException) -> None:
+        """A defect of ours has met this Framework: others go on, and this one begins anew after a while."""
+        if not self.stopped:
+            self.stop()
+            self.outside.report.broke(self.framework, error)
+            asyncio.get_running_loop().call_later(_BROKEN_DELAY, lambda: self._begin_again(self.framework))
+
+    def _decide(self) -> None:
         if not self._begun or (self.stamps is None and not self._spec_is_in_force()):
             return
         began, state = time.perf_counter(), None if self.status is None else self.status.state
@@ -281,8 +295,13 @@ class Runner:
     def _start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.get_running_loop().create_task(work)
         self.running.add(task)
-        task.add_done_callback(self.running.discard)
+        task.add_done_callback(self._ended)
         return task
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self.running.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._broke(error)
 
     def _stored(self, framework: Json | None, superseded: bool) -> None:
         """The status was stored, with this Framework, or what is stored is not known here; None: the Framework is gone."""

@@ -27,6 +27,9 @@ class Report:
     def warn(self, framework: Json, reason: str, message: str) -> None:
         """Something is not as it should be with a Framework."""
 
+    def broke(self, framework: Json, error: BaseException) -> None:
+        """The controller itself has failed with a Framework, and leaves it alone for a while."""
+
     def framework_deleted(self, framework: Json) -> None:
         """A Framework is gone; it is as it was last seen."""
 

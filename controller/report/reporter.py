@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
@@ -136,6 +137,11 @@ class Reporter(Report):
     def warn(self, framework: Json, reason: str, message: str) -> None:
         self._log.warning(message, reason=reason, **_of(framework))
         self._record(framework, WARNING, reason, message)
+
+    def broke(self, framework: Json, error: BaseException) -> None:
+        said = f"The controller has failed with it, and leaves it alone until it changes or some time has gone by: {error!r}"
+        self._log.error(said, error="".join(traceback.format_exception(error)), **_of(framework))
+        self._record(framework, WARNING, "ControllerFailed", said)
 
     def framework_deleted(self, framework: Json) -> None:
         self._log.info(f"{_name(framework)} is deleted", **_of(framework))

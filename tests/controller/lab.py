@@ -8,7 +8,7 @@ import json
 import random
 import time
 import uuid
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -124,8 +124,13 @@ class Lab:
 
 
 @contextlib.asynccontextmanager
-async def lab(api: Api, namespace: str = "default", *, rules: Rules = LENIENT, settings: Settings = SETTINGS) -> AsyncIterator[Lab]:
-    """A lab with everything in it running."""
+async def lab(
+    api: Api, namespace: str = "default", *, rules: Rules = LENIENT, settings: Settings = SETTINGS, broken: Sequence[str] = ()
+) -> AsyncIterator[Lab]:
+    """A lab with everything in it running.
+
+    :param broken: Frameworks with which the controller is to fail.
+    """
     made = Lab(api, namespace, rules, settings)
     kubelet = asyncio.create_task(ScriptedKubelet(api, PREFIX, namespace=namespace).run())
     collector = asyncio.create_task(_collect(api)) if isinstance(api, Facade) else None
@@ -135,6 +140,8 @@ async def lab(api: Api, namespace: str = "default", *, rules: Rules = LENIENT, s
     finally:
         await made.kill()
         await _cancelled(*filter(None, (kubelet, collector)))
+    defects = [line for line in made.lines if line["level"] == "error" and line["framework"] not in broken]
+    assert not defects, defects[0]["error"]
 
 
 async def _cancelled(*tasks: asyncio.Task[None]) -> None:

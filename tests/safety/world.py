@@ -20,6 +20,7 @@ from fcontroller.decide.failures.spec import read_failures
 from fcontroller.decide.sync import Settings
 from fcontroller.main import Controller
 from fcontroller.outside import Outside
+from fcontroller.report import Report
 from tests.safety.kubelet import EXITS, RUN, Kubelet
 from tests.safety.server import Connection, Server
 from tests.safety.virtual_time import VirtualLoop
@@ -74,7 +75,7 @@ class Process:
             task.cancel()
 
 
-class World:
+class World(Report):
     """`run` lets time pass; `start`, `die` and `restart` are of the controller; `close` looks whether all was as it must be."""
 
     def __init__(self, *, start: bool = True, restarts: bool = True) -> None:
@@ -93,7 +94,10 @@ class World:
             self.start()
 
     def outside(self, api: Api) -> Outside:
-        return Outside(api, SETTINGS, self.loop.wall, lambda low, high: low, creation_failure)
+        return Outside(api, SETTINGS, self.loop.wall, lambda low, high: low, creation_failure, report=self)
+
+    def broke(self, framework: Json, error: BaseException) -> None:
+        self.watcher.violations.append(f"the controller has failed: {error!r}")
 
     def _problem(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         error = context.get("exception")

@@ -1,0 +1,83 @@
+"""A defect that one Framework meets is told, and is not in the way of others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from fcontroller import runner
+from fcontroller.act.perform import perform
+from fcontroller.api import Json, path_of
+from fcontroller.decide.framework import sync_framework
+from fcontroller.decide.sync import Sync
+from tests.controller.lab import Lab, in_memory, lab, run
+from tests.decide.world import role_spec
+
+SPEC = {"taskRoles": [role_spec("a", 1, run="0.1")]}
+
+
+def told(made: Lab) -> list[str]:
+    return [line["framework"] for line in made.lines if line["level"] == "error"]
+
+
+def test_while_deciding(monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(sync: Sync, *rest: Any) -> None:
+        if sync.name == "bad" and sync.status.state == "AttemptRunning":
+            raise LookupError("a defect")
+        sync_framework(sync, *rest)
+
+    async def work() -> None:
+        async with lab(in_memory(), broken=["bad"]) as made:
+            monkeypatch.setattr(runner, "_BROKEN_DELAY", 0.5)
+            monkeypatch.setattr(runner, "sync_framework", failing)
+            await made.make("bad", SPEC)
+            await made.make("good", SPEC)
+            await made.completed("good")
+            assert set(told(made)) == {"bad"}
+            monkeypatch.setattr(runner, "sync_framework", sync_framework)
+            await made.completed("bad")
+
+    run(work())
+
+
+def test_while_acting(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def failing(*_: Any) -> None:
+        raise LookupError("a defect")
+
+    async def work() -> None:
+        async with lab(in_memory(), broken=["bad"]) as made:
+            monkeypatch.setattr(runner, "_BROKEN_DELAY", 0.5)
+            monkeypatch.setattr(runner, "perform", failing)
+            await made.make("bad", SPEC)
+            await made.until("bad", lambda _: bool(told(made)))
+            monkeypatch.setattr(runner, "perform", perform)
+            await made.make("good", SPEC)
+            await made.completed("good")
+            await made.completed("bad")
+
+    run(work())
+
+
+def test_a_status_that_cannot_be_read() -> None:
+    async def work() -> None:
+        async with lab(in_memory(), broken=["bad"]) as made:
+            bad = await made.make("bad", {**SPEC, "executionType": "Create"})
+            await made.until("bad", lambda status: status["state"] == "AttemptCreationPending")
+            await made.kill()
+            await write(made, {**(await made.framework("bad")), "status": {"attemptStatus": {"taskRoleStatuses": 5}}})
+            await made.restart()
+            await made.make("good", SPEC)
+            await made.completed("good")
+            assert set(told(made)) == {"bad"}
+            await write(made, {**(await made.framework("bad")), "status": None})
+            await made.edit("bad", "executionType", "Start")
+            await made.completed("bad")
+            assert bad["metadata"]["uid"] == (await made.framework("bad"))["metadata"]["uid"]
+
+    run(work())
+
+
+async def write(made: Lab, framework: Json) -> None:
+    answer = await made.api.request("PUT", path_of("frameworks", made.namespace, framework["metadata"]["name"]) + "/status", framework)
+    assert answer.ok, answer.message
