@@ -57,7 +57,8 @@ def _a_batch_job() -> Iterator[Life]:
     yield Life("batch-AttemptRunning", _at(world, "AttemptRunning"), "Progressing", "2 of 2 tasks run")
     pending = _at(world, "AttemptDeletionPending")
     requested = _moved(pending, states.FRAMEWORK_DELETED)
-    for framework in (pending, requested, _moved(requested, states.FRAMEWORK_GOES), _at(world, "AttemptCompleted")):
+    leaves = _moved(requested, states.FRAMEWORK_GOES)
+    for framework in (pending, requested, leaves, _moved(leaves, states.FRAMEWORK_GONE)):
         yield Life(f"batch-{framework['status']['state']}", framework, "Progressing", leaving)
     yield Life("batch-Completed", _at(world, "Completed"), "Healthy", ended)
 
@@ -107,8 +108,9 @@ def _stopped() -> Iterator[Life]:
     running = _at(world, "AttemptRunning", -1)
     yield Life("stop-asked", running, "Progressing", "is being stopped")
     world.run(30)
-    for state in ("AttemptDeletionPending", "AttemptCompleted"):
-        yield Life(f"stop-{state}", _at(world, state), "Progressing", "is being stopped")
+    pending = _at(world, "AttemptDeletionPending")
+    for framework in (pending, _moved(pending, states.FRAMEWORK_GONE)):
+        yield Life(f"stop-{framework['status']['state']}", framework, "Progressing", "is being stopped")
     yield Life("stopped", _at(world, "Completed"), "Suspended", "stopped, as executionType says")
 
 
