@@ -15,9 +15,10 @@ import pytest
 from fcompile.cli import main
 from fcompile.commands.live import as_applied, full_status
 from fcompile.compile import compile_framework
+from fcompile.diff.compare import ABSENT
 from fcompile.diff.frameworks import compare
 from fcompile.diff.live import Live, braces, look, pod_differences
-from fcompile.expand import pod
+from fcompile.expand import pod, service
 from fcompile.lower.environment import ClusterValues
 from tests.diff.frameworks import Json, framework, role, side, spec
 
@@ -170,6 +171,24 @@ def test_pods_that_are_not_expected() -> None:
     found = live([extra, other, *map(stored, range(3))])
     assert summary(found)[1:] == [("unexpected", "train-worker-7", "")]
     assert found.differs
+
+
+def test_services() -> None:
+    served = compile_framework(framework(spec(role(service={"ports": [{"port": 80, "name": "a"}]}))), "default")
+    made = service(served.intent.roles[0], "default")
+    assert made is not None
+
+    def stands(*objects: Json) -> list[tuple[str, list[tuple[str, Any, Any]]]]:
+        return [(name, [tuple(one) for one in found]) for name, found in look(served, None, objects).services]
+
+    port = {"name": "a", "port": 80, "protocol": "TCP", "targetPort": 80}
+    there = {**made, "spec": {**made["spec"], "ports": [port], "clusterIPs": ["None"], "type": "ClusterIP", "sessionAffinity": "None"}}
+    assert stands(there) == []
+    assert stands() == [("train-worker", [("service", ABSENT, "expected")])]
+    other = {**there, "spec": {**there["spec"], "ports": [{**port, "port": 81}], "publishNotReadyAddresses": False}}
+    assert stands(other) == [("train-worker", [("spec.publishNotReadyAddresses", False, True), ("spec.ports[a].port", 81, 80)])]
+    more = {**there, "spec": {**there["spec"], "ports": [port, {**port, "name": "b", "port": 90}]}}
+    assert [field for field, _, _ in stands(more)[0][1]] == ["spec.ports[b]"]
 
 
 def test_phases() -> None:

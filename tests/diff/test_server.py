@@ -139,29 +139,31 @@ def test_live(cluster: Cluster, namespace: str, tmp_path: Path, monkeypatch: pyt
 
     async def work() -> None:
         api = from_kubeconfig(str(cluster.kubeconfig))
-        async with lab(api, namespace) as made:
-            assert (await asyncio.to_thread(live, capsys, put(value)))[1]["frameworks"][0]["kind"] == "added"
-            await made.make("train", value["spec"])
-            await made.until("train", lambda status: _running(status) == 4)
-            code, document = await asyncio.to_thread(live, capsys, put(value))
-            assert (code, standing(document)) == (0, [("as-expected", "train-worker-{0..3}", "", [])])
-            await _disturb(made)
-            code, document = await asyncio.to_thread(live, capsys, put(value))
-            assert (code, standing(document)) == (
-                1,
-                [
-                    ("differ", "train-worker-0", "", ["spec.containers[main].image"]),
-                    ("as-expected", "train-worker-{1,3}", "", []),
-                    ("finished", "train-worker-2", "PodExternalDeleted, code -101", []),
-                ],
-            )
-            assert [service["name"] for service in document["live"][0]["services"]] == ["train-worker"]
-            edited = copy.deepcopy(value)
-            edited["spec"]["taskRoles"][0]["task"]["pod"]["spec"]["containers"][0]["image"] = "a:3"
-            code, document = await asyncio.to_thread(live, capsys, put(edited))
-            assert [change["effect"] for change in document["frameworks"][0]["changes"]] == ["new-attempt"]
-            assert [names for kind, names, _, _ in standing(document) if kind == "differ"] == ["train-worker-0", "train-worker-{1,3}"]
-        await api.close()
+        try:
+            async with lab(api, namespace) as made:
+                assert (await asyncio.to_thread(live, capsys, put(value)))[1]["frameworks"][0]["kind"] == "added"
+                await made.make("train", value["spec"])
+                await made.until("train", lambda status: _running(status) == 4)
+                code, document = await asyncio.to_thread(live, capsys, put(value))
+                assert (code, standing(document)) == (0, [("as-expected", "train-worker-{0..3}", "", [])])
+                await _disturb(made)
+                code, document = await asyncio.to_thread(live, capsys, put(value))
+                assert (code, standing(document)) == (
+                    1,
+                    [
+                        ("differ", "train-worker-0", "", ["spec.containers[main].image"]),
+                        ("as-expected", "train-worker-{1,3}", "", []),
+                        ("finished", "train-worker-2", "PodExternalDeleted, code -101", []),
+                    ],
+                )
+                assert document["live"][0]["services"] == [], "the controller keeps them"
+                edited = copy.deepcopy(value)
+                edited["spec"]["taskRoles"][0]["task"]["pod"]["spec"]["containers"][0]["image"] = "a:3"
+                code, document = await asyncio.to_thread(live, capsys, put(edited))
+                assert [change["effect"] for change in document["frameworks"][0]["changes"]] == ["new-attempt"]
+                assert [names for kind, names, _, _ in standing(document) if kind == "differ"] == ["train-worker-0", "train-worker-{1,3}"]
+        finally:
+            await api.close()
 
     run(work())
 
@@ -171,11 +173,9 @@ def _running(status: Json) -> int:
 
 
 async def _disturb(made: Lab) -> None:
-    """Somebody changes an image and a Service, and deletes a Pod."""
+    """Somebody changes an image, and deletes a Pod."""
     patch: list[Any] = [{"op": "replace", "path": "/spec/containers/0/image", "value": "a:2"}]
     assert (await made.api.request("PATCH", path_of("pods", made.namespace, "train-worker-0"), patch)).ok
-    patch = [{"op": "replace", "path": "/spec/ports/0/port", "value": 81}]
-    assert (await made.api.request("PATCH", path_of("services", made.namespace, "train-worker"), patch)).ok
     gone = {"apiVersion": "v1", "kind": "DeleteOptions"}
     assert (await made.api.request("DELETE", path_of("pods", made.namespace, "train-worker-2"), gone)).ok
     await made.until("train", lambda status: status["attemptStatus"]["taskRoleStatuses"][0]["taskStatuses"][2]["state"] == "Completed")
