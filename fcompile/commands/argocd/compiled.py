@@ -18,7 +18,7 @@ from fcompile.commands.argocd.settings import Settings
 from fcompile.commands.argocd.sources import Source
 from fcompile.commands.passed import is_object, raw_text
 from fcompile.compile import Compiled, compile_framework, lacking
-from fcompile.diagnostics.problem import Severity, field_path
+from fcompile.diagnostics.problem import Path, Severity, field_path
 from fcompile.diagnostics.visible import visible
 from fcompile.emit import yaml
 from fcompile.emit.order import ordered
@@ -113,21 +113,27 @@ def _with_text(made: Made, documents: list[Document], settings: Settings) -> Mad
     pods_left_out: list[str] = []
     for document in documents:
         for path, value in objects_in(document.value):
-            place = f"{visible(document.source.name)}:{document.locate(path).line}" if not is_object(value) or is_framework(value) else ""
             if is_framework(value):
                 missing = lacking(value)
                 if missing is not None:
-                    raise UsageError(f"{place}: without `{field_path((*path, *missing))}` nothing can be built; no waiver helps")
+                    raise UsageError(
+                        f"{_place(document, path)}: without `{field_path((*path, *missing))}` nothing can be built; no waiver helps"
+                    )
                 compiled = compile_framework(value, settings.checked.namespace)
                 texts.append(yaml.document(ordered(compiled.framework)))
                 texts += _pods(compiled, settings.pods_per_role, pods_left_out)
             elif is_object(value):
                 texts.append(("" if path else raw_text(document)) or yaml.document(value))
             elif _seems_an_object(value):
+                place = _place(document, path)
                 raise UsageError(f"{place}: an object needs both `apiVersion` and `kind`: add what is missing, or Argo CD would delete it")
             else:
-                left_out.append(place)
+                left_out.append(_place(document, path))
     return made._replace(text="".join(texts), left_out=tuple(left_out), pods_left_out=tuple(pods_left_out))
+
+
+def _place(document: Document, path: Path) -> str:
+    return f"{visible(document.source.name)}:{document.locate(path).line}"
 
 
 def _seems_an_object(value: Any) -> bool:
