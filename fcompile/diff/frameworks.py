@@ -181,7 +181,7 @@ class _Context:
             elif policy == "retryPolicy":
                 verdict = effects.of_task_policy(self.state, "it decides when a task's attempt has completed")
             else:
-                verdict = effects.of_task_policy(self.state, "it is held against the tasks that have completed at once")
+                verdict = effects.of_task_policy(self.state, "it is held at once against the tasks that have completed")
             field = found.field if policy.startswith("framework") else f"task.{found.field}"
             yield Change(name, "role", field, found.before, found.after, *verdict, note=self._zero(name, found))
 

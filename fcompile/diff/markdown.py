@@ -97,10 +97,9 @@ def _cell(side: Any, text: str) -> str:
 
 def _resources(framework: FrameworkDiff) -> Iterator[str]:
     rows = words.resources(framework)
-    if framework.kind == "changed":
-        if any(row.change for row in rows):
-            yield "\n| asks for | before | after | |\n| --- | ---: | ---: | ---: |\n"
-            yield from (f"| {code(row.name)} | {row.before} | {row.after} | {row.change} |\n" for row in rows)
+    if rows and framework.kind == "changed":
+        yield "\n| asks for | before | after | |\n| --- | ---: | ---: | ---: |\n"
+        yield from (f"| {code(row.name)} | {row.before} | {row.after} | {row.change} |\n" for row in rows)
     elif rows:
         yield f"\nAsks for: {', '.join(f'{row.after if framework.after else row.before} {code(row.name)}' for row in rows)}\n"
 

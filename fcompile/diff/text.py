@@ -97,8 +97,7 @@ class Painter:
 
     def _resources(self, framework: FrameworkDiff) -> Iterator[str]:
         rows = words.resources(framework)
-        changed = framework.kind != "changed" or any(row.change for row in rows)
-        if not rows or not changed:
+        if not rows:
             return
         yield "  asks for"
         name, before, after = (max(len(row[column]) for row in rows) for column in (0, 1, 2))

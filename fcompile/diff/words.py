@@ -122,7 +122,7 @@ def place(framework: FrameworkDiff) -> str:
     one = new or old
     assert one is not None
     text = f"{visible(one[0])}:{one[1]}"
-    return f"{text}, was {visible(old[0])}" if old and new and old[0] != new[0] and not _same_name(old[0], new[0]) else text
+    return f"{text}, was {visible(old[0])}" if old and new and not old[0].startswith("<") and not _same_name(old[0], new[0]) else text
 
 
 def _same_name(one: str, other: str) -> bool:
@@ -141,16 +141,14 @@ def is_text(value: Any) -> bool:
     return isinstance(value, str) and "\n" in value.rstrip("\n")
 
 
-def _text_of(value: Any) -> list[str]:
-    """The lines of a value, those of a mapping or list as YAML."""
-    if value is ABSENT:
-        return []
-    if not isinstance(value, str):
-        try:
-            value = dump(ordered(value))
-        except EmitError:
-            value = json.dumps(value, indent=2)
-    return list(value.splitlines())
+def _text_of(value: Any) -> str:
+    """A text, or a mapping or list as YAML; nothing for what is not there."""
+    if value is ABSENT or isinstance(value, str):
+        return value if isinstance(value, str) else ""
+    try:
+        return dump(ordered(value))
+    except EmitError:
+        return json.dumps(value, indent=2)
 
 
 def value(value: Any) -> str:
@@ -171,7 +169,7 @@ def _needs_quotes(text: str) -> bool:
 
 def lines(before: Any, after: Any) -> Iterator[tuple[str, str]]:
     """The lines that differ between two texts, each with `-`, `+` or a space (near them) before it, and `…` for what is between."""
-    old, new = _text_of(before), _text_of(after)
+    old, new = _split(_text_of(before), _text_of(after))
     shown, size = 0, 0
     found = blocks(old, new)
     for number, (first, end, new_first, new_end) in enumerate(found):
@@ -187,6 +185,13 @@ def lines(before: Any, after: Any) -> Iterator[tuple[str, str]]:
             size += 1
             yield sign, visible(line if len(line) <= _LONGEST else line[:_LONGEST] + "…")
         shown = until
+
+
+def _split(*texts: str) -> list[list[str]]:
+    """The lines of texts. A line end at the end of all of them is no line; where only one has it, that is a difference."""
+    if all(text.endswith("\n") or not text for text in texts):
+        texts = tuple(text.removesuffix("\n") for text in texts)
+    return [text.split("\n") if text else [] for text in texts]
 
 
 def pods(part: Part) -> str:
@@ -227,13 +232,12 @@ class Resource(NamedTuple):
 
 
 def resources(framework: FrameworkDiff) -> list[Resource]:
-    """What all Pods of the Framework ask for, so far as there is anything."""
+    """What all Pods of the Framework ask for, where that changes."""
     rows = []
     for name in sorted(framework.resources, key=by_importance):
         before, after = framework.resources[name]
-        if before or after:
-            sign = "+" if after > before else "-"
-            change = f"{sign}{shown(name, abs(after - before))}" if before != after and framework.kind == "changed" else ""
+        if before != after:
+            change = f"{'+' if after > before else '-'}{shown(name, abs(after - before))}" if framework.kind == "changed" else ""
             rows.append(Resource(visible(name), shown(name, before), shown(name, after), change))
     return rows
 

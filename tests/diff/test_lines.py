@@ -7,7 +7,7 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fcompile.diff.compare import blocks
+from fcompile.diff.compare import ABSENT, blocks
 from fcompile.diff.words import lines
 
 
@@ -24,6 +24,18 @@ def test_near_lines_are_shown_and_far_ones_are_not() -> None:
 def test_added_and_removed() -> None:
     assert shown("a\nb\n", "a\nx\nb\n") == [" a", "+x", " b"]
     assert shown("a\nx\nb\n", "a\nb\n") == [" a", "-x", " b"]
+
+
+def test_line_ends() -> None:
+    assert shown("a\nb\n", "a\nb") == [" a", " b", "-"]
+    assert shown("a\nb", "a\nb\n\n") == [" a", " b", "+", "+"]
+    assert shown("a\r\nb\n", "a\nb\n") == ["-a\\r", "+a", " b"]
+
+
+def test_what_is_not_there() -> None:
+    assert [sign + line for sign, line in lines(ABSENT, "a\nb\n")] == ["+a", "+b"]
+    assert [sign + line for sign, line in lines({"a": [1, 2]}, ABSENT)] == ["-a:", "-- 1", "-- 2"]
+    assert [sign + line for sign, line in lines({"a": [1, 2]}, {"a": [1, 3]})] == [" a:", " - 1", "-- 2", "+- 3"]
 
 
 def test_hard_ones_come_to_an_end() -> None:
