@@ -15,13 +15,13 @@ from fcontroller.decide.status import to_time
 
 NORMAL, WARNING = "Normal", "Warning"
 _BURST, _REFILL = 25, 60.0
-"""Writes that a Framework can have at once, and seconds until it can have one more."""
+"""Events that a Framework can have at once, and seconds until it can have one more."""
 _KNOWN = 2_000
 """Events and Frameworks that are remembered."""
 _LONGEST = 1_000
 """Characters of a message; the API server takes 1,024."""
-_AGAIN = 1.0
-"""Seconds that the count of an Event is not written again."""
+_FIRST_WAIT, _LONGEST_WAIT = 1.0, 60.0
+"""Seconds that the count of an Event is not written again; longer each time."""
 
 
 class _Event:
@@ -31,6 +31,7 @@ class _Event:
         self.value = value
         self.written = 0
         """The count that the API server has."""
+        self.wait = _FIRST_WAIT
         self.due: asyncio.TimerHandle | None = None
 
 
@@ -41,7 +42,7 @@ class Recorder:
         self._api, self._now = api, now
         self._events: OrderedDict[tuple[str, ...], _Event] = OrderedDict()
         self._budgets: OrderedDict[str, tuple[float, float]] = OrderedDict()
-        """How many writes a Framework still has, and since when."""
+        """How many Events a Framework can still have, and since when."""
         self._queue: deque[_Event] = deque()
         self._worker: asyncio.Task[None] | None = None
         self.results: Counter[str] = Counter()
@@ -59,8 +60,7 @@ class Recorder:
         value["count"] += count
         value["message"], value["lastTimestamp"] = message[:_LONGEST], to_time(self._now())
         if event.due is None:
-            delay = _AGAIN if event.written else 0
-            event.due = asyncio.get_running_loop().call_later(delay, self._enqueue, event)
+            event.due = asyncio.get_running_loop().call_later(event.wait if event.written else 0, self._enqueue, event)
 
     def _value(self, framework: Json, kind: str, reason: str) -> Json:
         metadata, now = framework["metadata"], self._now()
@@ -79,7 +79,9 @@ class Recorder:
 
     def _enqueue(self, event: _Event) -> None:
         event.due = None
-        if not self._allowed(event.value["involvedObject"]["uid"]):
+        if event.written:
+            event.wait = min(event.wait * 2, _LONGEST_WAIT)
+        elif not self._allowed(event.value["involvedObject"]["uid"]):
             self.results["dropped"] += 1
             return
         self._queue.append(event)
@@ -87,7 +89,7 @@ class Recorder:
             self._worker = asyncio.get_running_loop().create_task(self._work())
 
     def _allowed(self, uid: str) -> bool:
-        """Whether a Framework may have one more write."""
+        """Whether a Framework may have one more Event."""
         now = asyncio.get_running_loop().time()
         left, since = self._budgets.pop(uid, (_BURST, now))
         left = min(left + (now - since) / _REFILL, _BURST)

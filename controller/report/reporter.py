@@ -64,10 +64,11 @@ class Reporter(Report):
         failed = completion is not None and completion["type"]["name"] == "Failed"
         kind, end = (WARNING if failed else NORMAL), _told(completion) if completion else ""
         if move is FRAMEWORK_CREATED:
-            self._record(framework, NORMAL, "AttemptStarted", f"Attempt {attempt.id} has begun")
+            self._record(framework, NORMAL, "AttemptStarted", f"Attempt {attempt.id} has begun", topic="started")
         elif move is FRAMEWORK_RETRIED:
             again = f"attempt {attempt.id + 1} follows ({moved.retry} retry)"
-            self._record(framework, kind, "AttemptRetried", f"Attempt {attempt.id} has ended with {end}; {again}")
+            topic = _ending(completion) if completion else ""
+            self._record(framework, kind, "AttemptRetried", f"Attempt {attempt.id} has ended with {end}; {again}", topic)
         elif move is FRAMEWORK_DONE:
             self._record(
                 framework, kind, "Failed" if failed else "Completed", f"Attempt {attempt.id} was the last, and has ended with {end}"

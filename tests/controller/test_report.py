@@ -66,13 +66,13 @@ def test_the_life_of_a_framework() -> None:
         async with lab(in_memory()) as made:
             await made.make("f", {**ONCE_MORE, "taskRoles": [role_spec("a", 1, "0", "3")]})
             status = await made.completed("f")
+            await event(made, lambda each: each["reason"] == "AttemptStarted" and each["count"] == 2)
             last = await event(made, lambda each: each["reason"] == "Failed")
             assert last["message"].startswith("Attempt 1 was the last, and has ended with 3 ContainerUnrecognizedFailed: ")
             events = [(each["type"], each["reason"], each["count"]) for each in await made.events()]
             assert [each for each in events if each[1] != "TasksFailed"] == [
-                ("Normal", "AttemptStarted", 1),
+                ("Normal", "AttemptStarted", 2),
                 ("Warning", "AttemptRetried", 1),
-                ("Normal", "AttemptStarted", 1),
                 ("Warning", "Failed", 1),
             ]
             conditions = {each["type"]: (each["status"], each["reason"], each["observedGeneration"]) for each in status["conditions"]}
