@@ -23,7 +23,7 @@ class Controller:
     """Runs all Frameworks of one namespace, or of all."""
 
     def __init__(self, outside: Outside, namespace: str = "") -> None:
-        self.outside = outside
+        self.outside, self.namespace = outside, namespace
         self.runners: dict[Name, Runner] = {}
         self._config_maps: dict[Name, Json] = {}
         """By the Framework's name."""
@@ -167,7 +167,7 @@ class Controller:
             runner.services.seen()
 
     def _pod(self, event: str, pod: Json) -> None:
-        key = _task_of(pod)
+        key = task_of(pod)
         if key is None:
             return
         if event == "DELETED":
@@ -205,7 +205,7 @@ def _framework_of(value: Json) -> Name:
     return value["metadata"]["namespace"], value["metadata"]["labels"][names.FRAMEWORK_NAME]
 
 
-def _task_of(pod: Json) -> Key | None:
+def task_of(pod: Json) -> Key | None:
     """The task of a Pod by the Pod's name, which is the only thing that cannot be two tasks' at once."""
     framework, _, rest = pod["metadata"]["name"].partition("-")
     role, _, index = rest.rpartition("-")

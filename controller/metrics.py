@@ -16,6 +16,7 @@ from prometheus_client.exposition import generate_latest
 
 from fcompile import __version__
 from fcontroller.decide.states import STATES
+from fcontroller.inspector import Inspector
 from fcontroller.lease import Lease
 from fcontroller.main import Controller
 from fcontroller.report.events import Recorder
@@ -42,6 +43,9 @@ METRICS = {
     "fcontroller_frameworks": Described("gauge", "Frameworks by state", ("state",)),
     "fcontroller_tasks": Described(
         "gauge", "tasks by what the completion policies count them as: running, succeeded, failed, deletion_pending, other", ("state",)
+    ),
+    "fcontroller_pods_not_as_reviewed": Described(
+        "gauge", "Pods that run and differ from what was reviewed in a field that it has; looked at all the time, seen within minutes"
     ),
     "fcontroller_queue_depth": Described("gauge", "actions (Pods to create, to delete, …) that wait until others are done"),
     "fcontroller_actions_in_flight": Described("gauge", "actions under way"),
@@ -75,6 +79,7 @@ class Metrics:
         self.controller: Controller | None = None
         self.reporter: Reporter | None = None
         self.recorder: Recorder | None = None
+        self.inspector: Inspector | None = None
         disable_created_metrics()  # type: ignore[no-untyped-call]  # When each series began: nobody asks, and it is as many series again.
         self._registry = CollectorRegistry()
         for collector in (PROCESS_COLLECTOR, PLATFORM_COLLECTOR, GC_COLLECTOR):
@@ -115,6 +120,7 @@ class Metrics:
             for reason, count in follower.ends.items()
         }
         yield _looked_up("fcontroller_watch_ends", ends)
+        yield _looked_up("fcontroller_pods_not_as_reviewed", {(): self.inspector.differing if self.inspector else 0})
         if self.reporter is not None:
             yield _looked_up("fcontroller_transitions", self.reporter.transitions)
             yield _looked_up("fcontroller_attempts_ended", self.reporter.attempts)

@@ -22,6 +22,7 @@ from fcontroller.decide.failures.creation import creation_failure
 from fcontroller.decide.failures.spec import read_failures
 from fcontroller.decide.review import Rules
 from fcontroller.decide.sync import Settings
+from fcontroller.inspector import Inspector
 from fcontroller.lease import Fenced, Lease, LostLease
 from fcontroller.log import Log
 from fcontroller.main import Controller
@@ -97,13 +98,16 @@ class Process:
         controller = self._make(api, metrics.reporter)
         _spare_the_collector()
         running, keeping = asyncio.create_task(controller.run()), asyncio.create_task(lease.keep())
+        metrics.inspector = Inspector(controller, self._log)
+        looking = asyncio.create_task(metrics.inspector.run())
         try:
             done, _ = await asyncio.wait((running, keeping), return_when=asyncio.FIRST_COMPLETED)
             for task in done:
                 task.result()
         finally:
             running.cancel()
-            await asyncio.wait([running])
+            looking.cancel()
+            await asyncio.wait([running, looking])
             if lease.held:
                 await controller.finish(_FINISH)
             keeping.cancel()

@@ -19,6 +19,8 @@ from fcompile.load import values
 from fcompile.lower.intent import Intent, lower
 from fcontroller import intent as intents
 from fcontroller.api import Json, collection, path_of
+from fcontroller.inspector import Inspector
+from fcontroller.log import Log
 from tests import laws
 from tests.cluster import Cluster
 from tests.controller.lab import Lab, lab, real
@@ -106,6 +108,19 @@ class Trial:
         for objects, options in ((there, ()), (mergeable, ("--server-side",))):
             code, shown, said = await asyncio.to_thread(diff, self.cluster, "\n".join(map(json.dumps, objects)), *options)
             assert (code, said) == (0, ""), shown
+
+    async def only_edits_are_counted(self) -> None:
+        """The gauge in /metrics has nothing to say either, until somebody edits a Pod."""
+        inspector = Inspector(self.made.controller, Log("error"))
+        await inspector._round()
+        assert inspector.differing == 0
+        pods = [pod for pod in await self.listed("pods") if pod["status"].get("phase") == "Running"]
+        for pod, path in ((pods[0], "/spec/containers/0/image"), (pods[-1], "/metadata/annotations/FC_TASK_INDEX")):
+            patch = [{"op": "replace", "path": path, "value": "1000"}]
+            about = pod["metadata"]
+            assert (await self.made.api.request("PATCH", path_of("pods", about["namespace"], about["name"]), patch)).ok
+        await inspector._round()
+        assert inspector.differing == 2
 
     def created(self, *, dry_run: bool) -> Iterator[tuple[Key, Json]]:
         """What the server was asked to create, as it read that."""
@@ -224,6 +239,7 @@ def test_what_was_compiled_is_what_is_sent_and_what_runs(
             await made.restart()
             await trial.retry(retries)
             await trial.nothing_differs()
+            await trial.only_edits_are_counted()
             return trial
 
     trial = asyncio.run(work())

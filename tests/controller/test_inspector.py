@@ -1,0 +1,189 @@
+"""What somebody's admission or somebody's edit has made of Pods is seen and told; what others add to them is not our concern."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+
+import pytest
+
+from fcontroller import inspector as inspector_module
+from fcontroller.api import Answer, Body, Json, Part, collection, path_of
+from fcontroller.inspector import Inspector, contains
+from fcontroller.log import Log
+from fcontroller.memory_api.facade import Facade
+from tests.controller.lab import Lab, in_memory, lab, run
+from tests.controller.test_intent import SPEC, all_run, delete_pod
+from tests.controller.test_review import IMAGE, digested
+
+
+class Mutates(Facade):
+    """Counts lists of Pods, and has an admission webhook that takes images from elsewhere, and adds its container."""
+
+    def __init__(self, mirror: str = "") -> None:
+        super().__init__(in_memory().server)
+        self.mirror, self.lists = mirror, 0
+
+    async def request(
+        self, method: str, path: str, body: Body | None = None, query: Mapping[str, str] | None = None, part: Part = Part.WHOLE
+    ) -> Answer:
+        self.lists += method == "GET" and path.endswith("/pods")
+        if method == "POST" and path.endswith("/pods"):
+            assert isinstance(body, bytes)
+            pod = json.loads(body)
+            pod["spec"]["containers"][0]["image"] = self.mirror + pod["spec"]["containers"][0]["image"]
+            pod["spec"]["containers"].append({"name": "proxy", "image": "proxy"})
+            pod["metadata"]["annotations"]["proxy"] = "yes"
+            body = json.dumps(pod).encode()
+        return await super().request(method, path, body, query, part)
+
+
+@contextlib.asynccontextmanager
+async def inspected(made: Lab) -> AsyncIterator[Inspector]:
+    inspector = Inspector(made.controller, Log("error"), pause=0.02)
+    looking = asyncio.create_task(inspector.run())
+    try:
+        yield inspector
+    finally:
+        looking.cancel()
+
+
+async def counts(inspector: Inspector, number: int) -> None:
+    async with asyncio.timeout(30):
+        while inspector.differing != number:
+            await asyncio.sleep(0.02)
+
+
+async def edit(made: Lab, pod: str, path: str, value: Any) -> None:
+    patch = [{"op": "add", "path": path, "value": value}]
+    assert (await made.api.request("PATCH", path_of("pods", "default", pod), patch)).ok
+
+
+async def events(made: Lab) -> list[str]:
+    items = (await made.api.request("GET", collection("events", "default"))).body["items"]
+    return [event["message"] for event in items if event["reason"] == "PodsDiffer"]
+
+
+def test_edits_of_pods_are_seen_and_told_once() -> None:
+    async def work() -> None:
+        async with lab(Mutates()) as made, inspected(made) as inspector:
+            await made.make("train", SPEC)
+            await all_run(made, "train", [0, 0, 0])
+            await edit(made, "train-ps-0", "/spec/containers/0/image", "b")
+            await counts(inspector, 1)
+            await edit(made, "train-worker-1", "/metadata/labels/FC_TASKROLE_NAME", "ps")
+            await counts(inspector, 2)
+            await edit(made, "train-ps-0", "/spec/containers/0/image", "a")
+            await edit(made, "train-worker-1", "/metadata/labels/team", "a")
+            await counts(inspector, 1)
+            assert [("`train-ps-0`" in said, "`spec.containers[main].image`" in said) for said in await events(made)] == [(True, True)]
+            async with inspected(made) as another:
+                await counts(another, 1)
+            await delete_pod(made, "train-worker-1")
+            await counts(inspector, 0)
+
+    run(work())
+
+
+def test_what_admission_changes_is_seen_and_what_it_adds_is_not() -> None:
+    async def work() -> None:
+        for mirror, number in (("mirror/", 3), ("", 0)):
+            async with lab(Mutates(mirror)) as made:
+                await made.make("train", SPEC)
+                await all_run(made, "train", [0, 0, 0])
+                inspector = Inspector(made.controller, Log("error"))
+                await inspector._round()
+                assert inspector.differing == number
+
+    run(work())
+
+
+class ForgetsLists(Mutates):
+    """A list that was begun is soon gone: to go on with it is answered as a real server answers then."""
+
+    async def request(
+        self, method: str, path: str, body: Body | None = None, query: Mapping[str, str] | None = None, part: Part = Part.WHOLE
+    ) -> Answer:
+        if method == "GET" and query and "continue" in query and not query["continue"].startswith("new "):
+            return Answer(410, {"metadata": {"continue": f"new {query['continue']}"}, "reason": "Expired"})
+        if query and "continue" in query:
+            query = {**query, "continue": query["continue"].removeprefix("new ")}
+        return await super().request(method, path, body, query, part)
+
+
+def test_many_pods_are_looked_at_page_by_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inspector_module, "_PAGE", 1)
+    monkeypatch.setattr(inspector_module, "_BREATH", 0)
+
+    async def work() -> None:
+        api = ForgetsLists("mirror/")
+        async with lab(api) as made:
+            await made.make("train", SPEC)
+            await all_run(made, "train", [0, 0, 0])
+            lists, inspector = api.lists, Inspector(made.controller, Log("error"))
+            await inspector._round()
+            assert (inspector.differing, api.lists - lists) == (3, 3)
+
+    run(work())
+
+
+def test_pods_of_before_an_edit_count_until_their_tasks_are_retried() -> None:
+    async def work() -> None:
+        async with lab(in_memory()) as made, inspected(made) as inspector:
+            await made.make("train", SPEC)
+            await all_run(made, "train", [0, 0, 0])
+            await made.edit("train", IMAGE, "b")
+            await digested(made, "train")
+            await counts(inspector, 1)
+            await delete_pod(made, "train-ps-0")
+            await counts(inspector, 0)
+
+    run(work())
+
+
+def test_nothing_is_asked_where_nothing_runs() -> None:
+    async def work() -> None:
+        api = Mutates()
+        async with lab(api) as made:
+            await made.make("train", {**SPEC, "executionType": "Create"})
+            await made.until("train", lambda status: True)
+            lists = api.lists
+            await Inspector(made.controller, Log("error"))._round()
+            assert api.lists == lists
+
+    run(work())
+
+
+POD: Json = {
+    "metadata": {"labels": {"a": "b"}},
+    "spec": {"containers": [{"name": "c", "args": ["-v"], "env": [{"name": "e", "value": "1"}]}]},
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "expected"),
+    [
+        (("metadata", "labels", "c"), "d", True),
+        (("metadata", "labels", "a"), "c", False),
+        (("spec", "containers", 1), {"name": "d"}, True),
+        (("spec", "containers", 0, "env", 1), {"name": "f"}, True),
+        (("spec", "containers", 0, "env", 0, "value"), "2", False),
+        (("spec", "containers", 0, "args", 1), "-x", False),
+        (("spec", "containers", 0, "image"), "i", True),
+        (("spec", "containers", 0, "name"), None, False),
+    ],
+)
+def test_having_all_that_was_asked_for(path: tuple[Any, ...], value: Any, expected: bool) -> None:
+    live = json.loads(json.dumps(POD))
+    at = live
+    for step in path[:-1]:
+        at = at[step]
+    if isinstance(at, list) and path[-1] == len(at):
+        at.append(value)
+    else:
+        at[path[-1]] = value
+    assert contains(POD, POD)
+    assert contains(live, POD) is expected
