@@ -87,6 +87,7 @@ class Metrics:
         self.looked = self._histogram("fcontroller_sync_seconds", _LOOKS).observe
         self._requests = self._counted("fcontroller_api_requests")
         self._seconds = self._histogram("fcontroller_api_request_seconds", _REQUESTS)
+        self._series: dict[tuple[str, str, int], tuple[Counted, Histogram | None]] = {}
         self._writes = self._counted("fcontroller_status_writes")
         self._registry.register(self)
 
@@ -99,9 +100,14 @@ class Metrics:
     def called(self, method: str, path: str, code: int, seconds: float) -> None:
         """The API server was asked; code 0: it did not answer."""
         verb, resource = _what(method, path)
-        self._requests.labels(verb, resource, code).inc()
-        if method != "WATCH":
-            self._seconds.labels(verb, resource).observe(seconds)
+        found = self._series.get((verb, resource, code))
+        if found is None:  # Looking one up costs more than counting.
+            found = self._requests.labels(verb, resource, code), self._seconds.labels(verb, resource) if verb != "watch" else None
+            self._series[verb, resource, code] = found
+        count, duration = found
+        count.inc()
+        if duration is not None:
+            duration.observe(seconds)
         if resource == "frameworks/status":
             self._writes.labels("conflict" if code == 409 else "stored" if 200 <= code < 300 else "failed").inc()
 

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 from prometheus_client.parser import text_string_to_metric_families
@@ -79,11 +80,11 @@ class Running:
         self.lines: list[Any] = []
 
     def says(self, message: str) -> Any:
-        """Wait until it says something; returns the line."""
+        """Wait until it says something with these words; returns the line."""
         assert self.process.stderr is not None
         for line in self.process.stderr:
             self.lines.append(json.loads(line) if line.startswith("{") else line)
-            if isinstance(self.lines[-1], dict) and self.lines[-1]["message"] == message:
+            if isinstance(self.lines[-1], dict) and message in self.lines[-1]["message"]:
                 return self.lines[-1]
         raise AssertionError(f"it never said {message!r}, but: {self.lines}")
 
@@ -168,8 +169,10 @@ def test_an_address_that_is_taken() -> None:
         assert f"fcontroller: --listen 127.0.0.1:{port}: " in ended.stderr
 
 
-def test_what_is_under_way_is_stored_before_the_lease_is_given_up(cluster: Cluster, namespace: str) -> None:
-    options = ["--kubeconfig", str(cluster.kubeconfig), "--namespace", namespace, "--lease-namespace", namespace]
+def test_what_is_under_way_is_stored_before_the_lease_is_given_up(cluster: Cluster, namespace: str, tmp_path: Path) -> None:
+    config = tmp_path / "config.yaml"
+    config.write_text("logObjectSnapshot: {pod: {onPodDeletion: true}}\n")
+    options = ["--config", str(config), "--kubeconfig", str(cluster.kubeconfig), "--namespace", namespace, "--lease-namespace", namespace]
     with Kubelet(cluster.api, namespace), running(*options) as controller:
         controller.says("leads")
         controller.until("/readyz", 200)
@@ -188,6 +191,10 @@ def test_what_is_under_way_is_stored_before_the_lease_is_given_up(cluster: Clust
         written = metric("fcontroller_api_requests_total", verb="update", resource="frameworks/status", code="200")
         assert metric("fcontroller_status_writes_total", result="stored") == written
         assert metric("fcontroller_sync_seconds_count") > 0
+        cluster.kubectl("-n", namespace, "patch", "fw", "one", "--type=merge", "-p", '{"spec":{"executionType":"Stop"}}')
+        snapshot = controller.says("Pod " + namespace + "/one-a-0: OnPodDeletion: ObjectSnapshot: ")["message"].partition("Snapshot: ")[2]
+        assert json.loads(snapshot)["spec"]["containers"][0]["name"] == "main"
+        cluster.kubectl("-n", namespace, "wait", "--for=condition=Completed", "fw/one", "--timeout=60s")
         apply(cluster, namespace, "many", role_spec("a", 60))
         while not (pods := pod_uids(cluster, namespace, "many")):
             time.sleep(0.01)
