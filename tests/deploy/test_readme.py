@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from fcontroller.api import collection
 from tests.cluster import Cluster
 from tests.cluster.kubelet import Kubelet
 from tests.deploy.test_rights import COMMAND, account, controller, until
@@ -21,18 +22,19 @@ def commands(repository: Path) -> list[str]:
     return block[1].splitlines()
 
 
-def test_on_a_cluster(audited_cluster: Cluster, repository: Path, tmp_path: Path) -> None:
+def test_on_a_cluster(own_cluster: Cluster, repository: Path, tmp_path: Path) -> None:
     install, *others = commands(repository)
-    type_in(audited_cluster, install, repository)  # Nothing starts a Deployment's Pods here, so the controller is started by hand.
-    config = account(audited_cluster, "fcontroller", tmp_path)
+    type_in(own_cluster, install, repository)  # Nothing starts a Deployment's Pods here, so the controller is started by hand.
+    until(lambda: own_cluster.api.request("GET", collection("frameworks"))[0] == 200, "the definition is not in force")
+    config = account(own_cluster, "fcontroller", tmp_path)
     options = ["run", f"--kubeconfig={config}", "--lease-namespace=fcontroller"]
     printed = ""
-    with controller([*COMMAND, *options]), Kubelet(audited_cluster.api, "default") as kubelet:
+    with controller([*COMMAND, *options]), Kubelet(own_cluster.api, "default") as kubelet:
         for line in others:
             if "rollout status" not in line:
-                printed += type_in(audited_cluster, line, repository)
+                printed += type_in(own_cluster, line, repository)
             if "build" in line:
-                end_them(audited_cluster, kubelet)
+                end_them(own_cluster, kubelet)
     assert re.search(r"^hello +Completed +0 +0 +2 +2 +0 +Succeeded ", printed, re.MULTILINE), printed
 
 
