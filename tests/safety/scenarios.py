@@ -78,7 +78,7 @@ def conflicts_wait(world: World) -> None:
 @scenario
 def stops_while_a_retry_waits(world: World) -> None:
     world.make({"retryPolicy": OFTEN, "taskRoles": [role("a", 1, run="1", exits="201")]})
-    world.until(lambda: world.status().get("retryPolicyStatus", {}).get("retryDelaySec"), 60, 0.1)
+    world.until(lambda: world.status().get("retryPolicyStatus", {}).get("retryDelaySec"), 900, 0.1)
     world.stop()
 
 
