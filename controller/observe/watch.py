@@ -18,6 +18,7 @@ TIMEOUT = 55
 """Seconds after which the server is asked to end a watch."""
 _FIRST_DELAY, _LONGEST_DELAY = 1.0, 30.0
 _PAGE = 500
+_KINDS = ("ADDED", "MODIFIED", "DELETED", "BOOKMARK")
 
 
 class Expired(Exception):
@@ -72,7 +73,9 @@ class Follower:
                 version = ""
                 self.ends["expired"] += 1
             except Unreachable:
-                failures += 1
+                # One that lived for long is no reason to wait for longer than after the first.
+                lived = asyncio.get_running_loop().time() - began
+                failures = failures + 1 if lived < _LONGEST_DELAY else 1
                 self.ends["failed"] += 1
             else:
                 self.ends["done"] += 1
@@ -111,9 +114,19 @@ class Follower:
             "timeoutSeconds": str(TIMEOUT),
         }
         async for event in self._api.watch(self.path, query, self._part):
-            kind, value = event["type"], event["object"]
+            kind, value, newer = _read(event)
             if kind == "ERROR":
                 raise Expired if value.get("code") == 410 else Unreachable(str(value.get("message")))
+            if kind not in _KINDS or not newer.isdecimal():
+                raise Expired  # Whatever it means: the list says how things are.
             if kind != "BOOKMARK":
                 self._changed(kind, value)
-            yield value["metadata"]["resourceVersion"]
+            yield newer
+
+
+def _read(event: Any) -> tuple[str, Json, str]:
+    """Type, object and resourceVersion of an event; what is not there is empty."""
+    event = event if isinstance(event, dict) else {}
+    value = event.get("object")
+    value = value if isinstance(value, dict) else {}
+    return str(event.get("type")), value, str((value.get("metadata") or {}).get("resourceVersion"))
