@@ -119,6 +119,8 @@ class Follower:
                 raise Expired if value.get("code") == 410 else Unreachable(str(value.get("message")))
             if kind not in _KINDS or not newer.isdecimal():
                 raise Expired  # Whatever it means: the list says how things are.
+            if int(newer) <= self.version:
+                continue  # What was seen before may come once more, and was overwritten since.
             if kind != "BOOKMARK":
                 self._changed(kind, value)
             yield newer

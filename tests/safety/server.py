@@ -55,6 +55,8 @@ class Server:
         self.hold: Callable[[str, Json], bool] = lambda kind, event: False
         """Whether an event comes only when no other one of the same object comes instead."""
         self.dropped = 0
+        self.repeats = False
+        """Watches begin with all old events once more."""
         self.latency: Callable[[], float] = lambda: LATENCY
         self._times: deque[tuple[float, int]] = deque(maxlen=64)
         self._waiters: list[asyncio.Future[None]] = []
@@ -185,6 +187,9 @@ class Connection(Api):
         watch = server.memory.watch(path, query)
         end = server.loop.passed + float(query.get("timeoutSeconds", "55"))
         held: dict[str, tuple[float, Json]] = {}
+        for event in server.memory.watch(path, {**query, "resourceVersion": "1"}).read() if server.repeats else ():
+            if int(event["object"]["metadata"].get("resourceVersion") or query["resourceVersion"] + "0") <= int(query["resourceVersion"]):
+                yield event
         while True:
             await self._live()
             for event in watch.read(server.visible(kind)):

@@ -37,6 +37,8 @@ FAULTS = {
     "500": Fault.internal_error(),
     "429": Fault.too_many(),
 }
+QUIET = 12
+"""Seconds after which there is nothing left to be stored."""
 SHARE = 20
 """Of so many sequences, one is with the whole controller."""
 
@@ -102,6 +104,7 @@ class Whole:
 
     def wait(self, seconds: float) -> None:
         self._world.run(seconds)
+        self._world.settle(QUIET)
 
     def close(self) -> None:
         self._world.close()

@@ -48,11 +48,11 @@ def test_every_write(name: str) -> None:
                 world.server.fault = partial(_at, write, fault)
                 assert live(world, name) == expected, (way, write)
                 assert world.crashes == 1, (way, write)
-            tally.add("crashes")
+            tally.add("deaths")
             pods, taken, refused = (now - before for now, before in zip(written(world), written(calm), strict=True))
             # A Pod that is made again is deleted first.
             assert (pods > PODS, taken > AGAIN + pods, refused > TRIES) == (False, False, False), (way, write, world.server.log)
-    tally.add("scenarios with crashes")
+    tally.add("crashes")
 
 
 def _at(write: int, fault: Fault, call: Call) -> Fault | None:

@@ -69,7 +69,7 @@ async def reset(reply: Reply) -> None:
 
 
 async def bookmark(reply: Reply) -> None:
-    """Of the very beginning: what came since must come again."""
+    """Of the very beginning, which was long ago."""
     reply.head(Transfer_Encoding="chunked")
     reply.event("BOOKMARK", {"kind": "ConfigMap", "metadata": {"resourceVersion": "1"}})
     reply.end()

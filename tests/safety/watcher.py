@@ -29,6 +29,8 @@ class Watcher:
         """Requests may arrive long after they were sent: whether they were allowed cannot be told from what is stored."""
         self.foreground = True
         """Nobody has taken the finalizer off an attempt's ConfigMap: it stays until its Pods have gone."""
+        self._frameworks: set[str] = set()
+        """The uids of all that there were."""
         self._collections = {kind: collection.objects for (_, kind), collection in server.memory._store.collections.items()}
         server.memory._store.listen(self._see)
         server.before = self._before
@@ -90,7 +92,7 @@ class Watcher:
         notes, name = pod["metadata"]["annotations"], pod["metadata"]["name"]
         framework = self._framework(notes[names.FRAMEWORK_UID])
         if framework is None:
-            return self._wrong(f"POST of {name} for a Framework that is not there")
+            return self._unless_gone(name, notes[names.FRAMEWORK_UID])
         attempt, (role, task) = framework["status"]["attemptStatus"], _task(framework, pod)
         if role is None or task is None:
             return self._wrong(f"POST of {name}, of which there is no task")
@@ -104,19 +106,24 @@ class Watcher:
         said = {key: notes[key] for key in allowed}
         if said != allowed:
             self._wrong(f"POST of {name} with {said}, and {allowed} is stored")
-        if task["state"] != CREATION_PENDING or task["attemptStatus"]["podUID"] is not None or task["deletionPending"]:
+        if task["state"] != CREATION_PENDING or task["attemptStatus"]["podUID"] is not None:
             self._wrong(f"POST of {name}, whose task is {task['state']}")
         return None
 
     def _before_config_map(self, config_map: Json) -> None:
         framework = self._framework(_owner(config_map))
         if framework is None:
-            return self._wrong("POST of a ConfigMap for a Framework that is not there")
+            return self._unless_gone("a ConfigMap", _owner(config_map))
         attempt = framework["status"]["attemptStatus"]
         wanted = config_map["metadata"]["annotations"][names.FRAMEWORK_ATTEMPT_ID]
         if framework["status"]["state"] != CREATION_PENDING or attempt["configMapUID"] or str(attempt["id"]) != wanted:
             self._wrong(f"POST of the ConfigMap of attempt {wanted} in {framework['status']['state']} of attempt {attempt['id']}")
         return None
+
+    def _unless_gone(self, what: str, framework: str) -> None:
+        """A request that was on its way when the Framework went makes what the garbage collector takes."""
+        if framework not in self._frameworks:
+            self._wrong(f"POST of {what} for a Framework that was never there")
 
     def _there(self, kind: str, name: str) -> Json | None:
         return self._collections[kind].get(name)
@@ -142,6 +149,7 @@ class Watcher:
         if kind == "pods" and change.old is None:
             self._one_pod_each()
         elif kind == "frameworks" and change.new is not None:
+            self._frameworks.add(change.new["metadata"]["uid"])
             before, after = ((value or {}).get("status") or None for value in (change.old, change.new))
             if after is not None:
                 self._nothing_goes_back(before, after)

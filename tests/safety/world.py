@@ -88,13 +88,15 @@ class World(Report):
         self.server.on_crash = self._crashed
         self.restarts = restarts
         self.crashes = 0
+        self.slow = 0.0
+        """Seconds that the controller's clock is behind the server's."""
         self.process: Process | None = None
         self.wrap: Callable[[Connection], Api] = lambda api: api
         if start:
             self.start()
 
     def outside(self, api: Api) -> Outside:
-        return Outside(api, SETTINGS, self.loop.wall, lambda low, high: low, creation_failure, report=self)
+        return Outside(api, SETTINGS, lambda: self.loop.wall() - self.slow, lambda low, high: low, creation_failure, report=self)
 
     def broke(self, framework: Json, error: BaseException) -> None:
         self.watcher.violations.append(f"the controller has failed: {error!r}")
@@ -122,7 +124,11 @@ class World(Report):
         self.crashes += 1
         self.die()
         if self.restarts:
-            self.loop.call_later(RESTART, self.start)
+            self.loop.call_later(RESTART, self._come_back)
+
+    def _come_back(self) -> None:
+        if self.process is None:
+            self.start()
 
     def look_again(self) -> None:
         """Have the controller look at everything."""

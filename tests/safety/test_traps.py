@@ -1,0 +1,87 @@
+"""The traps that controllers are known to fall into, each by itself. Those that are lives (`scenarios.py`) go through all rows as well."""
+
+from __future__ import annotations
+
+from itertools import count
+
+import pytest
+
+from fcontroller.api import Json, collection
+from fcontroller.memory_api import Call, Fault
+from tests.safety.scenarios import SCENARIOS, live, runs
+from tests.safety.world import NAMESPACE, RETRY, World, compiled, role
+
+
+def test_a_pod_is_deleted_and_one_that_looks_the_same_is_made() -> None:
+    with World() as world:
+        world.make({"taskRoles": [role("a", 1, task={"retryPolicy": RETRY})]})
+        runs(world, 1)
+        pod = world.all("pods")["f-a-0"]
+        world.delete("pods", "f-a-0", gracePeriodSeconds=0)
+        twin = {**pod, "metadata": {key: pod["metadata"][key] for key in ("name", "labels", "annotations", "ownerReferences")}}
+        answer = world.server.write("POST", collection("pods", NAMESPACE), {**twin, "spec": {"containers": pod["spec"]["containers"]}})
+        assert answer.ok
+        world.settle()
+        task, now = world.task("a", 0), world.all("pods")["f-a-0"]
+        assert (task["state"], task["attemptStatus"]["id"], task["retryPolicyStatus"]["accountableRetriedCount"]) == (
+            "AttemptRunning",
+            1,
+            0,
+        )
+        assert now["metadata"]["uid"] == task["attemptStatus"]["podUID"] not in (pod["metadata"]["uid"], answer.body["metadata"]["uid"])
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_every_answer_to_a_status_is_lost_once(name: str) -> None:
+    with World() as calm:
+        expected = live(calm, name)
+    with World() as world:
+        statuses = count()
+
+        def fault(call: Call) -> Fault | None:
+            return Fault.lost(stored=True) if call.path.endswith("/status") and next(statuses) % 2 == 0 else None
+
+        world.server.fault = fault
+        assert live(world, name) == expected
+        assert next(statuses) > 2
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_watches_repeat_old_events(name: str) -> None:
+    """After every list, and after every watch that ends."""
+    with World() as calm:
+        expected = live(calm, name)
+    with World() as world:
+        world.server.repeats = True
+        for seconds in range(1, 30):
+            world.loop.call_later(seconds, world.server.memory.compact if seconds % 7 == 0 else world.server.wake)
+        world.loop.call_later(5, world.restart)
+        assert live(world, name) == expected
+        assert world.server.writes <= calm.server.writes + 10
+
+
+@pytest.mark.parametrize("seconds", [-600, 2, 600])
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_the_controllers_clock_is_another(name: str, seconds: float) -> None:
+    with World() as calm:
+        expected = live(calm, name)
+    with World(start=False) as world:
+        world.slow = seconds
+        world.start()
+        end = live(world, name, 25 if seconds < 100 else 700)
+        assert end == expected
+
+
+def test_two_frameworks_whose_pods_have_the_same_names() -> None:
+    """Names with hyphens: no definition of ours allows them, but somebody's may. The one that comes later waits, and takes nothing away."""
+    with World() as world:
+        world.make({"taskRoles": [role("a", 1)]}, "f")
+        runs(world, 1)
+        uid = world.all("pods")["f-a-0"]["metadata"]["uid"]
+        other: Json = compiled("g", {"taskRoles": [role("b", 1)]})
+        other["metadata"]["name"] = "f-a"
+        other["spec"]["taskRoles"][0]["name"] = "0"
+        assert world.server.write("POST", collection("frameworks", NAMESPACE), other).ok
+        world.run(1000)
+        assert world.all("pods")["f-a-0"]["metadata"]["uid"] == uid
+        assert world.task("a", 0)["state"] == "AttemptRunning"
