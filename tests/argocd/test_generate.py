@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from fcompile.commands.argocd.repository import MAX_FILE
+from fcompile.commands.argocd.repository import MAX_FILE, repository_of
 from fcompile.compile import compile_framework
+from fcompile.errors import InputError
 from fcompile.load import values
 from tests.argocd.server import Answer, call, environment, inside
 from tests.test_cli import SERVICE, good
@@ -251,6 +253,36 @@ def test_links_within_the_repository_are_followed(app: Path) -> None:
     assert "Framework/shared" in generate(app).by_name()
     # Argo CD can have sent a part of the repository only; without the path of the application it is all by itself.
     refused(inside("generate", app, environment("elsewhere/apps/other")), "leads out")
+
+
+def test_a_file_that_is_exchanged_all_the_while_never_shows_what_is_outside(app: Path) -> None:
+    """Between looking at a path and reading it, a link to somewhere else can come into its place."""
+    secret = app.parents[2] / "secret.yaml"
+    secret.write_text("password: hunter2\n")
+    repository = repository_of(str(app), "apps/lab")
+    stop = threading.Event()
+
+    def exchange() -> None:
+        while not stop.is_set():
+            (app / "new").write_text("harmless")
+            (app / "new").rename(app / "exchanged.yaml")
+            (app / "new").symlink_to(secret)
+            (app / "new").rename(app / "exchanged.yaml")
+
+    thread = threading.Thread(target=exchange)
+    thread.start()
+    read: set[bytes] = set()
+    refusals = 0
+    try:
+        while (len(read) < 1 or refusals < 20) and thread.is_alive():
+            try:
+                read.add(repository.read(str(app / "exchanged.yaml")))
+            except InputError:
+                refusals += 1
+    finally:
+        stop.set()
+        thread.join()
+    assert read <= {b"harmless", b""}
 
 
 def test_nothing_above_the_repository_is_looked_at(app: Path) -> None:

@@ -7,51 +7,78 @@ import shutil
 import subprocess
 import sys
 from fnmatch import fnmatch
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
 
 from fcompile import __version__
+from fcompile.load import values
 
-TARGET = "/opt/fcontroller"
+CONTROLLER, PLUGIN = "deploy/Dockerfile", "plugins/argocd/Dockerfile"
 
 
-def instructions(repository: Path) -> list[tuple[str, str]]:
-    """Of the Dockerfile, with continued lines joined, without what is copied from one stage to the next."""
-    text = (repository / "deploy" / "Dockerfile").read_text("utf-8").replace("\\\n", "")
+def instructions(repository: Path, dockerfile: str) -> list[tuple[str, str]]:
+    """Of a Dockerfile, with continued lines joined, without what is copied from one stage to the next."""
+    text = (repository / dockerfile).read_text("utf-8").replace("\\\n", "")
     lines = [line for line in text.splitlines() if line and not line.startswith("#")]
     pairs = [(instruction, rest.strip()) for instruction, _, rest in (line.partition(" ") for line in lines)]
     return [(instruction, rest) for instruction, rest in pairs if not rest.startswith("--from=")]
 
 
-def test_what_is_copied_is_sent_to_the_builder(repository: Path) -> None:
+@pytest.mark.parametrize("dockerfile", [CONTROLLER, PLUGIN])
+def test_what_is_copied_is_sent_to_the_builder(repository: Path, dockerfile: str) -> None:
     sent = [line[1:] for line in (repository / ".dockerignore").read_text("utf-8").splitlines() if line.startswith("!")]
-    sources = [source for instruction, rest in instructions(repository) if instruction == "COPY" for source in rest.split()[:-1]]
+    copies = [rest for instruction, rest in instructions(repository, dockerfile) if instruction == "COPY"]
+    sources = [source for rest in copies for source in rest.split()[:-1]]
     assert [source for source in sources if not any(fnmatch(source, pattern) for pattern in sent)] == []
     assert all((repository / source).exists() for source in sources)
 
 
-@pytest.mark.network
-def test_the_steps_make_a_command_that_works(repository: Path, tmp_path: Path) -> None:
-    source, made, system = tmp_path / "src", tmp_path / "fcontroller", tmp_path / "system"
+def carry_out(repository: Path, dockerfile: str, target: str, tmp_path: Path) -> dict[str, str]:
+    """The steps of the stage `build`, which install into `target`; returns an environment that has nothing but what they made."""
+    source, made, system = tmp_path / "src", tmp_path / "made", tmp_path / "system"
     subprocess.run([sys.executable, "-m", "venv", system], check=True, timeout=120)
     environment = {**os.environ, "PATH": f"{system / 'bin'}:{os.environ['PATH']}"}
     source.mkdir()
-    for instruction, rest in instructions(repository):
+    stage = takewhile(lambda step: step[0] != "FROM", instructions(repository, dockerfile)[1:])
+    for instruction, rest in stage:
         if instruction == "COPY":
-            *sources, target = rest.split()
+            *sources, place = rest.split()
             for name in sources:
-                copy(repository / name, source / target)
+                copy(repository / name, source / place)
         elif instruction == "RUN":
             done = subprocess.run(
-                ["sh", "-c", rest.replace(TARGET, str(made))], cwd=source, env=environment, capture_output=True, text=True, timeout=600
+                ["sh", "-c", rest.replace(target, str(made))], cwd=source, env=environment, capture_output=True, text=True, timeout=600
             )
             assert done.returncode == 0, done.stdout + done.stderr
-    clean = {"PATH": f"{made / 'bin'}:/nowhere", "HOME": "/"}
+    return {"PATH": f"{made / 'bin'}:/nowhere", "HOME": "/"}
+
+
+@pytest.mark.network
+def test_the_steps_make_a_controller_that_works(repository: Path, tmp_path: Path) -> None:
+    clean = carry_out(repository, CONTROLLER, "/opt/fcontroller", tmp_path)
     printed = subprocess.run(["fcontroller", "--version"], env=clean, cwd="/", capture_output=True, text=True, check=True, timeout=60)
     assert printed.stdout == f"fcontroller {__version__}\n"
     failed = subprocess.run(["fcontroller", "run"], env=clean, cwd="/", capture_output=True, text=True, check=False, timeout=60)
     assert "no kubeconfig, and no cluster around this process" in failed.stderr  # It has come as far as to ask for one.
+
+
+@pytest.mark.network
+def test_the_steps_make_a_plugin_that_works(repository: Path, tmp_path: Path) -> None:
+    """Each command of plugin.yaml, with nothing else installed."""
+    clean = carry_out(repository, PLUGIN, "/opt/fcompile", tmp_path)
+    (tmp_path / "app").mkdir()
+    shutil.copy(repository / "examples" / "pytorch-ddp.yaml", tmp_path / "app")
+    (plugin,) = values((repository / "plugins" / "argocd" / "plugin.yaml").read_bytes())
+    spec = plugin["spec"]
+    for command, found in (
+        (spec["discover"]["find"], "pytorch"),
+        (spec["generate"], "Framework"),
+        (spec["parameters"]["dynamic"], "worker"),
+    ):
+        done = subprocess.run(command["command"], env=clean, cwd=tmp_path / "app", capture_output=True, text=True, check=False, timeout=60)
+        assert found in done.stdout, done.stderr
 
 
 def copy(source: Path, target: Path) -> None:

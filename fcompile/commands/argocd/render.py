@@ -7,6 +7,7 @@ as git, is not found. What a kustomization refers to is followed beforehand, bec
 from __future__ import annotations
 
 import os
+import re
 import selectors
 import shutil
 import subprocess
@@ -27,7 +28,8 @@ _FOLDERS_OR_FILES = ("resources", "bases", "components", "generators", "transfor
 _FILES = ("crds", "configurations", "patchesStrategicMerge")
 _ITEMS_WITH_PATH = ("patches", "patchesJson6902", "replacements")
 _GENERATORS = ("configMapGenerator", "secretGenerator")
-_REMOTE = ("://", "git@", "git::", "github.com", ".git")
+_REMOTE = re.compile(r"://|^git(?:@|::)|(?:^|[/@])github\.com[/:]|\.git(?:$|[/?])|_git/")
+"""What kustomize takes for the address of a repository, even where there is a folder of that name."""
 
 
 def helm(repository: Repository, settings: Settings) -> bytes:
@@ -104,7 +106,7 @@ def _references(kustomization: Any) -> Iterator[tuple[str, str]]:
 def _inside(repository: Repository, folder: str, written: str, origin: str) -> str:
     """The path of something that is referred to. Raises InputError unless it is in the repository."""
     path = os.path.join(folder, written)
-    if any(part in written for part in _REMOTE) or not os.path.lexists(path):
+    if _REMOTE.search(written) or not os.path.lexists(path):
         raise InputError(f"{visible(origin)}: `{visible(written)}` is not in the repository: nothing is fetched; copy it in")
     if not repository.holds(os.path.realpath(path)):
         raise InputError(f"{visible(origin)}: `{visible(written)}` leads out of the repository: nothing outside of it is read")
