@@ -31,7 +31,7 @@ class Watcher:
         """Nobody has taken the finalizer off an attempt's ConfigMap: it stays until its Pods have gone."""
         self._frameworks: set[str] = set()
         """The uids of all that there were."""
-        self._collections = {kind: collection.objects for (_, kind), collection in server.memory._store.collections.items()}
+        self.stored = {kind: collection.objects for (_, kind), collection in server.memory._store.collections.items()}
         server.memory._store.listen(self._see)
         server.before = self._before
 
@@ -126,10 +126,10 @@ class Watcher:
             self._wrong(f"POST of {what} for a Framework that was never there")
 
     def _there(self, kind: str, name: str) -> Json | None:
-        return self._collections[kind].get(name)
+        return self.stored[kind].get(name)
 
     def _framework(self, uid: str) -> Json | None:
-        return next((value for value in self._collections["frameworks"].values() if value["metadata"]["uid"] == uid), None)
+        return next((value for value in self.stored["frameworks"].values() if value["metadata"]["uid"] == uid), None)
 
     def _framework_of_pod(self, pod: Json) -> Json | None:
         notes = pod["metadata"].get("annotations") or {}

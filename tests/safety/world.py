@@ -182,7 +182,7 @@ class World(Report):
         self.edit("executionType", "Stop", name)
 
     def framework(self, name: str = "f") -> Json:
-        return self.server.write("GET", path_of("frameworks", NAMESPACE, name)).body
+        return self.all("frameworks").get(name) or {}
 
     def status(self, name: str = "f") -> Json:
         return self.framework(name).get("status") or {}
@@ -194,9 +194,8 @@ class World(Report):
         return tasks[index]
 
     def all(self, kind: str) -> dict[str, Json]:
-        """All objects of a kind, by name."""
-        items: list[Json] = self.server.write("GET", collection(kind, NAMESPACE)).body["items"]
-        return {item["metadata"]["name"]: item for item in items}
+        """All objects of a kind, by name: as they are stored, not to be changed."""
+        return {value["metadata"]["name"]: value for value in self.watcher.stored[kind].values()}
 
     def delete(self, kind: str, name: str, **options: Any) -> None:
         self.server.write("DELETE", path_of(kind, NAMESPACE, name), {"apiVersion": "v1", "kind": "DeleteOptions", **options})
