@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,10 @@ import pytest
 
 from fcompile.cli import main
 from fcompile.commands.argocd import bundle
+from fcompile.emit import yaml
 from fcompile.load import values
 from tests.argocd.lua import run
+from tests.argocd.tools import tool
 
 
 @pytest.fixture
@@ -62,3 +65,17 @@ def test_the_sidecar_is_as_argo_cd_wants_it(plugin: Path) -> None:
     assert sidecar["command"] == ["/var/run/argocd/argocd-cmp-server"]
     assert (sidecar["securityContext"]["runAsUser"], sidecar["securityContext"]["runAsNonRoot"]) == (999, True)
     assert {mount["mountPath"] for mount in sidecar["volumeMounts"]} == {"/var/run/argocd", "/home/argocd/cmp-server/plugins", "/tmp"}
+
+
+def test_argo_cd_takes_the_settings_and_ignores_what_they_say(plugin: Path, tmp_path: Path) -> None:
+    def ask(*arguments: str) -> str:
+        command = [tool("argocd"), "admin", "settings", *arguments, "--argocd-cm-path", str(plugin / "argocd-cm.yaml")]
+        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60).stdout
+
+    assert "✅ resource-overrides\n3 resource overrides" in ask("validate", "--group", "resource-overrides")
+    annotations = {"argocd.argoproj.io/hook": "Skip", "argocd.argoproj.io/tracking-id": "lab:/Pod:a/b", "other": "kept"}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a", "annotations": annotations}, "spec": {}}
+    (tmp_path / "pod.yaml").write_text(yaml.dump(pod))
+    said = ask("resource-overrides", "ignore-differences", str(tmp_path / "pod.yaml"))
+    ignored = [line.split(":")[0].removeprefix("<").strip() for line in said.splitlines() if line.startswith("<")]
+    assert ignored == ["argocd.argoproj.io/hook", "argocd.argoproj.io/tracking-id"]

@@ -143,6 +143,18 @@ def test_manifests(server: Server, checkout: Path) -> None:
     assert framework["metadata"]["namespace"] == "research"
 
 
+def test_every_text_arrives_as_it_was(server: Server, checkout: Path) -> None:
+    """Argo CD cuts the stream into documents, and drops the last line end of it all."""
+    scripts = {f"{number}{end}": f"#!/bin/sh\n# ---\necho{' ' * number}\n{chr(10) * number}" for number in range(3) for end in "ab"}
+    for name, script in scripts.items():
+        block = "".join(f"    {line}\n" if line else "\n" for line in script.split("\n")[:-1])
+        keep = "|+" if script.endswith("\n\n") else "|"
+        config_map = f"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: s{name}\ndata:\n  script: {keep}\n{block}"
+        (checkout / f"apps/lab/z{name}.yaml").write_text(config_map)
+    found = {value["metadata"]["name"]: value["data"]["script"] for value in server.manifests(checkout, "apps/lab") if "data" in value}
+    assert found == {f"s{name}": script for name, script in scripts.items()}
+
+
 def test_a_report_comes_back_as_the_error(server: Server, checkout: Path) -> None:
     (checkout / "apps/lab/train.yaml").write_text(good().replace("busybox", "busybox\n            imago: b"))
     with pytest.raises(grpc.RpcError, match=r"train\.yaml:15:13: error\[FC101\]"):
