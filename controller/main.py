@@ -153,6 +153,7 @@ class Controller:
             return  # We wrote it meanwhile.
         if event == "DELETED":
             known.pop(metadata["name"], None)
+            self._forget(name)
         else:
             known[metadata["name"]] = essence(service)
         if name in self.runners:
@@ -184,9 +185,11 @@ class Controller:
             self.runners[name].poke(key)
 
     def _forget(self, name: Name) -> None:
-        """Keep nothing of a Framework that is gone with its Pods."""
-        if name not in self.runners and not self._pods.get(name):
-            self._pods.pop(name, None)
+        """Keep nothing of a Framework that is gone with its Pods and Services."""
+        if name not in self.runners:
+            for kept in (self._pods, self._services):
+                if not kept.get(name):
+                    kept.pop(name, None)
 
     def _all_pods(self, pods: list[Json]) -> None:
         for known in self._pods.values():

@@ -112,6 +112,17 @@ async def follows_the_spec(made: Lab) -> None:
     await until(made, "follows-ps", lambda found: found is None)
 
 
+async def follows_the_spec_of_the_next_attempt(made: Lab) -> None:
+    """Edited while the first attempt is over and the second has not begun."""
+    retried = {"retryPolicy": {"fancyRetryPolicy": False, "maxRetryCount": 1}}
+    await made.make("next", {**retried, "taskRoles": [role_spec("worker", 1, service=HEADLESS), role_spec("ps", 1, "0", "1")]})
+    await made.until("next", lambda status: status["attemptStatus"]["completionStatus"] is not None)
+    patch = [{"op": "remove", "path": "/spec/taskRoles/0/service"}, {"op": "add", "path": "/spec/taskRoles/1/service", "value": {}}]
+    assert (await made.api.request("PATCH", path_of("frameworks", made.namespace, "next"), patch)).ok
+    await until(made, "next-ps", bool)
+    await until(made, "next-worker", lambda found: found is None)
+
+
 async def left_alone(made: Lab) -> None:
     before = [await foreign(made, "alone-worker", {}), await foreign(made, "alone-metrics", {"FC_FRAMEWORK_NAME": "alone"})]
     await made.make("alone", SPEC)
@@ -133,6 +144,9 @@ async def ends_with_the_framework(made: Lab) -> None:
     await until(made, "ends-worker", bool)
     await delete(made, "frameworks", "ends", propagationPolicy="Foreground")
     await until(made, "ends-worker", lambda found: found is None)
+    async with asyncio.timeout(30):
+        while (made.namespace, "ends") in made.controller._services:
+            await asyncio.sleep(0.05)
 
 
 async def ends_while_it_runs(made: Lab) -> None:
@@ -164,7 +178,7 @@ async def after_a_restart(made: Lab) -> None:
 
 
 Scenario = Callable[[Lab], Coroutine[Any, Any, None]]
-SCENARIOS: list[Scenario] = [kept, follows_the_spec, left_alone]
+SCENARIOS: list[Scenario] = [kept, follows_the_spec, follows_the_spec_of_the_next_attempt, left_alone]
 WITH_COLLECTOR: list[Scenario] = [ends_with_the_framework, ends_while_it_runs, after_a_restart]
 """In memory only: a real collector takes half a minute until it hears of a new definition."""
 
