@@ -20,9 +20,9 @@ from fcontroller.decide.states import ATTEMPT_COMPLETED, CREATION_PENDING, CREAT
 from fcontroller.decide.status import Status
 from fcontroller.decide.status_json import to_text
 
-_SOON, _LATER, _LONGEST = 0.25, 1.0, 4.0
-"""Seconds that changes are collected before they are stored: of states, of the rest, and at most, when one comes after the other and
-nothing waits for them."""
+_AT_ONCE, _SOON, _LATER = 0.05, 0.25, 1.0
+"""Seconds that changes are collected before they are stored: of the Framework's own state, of tasks, and of everything else. While tasks
+change one after the other, and nothing waits for them, the second grows up to the third."""
 _GATES = (CREATION_PENDING, CREATION_REQUESTED, DELETION_PENDING, ATTEMPT_COMPLETED)
 """States of a Framework that must be stored before anything else can happen."""
 _SHARE = 10
@@ -71,12 +71,18 @@ class Saver:
             return
         loop = asyncio.get_running_loop()
         urgent = status.settled > status.stored or (status.changed > status.stored and status.state in _GATES)
-        delay = _SOON if status.waiting else self._pace if status.moved > status.stored else max(_LATER, self._pace)
-        due = loop.time() + (0.0 if urgent else max(delay, _SHARE * self._took))
+        due = loop.time() + (0.0 if urgent else max(self._delay(status), _SHARE * self._took))
         if self._due is None or due < self._due.when():
             if self._due is not None:
                 self._due.cancel()
             self._due = loop.call_at(due, self._begin, status, stored)
+
+    def _delay(self, status: Status) -> float:
+        if status.changed > status.stored:
+            return _AT_ONCE
+        if status.waiting:
+            return _SOON
+        return self._pace if status.moved > status.stored else _LATER
 
     def stop(self) -> None:
         """Begin no other write."""
@@ -85,9 +91,8 @@ class Saver:
             self._due.cancel()
 
     def _begin(self, status: Status, stored: Stored) -> None:
-        # While many things happen one after the other they are stored less and less often.
         now = asyncio.get_running_loop().time()
-        self._pace = min(2 * self._pace, _LONGEST) if now < self._last + _LONGEST + self._pace else _SOON
+        self._pace = min(2 * self._pace, _LATER) if now < self._last + 2 * _LATER else _SOON
         self._last = now
         self._due, self._writing = None, True
         self._start(self._write(status, stored))
