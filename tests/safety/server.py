@@ -11,6 +11,7 @@ from typing import Any
 
 from fcontroller.api import Answer, Api, Body, Json, Unreachable
 from fcontroller.memory_api import Call, Crash, Fault, MemoryApi
+from fcontroller.memory_api.answers import failure
 from fcontroller.memory_api.store import Change, Collection
 from tests.safety.virtual_time import START, VirtualLoop
 
@@ -186,7 +187,7 @@ class Connection(Api):
         server, kind = self.server, path.rpartition("/")[2]
         watch = server.memory.watch(path, query)
         end = server.loop.passed + float(query.get("timeoutSeconds", "55"))
-        held: dict[str, tuple[float, Json]] = {}
+        held: dict[str, float] = {}
         for event in server.memory.watch(path, {**query, "resourceVersion": "1"}).read() if server.repeats else ():
             if int(event["object"]["metadata"].get("resourceVersion") or query["resourceVersion"] + "0") <= int(query["resourceVersion"]):
                 yield event
@@ -197,11 +198,13 @@ class Connection(Api):
                 if held.pop(name, None):
                     server.dropped += 1
                 if event["type"] in ("ADDED", "MODIFIED", "DELETED") and server.hold(kind, event):
-                    held[name] = (server.loop.passed + PATIENCE, event)
+                    held[name] = server.loop.passed + PATIENCE
                 else:
                     yield event
-            for name in [name for name, (due, _) in held.items() if due <= server.loop.passed + 1e-6]:
-                yield held.pop(name)[1]
+            if any([due <= server.loop.passed + 1e-6 for due in held.values()]):
+                # It was the last one of its object: the whole list must make up for it.
+                yield {"type": "ERROR", "object": failure(410, "Expired", "too old resource version")}
+                return
             if watch.closed:
                 return
             soon = server.loop.passed + PATIENCE

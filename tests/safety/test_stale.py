@@ -47,6 +47,7 @@ def test_restart_against_an_older_read(kind: str, lag: int) -> None:
         for write in range(2 + (number + lag) % 7, calm.server.writes + 1, 1 if tally.is_full() else 7):
             with World() as world:
                 world.server.older = {kind: lag}
+                world.downtime = 0.001  # So that nothing else is written meanwhile.
                 world.server.fault = lambda call, write=write: _dies(call, write)  # type: ignore[misc]
                 assert live(world, name, A_MINUTE) == expected, (name, write)
             tally.add("older reads")

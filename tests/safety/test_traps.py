@@ -72,6 +72,19 @@ def test_the_controllers_clock_is_another(name: str, seconds: float) -> None:
         assert end == expected
 
 
+def test_a_pod_that_is_overdue_when_the_controller_begins() -> None:
+    """How its attempt ended is stored before it is deleted by force."""
+    with World() as world:
+        world.make({"taskRoles": [role("a", 1, task={"retryPolicy": RETRY, "podGracefulDeletionTimeoutSec": 5})]})
+        runs(world, 1)
+        world.die()
+        world.kubelet.lost = True
+        world.delete("pods", "f-a-0")
+        world.run(60)
+        world.start()
+        world.until(lambda: world.task("a", 0)["attemptStatus"]["id"] == 1)
+
+
 def test_two_frameworks_whose_pods_have_the_same_names() -> None:
     """Names with hyphens: no definition of ours allows them, but somebody's may. The one that comes later waits, and takes nothing away."""
     with World() as world:

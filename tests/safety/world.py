@@ -29,8 +29,6 @@ from tests.safety.watcher import Watcher
 SETTINGS = Settings(Classifier(read_failures(DEFAULT_POD_FAILURE_SPEC)[0]), conflict_delay=(60, 90))
 RETRY = {"fancyRetryPolicy": True, "maxRetryCount": 1}
 NAMESPACE = "default"
-RESTART = 0.3
-"""Seconds that nobody runs after a controller has died."""
 _process: contextvars.ContextVar[Process | None] = contextvars.ContextVar("process", default=None)
 
 
@@ -88,6 +86,8 @@ class World(Report):
         self.server.on_crash = self._crashed
         self.restarts = restarts
         self.crashes = 0
+        self.downtime = 0.3
+        """Seconds that nobody runs after a controller has died."""
         self.slow = 0.0
         """Seconds that the controller's clock is behind the server's."""
         self.process: Process | None = None
@@ -124,7 +124,7 @@ class World(Report):
         self.crashes += 1
         self.die()
         if self.restarts:
-            self.loop.call_later(RESTART, self._come_back)
+            self.loop.call_later(self.downtime, self._come_back)
 
     def _come_back(self) -> None:
         if self.process is None:
