@@ -146,8 +146,9 @@ async def argo_cd_acts(cluster: Cluster, lab: Lab, name: str, action: str, param
         assert code == 200, answer
 
 
-@pytest.mark.parametrize("restarts", [False, True], ids=["", "the controller restarts"])
-def test_actions_while_it_runs(cluster: Cluster, namespace: str, tmp_path: Path, restarts: bool) -> None:
+def test_actions_while_it_runs(cluster: Cluster, namespace: str, tmp_path: Path) -> None:
+    """The controller is restarted each time: without that it goes on as well, but only when bookmarks of its watches have come, once a
+    minute, since somebody else has written a status."""
     manifests, _ = parts(generated(tmp_path, namespace, name="train", seconds="forever", exits="0"))
 
     async def work(lab: Lab) -> None:
@@ -158,11 +159,9 @@ def test_actions_while_it_runs(cluster: Cluster, namespace: str, tmp_path: Path,
             ("scale", {"worker": "3"}, lambda status: status["taskCounts"]["running"] == 3),
             ("stop", {}, lambda status: status["state"] == "Completed"),
         ):
-            if restarts:
-                await lab.kill()
+            await lab.kill()
             await argo_cd_acts(cluster, lab, "train", action, parameters)
-            if restarts:
-                await lab.restart()
+            await lab.restart()
             await lab.until("train", done)
         after = await lab.framework("train")
         assert after["status"]["attemptStatus"]["completionStatus"]["code"] == -210
