@@ -34,12 +34,15 @@ class Edited:
 
     async def edit(self, after: Json) -> None:
         """Apply the spec, and wait until the controller has done what it does because of it."""
+        await self.apply(after)
+        await self.quiet()
+
+    async def apply(self, after: Json) -> None:
         new = compile_framework(framework(after), "default").framework["spec"]
         answer = await self.made.api.request(
             "PATCH", path_of("frameworks", "default", "train"), [{"op": "replace", "path": "/spec", "value": new}]
         )
         assert answer.ok, answer.message
-        await self.quiet()
 
     async def quiet(self) -> None:
         """Wait until there is nothing to do for the controller and the kubelet."""
@@ -334,20 +337,30 @@ def test_the_time_until_force_holds_for_what_is_being_deleted_already(monkeypatc
     play(before, work)
 
 
-def test_what_ends_has_the_new_one_in_its_next_attempt() -> None:
+def test_what_ends_has_the_new_one_in_its_next_attempt(monkeypatch: pytest.MonkeyPatch) -> None:
     """While the attempt is being deleted neither scale nor templates matter; the retry policy does."""
     before = spec(role())
-    after = {
-        **changed(with_image(before, "a:2"), lambda value: value["taskRoles"][0].update(taskNumber=3)),
-        "retryPolicy": {"maxRetryCount": 1},
-    }
+    scaled = changed(with_image(before, "a:2"), lambda value: value["taskRoles"][0].update(taskNumber=3))
+    after = {**scaled, "retryPolicy": {"maxRetryCount": 1}}
     found = effects(before, after, {"state": "AttemptDeleting"})
     assert found == {IMAGE: "new-attempt", "worker: taskNumber": "new-attempt", "spec.retryPolicy.maxRetryCount": "on-the-fly"}
+    end, may_end = Kubelet._end, asyncio.Event()
+
+    async def slowly(self: Kubelet, pod: Json) -> None:
+        if pod["metadata"]["name"] == "train-worker-1":
+            await may_end.wait()
+        await end(self, pod)
 
     async def work(edited: Edited) -> None:
-        await edited.made.api.request("DELETE", path_of("pods", "default", "train-worker-0"), {"apiVersion": "v1", "kind": "DeleteOptions"})
+        monkeypatch.setattr(Kubelet, "_end", slowly)
+        gone = {"apiVersion": "v1", "kind": "DeleteOptions"}
+        await edited.made.api.request("DELETE", path_of("pods", "default", "train-worker-0"), gone)
         await edited.made.until("train", lambda status: status["state"] == "AttemptDeleting")
-        await edited.edit(after)
+        pods = await edited.seen()
+        await edited.apply(after)
+        await asyncio.sleep(0.5)  # nothing is to happen
+        assert await edited.seen() == {name: pods[name] for name in ("train-worker-1",)}
+        may_end.set()
         await edited.made.until("train", lambda status: status["attemptStatus"]["id"] == 1 and count(status, "AttemptRunning") == 3)
         assert {image for _, image in (await edited.seen()).values()} == {"a:2"}
 
