@@ -106,6 +106,9 @@ def test_nothing_is_never_a_success(app: Path) -> None:
     refused(generate(app), "no Framework found", "allow-empty")
     answer = generate(app, [{"name": "allow-empty", "string": "true"}])
     assert (answer.code, list(answer.by_name())) == (0, ["Service/web"])
+    (app / "service.yaml").unlink()
+    refused(generate(app), "no Framework found")
+    assert generate(app, [{"name": "allow-empty", "string": "true"}]) == (0, "", "")
 
 
 @pytest.mark.parametrize(
@@ -244,7 +247,10 @@ def test_a_hostile_repository_is_refused(app: Path, make: Any) -> None:
     refused(answer)
     assert "\x1b" not in answer.said
     assert len(answer.said) < 1000
-    assert inside("discover", app, environment("apps/lab")).code == 0
+    # It is ours all the same: to anybody else it would be a folder of plain manifests.
+    found = inside("discover", app, environment("apps/lab"))
+    assert (found.code, found.said) == (0, "")
+    assert found.out in ("train.yaml", "a\\n---\\nkind: Pod.yaml", "a\\x1b[2J.yaml")
 
 
 def test_links_within_the_repository_are_followed(app: Path) -> None:

@@ -9,6 +9,7 @@ import argparse
 import os
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 
 from fcompile.check.ours import frameworks_in
 from fcompile.commands.argocd.generate import enter
@@ -17,7 +18,7 @@ from fcompile.commands.argocd.sources import kind_of
 from fcompile.diagnostics.visible import visible
 from fcompile.errors import UsageError
 from fcompile.load import LoadError, read
-from fcompile.load.files import find, may_hold_framework
+from fcompile.load.files import SUFFIXES, find, may_hold_framework
 from fcompile.model.names import GROUP
 
 _API_VERSION = re.compile(rb"""^[^#\n]*\bapiVersion["']?\s*:\s*["']?""" + re.escape(GROUP).encode() + rb"/", re.MULTILINE)
@@ -28,27 +29,39 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the first file that holds a Framework. What is wrong with the application is for `generate` to say."""
     enter(arguments.folder)
     repository = repository_of(".", os.environ.get("ARGOCD_APP_SOURCE_PATH", ""))
-    try:
-        found = next(_found(repository), None)
-    except UsageError:
-        found = None
+    found = next(_found(repository), None)
     if found is not None:
         print(visible(found))
     return 0
 
 
 def _found(repository: Repository) -> Iterator[str]:
-    kind = kind_of(".")
-    if kind == "kustomize":
+    try:
+        for path in _paths(repository):
+            if _holds_framework(repository.read(path)):
+                yield os.path.normpath(path)
+    except UsageError:
+        # Something is refused. If there are Frameworks it is for `generate` to say so: nobody else would check them.
+        yield from _found_among_plain_files(repository)
+
+
+def _paths(repository: Repository) -> Iterator[str]:
+    if kind_of(".") == "kustomize":
         from fcompile.commands.argocd.render import reached
 
-        paths = reached(repository, ".", set())
+        yield from reached(repository, ".", set())
     else:
         repository.vet(".")
-        paths = (entry.path for entry in find(["."]) if entry.error is None)
-    for path in paths:
-        if _holds_framework(repository.read(path)):
-            yield os.path.normpath(path)
+        yield from (entry.path for entry in find(["."]) if entry.error is None)
+
+
+def _found_among_plain_files(repository: Repository) -> Iterator[str]:
+    for folder, folders, files in os.walk("."):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for path in (os.path.join(folder, name) for name in sorted(files) if name.endswith(SUFFIXES)):
+            with suppress(UsageError):
+                if not os.path.islink(path) and _holds_framework(repository.read(path)):
+                    yield os.path.normpath(path)
 
 
 def _holds_framework(data: bytes) -> bool:

@@ -18,6 +18,7 @@ from fcompile.commands.argocd.checkout import leading_out, pack, unpack
 from fcompile.commands.argocd.repository import repository_of
 from fcompile.commands.argocd.sandbox import Ran, Sandbox, sandbox
 from fcompile.diagnostics.visible import visible
+from fcompile.diagnostics.writer import counted
 from fcompile.errors import EXIT_ERRORS, UsageError
 from fcompile.load import LoadError, values
 from fcompile.schema.pod_schemas import DEFAULT_VERSION
@@ -72,7 +73,7 @@ def _report(arguments: argparse.Namespace) -> Iterator[Line]:
         count = pack(root, packed)
         size = os.path.getsize(packed)
         advice = "; the annotation argocd.argoproj.io/manifest-generate-paths sends less" if size > LARGE else ""
-        yield WARNING if advice else OK, f"sending: {count} files, {_bytes(size)} packed, at every call{advice}"
+        yield WARNING if advice else OK, f"sending: {counted(count, 'file')}, {_bytes(size)} packed, at every call{advice}"
         work = os.path.join(temporary, "work")
         unpack(packed, work)
         os.chmod(temporary, 0o755)
@@ -134,7 +135,7 @@ def _stream(out: bytes) -> Iterator[Line]:
     if not objects:
         yield ERROR, "generate: no object at all: Argo CD would delete everything"
     kinds = ", ".join(f"{sum(name[1] == kind for name in names)} {kind}" for kind in sorted({str(name[1]) for name in names}))
-    yield OK, f"generate: {len(objects)} objects ({kinds}), {_bytes(len(out))}"
+    yield OK, f"generate: {counted(len(objects), 'object')} ({kinds}), {_bytes(len(out))}"
 
 
 def _announcements(replay: Replay) -> Iterator[Line]:

@@ -11,6 +11,7 @@ from fcompile.commands.argocd.repository import Repository
 from fcompile.commands.argocd.settings import Settings
 from fcompile.errors import InputError
 from fcompile.load.files import find
+from fcompile.load.rules import FOLDER_WITHOUT_FILES
 
 KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 _SEPARATOR = re.compile(rb"^---[^\n]*\n?", re.MULTILINE)
@@ -36,6 +37,8 @@ def sources(repository: Repository, settings: Settings) -> Iterator[Source]:
         repository.vet(".")
         for entry in find(["."]):
             if entry.error is not None:
+                if entry.error.rule is FOLDER_WITHOUT_FILES:
+                    continue  # whether that is an error depends on allow-empty
                 raise InputError(entry.error.message)
             yield Source(entry.name.removeprefix("./"), entry.path)
         return
