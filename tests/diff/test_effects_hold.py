@@ -11,7 +11,6 @@ import pytest
 
 from fcompile.compile import compile_framework
 from fcontroller import intent as intents
-from fcontroller.act import save
 from fcontroller.api import path_of
 from fcontroller.demo.kubelet import Kubelet
 from tests.controller.lab import PREFIX, Lab, in_memory, lab, run
@@ -20,14 +19,6 @@ from tests.diff.frameworks import Json, effects, framework, role, spec
 FOREVER = {"annotations": {f"{PREFIX}/run": "forever"}}
 Seen = dict[str, tuple[str, str]]
 """By a Pod's name: its uid and image."""
-
-
-@pytest.fixture(autouse=True)
-def stores_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """How long changes are collected before they are stored makes no difference to what is decided, only to how long these tests take."""
-    monkeypatch.setattr(save, "_SOON", 0.02)
-    monkeypatch.setattr(save, "_LATER", 0.05)
-    monkeypatch.setattr(save, "_LONGEST", 0.05)
 
 
 class Edited:
