@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from fcontroller.decide import states
-from fcontroller.decide.conditions import INTENT_REVIEWED, set_condition
+from fcontroller.decide.conditions import INTENT_REVIEWED, SERVICES_MADE, set_condition, set_services
 from fcontroller.decide.status_json import from_json, to_json
 from tests.decide.world import SETTINGS, START, World, role_spec
 
@@ -138,6 +138,11 @@ def _not_reviewed() -> Iterator[Life]:
             status = from_json(framework["status"])
             set_condition(status, INTENT_REVIEWED, value, "Digest", "What would run is not what was reviewed", 1, START)
             yield Life(name if not value else name.removeprefix("un"), {**framework, "status": to_json(status)}, health, message)
+    framework = _at(world, "AttemptRunning", -1)
+    status = from_json(framework["status"])
+    set_services(status, ["lab-worker"], "", 1, START)
+    (condition,) = (one for one in to_json(status)["conditions"] if one["type"] == SERVICES_MADE)
+    yield Life("service-taken", {**framework, "status": to_json(status)}, "Degraded", condition["message"])
 
 
 def _as_upstream_writes_it() -> Iterator[Life]:

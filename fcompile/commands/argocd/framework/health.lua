@@ -114,8 +114,10 @@ local waiting = {
 if status.state == "Completed" then
   return completed()
 end
+-- What runs is not what was reviewed, or a role goes without the Service that it asks for.
+local wrong = { IntentReviewed = true, ServicesMade = true }
 for _, condition in ipairs(status.conditions or {}) do
-  if condition.type == "IntentReviewed" and condition.status == "False" and not stopping then
+  if wrong[condition.type] and condition.status == "False" and not stopping then
     return result("Degraded", condition.message)
   end
 end
