@@ -13,13 +13,17 @@ from fcontroller.decide.sync import Sync
 
 Found = tuple[float, Json]
 """When a policy was met, and the completion status that follows."""
+TOGETHER = 0.4
+"""Seconds. Tasks that complete so close to each other complete together, and the order of the spec counts: states are collected for a
+quarter of a second before they are stored, so that smaller differences say more of that than of the Pods."""
 
 
 def policies(sync: Sync) -> None:
     """Hold all policies against all tasks. The earliest one that is met wins."""
     met = [found for spec in sync.spec.roles.values() for found in _of_role(sync, spec)]
     if met:
-        end_framework_attempt(sync, min(met, key=lambda found: found[0])[1])
+        first = min(when for when, _ in met)
+        end_framework_attempt(sync, next(completion for when, completion in met if when <= first + TOGETHER))
         return
     completed, total = sum(role.completed for role in sync.status.roles), sync.spec.task_number
     if total and completed >= total:
@@ -44,7 +48,7 @@ def _of_role(sync: Sync, spec: RoleSpec) -> list[Found]:
     found = []
     for what, wanted, reached in (("failed", spec.min_failed, role.failed), ("succeeded", spec.min_succeeded, role.succeeded)):
         if 1 <= wanted <= reached:
-            trigger = _by_completion(role, what)[wanted - 1]
+            trigger = _nth(role, what, wanted)
             found.append((_completed(trigger), _met(role, trigger, reached, wanted, what)))
     return found
 
@@ -54,22 +58,21 @@ def _completed(task: Task) -> float:
     return task.completion_time or 0
 
 
-def _by_completion(role: Role, counted: str) -> list[Task]:
-    """Tasks that count as something, in the order in which they completed; those of the same look by index."""
-    return sorted((task for task in role.tasks if task.counted == counted), key=_completed)
+def _nth(role: Role, counted: str, number: int) -> Task:
+    """Of the tasks that count as something the one that was the first, second … to complete."""
+    tasks = sorted((task for task in role.tasks if task.counted == counted), key=_completed)
+    when = _completed(tasks[number - 1])
+    before = sum(_completed(task) < when - TOGETHER for task in tasks)
+    together = [task for task in role.tasks if task.counted == counted and abs(_completed(task) - when) <= TOGETHER]
+    return together[number - 1 - before]
 
 
 def _last(sync: Sync) -> tuple[Role, Task]:
-    """The task that completed last; of those of the same look the last in the order of the spec."""
-    found: tuple[Role, Task] | None = None
-    for name in sync.spec.roles:
-        role = sync.status.role(name)
-        for task in role.tasks if role else ():
-            if task.counted in ("failed", "succeeded") and (found is None or _completed(task) >= _completed(found[1])):
-                assert role is not None
-                found = role, task
-    assert found is not None
-    return found
+    """The task that completed last; of those that did together the last in the order of the spec."""
+    roles = [role for name in sync.spec.roles if (role := sync.status.role(name)) is not None]
+    done = [(role, task) for role in roles for task in role.tasks if task.counted in ("failed", "succeeded")]
+    end = max(_completed(task) for _, task in done)
+    return [found for found in done if _completed(found[1]) >= end - TOGETHER][-1]
 
 
 def _trigger(role: Role, task: Task, message: str) -> Json:

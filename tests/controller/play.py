@@ -109,7 +109,7 @@ class Stage:
         for follower in self._followers:
             await follower.listed.wait()
 
-    async def play(self, scenario: Json, seconds: float = 120) -> list[Json]:
+    async def play(self, scenario: Json, seconds: float = 60) -> list[Json]:
         """Play a scenario; returns what was noted. No step may take longer than `seconds`."""
         notes: list[Json] = []
         for step in scenario["steps"]:

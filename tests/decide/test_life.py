@@ -200,15 +200,16 @@ class TestPolicies:
         assert (status["code"], status["trigger"]["taskIndex"], "pod" in status) == (code, trigger, False)
 
     @pytest.mark.parametrize("policy", [{"minFailedTaskCount": 2}, {"minFailedTaskCount": -1}], ids=["policy", "all"])
-    def test_parts_of_a_second_count(self, policy: dict[str, int]) -> None:
+    @pytest.mark.parametrize(("pause", "trigger"), [(0.1, 1), (0.45, 0)])
+    def test_parts_of_a_second_count(self, policy: dict[str, int], pause: float, trigger: int) -> None:
         world = World(spec(2, frameworkAttemptCompletionPolicy=policy), SETTINGS)
         world.run(1)
         for task in (1, 0):
             world.finish(world.pods["a", task], 1)
-            world.run(0.1)
+            world.run(pause)
         world.run(20)
         assert world.stored is not None
-        assert world.stored["attemptStatus"]["completionStatus"]["trigger"]["taskIndex"] == 0
+        assert world.stored["attemptStatus"]["completionStatus"]["trigger"]["taskIndex"] == trigger
 
     def test_the_first_by_time_wins_when_the_policy_changes(self) -> None:
         loose = {"minFailedTaskCount": -1, "minSucceededTaskCount": -1}
