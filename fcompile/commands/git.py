@@ -37,7 +37,7 @@ def changed(written: str, paths: Sequence[str]) -> tuple[list[File], list[File]]
     top = up.rstrip(b"\n") or b"."
     with _Objects() as objects:
         reader = _Reader(top, objects)
-        found = [one for one in _changes(old, new, paths) if one.path.endswith(tuple(map(os.fsencode, SUFFIXES)))]
+        found = [one for one in _changes(old, new, paths, top) if one.path.endswith(tuple(map(os.fsencode, SUFFIXES)))]
         before = [file for one in found if one.before and not reader.ignored(old, one.path) for file in reader.blob(one.path, one.before)]
         if new is not None:
             after = [file for one in found if one.after and not reader.ignored(new, one.path) for file in reader.blob(one.path, one.after)]
@@ -75,7 +75,7 @@ def _commit(written: str) -> str:
     return str(done.stdout.decode().strip().rpartition("\n")[2])
 
 
-def _changes(old: str, new: str | None, paths: Sequence[str]) -> Iterator[_Changed]:
+def _changes(old: str, new: str | None, paths: Sequence[str], top: bytes) -> Iterator[_Changed]:
     """What differs, in the order of the paths."""
     limits = ["--", *paths]
     if new is not None:
@@ -89,7 +89,9 @@ def _changes(old: str, new: str | None, paths: Sequence[str]) -> Iterator[_Chang
     fields = raw.split(b"\0")
     found = [_raw(head, path) for head, path in zip(fields[::2], fields[1::2], strict=False)]
     if new is None:
-        others = _one("--literal-pathspecs", "ls-files", "--others", "--exclude-standard", "--full-name", "-z", *limits)
+        # Without a path it lists what is below the current folder.
+        where = [] if paths else ["-C", os.fsdecode(top)]
+        others = _one(*where, "--literal-pathspecs", "ls-files", "--others", "--exclude-standard", "--full-name", "-z", *limits)
         found += [_Changed(path, b"", b"?") for path in others.split(b"\0") if path]
     # In a merge that is not done, git names a file more than once.
     yield from sorted({one.path: one for one in sorted(found)}.values())

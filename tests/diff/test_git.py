@@ -151,7 +151,9 @@ def test_only_below_the_paths(repository_here: Repository, diff: Diff, monkeypat
     monkeypatch.chdir(repository_here.folder / "a")
     code, document = diff("--git", "HEAD", "../b")
     assert (code, document["frameworks"][0]["after"]["file"]) == (1, "../b/b.yaml")
-    assert kinds(diff("--git", "HEAD")[1]) == {"a": "changed"} | {"b": "changed"}
+    repository_here.write("new.yaml", framework_name="new")
+    assert kinds(diff("--git", "HEAD")[1]) == {"a": "changed", "b": "changed", "new": "added"}, "all of the repository"
+    assert kinds(diff("--git", "HEAD", ".")[1]) == {"a": "changed"}
     code, message = diff("--git", "HEAD", "nowhere")
     assert (code, "nowhere" in message) == (2, True)
 
