@@ -17,8 +17,6 @@ from tests.safety.virtual_time import START, VirtualLoop
 
 LATENCY = 0.004
 """Seconds until a request arrives, and again until its answer does."""
-PATIENCE = 0.5
-"""Seconds after which even a lagging cache learns of a write."""
 _COLLECTED_AFTER = 0.02
 
 Before = Callable[[str, str, Any], None]
@@ -53,6 +51,8 @@ class Server:
         """By how many writes the watches of a kind lag."""
         self.older: Mapping[str, int] = {}
         """By how many writes the first list of a kind lags, in each new connection, and its watches."""
+        self.patience = 0.5
+        """Seconds after which even a lagging cache learns of a write."""
         self.hold: Callable[[str, Json], bool] = lambda kind, event: False
         """Whether an event comes only when no other one of the same object comes instead."""
         self.dropped = 0
@@ -108,7 +108,7 @@ class Server:
             return None
         newest = self.memory.revision - lag
         for time, revision in reversed(self._times):
-            if revision <= newest or time <= self.loop.passed - PATIENCE + 1e-6:
+            if revision <= newest or time <= self.loop.passed - self.patience + 1e-6:
                 return revision
         return newest
 
@@ -198,7 +198,7 @@ class Connection(Api):
                 if held.pop(name, None):
                     server.dropped += 1
                 if event["type"] in ("ADDED", "MODIFIED", "DELETED") and server.hold(kind, event):
-                    held[name] = server.loop.passed + PATIENCE
+                    held[name] = server.loop.passed + server.patience
                 else:
                     yield event
             if any([due <= server.loop.passed + 1e-6 for due in held.values()]):
@@ -207,5 +207,5 @@ class Connection(Api):
                 return
             if watch.closed:
                 return
-            soon = server.loop.passed + PATIENCE
+            soon = server.loop.passed + server.patience
             await server.news(min(end, soon) if held or server.lag(kind) else end)

@@ -46,12 +46,29 @@ def test_restart_against_an_older_read(kind: str, lag: int) -> None:
             expected = live(calm, name)
         for write in range(2 + (number + lag) % 7, calm.server.writes + 1, 1 if tally.is_full() else 7):
             with World() as world:
-                world.server.older = {kind: lag}
-                world.downtime = 0.001  # So that nothing else is written meanwhile.
-                world.server.fault = lambda call, write=write: _dies(call, write)  # type: ignore[misc]
+                _dies(world, write, kind, lag)
                 assert live(world, name, A_MINUTE) == expected, (name, write)
             tally.add("older reads")
 
 
-def _dies(call: Call, write: int) -> Fault | None:
-    return Fault.crash(stored=True) if call.write == write else None
+@pytest.mark.parametrize("kind", ["configmaps", "pods"])
+def test_what_a_cache_does_not_show_yet_is_not_gone(kind: str) -> None:
+    """One Pod, so that few writes lie between its creation and a status that says that it runs."""
+    with World() as calm:
+        expected = live(calm, "scaled_up")
+    for write, lag in product(range(2, calm.server.writes + 1), LAGS[1:]):
+        with World() as world:
+            _dies(world, write, kind, lag)
+            assert live(world, "scaled_up", A_MINUTE) == expected, (write, lag)
+
+
+def _dies(world: World, write: int, kind: str, lag: int) -> None:
+    """Have the controller die with a write, and the next one, at once, see one kind as it was some writes before, for some seconds."""
+
+    def fault(call: Call) -> Fault | None:
+        if call.write != write:
+            return None
+        world.server.older, world.server.patience = {kind: lag}, 5
+        return Fault.crash(stored=True)
+
+    world.server.fault, world.downtime = fault, 0.001
