@@ -16,7 +16,7 @@ from fcompile.check.ours import frameworks_in
 from fcompile.check.values import mapping, text
 from fcompile.commands.arguments import add_report_arguments, add_version_argument, options
 from fcompile.commands.inputs import File, Inputs
-from fcompile.commands.report import OnlyErrors, Reporting, open_report, text_style
+from fcompile.commands.report import Reporting, fails, open_errors, text_style
 from fcompile.compile import Compiled, compile_framework, lacking
 from fcompile.diagnostics.problem import Path, Span, field_path
 from fcompile.emit.stdout import write
@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
     framework, role, index = _task_of(name)
     checked = options(arguments)
     inputs = Inputs(arguments.paths)
-    reporting = Reporting(OnlyErrors(open_report("text", sys.stderr, arguments)), arguments, inputs.look_up)
+    reporting = Reporting(open_errors(arguments), arguments, inputs.look_up)
     files = [(file, found) for file in inputs.files() if (found := list(_frameworks(file, framework)))]
     every = [one for _, found in files for one in found]
     try:
@@ -62,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(str(error)) from None
     for file, _ in files:
         reporting.checked(empty(file.name)._replace(skipped=file.skipped) if file.skipped else check_read(file.name, file.read, checked))
-    if reporting.finish().errors:
+    if fails(reporting.finish(), arguments.strict):
         return EXIT_ERRORS
     one, compiled = _only(every, namespace, checked.namespace, framework)
     place = _role(compiled, role, index, name)

@@ -118,6 +118,12 @@ def open_report(name: str, stream: TextIO, arguments: argparse.Namespace) -> Wri
     return open_writer(name, stream, text_style(arguments, stream))
 
 
+def open_errors(arguments: argparse.Namespace) -> Writer:
+    """The writer of a command that prints something else: on stderr why that is not possible; with --strict warnings are reasons, too."""
+    writer = open_report("text", sys.stderr, arguments)
+    return OnlyWhenFound(writer) if arguments.strict else OnlyErrors(writer)
+
+
 def fails(summary: Summary, strict: bool) -> bool:
     """Whether a run ends with exit code 1."""
     return bool(summary.errors or (strict and summary.warnings))

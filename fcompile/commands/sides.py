@@ -13,7 +13,7 @@ from fcompile.check.document import Options, check_read, empty, look_up
 from fcompile.check.ours import is_framework, objects_in
 from fcompile.check.values import mapping, text
 from fcompile.commands.inputs import open_file
-from fcompile.commands.report import OnlyErrors, Reporting, open_report
+from fcompile.commands.report import Reporting, fails, open_errors
 from fcompile.compile import compile_framework, lacking
 from fcompile.diagnostics.problem import Path, field_path
 from fcompile.diagnostics.visible import visible
@@ -56,7 +56,7 @@ def read_side(files: Iterable[File], options: Options, arguments: argparse.Names
     def place(where: Where) -> Place:
         return look_up(documents[where.file], where)
 
-    reporting = Reporting(OnlyErrors(open_report("text", sys.stderr, arguments)), arguments, place)
+    reporting = Reporting(open_errors(arguments), arguments, place)
     for file in files:
         opened = open_file(file.entry, file.data)
         read = opened.read
@@ -68,7 +68,7 @@ def read_side(files: Iterable[File], options: Options, arguments: argparse.Names
             continue
         documents[opened.name] = [item for item in read if isinstance(item, Document)]
         reporting.checked(check_read(opened.name, read, options))
-    if reporting.finish().errors:
+    if fails(reporting.finish(), arguments.strict):
         return None
     contents = Contents({}, {})
     for name, found in documents.items():

@@ -95,6 +95,8 @@ def test_warnings_are_not_its_business(diff: Diff) -> None:
     warned = spec(role(retry=1, frameworkAttemptCompletionPolicy={"minFailedTaskCount": 0}))
     code, _, err = diff(put("a.yaml", framework(warned)), put("b.yaml", framework({**warned, "description": "x"})))
     assert (code, err) == (1, "")
+    code, out, err = diff("--strict", "a.yaml", "b.yaml")
+    assert (code, out, "warning[FC302]" in err) == (2, "", True)
 
 
 def test_the_same_framework_twice_is_trouble(diff: Diff) -> None:
