@@ -143,3 +143,43 @@ def test_waiting_and_keeping_in_real_time() -> None:
         await asyncio.wait_for(waiting, 5)
 
     run(work())
+
+
+class Slow(Cut):
+    """A connection on which writes wait until they are let through: they were sent, and have not arrived."""
+
+    def __init__(self, api: Api) -> None:
+        super().__init__(api)
+        self.through = asyncio.Event()
+
+    async def request(self, method: str, path: str, body: Any = None, query: Any = None, part: Part = Part.WHOLE) -> Answer:
+        if method != "GET":
+            await self.through.wait()
+        return await self.api.request(method, path, body, query, part)
+
+
+def test_what_was_under_way_when_the_lease_ran_out_changes_nothing() -> None:
+    async def work() -> None:
+        memory, clock = in_memory(), Clock()
+        one, two = (Lease(memory, "default", "x", name, clock=clock) for name in ("one", "two"))
+        assert await tried(one)
+        slow = Slow(memory)
+        old, new = Fenced(slow, one), Fenced(memory, two)
+        made = (await memory.request("POST", PATH, CONFIG_MAP)).body
+        uid = {"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": {"uid": made["metadata"]["uid"]}}
+        late = [asyncio.create_task(old.request("PUT", f"{PATH}/a", {**made, "data": {"by": "one"}}))]
+        late.append(asyncio.create_task(old.request("DELETE", f"{PATH}/a", uid)))
+        await asyncio.sleep(0)
+        assert not await tried(two)
+        clock.time = 20
+        assert await tried(two)
+        # The new leader deletes it and makes another one of that name.
+        assert (await new.request("DELETE", f"{PATH}/a", uid)).ok
+        again = await new.request("POST", PATH, {**CONFIG_MAP, "data": {"by": "two"}})
+        slow.through.set()
+        assert [(await answer).code for answer in late] == [409, 409]
+        assert (await memory.request("GET", f"{PATH}/a")).body == again.body
+        with pytest.raises(Unreachable):
+            await old.request("PUT", f"{PATH}/a", again.body)
+
+    run(work())
