@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from itertools import pairwise
+from typing import Any
 
 import pytest
 
@@ -131,10 +132,10 @@ async def following(loop: VirtualLoop, server: Server) -> AsyncIterator[tuple[Wi
         wire.close()
 
 
-def in_virtual_time(work: Callable[[VirtualLoop, Server], asyncio.Future[None]] | Callable[..., object]) -> None:
+def in_virtual_time(work: Callable[[VirtualLoop, Server], Coroutine[Any, Any, None]]) -> None:
     loop = VirtualLoop()
     try:
-        loop.run_until_complete(work(loop, Server(loop)))  # type: ignore[arg-type]
+        loop.run_until_complete(work(loop, Server(loop)))
     finally:
         loop.shut()
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import selectors
-from collections.abc import Coroutine
-from typing import Any
 
 START = 1_800_000_000
 """The time of day, in seconds since 1970, at which every loop begins."""
@@ -54,12 +52,3 @@ class _Jumping(selectors.DefaultSelector):
             raise RuntimeError("everything waits, and nothing will ever happen")
         self._loop.passed += timeout
         return []
-
-
-def run(work: Coroutine[Any, Any, None]) -> None:
-    """Run something to its end in a loop of its own."""
-    loop = VirtualLoop()
-    try:
-        loop.run_until_complete(work)
-    finally:
-        loop.shut()

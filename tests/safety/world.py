@@ -62,7 +62,7 @@ class Process:
     def __init__(self, world: World, api: Connection) -> None:
         self.api = api
         self.tasks: set[asyncio.Task[Any]] = set()
-        self.controller = Controller(world.outside(world.wrap(api)), NAMESPACE)
+        self.controller = Controller(world.outside(api), NAMESPACE)
         context = contextvars.copy_context()
         context.run(_process.set, self)
         self.main = world.loop.create_task(self.controller.run(), context=context)
@@ -91,7 +91,6 @@ class World(Report):
         self.slow = 0.0
         """Seconds that the controller's clock is behind the server's."""
         self.process: Process | None = None
-        self.wrap: Callable[[Connection], Api] = lambda api: api
         if start:
             self.start()
 
