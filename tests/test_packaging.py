@@ -123,7 +123,7 @@ def test_the_locks_agree(repository: Path) -> None:
     assert set(re.findall(r"sha256:[0-9a-f]{64}", text)) == {archive["hash"] for archive in archives}
     project = tomllib.loads((repository / "pyproject.toml").read_text("utf-8"))["project"]
     asked = [*project["dependencies"], *project["optional-dependencies"]["dev"], *project["optional-dependencies"]["controller"]]
-    assert {re.split(r"[<>=[]", name)[0].lower().replace(".", "-") for name in asked} <= {"fcompile", *pinned}
+    assert {re.split(r"[<>=[]", name)[0].lower().replace(".", "-").replace("_", "-") for name in asked} <= {"fcompile", *pinned}
 
 
 def test_the_lock_names_only_the_public_index(repository: Path) -> None:

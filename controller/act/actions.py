@@ -33,11 +33,15 @@ def _taken(answer: Answer) -> Json:
 
 
 async def write_status(api: Api, framework: Json, status: str) -> Json:
-    """Store the status of a Framework, as JSON text, unless the Framework has changed meanwhile; returns it as it is then."""
+    """Store the status of a Framework, as JSON text, unless the Framework has changed meanwhile.
+
+    Returns the Framework with its new metadata; its status is still the old one, since to read a large one again takes long.
+    """
     metadata = {key: framework["metadata"][key] for key in ("name", "namespace", "uid", "resourceVersion")}
     head = {"apiVersion": framework["apiVersion"], "kind": framework["kind"], "metadata": metadata, "spec": framework["spec"]}
     path = path_of("frameworks", metadata["namespace"], metadata["name"])
-    return _taken(await api.request("PUT", f"{path}/status", f'{json.dumps(head)[:-1]},"status":{status}}}'.encode()))
+    body = f'{json.dumps(head)[:-1]},"status":{status}}}'.encode()
+    return {**framework, "metadata": _taken(await api.request("PUT", f"{path}/status", body, part=Part.METADATA))["metadata"]}
 
 
 async def read_framework(api: Api, framework: Json) -> Json | None:

@@ -25,7 +25,7 @@ _AT_ONCE, _SOON, _LATER = 0.05, 0.25, 1.0
 change one after the other, and nothing waits for them, the second grows up to the third."""
 _GATES = (CREATION_PENDING, CREATION_REQUESTED, DELETION_PENDING, ATTEMPT_COMPLETED)
 """States of a Framework that must be stored before anything else can happen."""
-_SHARE = 10
+_SHARE = 50
 """A large status takes its time: of so much time, one part at most goes into encoding it."""
 _REMEMBERED = 8
 """Texts that were sent and never answered: any may have been stored."""
@@ -51,6 +51,8 @@ class Saver:
         self._api, self._start = api, start
         self._known = self._seen = framework
         """The Framework with the status that is known to be stored, and as it was last seen."""
+        self._stored: str | None = None
+        """The status that is known to be stored, as it was sent; None: it is the one of `_known`."""
         self._sent: list[str] = []
         self._due: asyncio.TimerHandle | None = None
         self._writing = self._stopped = False
@@ -136,6 +138,7 @@ class Saver:
         self._sent = [*(sent for sent in self._sent if sent != text), text][-_REMEMBERED:]
         try:
             self._known = self._seen = await actions.write_status(self._api, self._known, text)
+            self._stored = text
             self._sent.clear()
         except Failed as error:
             if error.code not in (404, 409):
@@ -150,7 +153,15 @@ class Saver:
     def _take(self, seen: Json) -> None:
         """Go on from a Framework whose status is ours. Raises Superseded."""
         if int(seen["metadata"]["resourceVersion"]) > int(self._known["metadata"]["resourceVersion"]):
-            status = seen.get("status")
-            if status != self._known.get("status") and all(status != json.loads(text) for text in self._sent):
+            stored = self._known.get("status") if self._stored is None else json.loads(self._stored)
+            status = _without_nulls(seen.get("status"))
+            if status != _without_nulls(stored) and all(status != _without_nulls(json.loads(text)) for text in self._sent):
                 raise Superseded(seen)
-            self._known = seen
+            self._known, self._stored = seen, None
+
+
+def _without_nulls(value: Any) -> Any:
+    """A status as it is after it went through a language that has no nulls, as Argo CD's actions do: it says the same."""
+    if isinstance(value, dict):
+        return {key: _without_nulls(item) for key, item in value.items() if item is not None}
+    return [_without_nulls(item) for item in value] if isinstance(value, list) else value
