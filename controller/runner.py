@@ -7,10 +7,11 @@ and nothing more is decided about it; many tasks' actions are under way at a tim
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 import uuid
 from collections import deque
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from functools import partial
 from typing import Any
 
@@ -33,7 +34,7 @@ from fcontroller.decide.spec import Spec, read_spec
 from fcontroller.decide.states import COMPLETED, CREATED
 from fcontroller.decide.status import Attempt, Status, Task
 from fcontroller.decide.status_json import from_json
-from fcontroller.decide.sync import Action, CreateConfigMap, CreatePod, DeletePod, Key, RemovePod, Sync
+from fcontroller.decide.sync import Action, CreateConfigMap, CreatePod, DeleteConfigMap, DeletePod, Key, RemovePod, Sync
 from fcontroller.outside import Outside
 
 _ATTEMPT_GONE_DELAY = 1.0
@@ -80,6 +81,10 @@ class Runner:
         self._wakes: dict[Key | None, asyncio.TimerHandle] = {}
         self._queue: deque[tuple[Action, Key | None, Decided]] = deque()
         self._workers = 0
+        self._creating = 0
+        """Pods that were asked for, and no answer has come yet."""
+        self._all_answered = asyncio.Event()
+        self._all_answered.set()
         self.running: set[asyncio.Task[None]] = set()
         self.saver = Saver(outside.api, self._start, framework)
         self.services = Services(outside.api, framework, self._start, self._report_services)
@@ -344,7 +349,10 @@ class Runner:
         about, decided = self._about(key), self._decided(key)
         try:
             scene = Scene(self.framework, self.status, self.config_map, self.stamps, self.services, self._next_intent)
-            result = await perform(self.outside, action, scene)
+            if isinstance(action, DeleteConfigMap):
+                await self._all_answered.wait()  # A Pod that came after its attempt has gone would run on for a while.
+            with self._counted(action):
+                result = await perform(self.outside, action, scene)
             # Meanwhile the attempt may have gone, and its tasks with it: what was done for them means nothing to those that came after.
             if result is not None and self._about(key) is about:
                 result(self._sync())
@@ -357,6 +365,19 @@ class Runner:
         else:  # Nothing follows from it, or not before it is seen: it may be decided once more, but not at once.
             failures = self._failures[key] = self._failures.get(key, 0) + 1
             asyncio.get_running_loop().call_later(backoff(failures), self._done, key)
+
+    @contextlib.contextmanager
+    def _counted(self, action: Action) -> Iterator[None]:
+        creates = isinstance(action, CreatePod)
+        self._creating += creates
+        if creates:
+            self._all_answered.clear()
+        try:
+            yield
+        finally:
+            self._creating -= creates
+            if not self._creating:
+                self._all_answered.set()
 
     def _done(self, key: Key | None) -> None:
         self._busy.discard(key)

@@ -72,8 +72,8 @@ class Saver:
         if status.revision <= status.stored or self._writing or self._stopped:
             return
         loop = asyncio.get_running_loop()
-        urgent = status.settled > status.stored or (status.changed > status.stored and status.state in _GATES)
-        due = loop.time() + (0.0 if urgent else max(self._delay(status), _SHARE * self._took))
+        urgent = max(status.settled, status.attempt_known, status.changed if status.state in _GATES else 0) > status.stored
+        due = loop.time() + (0.0 if urgent else self._delay(status))
         if self._due is None or due < self._due.when():
             if self._due is not None:
                 self._due.cancel()
@@ -82,9 +82,8 @@ class Saver:
     def _delay(self, status: Status) -> float:
         if status.changed > status.stored:
             return _AT_ONCE
-        if status.waiting:
-            return _SOON
-        return self._pace if status.moved > status.stored else _LATER
+        tasks = _SOON if status.waiting else self._pace if status.moved > status.stored else _LATER
+        return max(tasks, _SHARE * self._took)
 
     def stop(self) -> None:
         """Begin no other write."""
