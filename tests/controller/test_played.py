@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 from pathlib import Path
 from typing import Any
 
 from fcontroller.api import Api, Json
 from tests.cluster import Cluster
-from tests.controller.lab import SETTINGS, in_memory, lab, real, run
+from tests.controller.lab import SETTINGS, in_memory, lab, real
 from tests.controller.play import Stage
 
 SCENARIOS: list[Json] = json.loads((Path(__file__).parent / "data" / "played_on_upstream.json").read_text("utf-8"))["scenarios"]
@@ -42,26 +43,35 @@ async def _same(stage: Stage, scenario: Json, turns: asyncio.Semaphore) -> list[
     return [f"{scenario['name']}{found}" for found in differences(notes, scenario["notes"])]
 
 
-async def _all(api: Api, namespace: str, scenarios: list[Json]) -> None:
+async def _all(api: Api, namespace: str, scenarios: list[Json]) -> dict[str, list[str]]:
+    """What is different, by the scenario's name."""
     async with lab(api, namespace, settings=SLOW_RETRIES):
         stage = Stage(api, namespace)
         watching = asyncio.create_task(stage.watch())
         turns = asyncio.Semaphore(AT_A_TIME)
         found = await asyncio.gather(*(_same(stage, scenario, turns) for scenario in scenarios))
         watching.cancel()
-    lines = [line for some in found for line in some]
-    assert not lines, "\n".join(lines)
+    return {scenario["name"]: lines for scenario, lines in zip(scenarios, found, strict=True) if lines}
 
 
 def test_in_memory() -> None:
     # Pods that an API server refuses: there is no validation in memory.
-    run(_all(in_memory(), "default", [scenario for scenario in SCENARIOS if not scenario.get("server")]))
+    found = asyncio.run(_all(in_memory(), "default", [scenario for scenario in SCENARIOS if not scenario.get("server")]))
+    assert not found, "\n".join(itertools.chain(*found.values()))
 
 
-def test_on_a_real_server(cluster: Cluster, namespace: str) -> None:
-    async def work() -> None:
+def test_on_a_real_server(cluster: Cluster) -> None:
+    async def play(scenarios: list[Json], namespace: str) -> dict[str, list[str]]:
         cluster.kubectl("label", "namespace", namespace, "pod-security.kubernetes.io/enforce=baseline")
         async with real(cluster) as api:
-            await _all(api, namespace, SCENARIOS)
+            return await _all(api, namespace, scenarios)
 
-    run(work())
+    # What ends in the same moment may be seen in another order where the machine is busy: a rule that is broken is broken each time.
+    scenarios, found = SCENARIOS, dict[str, list[str]]()
+    for _ in range(3):
+        with cluster.namespace() as namespace:
+            found = asyncio.run(play(scenarios, namespace))
+        scenarios = [scenario for scenario in SCENARIOS if scenario["name"] in found]
+        if not scenarios:
+            return
+    raise AssertionError("\n".join(itertools.chain(*found.values())))
