@@ -238,14 +238,22 @@ def _make_task(loop: asyncio.AbstractEventLoop, work: Any, context: contextvars.
 _LEFT_OUT = {
     *("startTime", "runTime", "completionTime", "transitionTime", "instanceUID", "configMapUID", "podUID"),
     *("podIP", "podHostIP", "podNodeName", "message", "reason", "diagnostics", "lastTransitionTime", "observedGeneration"),
-    "taskIndex",  # Of a trigger: of several Pods that end at the same time, any may be seen last.
+    *("taskRoleName", "taskIndex"),  # Of a trigger: of several Pods that end at the same time, any may be seen last.
 }
 
 
 def _compared(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _compared(item) for key, item in value.items() if key not in _LEFT_OUT}
-    return [_compared(item) for item in value] if isinstance(value, list) else value
+    return [_compared(item) for item in value if not _depends_on_the_way(item)] if isinstance(value, list) else value
+
+
+def _depends_on_the_way(value: Any) -> bool:
+    """A condition that is only there when Services could not be made at first; a task that was scaled away and left when all ended."""
+    if not isinstance(value, dict):
+        return False
+    made_at_last = (value.get("type"), value.get("status")) == ("ServicesMade", "True")
+    return made_at_last or (value.get("deletionPending") is True and value.get("state") == "Completed")
 
 
 def _template(pod: Json) -> Json:
