@@ -9,6 +9,7 @@ import argparse
 import asyncio
 import os
 import sys
+from collections.abc import Callable
 
 from fcompile.diagnostics.problem import Severity
 from fcompile.diagnostics.text import render
@@ -53,10 +54,20 @@ def _start(settings: Given) -> int:
         print(f"fcontroller: {error.name} is not installed: pip install 'fcompile[controller]'", file=sys.stderr)
         return EXIT_MISTAKEN
     try:
-        return asyncio.run(_run(settings))
+        with asyncio.Runner(loop_factory=_event_loop()) as runner:
+            return runner.run(_run(settings))
     except (NoServer, Unlistenable) as error:
         print(f"fcontroller: {error}", file=sys.stderr)
         return EXIT_MISTAKEN
+
+
+def _event_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """uvloop's, which takes a tenth less CPU than Python's own; None, for Python's own, where there is no uvloop (Windows)."""
+    try:
+        import uvloop
+    except ModuleNotFoundError:
+        return None
+    return uvloop.new_event_loop
 
 
 async def _run(given: Given) -> int:
