@@ -148,8 +148,8 @@ class Metrics:
         }
         tasks["other"] = sum(len(role.tasks) for role in roles) - sum(tasks.values())
         yield _looked_up("fcontroller_tasks", {(state,): count for state, count in tasks.items()})
-        yield _looked_up("fcontroller_queue_depth", {(): sum(runner.waiting for runner in runners)})
-        yield _looked_up("fcontroller_actions_in_flight", {(): sum(runner.acting for runner in runners)})
+        yield _looked_up("fcontroller_queue_depth", {(): sum(len(runner.queue) for runner in runners)})
+        yield _looked_up("fcontroller_actions_in_flight", {(): sum(runner.queue.workers for runner in runners)})
 
 
 def _what(method: str, path: str) -> tuple[str, str]:

@@ -1,17 +1,14 @@
 """One Framework while it lives: what was seen of it is looked at, what is decided is done, and the status is stored in between.
 
-Everything of a Framework happens on one event loop, and no two looks at once. While an action for a task is under way, the task is busy
-and nothing more is decided about it; many tasks' actions are under way at a time.
+Everything of a Framework happens on one event loop, and no two looks at once.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import time
 import uuid
-from collections import deque
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import Any
 
@@ -21,7 +18,8 @@ from fcontroller import intent as intents
 from fcontroller.act import actions
 from fcontroller.act.actions import Failed, backoff
 from fcontroller.act.adopt import differing_pods
-from fcontroller.act.perform import Scene, bring_intent, perform
+from fcontroller.act.perform import Scene, bring_intent
+from fcontroller.act.queue import Queue
 from fcontroller.act.save import Saver
 from fcontroller.act.services import Services
 from fcontroller.act.stamp import Stamps
@@ -32,9 +30,9 @@ from fcontroller.decide.framework import sync_framework
 from fcontroller.decide.review import in_force, review
 from fcontroller.decide.spec import Spec, read_spec
 from fcontroller.decide.states import COMPLETED, CREATED
-from fcontroller.decide.status import Attempt, Status, Task
+from fcontroller.decide.status import Status
 from fcontroller.decide.status_json import from_json
-from fcontroller.decide.sync import Action, CreateConfigMap, CreatePod, DeleteConfigMap, DeletePod, Key, RemovePod, Sync
+from fcontroller.decide.sync import CreateConfigMap, Key, Sync
 from fcontroller.outside import Outside
 
 _ATTEMPT_GONE_DELAY = 1.0
@@ -42,10 +40,6 @@ _ATTEMPT_GONE_DELAY = 1.0
 _LAG = 0.5
 """Seconds after which what was not seen yet may be."""
 _BROKEN_DELAY = 30.0
-_AT_A_TIME = 32
-"""Actions of one Framework that are carried out at the same time."""
-Decided = tuple[int, int | None]
-"""The revisions of the last changes of the Framework's state and of a task's."""
 
 
 class Runner:
@@ -75,17 +69,10 @@ class Runner:
         self.pods: dict[Key, observed.Pod] = {}
         self._dirty: set[Key] | None = None
         """Tasks to be looked at; None: all of them."""
-        self._busy: set[Key | None] = set()
-        self._failures: dict[Key | None, int] = {}
         self._look: asyncio.Handle | None = None
         self._wakes: dict[Key | None, asyncio.TimerHandle] = {}
-        self._queue: deque[tuple[Action, Key | None, Decided]] = deque()
-        self._workers = 0
-        self._creating = 0
-        """Pods that were asked for, and no answer has come yet."""
-        self._all_answered = asyncio.Event()
-        self._all_answered.set()
         self.running: set[asyncio.Task[None]] = set()
+        self.queue = Queue(outside, self._start, self._scene, self._sync, self.poke)
         self.saver = Saver(outside.api, self._start, framework)
         self.services = Services(outside.api, framework, self._start, self._report_services)
         self.stopped = False
@@ -94,16 +81,6 @@ class Runner:
             self.poke_all()
         else:
             self._start(self._begin(framework))
-
-    @property
-    def waiting(self) -> int:
-        """Actions that wait until others are done."""
-        return len(self._queue)
-
-    @property
-    def acting(self) -> int:
-        """Actions that are carried out."""
-        return self._workers
 
     # What was seen
 
@@ -145,7 +122,7 @@ class Runner:
         self.stopped = True
         self.saver.stop()
         self.services.keep(None, self.framework)
-        self._queue.clear()
+        self.queue.clear()
         for handle in (self._look, *self._wakes.values()):
             if handle is not None:
                 handle.cancel()
@@ -214,7 +191,7 @@ class Runner:
         for action in sync.actions:
             if isinstance(action, CreateConfigMap) and not self._may_begin():
                 continue
-            self._enqueue(action)
+            self.queue.add(action)
         runs = sync.status.state in CREATED and not sync.deleting
         self.services.keep(self.stamps.intent if runs and self.stamps else None, self.framework)
         self.saver.see(sync.status, self._stored)
@@ -228,8 +205,8 @@ class Runner:
         status, config_map = self.status, self.config_map
         runs = status is not None and status.state in CREATED
         if runs and config_map is not None and status is not None and config_map["metadata"]["uid"] == status.attempt.object_uid:
-            if None not in self._busy:
-                self._busy.add(None)
+            if None not in self.queue.busy:
+                self.queue.busy.add(None)
                 self._start(self._bring_intent(status.attempt.id, config_map))
             return False
         self.spec = self._spec_of(self.framework)
@@ -288,8 +265,12 @@ class Runner:
             config_map=config_map,
             pods=self.pods,
             deleting="deletionTimestamp" in self.framework["metadata"],
-            busy=self._busy,
+            busy=self.queue.busy,
         )
+
+    def _scene(self) -> Scene:
+        assert self.status is not None
+        return Scene(self.framework, self.status, self.config_map, self.stamps, self.services, self._next_intent)
 
     def _wake(self, when: float, key: Key | None) -> None:
         if key in self._wakes:
@@ -322,86 +303,6 @@ class Runner:
         waiting, self.status.waiting = self.status.waiting, set()
         self.poke(*waiting)
 
-    # Acting
-
-    def _enqueue(self, action: Action) -> None:
-        key = _key(action)
-        self._busy.add(key)
-        self._queue.append((action, key, self._decided(key)))
-        if self._workers < _AT_A_TIME:
-            self._workers += 1
-            self._start(self._work())
-
-    async def _work(self) -> None:
-        """Carry out what is in the queue."""
-        try:
-            while self._queue:
-                action, key, decided = self._queue.popleft()
-                if self._decided(key) == decided:
-                    await self._act(action, key)
-                else:  # It has waited, and meanwhile there may be something else to do.
-                    self._done(key)
-        finally:
-            self._workers -= 1
-
-    async def _act(self, action: Action, key: Key | None) -> None:
-        assert self.status is not None
-        about, decided = self._about(key), self._decided(key)
-        try:
-            scene = Scene(self.framework, self.status, self.config_map, self.stamps, self.services, self._next_intent)
-            if isinstance(action, DeleteConfigMap):
-                await self._all_answered.wait()  # A Pod that came after its attempt has gone would run on for a while.
-            with self._counted(action):
-                result = await perform(self.outside, action, scene)
-            # Meanwhile the attempt may have gone, and its tasks with it: what was done for them means nothing to those that came after.
-            if result is not None and self._about(key) is about:
-                result(self._sync())
-        except (Failed, Unreachable) as error:
-            code = error.code if isinstance(error, Failed) else 0
-            self.outside.report.refused(self.framework, key, code, str(error), self._failures.get(key, 0) + 1)
-        if self._decided(key) != decided:
-            self._failures.pop(key, None)
-            self._done(key)
-        else:  # Nothing follows from it, or not before it is seen: it may be decided once more, but not at once.
-            failures = self._failures[key] = self._failures.get(key, 0) + 1
-            asyncio.get_running_loop().call_later(backoff(failures), self._done, key)
-
-    @contextlib.contextmanager
-    def _counted(self, action: Action) -> Iterator[None]:
-        creates = isinstance(action, CreatePod)
-        self._creating += creates
-        if creates:
-            self._all_answered.clear()
-        try:
-            yield
-        finally:
-            self._creating -= creates
-            if not self._creating:
-                self._all_answered.set()
-
-    def _done(self, key: Key | None) -> None:
-        self._busy.discard(key)
-        self.poke(*[] if key is None else [key])
-
-    def _about(self, key: Key | None) -> Attempt | None:
-        """The attempt that an action is for: a task's, or the Framework's. None: there is no such task any more."""
-        life = self._life(key)
-        return life.attempt if life is not None else None
-
-    def _decided(self, key: Key | None) -> Decided:
-        """What a decision depends on: it holds for as long as this stays the same."""
-        assert self.status is not None
-        life = self._life(key)
-        return self.status.changed, None if life is None else life.changed
-
-    def _life(self, key: Key | None) -> Status | Task | None:
-        """The task, or the Framework."""
-        assert self.status is not None
-        if key is None:
-            return self.status
-        role = self.status.role(key[0])
-        return role.tasks[key[1]] if role is not None and key[1] < len(role.tasks) else None
-
     async def _bring_intent(self, attempt: int, config_map: Json) -> None:
         """Make the stored intent that of the Framework as it is, and take it from there."""
         framework, failures = self.framework, 0
@@ -422,17 +323,8 @@ class Runner:
                     self._start(self._report_adopted(intent, framework, config_map["metadata"]["uid"]))
                 break
             framework = self.framework
-        self._busy.discard(None)
+        self.queue.busy.discard(None)
         self.poke_all()
-
-
-def _key(action: Action) -> Key | None:
-    match action:
-        case CreatePod(role, index) | RemovePod(role, index, _):
-            return role, index
-        case DeletePod():
-            return action.role, action.task
-    return None
 
 
 def _spec(framework: Json) -> Spec:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from fcontroller import runner
+from fcontroller.act import queue
 from fcontroller.act.perform import perform
 from fcontroller.api import Json, path_of
 from fcontroller.decide.framework import sync_framework
@@ -48,10 +49,10 @@ def test_while_acting(monkeypatch: pytest.MonkeyPatch) -> None:
     async def work() -> None:
         async with lab(in_memory(), broken=["bad"]) as made:
             monkeypatch.setattr(runner, "_BROKEN_DELAY", 0.5)
-            monkeypatch.setattr(runner, "perform", failing)
+            monkeypatch.setattr(queue, "perform", failing)
             await made.make("bad", SPEC)
             await made.until("bad", lambda _: bool(told(made)))
-            monkeypatch.setattr(runner, "perform", perform)
+            monkeypatch.setattr(queue, "perform", perform)
             await made.make("good", SPEC)
             await made.completed("good")
             await made.completed("bad")
