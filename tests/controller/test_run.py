@@ -80,6 +80,29 @@ def test_the_second_of_two_goes_on_when_the_first_is_killed(cluster: Cluster, na
         assert second.wait(10) == 0
 
 
+def test_one_that_slept_through_its_lease_does_nothing_any_more(cluster: Cluster, namespace: str) -> None:
+    with ExitStack() as stack:
+        stack.enter_context(Kubelet(cluster.api, namespace))
+        first = stack.enter_context(controller(cluster, namespace))
+        says(first, "leads")
+        second = stack.enter_context(controller(cluster, namespace))
+        says(second, "waits for the lease")
+        apply(cluster, namespace, "one", role_spec("a", 400))
+        while len(pods(cluster, namespace)) < 50:
+            time.sleep(0.02)
+        first.send_signal(signal.SIGSTOP)  # in the middle of it, with requests under way
+        assert len(pods(cluster, namespace)) < 400
+        says(second, "leads")
+        # Those that the first had asked for last are made anew.
+        cluster.kubectl("-n", namespace, "wait", "fw/one", "--for=jsonpath={.status.taskCounts.running}=400", "--timeout=60s")
+        uids = pods(cluster, namespace)
+        first.send_signal(signal.SIGCONT)
+        assert first.wait(20) == 1
+        says(first, "has lost the lease")
+        time.sleep(1)
+        assert pods(cluster, namespace) == uids
+
+
 def pods(cluster: Cluster, namespace: str) -> dict[str, str]:
     items = cluster.api.request("GET", f"/api/v1/namespaces/{namespace}/pods")[1]["items"]
     return {pod["metadata"]["name"]: pod["metadata"]["uid"] for pod in items}
