@@ -11,6 +11,9 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
+
+from tests.docs import blocks
 
 pytestmark = [pytest.mark.network, pytest.mark.xdist_group("pre-commit")]
 
@@ -102,6 +105,17 @@ def project(tmp_path: Path, home: Path, hooks: tuple[Path, str]) -> Project:
     (folder / ".pre-commit-config.yaml").write_text(json.dumps(configuration), "utf-8")
     commit_everything(folder)
     return Project(folder, home)
+
+
+def test_the_configuration_of_the_page(repository: Path, project: Project, hooks: tuple[Path, str]) -> None:
+    configuration = yaml.safe_load(blocks.file(repository / "docs" / "ci.md", ".pre-commit-config.yaml"))
+    (configuration["repos"][0]["repo"], configuration["repos"][0]["rev"]) = str(hooks[0]), hooks[1]
+    (project.folder / ".pre-commit-config.yaml").write_text(json.dumps(configuration), "utf-8")
+    project.replace("frameworks/train.yaml", "taskNumber: 4", "taskNumer: 4")
+    git(project.folder, "add", "--all")
+    code, output = project.run("pre-commit", "run")
+    assert code == 1, output
+    assert re.search(rf"^frameworks/train\.yaml{POSITION}", output, re.MULTILINE), output
 
 
 def write_lock_files(folder: Path) -> None:
