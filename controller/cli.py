@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import sys
+from typing import Any
 
 from fcompile import __version__
 
@@ -17,19 +18,30 @@ COMMANDS = {
 
 def main(argv: list[str] | None = None) -> int:
     """Run the command that `argv` (default: the process's own) asks for; returns the exit code."""
+    words = sys.argv[1:] if argv is None else argv
+    if words[:1] in (["__complete"], ["__complete_line"]):
+        from fcompile.commands.completion import engine
+
+        return engine.run(words, lambda command: _parser([command])[0])
+    parser, modules = _parser(words)
+    arguments = parser.parse_args(words)
+    code: int = modules[arguments.command].run(arguments)
+    return code
+
+
+def _parser(words: list[str]) -> tuple[argparse.ArgumentParser, dict[str, Any]]:
+    """The command line, and the modules of those commands that are among the words."""
     parser = argparse.ArgumentParser(prog="fcontroller", description="Runs Frameworks (frameworkcontroller.microsoft.com/v1).")
     parser.add_argument("--version", action="version", version=f"fcontroller {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
-    words, modules = sys.argv[1:] if argv is None else argv, {}
+    modules: dict[str, Any] = {}
     for name, (module, about) in COMMANDS.items():
         command = commands.add_parser(name, help=about)
         if name in words:  # The others' modules take up to half a second to import.
             modules[name] = importlib.import_module(module)
             command.description = modules[name].__doc__
             modules[name].configure(command)
-    arguments = parser.parse_args(argv)
-    code: int = modules[arguments.command].run(arguments)
-    return code
+    return parser, modules
 
 
 def entry_point() -> None:

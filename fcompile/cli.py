@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from fcompile import __version__
 from fcompile.errors import EXIT_CLOSED_PIPE, EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_USAGE, UsageError
+from fcompile.program import as_called, program, say
 
 TYPE_CHECKING = False  # Importing `typing` for it takes longer than all else here, and an interrupt is only understood after that.
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ COMMANDS = {
     "schema": "print the JSON Schema of a Framework for editors",
     "rule": "explain a diagnostic",
     "argocd": "what Argo CD asks of a plugin, and its settings for Frameworks",
+    "completion": "print a script for completion in bash, zsh or fish",
 }
 
 
@@ -79,7 +81,7 @@ def _drop(stream: TextIO) -> None:
 
 def _end(code: int, message: str) -> int:
     try:
-        print(f"fcompile: {message}", file=sys.stderr, flush=True)
+        say(as_called(message))
     except OSError:  # nowhere to say it
         _drop(sys.stderr)
     return code
@@ -89,6 +91,10 @@ def _run(arguments: list[str]) -> int:
     if arguments == ["--version"]:
         print(f"fcompile {__version__}")
         return 0
+    if arguments[:1] in (["__complete"], ["__complete_line"]):
+        from fcompile.commands.completion import engine
+
+        return engine.run(arguments, _tree)
     import argparse
     import importlib
 
@@ -102,7 +108,9 @@ def _run(arguments: list[str]) -> int:
             return EXIT_USAGE
         return _exit_code_of(parser, arguments)
     command = importlib.import_module(f"fcompile.commands.{arguments[0]}")
-    parser = argparse.ArgumentParser(prog=f"{_program()} {arguments[0]}", description=command.__doc__, formatter_class=_formatter)
+    parser = argparse.ArgumentParser(
+        prog=f"{program()} {arguments[0]}", description=as_called(command.__doc__ or ""), formatter_class=_formatter
+    )
     command.configure(parser)
     try:
         parsed = parser.parse_args(arguments[1:])
@@ -118,14 +126,31 @@ def _top_level() -> ArgumentParser:
     width = max(map(len, COMMANDS))
     listed = "\n".join(f"  {name:<{width}}  {about}" for name, about in COMMANDS.items())
     parser = argparse.ArgumentParser(
-        prog=_program(),
+        prog=program(),
         formatter_class=_formatter,
         description="Checks Frameworks (frameworkcontroller.microsoft.com/v1) and writes down exactly what will run.\n\n"
         f"commands:\n{listed}",
         epilog="Exit codes: 0 fine, 1 errors in the input, 2 wrong use or nowhere to write, 3 a bug in fcompile, 130 interrupted.",
     )
     parser.add_argument("--version", action="version", version=f"fcompile {__version__}")
-    parser.add_argument("command", choices=list(COMMANDS), metavar="command", help="one of the above; `fcompile COMMAND --help` tells more")
+    parser.add_argument(
+        "command", choices=list(COMMANDS), metavar="command", help=as_called("one of the above; `fcompile COMMAND --help` tells more")
+    )
+    return parser
+
+
+def _tree(command: str) -> ArgumentParser:
+    """All of the command line, for completion; but only one command with its arguments, since each command takes long to import."""
+    import argparse
+    import importlib
+
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--version", action="version", help="print the version")
+    commands = parser.add_subparsers(prog="")  # To make one up, argparse imports much.
+    for name, about in COMMANDS.items():
+        added = commands.add_parser(name, help=about)
+        if name == command:
+            importlib.import_module(f"fcompile.commands.{name}").configure(added)
     return parser
 
 
@@ -148,10 +173,6 @@ def _exit_code_of(parser: ArgumentParser, arguments: list[str]) -> int:
     return EXIT_USAGE
 
 
-def _program() -> str:
-    return "kubectl fcompile" if os.path.basename(sys.argv[0]).startswith("kubectl-") else "fcompile"
-
-
 def _internal_error() -> int:
     import traceback
 
@@ -161,6 +182,11 @@ def _internal_error() -> int:
         file=sys.stderr,
     )
     return EXIT_INTERNAL
+
+
+def kubectl_complete() -> None:
+    """What kubectl calls to complete `kubectl fcompile`, with the words after that: the script `kubectl_complete-fcompile`."""
+    sys.exit(main(["__complete", *sys.argv[1:]]))
 
 
 def entry_point() -> None:

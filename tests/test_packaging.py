@@ -97,6 +97,8 @@ def test_the_installed_scripts_work(repository: Path, installed: Path, tmp_path:
         assert run(installed / script, "--version", cwd=tmp_path) == f"fcompile {fcompile.__version__}\n"
     assert run(installed / "python", "-m", "fcompile", "--version", cwd=tmp_path) == f"fcompile {fcompile.__version__}\n"
     assert run(installed / "fcontroller", "--version", cwd=tmp_path) == f"fcontroller {fcompile.__version__}\n"
+    assert run(installed / "kubectl_complete-fcompile", "rul", cwd=tmp_path) == "rule\texplain a diagnostic\n:4\n"
+    assert run(installed / "fcompile", "completion", "bash", cwd=tmp_path).startswith("# Completion")
     # Exercises the data that the package carries: the Pod's fields for each version of Kubernetes.
     run(installed / "fcompile", "validate", "--strict", repository / "tests/data/mixture/frameworks/train.yaml", cwd=tmp_path)
 

@@ -26,6 +26,7 @@ from fcompile.emit import json, yaml
 from fcompile.emit.stdout import write
 from fcompile.errors import EXIT_ERRORS, InputError, UsageError
 from fcompile.load import Document
+from fcompile.program import say
 from fcompile.schema.pod_schemas import NEWEST
 from fcompile.schema.types import types
 
@@ -110,7 +111,7 @@ def _units(document: Document, checked: Options) -> Iterator[Unit]:
         elif is_object(value):
             yield Passed(value, "" if path else raw_text(document))
         else:
-            print(f"fcompile: left out {_place(document, path)}: not an object for a cluster", file=sys.stderr)
+            say(f"left out {_place(document, path)}: not an object for a cluster")
 
 
 def _place(document: Document, path: Path) -> str:
@@ -136,11 +137,11 @@ def _tell(units: list[Unit], checked: Options, arguments: argparse.Namespace) ->
     assumed = [unit.intent.framework for unit in compiled if ("metadata", "namespace") in unit.filled]
     if assumed and not arguments.namespace:
         listed = ", ".join(assumed[:3]) + (", …" if len(assumed) > 3 else "")
-        print(f"fcompile: no namespace given ({listed}): using `{checked.namespace}`; --namespace sets another", file=sys.stderr)
+        say(f"no namespace given ({listed}): using `{checked.namespace}`; --namespace sets another")
     if arguments.verbose:
         for unit in compiled:
             for path in unit.filled:
-                print(f"fcompile: {unit.namespace}/{unit.intent.framework}: filled in {field_path(path)}", file=sys.stderr)
+                say(f"{unit.namespace}/{unit.intent.framework}: filled in {field_path(path)}")
 
 
 def _print(units: list[Unit], emit: tuple[str, ...], only: tuple[expected.Only, ...], output: str, folder: str, force: bool) -> None:
@@ -152,7 +153,7 @@ def _print(units: list[Unit], emit: tuple[str, ...], only: tuple[expected.Only, 
         from fcompile.emit.folder import write as write_folder
 
         count = write_folder(folder, progress(_objects(units, emit, only), "objects written"), force=force)
-        print(f"fcompile: wrote {count} file{'s' if count != 1 else ''} to {folder}", file=sys.stderr)
+        say(f"wrote {count} file{'s' if count != 1 else ''} to {folder}")
     else:
         write(_yaml(units, emit, only))
 

@@ -41,7 +41,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("pod", metavar="POD[.FIELD]", help="[namespace/]name of the Pod, and a field of it")
     parser.add_argument("paths", nargs="*", metavar="PATH", default=["."], help="where the Framework is: files, folders or - (default: .)")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="how it is printed (default: %(default)s)")
-    parser.add_argument("--set", action="append", default=[], metavar="ROLE.FIELD=VALUE", help="as in `fcompile build`")
+    parser.add_argument("--set", action="append", default=[], metavar="ROLE.FIELD=VALUE", help="as in `build`")
     parser.add_argument("-n", "--namespace", metavar="NAME", help="the namespace of Frameworks that give none (default: default)")
     add_version_argument(parser)
     add_report_arguments(parser)
@@ -71,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
         return one.document.locate((*one.path, *path))
 
     explained = explain(Task(compiled, one.value, place, index, tuple(applied), locate))
-    path, value = _select(explained.pod, field)
+    path, value = select(explained.pod, field)
     write(_formatted(explained, path, value, one.document.source.name.removeprefix("./"), arguments))
     return 0
 
@@ -129,8 +129,8 @@ def _role(compiled: Compiled, role: str, index: int, name: str) -> int:
     raise UsageError(f"Framework `{compiled.intent.framework}` has no role `{role}`; its roles are: {known}")
 
 
-def _select(pod: dict[str, Any], field: tuple[str, ...]) -> tuple[Path, Any]:
-    """The part of a Pod that is asked for. Raises UsageError."""
+def select(pod: dict[str, Any], field: tuple[str, ...]) -> tuple[Path, Any]:
+    """The part of a Pod that steps lead to, and its path. Raises UsageError."""
     path: Path = ()
     value: Any = pod
     for step in field:

@@ -16,6 +16,7 @@ from fcompile.diagnostics.problem import Problem, Severity
 from fcompile.diagnostics.visible import visible
 from fcompile.diagnostics.writer import Report, Style, Summary, Writer
 from fcompile.errors import UsageError
+from fcompile.program import say
 
 WAIVERS_FILE = ".fcompile-waivers.yaml"
 
@@ -38,7 +39,7 @@ class Reporting:
         """What one file came to."""
         if checked.skipped:
             clear()
-            print(f"fcompile: skipped {visible(checked.file)}: {checked.skipped}", file=sys.stderr)
+            say(f"skipped {visible(checked.file)}: {checked.skipped}")
         if not checked.frameworks and not checked.problems and not checked.services:
             self._report.skipped()
             return

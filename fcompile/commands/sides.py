@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterable
 from functools import partial
 from typing import NamedTuple
@@ -22,6 +21,7 @@ from fcompile.diff.result import Key, Object, ObjectKey
 from fcompile.errors import UsageError
 from fcompile.load import Document, LoadError
 from fcompile.load.files import FileEntry, may_hold_framework
+from fcompile.program import say
 
 
 class File(NamedTuple):
@@ -38,7 +38,7 @@ MOST = 32 * 1024 * 1024
 def is_small(name: str, size: int) -> bool:
     """Whether a file of that size is read; if not, it is said on stderr."""
     if size > MOST:
-        print(f"fcompile: skipped {visible(name)}: it has more than {MOST // 2**20} MiB", file=sys.stderr)
+        say(f"skipped {visible(name)}: it has more than {MOST // 2**20} MiB")
     return size <= MOST
 
 

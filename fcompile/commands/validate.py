@@ -15,6 +15,7 @@ from fcompile.commands.report import Reporting, fails, open_report
 from fcompile.diagnostics import FORMATS
 from fcompile.diagnostics.writer import summary_line
 from fcompile.errors import EXIT_ERRORS, UsageError
+from fcompile.program import say
 
 _MOST_JOBS = 256
 
@@ -40,5 +41,5 @@ def run(arguments: argparse.Namespace) -> int:
     summary = reporting.finish()
     if arguments.format != "text":
         # There stdout is for a machine: what it came to is said to people here.
-        print(f"fcompile: {summary_line(summary)}", file=sys.stderr)
+        say(summary_line(summary))
     return EXIT_ERRORS if fails(summary, arguments.strict) else 0

@@ -27,6 +27,7 @@ from fcompile.commands.report import WAIVERS_FILE, OnlyWhenFound, Reporting, fai
 from fcompile.emit.stdout import write
 from fcompile.errors import EXIT_ERRORS, InputError, UsageError
 from fcompile.load import Document, read
+from fcompile.program import say
 
 _AT_ONCE = 16
 _MOST_NAMED = 20
@@ -87,9 +88,9 @@ def _report(made: list[Made], texts: list[Source], repository: Repository, asked
     failed = fails(reporting.finish(), asked.strict)
     refused = [one.refused for one in made if one.refused]
     for line in refused[:_MOST_NAMED]:
-        print(f"fcompile: {line}", file=sys.stderr)
+        say(line)
     if len(refused) > _MOST_NAMED:
-        print(f"fcompile: … and {len(refused) - _MOST_NAMED} more files", file=sys.stderr)
+        say(f"… and {len(refused) - _MOST_NAMED} more files")
     return not failed and not refused
 
 
@@ -112,10 +113,10 @@ def _tell(made: list[Made]) -> None:
     """What is not in the output although somebody may look for it there; Argo CD logs it."""
     left_out = [place for one in made for place in one.left_out]
     if left_out:
-        print(f"fcompile: left out, no objects for a cluster: {_listed(left_out)}", file=sys.stderr)
+        say(f"left out, no objects for a cluster: {_listed(left_out)}")
     pods = [tasks for one in made for tasks in one.pods_left_out]
     if pods:
-        print(f"fcompile: Pods that are not shown because of pods-per-role: {_listed(pods)}", file=sys.stderr)
+        say(f"Pods that are not shown because of pods-per-role: {_listed(pods)}")
 
 
 def _listed(names: list[str]) -> str:

@@ -24,6 +24,7 @@ from fcompile.commands.argocd.sources import sources
 from fcompile.errors import UsageError
 from fcompile.load import Document, read
 from fcompile.load.files import may_hold_framework
+from fcompile.program import say
 
 MOST = 500
 """More fields than that are no form that anybody fills in."""
@@ -37,9 +38,9 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         found += islice(_of_application(), MOST + 1)
     except UsageError as error:
-        print(f"fcompile: {error}", file=sys.stderr)
+        say(str(error))
     if len(found) > MOST:
-        print(f"fcompile: only {MOST} parameters are announced; every other field of a role can be set as well", file=sys.stderr)
+        say(f"only {MOST} parameters are announced; every other field of a role can be set as well")
     json.dump([*_GENERAL, *found[:MOST]], sys.stdout)
     print()
     return 0
