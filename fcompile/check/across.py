@@ -160,4 +160,6 @@ def _problem(problem: Rule, fact: Fact, message: str, about: str, other: Fact, l
         field=field_path(fact.where.path),
         framework=f"{fact.namespace}/{fact.name if isinstance(fact, FrameworkFact) else fact.framework}",
         related=(Related(about, file=other.where.file, span=look_up(other.where).span),),
+        path=fact.where.path,
+        part=fact.where.part,
     )

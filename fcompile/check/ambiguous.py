@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from fcompile.diagnostics.problem import Finding, Fix, Path
-from fcompile.load import Document
+from fcompile.diagnostics.problem import Finding, Fix, Part, Path
 from fcompile.load.rules import AMBIGUOUS_SCALAR
 
 
-def ambiguous(document: Document, prefix: Path) -> Iterator[Finding]:
-    """Such scalars below `prefix` of the document; paths start below it."""
-    for path, part, written in document.ambiguous():
+def ambiguous(found: Iterable[tuple[Path, Part, str]], prefix: Path) -> Iterator[Finding]:
+    """Those of a document's such scalars that are below `prefix`; paths start below it."""
+    for path, part, written in found:
         if path[: len(prefix)] == prefix:
             inner = path[len(prefix) :]
             quoted = json.dumps(written, ensure_ascii=False)

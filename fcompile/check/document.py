@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -14,8 +15,14 @@ from fcompile.check.placeholders import may_hold_placeholders
 from fcompile.check.subject import Subject, subject
 from fcompile.check.values import mapping, text
 from fcompile.check.waivers import MARK, Waivers
-from fcompile.diagnostics.problem import Edit, Finding, Part, Path, Problem, Related, Span, field_path
+from fcompile.diagnostics.problem import Edit, Finding, Fix, Part, Path, Problem, Related, Span, field_path
 from fcompile.load import Document, LoadError
+from fcompile.model.patterns import lazy
+
+_LARGE = 64 * 1024
+"""Characters of a document from which on each item of a list is checked by its own text: a thousand items would each look through all."""
+_ANCHOR = lazy(r"(?:^|[\s,\[{])&[^\s&,\[\]{}]", re.MULTILINE)
+"""An item may then hold what is written in another one."""
 
 
 class Options(NamedTuple):
@@ -77,11 +84,15 @@ def load_problem(error: LoadError) -> Problem:
 
 def check_document(document: Document, options: Options, checked: Checked) -> None:
     """Check the document's Frameworks, and note what matters across documents, into `checked`."""
-    for path, value in frameworks_in(document.value):
+    frameworks = list(frameworks_in(document.value))
+    unlike = list(document.ambiguous()) if frameworks else []
+    shared = len(document.text) < _LARGE or _ANCHOR.search(document.text) is not None
+    for path, value in frameworks:
         held = Framework(document, path, value)
-        under_check = _subject(held, options)
+        written = document.text if shared or not path else document.source.text[slice(*document.extent(path))]
+        under_check = _subject(held, written, options)
         label = f"{under_check.namespace}/{under_check.name}" if under_check.name else ""
-        findings = [*check_framework(under_check, document.text), *ambiguous(document, path)]
+        findings = [*check_framework(under_check, written), *ambiguous(unlike, path)]
         checked.problems.extend(
             sorted((_place_finding(held, finding, label) for finding in findings), key=lambda problem: problem.span.start)
         )
@@ -102,11 +113,11 @@ def check_document(document: Document, options: Options, checked: Checked) -> No
             checked.services.append(ServiceFact(namespace=namespace, where=where, **service))
 
 
-def _subject(held: Framework, options: Options) -> Subject:
+def _subject(held: Framework, written: str, options: Options) -> Subject:
     def plain(path: Path, part: Part) -> str | None:
         return held.document.plain((*held.path, *path), part)
 
-    return subject(held.value, options.namespace, options.version, plain, may_hold_placeholders(held.document.text))
+    return subject(held.value, options.namespace, options.version, plain, may_hold_placeholders(written))
 
 
 def look_up(documents: Iterable[Document], where: Where) -> Place:
@@ -121,7 +132,7 @@ def look_up(documents: Iterable[Document], where: Where) -> Place:
 def _place_finding(held: Framework, finding: Finding, label: str) -> Problem:
     document = held.document
     span = document.locate((*held.path, *finding.path), finding.part)
-    fix = finding.fix and Edit(finding.fix.title, document.locate((*held.path, *finding.fix.path), finding.fix.part), finding.fix.text)
+    fix = finding.fix and _edit(held, finding.fix)
     related = tuple(
         near
         if near.file is not None
@@ -139,4 +150,11 @@ def _place_finding(held: Framework, finding: Finding, label: str) -> Problem:
         framework=label,
         fix=fix,
         related=related,
+        path=(*held.path, *finding.path),
+        part=finding.part,
     )
+
+
+def _edit(held: Framework, fix: Fix) -> Edit:
+    path = (*held.path, *fix.path)
+    return Edit(fix.title, held.document.locate(path, fix.part), fix.text, path, fix.part)

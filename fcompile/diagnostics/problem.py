@@ -84,6 +84,9 @@ class Edit(NamedTuple):
     title: str
     span: Span
     text: str
+    path: Path = ()
+    """From the root of the document; empty when it is no field that is changed."""
+    part: Part = "value"
 
 
 class Problem(NamedTuple):
@@ -102,6 +105,9 @@ class Problem(NamedTuple):
     """`namespace/name` (or only `name`) of the Framework, or the empty string."""
     fix: Edit | None = None
     related: tuple[Related, ...] = ()
+    path: Path = ()
+    """The field from the root of its document; empty when the problem is with the text."""
+    part: Part = "value"
 
 
 RULES: dict[str, Rule] = {}

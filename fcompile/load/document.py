@@ -56,6 +56,12 @@ class Document:
         start, end = places_of.locate(root, path, part, text.text)
         return self.source.span(self.start + text.start(start), self.start + text.end(end))
 
+    def extent(self, path: Path) -> tuple[int, int]:
+        """Where the text of a value begins and ends, all its lines, as offsets in the text of the file. The path must exist."""
+        root, text = self._places()
+        start, end = places_of.extent(root, path)
+        return self.start + text.start(start), self.start + text.end(end)
+
     def plain(self, path: Path, part: Part = "value") -> str | None:
         """The source text of a scalar without quotes, tag and anchor: what a fix may put in quotes. None for everything else."""
         root, text = self._places()

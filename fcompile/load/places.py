@@ -76,6 +76,21 @@ def locate(root: Place, path: Path, part: Part, text: str) -> tuple[int, int]:
     return place.start, max(min(end, place.end), place.start)
 
 
+def extent(root: Place, path: Path) -> tuple[int, int]:
+    """From the beginning to the end of the value at a path. Comments after its last value are no part of it."""
+    place = walk(root, path).place
+    return place.start, _content_end(place)
+
+
+def _content_end(place: Place) -> int:
+    """A block ends for the parser where the next thing begins, for people with its last value."""
+    if not place.block:
+        return place.end
+    own = [entry for entry in (place.entries or {}).values() if not entry.merged]
+    ends = [*(max(entry.end, _content_end(entry.place)) for entry in own), *map(_content_end, place.items or ())]
+    return max(ends, default=place.end)
+
+
 def first_line_end(text: str, start: int) -> int:
     """The end of the line that `start` is in, without white space and comment."""
     end = min((at for at in (text.find("\n", start), text.find("\r", start)) if at >= 0), default=len(text))

@@ -182,3 +182,24 @@ def test_a_byte_order_mark_moves_nothing() -> None:
     assert (third.value, shown(third, ("g",), "key"), shown(third, ("g",))) == ({"g": "h"}, "g", "h")
     assert (wrong.span.line, wrong.source_line[wrong.span.column - 1]) == (3, "}")
     assert broken.span.line == 7
+
+
+@pytest.mark.parametrize(
+    ("path", "extent"),
+    [
+        (("spec", "roles", 0), "name: w … empty:"),
+        (("spec", "roles", 0, "script"), "| … bar"),
+        (("spec", "roles", 1), "name: z … 1"),
+        (("spec", "roles", 3), '"two … lines"'),
+        (("metadata", "labels"), "&l … no"),
+        (("apiVersion",), "v1 … v1"),
+    ],
+)
+def test_all_lines_of_a_value(path: Path, extent: str) -> None:
+    """Not the comments after it, nor the empty lines."""
+    document = only(TEXT.replace("\n  - name: z", "\n    # of the next one\n\n  - name: z"))
+    start, end = document.extent(path)
+    first, last = extent.split(" … ")
+    assert document.source.text[start:].startswith(first)
+    assert document.source.text[:end].endswith(last)
+    assert "next one" not in document.source.text[start:end]
