@@ -24,6 +24,7 @@ COMMANDS = {
     "crd": "print the CustomResourceDefinition of Framework",
     "schema": "print the JSON Schema of a Framework for editors",
     "rule": "explain a diagnostic",
+    "krm": "compile Frameworks as a function of kustomize or kpt",
     "argocd": "what Argo CD asks of a plugin, and its settings for Frameworks",
     "completion": "print a script for completion in bash, zsh or fish",
 }

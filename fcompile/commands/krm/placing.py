@@ -1,0 +1,171 @@
+"""Where a problem of an item is in the user's own files.
+
+Items come written anew: without comments, in another order. Their annotations name the file; where that holds at the same field what
+the item holds, its line is the one to show. Else the line is that of the list, and said to be so.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from fcompile.check.values import mapping, text
+from fcompile.commands.krm.listed import ResourceList
+from fcompile.commands.krm.results import Results
+from fcompile.diagnostics.problem import Path, Problem, Related, field_path
+from fcompile.diagnostics.writer import Writer
+from fcompile.load import Document, LoadError, read, values
+from fcompile.load.files import STDIN
+from fcompile.load.rules import MAX_BYTES
+
+_ORIGIN = "config.kubernetes.io/origin"
+_PACKAGE = "internal.config.kubernetes.io/package-path"
+_PREFIXES = ("internal.config.kubernetes.io/", "config.kubernetes.io/")
+
+
+class File(NamedTuple):
+    """The file that an item comes from, as its annotations have it."""
+
+    path: str
+    number: int | None
+    """Which document of it; None: not known."""
+    folder: str = ""
+
+
+class Placing:
+    """A writer that moves problems to where users have written them, notes them as results, and passes them on."""
+
+    def __init__(self, writer: Writer, listed: ResourceList, results: Results) -> None:
+        self._writer = writer
+        self._listed = listed
+        self._results = results
+        self._documents = lru_cache(maxsize=64)(_documents)
+        self.waived = writer.waived
+        self.file = writer.file
+        self.finish = writer.finish
+
+    def problem(self, problem: Problem) -> None:
+        index = self._index(problem)
+        if index is None:
+            # In the waivers file, for one.
+            file = None if problem.file == STDIN else File(problem.file, None)
+            self._results.add(problem, None, file, file is not None)
+            self._writer.problem(problem)
+            return
+        item = self._listed.items[index]
+        file = file_of(item)
+        moved = _moved(problem, item, file, self._of_item(file, item)) if file else None
+        shown = moved or problem._replace(file=f"{STDIN} ({file.path})" if file else problem.file)
+        related = tuple(self._named(near) for near in problem.related)
+        shown = shown._replace(field=field_path(problem.path[2:]), related=related)
+        self._results.add(shown, index, file, moved is not None)
+        self._writer.problem(shown)
+
+    def _index(self, problem: Problem) -> int | None:
+        if problem.path[:1] == ("items",):
+            return int(problem.path[1])
+        return self._listed.index_at(problem.span.start) if problem.file == STDIN and not problem.path else None
+
+    def _of_item(self, file: File, item: Any) -> Sequence[Document]:
+        """The documents of the file that the item can come from."""
+        documents = self._documents(os.path.join(file.folder, file.path))
+        picked = documents if file.number is None else documents[file.number : file.number + 1]
+        return [document for document in picked if _identity(document.value) == _identity(item)]
+
+    def _named(self, near: Related) -> Related:
+        """The other place by its item: the line of the list says nothing to people."""
+        index = self._listed.index_at(near.span.start) if near.span and near.file == STDIN else None
+        if index is None:
+            return near
+        file = file_of(self._listed.items[index])
+        return Related(near.message, file=f"items[{index}]" + (f" from {file.path}" if file else ""))
+
+
+def file_of(item: Any) -> File | None:
+    """What an item's annotations say of its file: kustomize's origin, or kpt's path and index."""
+    annotations = mapping(mapping(item, "metadata"), "annotations")
+    origin = _origin(text(annotations, _ORIGIN) or "")
+    if origin:
+        return File(origin, None)
+    found = {
+        name: annotations.get(prefix + name) for prefix in reversed(_PREFIXES) for name in ("path", "index") if prefix + name in annotations
+    }
+    path, index = found.get("path"), str(found.get("index", 0))
+    if not isinstance(path, str) or not path:
+        return None
+    return File(path, int(index) if re.fullmatch("[0-9]{1,6}", index) else None, text(annotations, _PACKAGE) or "")
+
+
+def _origin(written: str) -> str:
+    """The path in kustomize's `buildMetadata: [originAnnotations]`; empty for what comes from another repository."""
+    try:
+        (value,) = values(written.encode()) or [None]
+    except (LoadError, ValueError):
+        return ""
+    return "" if mapping({"": value}, "").get("repo") else text(value, "path") or ""
+
+
+def _moved(problem: Problem, item: Any, file: File, documents: Sequence[Document]) -> Problem | None:
+    """The problem in the user's file, when it is certain that it is there."""
+    path = problem.path[2:]
+    if not path:
+        return _by_line(problem, file, documents)
+    found = [document for document in documents if _same(document.value, item, path)]
+    if len(found) != 1:
+        return None
+    span = found[0].locate(path, problem.part)
+    fix = problem.fix and problem.fix._replace(span=found[0].locate(problem.fix.path[2:], problem.fix.part))
+    return problem._replace(file=file.path, span=span, source_line=found[0].source_line(span.line), fix=fix)
+
+
+def _by_line(problem: Problem, file: File, documents: Sequence[Document]) -> Problem | None:
+    """The same for a comment: where the file has that line once."""
+    source, wanted = next((document.source for document in documents), None), problem.source_line.strip()
+    lines = source.text.splitlines() if source and wanted else []
+    found = [number for number, line in enumerate(lines, 1) if line.strip() == wanted]
+    if source is None or len(found) != 1:
+        return None
+    moved = len(source.line(found[0]).rstrip()) - len(problem.source_line.rstrip())
+    start = source.line_start(found[0]) + problem.span.column - 1 + moved
+    span = source.span(start, start + problem.span.end - problem.span.start)
+    return problem._replace(file=file.path, span=span, source_line=source.line(found[0]))
+
+
+def _identity(value: Any) -> tuple[str | None, ...]:
+    return text(value, "apiVersion"), text(value, "kind"), text(mapping(value, "metadata"), "name")
+
+
+def _documents(path: str) -> tuple[Document, ...]:
+    """The documents of a file, none if it is not there or no file."""
+    try:
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            return ()
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+            data = file.read(MAX_BYTES)
+    except (OSError, ValueError):
+        return ()
+    return tuple(item for item in read(data, path) if isinstance(item, Document))
+
+
+_ABSENT = object()
+
+
+def _same(one: Any, other: Any, path: Path) -> bool:
+    """Whether both hold the same at the path, in items of lists of the same name; or both lack it from the same step on."""
+    for step in path:
+        one, other = _step(one, step), _step(other, step)
+        if one is _ABSENT or other is _ABSENT:
+            return one is other
+        if isinstance(step, int) and text(one, "name") != text(other, "name"):
+            return False
+    return bool(one == other)
+
+
+def _step(value: Any, step: str | int) -> Any:
+    if isinstance(step, int):
+        return value[step] if isinstance(value, list) and step < len(value) else _ABSENT
+    return value.get(step, _ABSENT) if isinstance(value, dict) else _ABSENT

@@ -1,0 +1,77 @@
+"""Problems as `results` of a ResourceList."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fcompile.check.values import mapping, text
+from fcompile.commands.krm.listed import ResourceList
+from fcompile.diagnostics.problem import Path, Problem, Severity
+from fcompile.diagnostics.text import related_text
+from fcompile.load import LoadError, values
+
+if TYPE_CHECKING:
+    from fcompile.commands.krm.placing import File
+
+_SEVERITIES = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "info"}
+
+
+class Results:
+    """Collects results, in the order in which they are found."""
+
+    def __init__(self, listed: ResourceList) -> None:
+        self._listed = listed
+        self.results: list[dict[str, Any]] = []
+
+    def add(self, problem: Problem, index: int | None, file: File | None, located: bool) -> None:
+        """A problem of an item; `located`: its line is one of `file`."""
+        result: dict[str, Any] = {"message": problem.message, "severity": _SEVERITIES[problem.severity]}
+        if index is not None:
+            result["resourceRef"] = _reference(self._listed.items[index])
+            if problem.field:
+                result["field"] = _field(problem, self._listed.document.value)
+        if file is not None:
+            result["file"] = {"path": file.path} | ({} if file.number is None else {"index": file.number})
+        result["tags"] = _tags(problem, located)
+        self.results.append(result)
+
+
+def _reference(item: Any) -> dict[str, str]:
+    metadata = mapping(item, "metadata")
+    reference = {"apiVersion": text(item, "apiVersion") or "", "kind": text(item, "kind") or "", "name": text(metadata, "name") or ""}
+    return reference | ({"namespace": namespace} if (namespace := text(metadata, "namespace")) else {})
+
+
+def _field(problem: Problem, value: Any) -> dict[str, Any]:
+    field: dict[str, Any] = {"path": problem.field}
+    current = _at(value, problem.path)
+    if isinstance(current, str | int | float):
+        field["currentValue"] = current
+    fix = problem.fix
+    if fix and fix.part == "value" and fix.path == problem.path and fix.text:
+        try:
+            (field["proposedValue"],) = values(fix.text.encode())
+        except (LoadError, ValueError):  # a fix that is more than a value
+            return field
+    return field
+
+
+def _tags(problem: Problem, located: bool) -> dict[str, str]:
+    """Only what is certain: a line of the list as it was passed would be a line that nobody can look up."""
+    tags = {"code": problem.rule.code, "rule": problem.rule.name}
+    if located:
+        tags |= {"line": str(problem.span.line), "column": str(problem.span.column)}
+    if problem.fix:
+        tags["fix"] = problem.fix.title
+    if problem.related:
+        tags["see"] = related_text(problem, problem.related[0])
+    return tags
+
+
+def _at(value: Any, path: Path) -> Any:
+    for step in path:
+        try:
+            value = value[step]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return value
