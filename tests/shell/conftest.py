@@ -23,11 +23,13 @@ def programs(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path
 
 
 @pytest.fixture(scope="session")
-def environment(programs: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+def environment(repository: Path, programs: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """Of a user who has nothing set up."""
-    home = str(tmp_path_factory.mktemp("home"))
+    home = tmp_path_factory.mktemp("home")
+    (home / "bin").symlink_to(programs)
+    (home / "train.yaml").symlink_to(repository / "examples" / "pytorch-ddp.yaml")
     path = f"{programs}{os.pathsep}{os.environ['PATH']}"
-    return {"PATH": path, "HOME": home, "TERM": "dumb", "LC_ALL": "C.UTF-8", "PYTHONPYCACHEPREFIX": f"{home}/.cache"}
+    return {"PATH": path, "HOME": str(home), "TERM": "dumb", "LC_ALL": "C.UTF-8", "PYTHONPYCACHEPREFIX": f"{home}/.cache"}
 
 
 @pytest.fixture(scope="module")

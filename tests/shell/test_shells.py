@@ -39,6 +39,7 @@ BECOMES = {
     "fcontroller dem": "fcontroller demo ",
     "fcontroller run --log-level=w": "fcontroller run --log-level=warning ",
     "kubectl-fcompile va": "kubectl-fcompile validate ",
+    "~/bin/fcompile build ~/train.yaml --only wo": "~/bin/fcompile build ~/train.yaml --only worker ",
     "fcompile frobnicate --form": "fcompile frobnicate --form",
 }
 # And the words that fish offers, unquoted.
@@ -59,6 +60,7 @@ OFFERED = {
     "fcompile build 'two words.yaml' --only 'worker[1": ["worker[1]"],
     "fcontroller dem": ["demo"],
     "kubectl-fcompile va": ["validate"],
+    "~/bin/fcompile build ~/train.yaml --only wo": ["worker"],
     "fcompile frobnicate --form": [],
 }
 

@@ -52,7 +52,7 @@ def run(arguments: Sequence[str], tree: Tree) -> int:
         elif words[-1].startswith("-") and "=" in words[-1]:
             kept = "".join(words[-1].partition("=")[:2])
         answer = complete(words, tree)
-    except Exception:
+    except (Exception, KeyboardInterrupt):
         answer = Answer([])
     for word, about in answer.candidates:
         rest = word.removeprefix(kept)

@@ -1,7 +1,13 @@
 # Completion of fcompile and fcontroller for fish.
 
 function __fcompile_complete
-    set -l words (commandline -opc)
+    set -l words
+    if commandline -x >/dev/null 2>&1 # fish 4, with variables and ~ expanded
+        set words (commandline -xpc)
+    else
+        set words (commandline -opc)
+        set words[1] (string replace -r '^~/' "$HOME/" -- $words[1])
+    end
     set -l token (commandline -ct)
     # Within quotes that are open still, there is nothing to unescape.
     set -l current (string unescape -- $token; or string replace -r '^[\'"]' '' -- $token)

@@ -29,7 +29,9 @@ _LAST_STEP = re.compile(r"(?:\.[^.\[\]]*|\[[^\]]*)\Z")
 def frameworks_of(paths: Sequence[str]) -> Iterator[dict[str, Any]]:
     """The Frameworks in the first files behind the paths; what is large, or waits for somebody, is not read."""
     left = _MOST_BYTES
-    for count, entry in enumerate(find([path for path in paths if path != "-"])):
+    # The shell would have replaced ~ and variables; while a line is being typed it has not.
+    named = [os.path.expandvars(os.path.expanduser(path)) for path in paths if path != "-"]
+    for count, entry in enumerate(find(named)):
         if count == _MOST_FILES:
             return
         data = b"" if entry.error else _content(entry.path, left)
