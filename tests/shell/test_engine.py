@@ -156,6 +156,22 @@ def test_a_name_with_a_line_end_or_a_colour_in_it_is_not_offered(folder: Path) -
     assert complete(["build", "evil.json", "--only", ""], PROGRAMS["fcompile"], seconds=60).candidates == [("good", "2 tasks of a[31m b")]
 
 
+@pytest.mark.parametrize("name", ["$(touch x)", "`touch x`", "x;touch x", "x&touch x", "x'", "x|y", "x>y", "!x", "x\\", "x*"])
+def test_a_name_that_a_shell_could_run_is_not_offered(name: str, folder: Path) -> None:
+    roles = [{"name": name}, {"name": "none", "taskNumber": 0}]
+    framework = {"apiVersion": "frameworkcontroller.microsoft.com/v1", "kind": "Framework", "metadata": {"name": "a"}}
+    (folder / "evil.json").write_text(json.dumps({**framework, "spec": {"taskRoles": roles}}))
+    assert offered("build", "evil.json", "--only", "") == ["none"]
+    assert offered("build", "evil.json", "--only", "none[") == []
+    assert offered("demo", "evil.json", "--exit", "", program="fcontroller") == []
+    assert offered("build", "evil.json", "--set", "") == ["none.taskNumber="]
+
+
+def test_a_branch_that_a_shell_could_run_is_not_offered(folder: Path) -> None:
+    subprocess.run(["git", "branch", "$(touch-x)"], cwd=folder, check=True)
+    assert offered("diff", "--git", "") == ["HEAD", "feature", "main", "v1"]
+
+
 @pytest.mark.parametrize(
     "content",
     [b"", b"\0", b"taskRoles: [", b"\xff\xfe taskRoles", b"taskRoles: " + b"[" * 100_000, b"taskRoles\n" + b"x" * 3_000_000],

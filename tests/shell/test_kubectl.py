@@ -10,11 +10,11 @@ import pytest
 
 from tests.shell.terminal import Terminal, fish
 
-pytestmark = pytest.mark.skipif(shutil.which("kubectl") is None, reason="there is no kubectl here")
+needs_kubectl = pytest.mark.skipif(shutil.which("kubectl") is None, reason="there is no kubectl here")
 
 
-def kubectl(folder: Path, environment: dict[str, str], *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(["kubectl", *words], cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=120)
+def run(folder: Path, environment: dict[str, str], *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=120)
 
 
 @pytest.mark.parametrize(
@@ -33,15 +33,22 @@ def kubectl(folder: Path, environment: dict[str, str], *words: str) -> subproces
         (["build", "train.yaml", "-o", "dir=out"], 0, "kubectl fcompile: wrote 1 file to out"),
     ],
 )
-def test_it_comes_through(words: list[str], code: int, says: str, folder: Path, environment: dict[str, str]) -> None:
-    done = kubectl(folder, environment, "fcompile", *words)
+@pytest.mark.parametrize("plugin", [["kubectl-fcompile"], pytest.param(["kubectl", "fcompile"], marks=needs_kubectl)], ids=" ".join)
+def test_it_comes_through(plugin: list[str], words: list[str], code: int, says: str, folder: Path, environment: dict[str, str]) -> None:
+    done = run(folder, environment, *plugin, *words)
     assert done.returncode == code
     assert says in done.stdout + done.stderr
 
 
+def test_the_script_that_kubectl_looks_for(folder: Path, environment: dict[str, str]) -> None:
+    done = run(folder, environment, "kubectl_complete-fcompile", "ru")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "rule\texplain a diagnostic\n:4\n", "")
+
+
+@needs_kubectl
 def test_kubectl_asks_us_for_completions(folder: Path, environment: dict[str, str]) -> None:
     def completed(*words: str) -> list[str]:
-        done = kubectl(folder, environment, "__complete", "fcompile", *words)
+        done = run(folder, environment, "kubectl", "__complete", "fcompile", *words)
         assert done.returncode == 0
         assert all(line.startswith(("[Debug]", "Completion ended")) for line in done.stderr.splitlines())
         return done.stdout.splitlines()
@@ -62,12 +69,14 @@ TYPED = {
 }
 
 
+@needs_kubectl
 @pytest.mark.skipif(shutil.which("zsh") is None, reason="there is no zsh here")
 def test_in_zsh(folder: Path, environment: dict[str, str]) -> None:
     with Terminal("zsh", folder, environment, "source <(kubectl completion zsh)") as zsh:
         assert {typed: str(zsh.tab(typed)) for typed in TYPED} == TYPED
 
 
+@needs_kubectl
 @pytest.mark.skipif(shutil.which("fish") is None, reason="there is no fish here")
 def test_in_fish(folder: Path, environment: dict[str, str]) -> None:
     typed = ["kubectl fcompile va", "kubectl fcompile validate --format=sa", "kubectl fcompile build train.yaml --only wor"]

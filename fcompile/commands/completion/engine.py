@@ -8,6 +8,7 @@ is wrong, and no file or process is waited for.
 from __future__ import annotations
 
 import argparse
+import re
 import signal
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -21,6 +22,9 @@ SECONDS = 0.1
 """For what is read from files or git. A Python that starts takes half of the time that nobody notices."""
 _MOST = 500
 _LONGEST = 100
+
+_HARMLESS = re.compile(r'[\w ./:@%+,=\[\]"^~-]+')
+"""What may be offered. Anybody can name roles and branches, and not every shell quotes what it inserts: `$(…)` would be run."""
 
 Candidate = tuple[str, str]
 """A word, and what it means; empty: it is clear."""
@@ -99,7 +103,7 @@ def _answer(offered: Iterable[Candidate], current: str) -> Answer:
     """What fits, cut down to what a shell can show."""
     found: dict[str, str] = {}
     for word, about in offered:
-        if word.startswith(current) and word.isprintable() and len(found) < _MOST:
+        if word.startswith(current) and _HARMLESS.fullmatch(word) and len(found) < _MOST:
             found.setdefault(word, _short(about))
     unfinished = bool(found) and all(word.endswith(("=", "/", ".")) for word in found)
     return Answer(list(found.items()), NO_FILES | (NO_SPACE if unfinished else 0))

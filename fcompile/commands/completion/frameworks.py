@@ -56,7 +56,7 @@ def only(frameworks: Iterator[dict[str, Any]], current: str) -> Iterator[Candida
     """For `--only`: roles, and tasks once a role is written."""
     for framework, name, role in roles(frameworks):
         for written in (name, f"{framework}/{name}") if "/" in current else (name,):
-            number = integer(role, "taskNumber") or 1
+            number = _tasks(role)
             yield written, f"{number} tasks of {framework}"
             if current.startswith(written):
                 yield from ((f"{written}[{index}]", "") for index in _some(number, current[len(written) + 1 :]))
@@ -78,7 +78,7 @@ def pods(frameworks: Iterator[dict[str, Any]], current: str) -> Iterator[Candida
     before = current.rpartition("/")[0] + "/" if "/" in current and not asked else ""
     for framework in frameworks:
         for name, role, value in roles([framework]):
-            number = integer(value, "taskNumber") or 1
+            number = _tasks(value)
             if asked and (asked["framework"], asked["role"]) == (name, role) and int(asked["index"]) < number:
                 pod = _pod(framework, role, int(asked["index"]))
                 yield from ((word, "") for word in _fields(pod, asked["pod"], asked["field"]))
@@ -86,6 +86,11 @@ def pods(frameworks: Iterator[dict[str, Any]], current: str) -> Iterator[Candida
                 start = before + pod_name(name, role, "")
                 begun = current.removeprefix(start) if current.startswith(start) else ""
                 yield from ((f"{start}{index}", f"role {role}") for index in _some(number, begun))
+
+
+def _tasks(role: Any) -> int:
+    number = integer(role, "taskNumber")
+    return 1 if number is None else number
 
 
 def _some(number: int, begun: str) -> Iterator[int]:
