@@ -131,9 +131,11 @@ def fails(summary: Summary, strict: bool) -> bool:
 
 
 def _waivers_file(named: str | None) -> Waivers:
-    path = named or (WAIVERS_FILE if os.path.exists(WAIVERS_FILE) else None)
+    path = named or (WAIVERS_FILE if os.path.lexists(WAIVERS_FILE) else None)
     if path is None:
         return Waivers()
+    if named is None and not os.path.isfile(path):  # a FIFO would keep us waiting for ever
+        raise UsageError(f"{path} is not a file: remove it")
     try:
         return Waivers.from_file(path)
     except OSError as error:

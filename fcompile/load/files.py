@@ -2,7 +2,8 @@
 
 - A path that the user names is read whatever its name and kind: a file, a FIFO (`<(…)`), a device; `-` is the standard input.
 - A folder is read with all folders below it: files that end in .yaml, .yml or .json, in the order of the bytes of their paths.
-- Below a named folder, hidden folders (`.git`) and links to folders are left out, and so is what is neither a file nor a link to one.
+- Below a named folder, hidden folders (`.git`) and links to folders are left out. A name that ends like a file's and is a FIFO, a socket
+  or a device, or a link to one, is an error: kubectl would wait for it, or stop.
 - A folder that is read may hold `.fcompileignore`: names, or patterns with `*` and `?`, one a line, `#` for comments. What of
   that same folder fits one is left out, unless it is named itself.
 - A file that is named twice, or named and in a named folder, is read once.
@@ -171,8 +172,13 @@ def _order(entry: os.DirEntry[str]) -> bytes:
 def _file(entry: os.DirEntry[str]) -> Iterator[FileEntry]:
     name = _shown(entry.path)
     try:
-        if stat.S_ISREG(entry.stat().st_mode):
+        mode = entry.stat().st_mode
+        if stat.S_ISREG(mode):
             yield FileEntry(name, entry.path)
+        elif not stat.S_ISDIR(mode):
+            kind = "a FIFO" if stat.S_ISFIFO(mode) else "a socket" if stat.S_ISSOCK(mode) else "a device"
+            message = f"`{name}` is {'a link to ' if entry.is_symlink() else ''}{kind}, not a file: remove it, or list it in {IGNORE_FILE}"
+            yield FileEntry(name, entry.path, file_error(rules.FILE_UNREADABLE, name, message))
     except OSError as error:
         yield FileEntry(name, entry.path, _os_error(name, error))
 

@@ -5,14 +5,18 @@ from __future__ import annotations
 import io
 import os
 import pickle
+import socket
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from fcompile.load import LoadError
 from fcompile.load.files import FileEntry, find
+from tests.laws import run
+from tests.test_cli import good
 
 TEXT = b"a: 1\n"
 
@@ -78,18 +82,66 @@ def test_links_to_files_are_read_and_links_to_folders_are_not_followed(tmp_path:
     assert names(tmp_path / "in" / "out") == [f"{tmp_path}/in/out/a.yaml"]
 
 
-def test_what_is_no_file_is_left_out_of_folders(tmp_path: Path) -> None:
-    make(tmp_path, "a.yaml", "folder.yaml/b.yaml")
-    os.mkfifo(tmp_path / "fifo.yaml")
-    assert names(tmp_path) == [f"{tmp_path}/a.yaml", f"{tmp_path}/folder.yaml/b.yaml"]
+def fifo(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def listening(path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as made:
+        made.bind(path.name)
+
+
+def device(path: Path) -> None:
+    path.symlink_to("/dev/null")
+
+
+@pytest.mark.parametrize(("make_it", "kind"), [(fifo, "a FIFO"), (listening, "a socket"), (device, "a link to a device")])
+def test_what_is_no_file_is_an_error_in_folders(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make_it: Callable[[Path], None], kind: str
+) -> None:
+    """It may have been meant as one; and nobody waits for what comes out of it."""
+    make(tmp_path, "in/a.yaml", "in/folder.yaml/b.yaml")
+    monkeypatch.chdir(tmp_path / "in")  # the path of a socket must be short
+    make_it(tmp_path / "in" / "x.yaml")
+    make_it(tmp_path / "in" / "x.txt")
+    entries = list(find(["."]))
+    assert [entry.name for entry in entries if entry.error is None] == ["./a.yaml", "./folder.yaml/b.yaml"]
+    (error,) = [entry.error for entry in entries if entry.error is not None]
+    assert (error.rule.code, error.message) == ("FC031", f"`./x.yaml` is {kind}, not a file: remove it, or list it in .fcompileignore")
+    (tmp_path / "in" / ".fcompileignore").write_text("x.yaml\n")
+    assert names(".") == ["./a.yaml", "./folder.yaml/b.yaml"]
+
+
+def test_links_to_what_is_no_file_are_errors_in_folders(tmp_path: Path) -> None:
+    fifo(tmp_path / "pipe")
+    (tmp_path / "x.yaml").symlink_to("pipe")
+    assert "is a link to a FIFO" in error_of(tmp_path).message
+
+
+@pytest.mark.parametrize("command", ["validate", "build", "diff"])
+def test_the_commands_refuse_a_folder_with_a_fifo(tmp_path: Path, command: str) -> None:
+    (tmp_path / "a.yaml").write_text(good())
+    fifo(tmp_path / "x.yaml")
+    ran = run([command, str(tmp_path), str(tmp_path / "a.yaml")][: 3 if command == "diff" else 2])
+    assert ran.code == (2 if command == "diff" else 1)
+    assert f"{tmp_path}/x.yaml" in ran.out.decode() + ran.err
+
+
+@pytest.mark.parametrize("make_it", [fifo, Path.mkdir, device, lambda path: path.symlink_to("gone")])
+def test_a_waivers_file_that_is_none_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make_it: Callable[[Path], None]) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.yaml").write_text(good())
+    make_it(tmp_path / ".fcompile-waivers.yaml")
+    ran = run(["validate", "a.yaml"])
+    assert (ran.code, ran.err) == (2, "fcompile: .fcompile-waivers.yaml is not a file: remove it\n")
 
 
 def test_a_fifo_that_is_named_is_read(tmp_path: Path) -> None:
-    fifo = tmp_path / "fifo"
-    os.mkfifo(fifo)
-    writer = threading.Thread(target=fifo.write_bytes, args=(TEXT,))
+    path = tmp_path / "fifo"
+    fifo(path)
+    writer = threading.Thread(target=path.write_bytes, args=(TEXT,))
     writer.start()
-    assert names(fifo) == [str(fifo)]
+    assert names(path) == [str(path)]
     writer.join()
 
 
