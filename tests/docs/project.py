@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tests.test_cli import good
+from tests.test_pre_commit import environment
 
 BROKEN = good().replace("image:", "imag:")
 MORE_WORKERS = good().replace("taskNumber: 3", "taskNumber: 5")
-IDENTITY = {f"GIT_{who}_{what}": f"{who.lower()}@example.com" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
 
 
 class Project:
@@ -79,6 +79,5 @@ class Project:
 
     def environment(self, **more: str) -> dict[str, str]:
         """Ours, as a clean one, with this environment's fcompile in the PATH."""
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "CI", "GITHUB_", "PYTHONPATH"))}
-        path = os.pathsep.join([str(self.programs), str(Path(sys.executable).parent), kept.get("PATH", os.defpath)])
-        return {**kept, **IDENTITY, "PATH": path, **more}
+        kept = {name: value for name, value in environment().items() if not name.startswith(("CI", "GITHUB_"))}
+        return {**kept, "PATH": f"{self.programs}{os.pathsep}{kept['PATH']}", **more}
