@@ -41,6 +41,8 @@ QUIET = 12
 """Seconds after which there is nothing left to be stored."""
 SHARE = 20
 """Of so many sequences, one is with the whole controller."""
+BATCHES = 10
+"""What Hypothesis remembers of thousands of sequences does not fit into small machines."""
 
 
 class Subject(Protocol):
@@ -202,15 +204,23 @@ def expected(accounts: Accounts) -> Any:
     return (accounts.total, accounts.total, accounts.counted, accounts.code), tasks
 
 
-@pytest.mark.parametrize("kind", [Small, Whole])
-def test_sequences(kind: Any) -> None:
+@pytest.mark.parametrize("batch", range(BATCHES))
+def test_sequences(batch: int) -> None:
+    _sequences(Small, "accounting", tally.wanted("accounting") // BATCHES)
+
+
+def test_sequences_of_the_whole_controller() -> None:
+    _sequences(Whole, "accounting, the whole controller", tally.wanted("accounting") // SHARE)
+
+
+def _sequences(subject: Any, row: str, examples: int) -> None:
     class Counted(Sequence):
+        kind = subject
+
         def teardown(self) -> None:
             super().teardown()
-            tally.add("accounting" if kind is Small else "accounting, the whole controller")
+            tally.add(row)
 
-    Counted.kind = kind
-    examples = tally.wanted("accounting") // (1 if kind is Small else SHARE)
     run_state_machine_as_test(
         Counted, settings=settings(max_examples=examples, stateful_step_count=50, deadline=None, suppress_health_check=list(HealthCheck))
     )
