@@ -42,7 +42,7 @@ class Queue:
         self._waiting: deque[tuple[Action, Key | None, _Decided]] = deque()
         self.workers = 0
         """How many actions are carried out."""
-        self._creating = 0
+        self.creating = 0
         """Pods that were asked for, and no answer has come yet."""
         self._all_answered = asyncio.Event()
         self._all_answered.set()
@@ -99,14 +99,14 @@ class Queue:
     @contextlib.contextmanager
     def _counted(self, action: Action) -> Iterator[None]:
         creates = isinstance(action, CreatePod)
-        self._creating += creates
+        self.creating += creates
         if creates:
             self._all_answered.clear()
         try:
             yield
         finally:
-            self._creating -= creates
-            if not self._creating:
+            self.creating -= creates
+            if not self.creating:
                 self._all_answered.set()
 
     def done(self, key: Key | None) -> None:

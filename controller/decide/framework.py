@@ -9,8 +9,8 @@ from collections.abc import Iterable
 
 from fcompile.model import names
 from fcontroller.decide import states
-from fcontroller.decide.codes import CACHE_TIMEOUT_CONFIG_MAP, CONFIG_MAP_DELETED_BY_OTHERS, STOPPED
-from fcontroller.decide.completion import end_framework_attempt, framework_attempt_gone, policies
+from fcontroller.decide.codes import CACHE_TIMEOUT_CONFIG_MAP, CONFIG_MAP_DELETED_BY_OTHERS, FRAMEWORK_ATTEMPT_ENDS, STOPPED
+from fcontroller.decide.completion import ATTEMPT_HAS_ENDED, end_framework_attempt, framework_attempt_gone, policies
 from fcontroller.decide.observed import ConfigMap
 from fcontroller.decide.rescale import rescale
 from fcontroller.decide.retry import retry_decision
@@ -22,10 +22,20 @@ from fcontroller.decide.states import (
     CREATION_PENDING,
     CREATION_REQUESTED,
     DELETION_PENDING,
+    DELETION_REQUESTED,
     PREPARING,
 )
 from fcontroller.decide.status import Attempt, Json
-from fcontroller.decide.sync import FRAMEWORK_RETRY, CreateConfigMap, DeleteConfigMap, DeleteFramework, Key, RemoveConfigMap, Sync
+from fcontroller.decide.sync import (
+    FRAMEWORK_RETRY,
+    CreateConfigMap,
+    DeleteConfigMap,
+    DeleteFramework,
+    DeletePod,
+    Key,
+    RemoveConfigMap,
+    Sync,
+)
 from fcontroller.decide.task import sync_task
 
 STOP_REQUESTED = "The Framework is to be stopped"
@@ -105,6 +115,8 @@ def _without_config_map(sync: Sync) -> bool:
     if status.state == CREATION_PENDING:
         return True
     if status.state != CREATION_REQUESTED:
+        if status.state != DELETION_REQUESTED and _pods_may_come(sync):
+            return False
         known = status.attempt.completion is not None
         framework_attempt_gone(sync, None if known else CONFIG_MAP_DELETED_BY_OTHERS.ended("ConfigMap was deleted by others"))
         return True
@@ -120,6 +132,20 @@ def _without_config_map(sync: Sync) -> bool:
     assert status.attempt.object_uid is not None
     sync.actions.append(DeleteConfigMap(status.attempt.object_uid, completion))
     return False
+
+
+def _pods_may_come(sync: Sync) -> bool:
+    """Whether there may be Pods that were asked for when somebody else had deleted their ConfigMap.
+
+    They are deleted, lest they run on for a while: the garbage collector would do it too, but not at once.
+    """
+    asked = [(role, task) for role, task in sync.status.tasks() if task.state == CREATION_REQUESTED]
+    for role, task in asked:
+        if (role.name, task.index) not in sync.busy:
+            assert task.attempt.object_uid is not None
+            completion = task.attempt.completion or FRAMEWORK_ATTEMPT_ENDS.ended(ATTEMPT_HAS_ENDED)
+            sync.actions.append(DeletePod(role.name, task.index, task.attempt.object_uid, completion=completion))
+    return bool(asked) or sync.creating
 
 
 def _retry_or_complete(sync: Sync) -> None:

@@ -110,6 +110,7 @@ class Sync:
         pods: Mapping[Key, Pod] | None = None,
         deleting: bool = False,
         busy: Container[Key | None] = (),
+        creating: bool = False,
     ) -> None:
         self.name = name
         self.uid = uid
@@ -125,6 +126,8 @@ class Sync:
         self.random_delay = random_delay
         self.busy = busy
         """Tasks for which an action is under way, and None for the Framework: nothing is decided before its result is here."""
+        self.creating = creating
+        """Whether Pods have been asked for, and no answer has come yet."""
         self.settings = settings
         self.actions: list[Action] = []
         self.looked_at_tasks = False

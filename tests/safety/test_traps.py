@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+from functools import partial
 from itertools import count
 
 import pytest
@@ -98,3 +100,17 @@ def test_two_frameworks_whose_pods_have_the_same_names() -> None:
         world.run(1000)
         assert world.all("pods")["f-a-0"]["metadata"]["uid"] == uid
         assert world.task("a", 0)["state"] == "AttemptRunning"
+
+
+@pytest.mark.parametrize("batch", range(4))
+def test_the_config_map_goes_while_pods_are_asked_for(batch: int) -> None:
+    """The attempt is not over before their requests have been answered, and what came of those is gone."""
+    for seed in range(100):
+        chance = random.Random(f"{batch} {seed}")
+        with World() as world:
+            world.server.latency = partial(chance.choice, [0.001, 0.3])
+            world.make({"taskRoles": [role("a", 3)]})
+            world.until(lambda: bool(world.all("configmaps")))
+            world.run(chance.uniform(0, 1.5))
+            world.delete("configmaps", "f-attempt", propagationPolicy="Foreground")
+            world.settle(60)
