@@ -202,6 +202,8 @@ class World(Report):
     def end(self) -> Json:
         """What there is, without what differs from run to run."""
         statuses = {name: _compared(framework.get("status")) for name, framework in self.all("frameworks").items()}
+        if not self.watcher.foreground:
+            _leave_out_why_tasks_ended(statuses)
         pods = {
             name: (pod["status"]["phase"], "deletionTimestamp" in pod["metadata"], _template(pod)) for name, pod in self.all("pods").items()
         }
@@ -246,6 +248,14 @@ def _compared(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _compared(item) for key, item in value.items() if key not in _LEFT_OUT}
     return [_compared(item) for item in value if not _depends_on_the_way(item)] if isinstance(value, list) else value
+
+
+def _leave_out_why_tasks_ended(statuses: Json) -> None:
+    """Pods went after their ConfigMap: a task says that its Pod was deleted, or that the attempt has ended, whichever was seen first."""
+    for status in statuses.values():
+        for role in status["attemptStatus"]["taskRoleStatuses"]:
+            for task in role["taskStatuses"]:
+                del task["attemptStatus"]["completionStatus"]
 
 
 def _depends_on_the_way(value: Any) -> bool:
