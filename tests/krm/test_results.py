@@ -46,7 +46,7 @@ def test_a_result_has_all_that_the_specification_names(krm: Call, tmp_path: Path
 
 def test_a_line_is_told_only_where_it_is_certain(krm: Call, tmp_path: Path) -> None:
     """Of a file that is not there, or is another one by now, nothing is known but its name."""
-    for text in (None, SOURCE.replace('"3"', '"4"'), SOURCE.replace("name: train", "name: other"), SOURCE.replace("worker", "ps"), "a: ["):
+    for text in (None, SOURCE.replace('"3"', '"4"'), SOURCE.replace("Framework", "Other"), SOURCE.replace("worker", "ps"), "a: ["):
         if text is not None:
             (tmp_path / "x.yaml").write_text(text)
         answer = krm(listed(at("x.yaml", 0, WRONG)))
@@ -71,6 +71,13 @@ def test_kustomize_names_a_file_and_no_index(krm: Call, tmp_path: Path) -> None:
     assert (result["file"], result["tags"]["line"]) == ({"path": "base/x.yaml"}, "24")
     (folder / "x.yaml").write_text(SOURCE + "---\n" + SOURCE)
     assert "line" not in only(krm(listed(origin(WRONG, "path: base/x.yaml"))).results)["tags"]
+
+
+def test_kustomize_may_have_renamed_it(krm: Call, tmp_path: Path) -> None:
+    (tmp_path / "x.yaml").write_text(SOURCE)
+    assert only(krm(listed(origin(WRONG.replace("name: train", "name: trainb"), "path: x.yaml"))).results)["tags"]["line"] == "11"
+    (tmp_path / "x.yaml").write_text(SOURCE + "---\n" + SOURCE.replace("name: train", "name: other"))
+    assert "line" not in only(krm(listed(origin(WRONG.replace("name: train", "name: trainb"), "path: x.yaml"))).results)["tags"]
 
 
 @pytest.mark.parametrize("written", ["repo: https://example.com/r\n      path: x.yaml", "[", "configuredIn: x.yaml", "a"])
@@ -195,9 +202,3 @@ def test_settings_that_make_a_framework_wrong_leave_the_items_as_they_were(krm: 
     answer = krm(text)
     assert (answer.code, answer.out[: len(text)]) == (1, text)
     assert only(answer.results)["field"]["currentValue"] == "Often"
-
-
-def test_an_error_that_is_waived_but_leaves_nothing_to_build(krm: Call, tmp_path: Path) -> None:
-    (tmp_path / ".fcompile-waivers.yaml").write_text("- code: FC113\n  reason: we shall see\n")
-    answer = krm(listed(FRAMEWORK.replace("  - name: worker\n    taskNumber", "  - taskNumber")))
-    assert answer.code == 1

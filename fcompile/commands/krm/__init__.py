@@ -40,20 +40,17 @@ def run(arguments: argparse.Namespace) -> int:
     """Check and compile; results in any case, compiled Frameworks when there is no error."""
     listed = read_list()
     found = Results(listed)
-    compiled: dict[int, dict[str, Any]] = {}
-    failed = True
     try:
         asked = settings(listed.config)
         frameworks = _frameworks(listed, asked)
         failed = not _check(listed, asked, found)
+        compiled = {} if failed else {index: _compiled(index, value, asked) for index, value in frameworks.items()}
         if not failed:
-            compiled = {index: _compiled(index, value, asked) for index, value in frameworks.items()}
+            _tell(listed, compiled, asked)
     except ConfigError as error:
-        failed = True
+        failed, compiled = True, {}
         print(f"fcompile: {error}", file=sys.stderr)
         found.results.append(refused(error, listed.config))
-    if not failed:
-        _tell(listed, compiled, asked)
     write([listed.written(compiled, found.results)])
     return EXIT_ERRORS if failed else 0
 

@@ -74,7 +74,9 @@ class Placing:
         """The documents of the file that the item can come from."""
         documents = self._documents(os.path.join(file.folder, file.path))
         picked = documents if file.number is None else documents[file.number : file.number + 1]
-        return [document for document in picked if _identity(document.value) == _identity(item)]
+        alike = [document for document in picked if _kind(document.value) == _kind(item)]
+        named = [document for document in alike if _name(document.value) == _name(item)]
+        return named or alike  # kustomize can have given it another name
 
     def _named(self, near: Related) -> Related:
         """The other place by its item: the line of the list says nothing to people."""
@@ -135,8 +137,12 @@ def _by_line(problem: Problem, file: File, documents: Sequence[Document]) -> Pro
     return problem._replace(file=file.path, span=span, source_line=source.line(found[0]))
 
 
-def _identity(value: Any) -> tuple[str | None, ...]:
-    return text(value, "apiVersion"), text(value, "kind"), text(mapping(value, "metadata"), "name")
+def _kind(value: Any) -> tuple[str | None, str | None]:
+    return text(value, "apiVersion"), text(value, "kind")
+
+
+def _name(value: Any) -> str | None:
+    return text(mapping(value, "metadata"), "name")
 
 
 def _documents(path: str) -> tuple[Document, ...]:
