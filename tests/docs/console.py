@@ -16,8 +16,6 @@ LEFT_OUT = "…"
 HOME = "/home/me"
 """The folder where a page's reader begins."""
 _VARIES = {
-    "time": r"\d{4}-\d\d-\d\dT[\d:.]+Z",
-    "uid": r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b",
     "seconds": r" *\b\d+\.\d+ s\b",
     "memory": r"\b\d+\.\d MiB\b",
     # Of kubectl, in the last column.
@@ -83,10 +81,10 @@ class Reader:
         """Do what one block says, whatever it is; AssertionError where it is not as it says."""
         if block.language == "console":
             for command in commands(block):
-                printed, _ = self.type(command.text)
-                assert agree(command.shown, printed), (
-                    f"line {command.line}: $ {command.text}\n{printed}\nbut the page shows\n{command.shown}"
-                )
+                printed, code = self.type(command.text)
+                said = f"line {command.line}: $ {command.text}\n{printed}\nwith exit code {code}, but the page shows\n{command.shown}"
+                assert agree(command.shown, printed), said
+                assert code in (0, 1), said
         elif block.language == "diff":
             self._change(block)
         elif block.title:

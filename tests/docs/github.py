@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -43,10 +44,8 @@ class Runner:
         steps: Json = {}
         if not self.true(job.get("if"), steps):
             return None
-        self.project.checkout(self.workspace, self.project.base, 1)
-        for path in self.workspace.iterdir():  # nothing is there before the checkout
-            if path.is_file():
-                path.unlink()
+        shutil.rmtree(self.workspace, ignore_errors=True)
+        self.workspace.mkdir()
         summary = self.project.folder.parent / "summary"
         summary.write_text("")
         said, used, ok = "", [], True
