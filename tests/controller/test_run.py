@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from typing import Any
 
 from tests.cluster import Cluster
@@ -27,6 +27,16 @@ def controller(cluster: Cluster, namespace: str, port: int = 0) -> Iterator[subp
             yield process
         finally:
             process.kill()
+
+
+@contextmanager
+def two_controllers(cluster: Cluster, namespace: str) -> Iterator[tuple[subprocess.Popen[str], subprocess.Popen[str]]]:
+    """The first leads, the second waits; Pods run."""
+    with Kubelet(cluster.api, namespace), controller(cluster, namespace) as first:
+        says(first, "leads")
+        with controller(cluster, namespace) as second:
+            says(second, "waits for the lease")
+            yield first, second
 
 
 def says(process: subprocess.Popen[str], message: str) -> None:
@@ -57,12 +67,7 @@ def until(cluster: Cluster, namespace: str, name: str, wanted: str) -> None:
 
 
 def test_the_second_of_two_goes_on_when_the_first_is_killed(cluster: Cluster, namespace: str) -> None:
-    with ExitStack() as stack:
-        stack.enter_context(Kubelet(cluster.api, namespace))
-        first = stack.enter_context(controller(cluster, namespace))
-        says(first, "leads")
-        second = stack.enter_context(controller(cluster, namespace))
-        says(second, "waits for the lease")
+    with two_controllers(cluster, namespace) as (first, second):
         apply(cluster, namespace, "one", role_spec("a", 2))
         until(cluster, namespace, "one", "AttemptRunning")
         time.sleep(2)  # A Pod that is not in the status when a controller dies is made anew by the next.
@@ -81,12 +86,7 @@ def test_the_second_of_two_goes_on_when_the_first_is_killed(cluster: Cluster, na
 
 
 def test_one_that_slept_through_its_lease_does_nothing_any_more(cluster: Cluster, namespace: str) -> None:
-    with ExitStack() as stack:
-        stack.enter_context(Kubelet(cluster.api, namespace))
-        first = stack.enter_context(controller(cluster, namespace))
-        says(first, "leads")
-        second = stack.enter_context(controller(cluster, namespace))
-        says(second, "waits for the lease")
+    with two_controllers(cluster, namespace) as (first, second):
         apply(cluster, namespace, "one", role_spec("a", 400))
         while len(pods(cluster, namespace)) < 50:
             time.sleep(0.02)

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple, NoReturn
 
-from fcompile.commands.completion.line import Line
+from fcompile.commands.completion.line import Candidate, Line
 
 NO_SPACE, NO_FILES, FILES_ENDING, ONLY_FOLDERS = 2, 4, 8, 16
 """The candidate is not the whole word; no files instead of candidates; the candidates are endings of files; folders."""
@@ -26,8 +26,6 @@ _LONGEST = 100
 _HARMLESS = re.compile(r'[\w ./:@%+,=\[\]"^~-]+')
 """What may be offered. Anybody can name roles and branches, and not every shell quotes what it inserts: `$(…)` would be run."""
 
-Candidate = tuple[str, str]
-"""A word, and what it means; empty: it is clear."""
 Tree = Callable[[str], argparse.ArgumentParser]
 """The parser of a program. Only the command that is named needs its arguments."""
 

@@ -11,7 +11,7 @@ from typing import Any
 from fcompile.check.ours import frameworks_in
 from fcompile.check.subject import DEFAULT_NAMESPACE
 from fcompile.check.values import integer, mapping, sequence, text
-from fcompile.commands.completion.engine import Candidate
+from fcompile.commands.completion.line import Candidate
 from fcompile.diagnostics.problem import field_path
 from fcompile.load import Document, read
 from fcompile.load.files import find, may_hold_framework

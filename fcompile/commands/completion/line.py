@@ -5,6 +5,9 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
+Candidate = tuple[str, str]
+"""A word, and what it means; empty: it is clear."""
+
 _REPEATABLE = (argparse._AppendAction, argparse._CountAction, argparse._ExtendAction)
 _MANY = (argparse.ZERO_OR_MORE, argparse.ONE_OR_MORE, argparse.REMAINDER)
 

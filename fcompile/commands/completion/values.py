@@ -6,8 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
-from fcompile.commands.completion.engine import Candidate
-from fcompile.commands.completion.line import Line
+from fcompile.commands.completion.line import Candidate, Line
 from fcompile.load.files import SUFFIXES
 
 FILES = ("PATH", "FILE")

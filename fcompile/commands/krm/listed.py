@@ -11,7 +11,7 @@ import sys
 from bisect import bisect_right
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from fcompile.check.document import load_problem
 from fcompile.check.values import text
@@ -29,6 +29,15 @@ KIND = "ResourceList"
 _GROUP = "config.kubernetes.io"
 _MOST_READ = MAX_BYTES + 1024 * 1024
 """Bytes. What is longer is refused with its place when it is read as YAML, and need not all be in memory for that."""
+
+
+class File(NamedTuple):
+    """The file that an item comes from, as its annotations have it."""
+
+    path: str
+    number: int | None
+    """Which document of it; None: not known."""
+    folder: str = ""
 
 
 class ResourceList:

@@ -11,10 +11,10 @@ import re
 import stat
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from fcompile.check.values import mapping, text
-from fcompile.commands.krm.listed import ResourceList
+from fcompile.commands.krm.listed import File, ResourceList
 from fcompile.commands.krm.results import Results
 from fcompile.diagnostics.problem import Path, Problem, Related, field_path
 from fcompile.diagnostics.writer import Writer
@@ -25,15 +25,6 @@ from fcompile.load.rules import MAX_BYTES
 _ORIGIN = "config.kubernetes.io/origin"
 _PACKAGE = "internal.config.kubernetes.io/package-path"
 _PREFIXES = ("internal.config.kubernetes.io/", "config.kubernetes.io/")
-
-
-class File(NamedTuple):
-    """The file that an item comes from, as its annotations have it."""
-
-    path: str
-    number: int | None
-    """Which document of it; None: not known."""
-    folder: str = ""
 
 
 class Placing:

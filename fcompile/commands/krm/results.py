@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fcompile.check.values import mapping, text
-from fcompile.commands.krm.listed import ResourceList
+from fcompile.commands.krm.listed import File, ResourceList
 from fcompile.diagnostics.problem import Path, Problem, Severity
 from fcompile.diagnostics.text import related_text
 from fcompile.load import LoadError, values
-
-if TYPE_CHECKING:
-    from fcompile.commands.krm.placing import File
 
 _SEVERITIES = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "info"}
 
