@@ -6,11 +6,12 @@ templates only what identifies an item of a list gets one (a port's `protocol`, 
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, NamedTuple
 
 from fcompile.diagnostics.problem import Path
 from fcompile.emit.scalars import json_number
-from fcompile.model.fields import Field, Type
+from fcompile.model.fields import Field
 from fcompile.model.framework import SERVER_SET
 from fcompile.schema.pod_schemas import NEWEST
 from fcompile.schema.types import types
@@ -35,8 +36,7 @@ def default(framework: dict[str, Any]) -> Defaulted:
     value = {key: item for key, item in framework.items() if key != "status"}
     if isinstance(value.get("metadata"), dict):
         value["metadata"] = _own_metadata(value["metadata"])
-    # The newest types whatever the version of the check: what is reviewed must not depend on it.
-    return Defaulted(_Filler(types(NEWEST), filled).object(value, "Framework", ()), tuple(filled))
+    return Defaulted(_Filler(filled).object(value, "Framework", ()), tuple(filled))
 
 
 def _own_metadata(metadata: dict[str, Any]) -> dict[str, Any]:
@@ -49,8 +49,9 @@ def _own_metadata(metadata: dict[str, Any]) -> dict[str, Any]:
 
 
 class _Filler:
-    def __init__(self, types: dict[str, Type], filled: list[Path]) -> None:
-        self.types = types
+    def __init__(self, filled: list[Path]) -> None:
+        # The newest types whatever the version of the check: what is reviewed must not depend on it.
+        self.types = types(NEWEST)
         self.filled = filled
 
     def object(self, value: dict[str, Any], type_name: str, path: Path) -> dict[str, Any]:
@@ -59,24 +60,29 @@ class _Filler:
         for name, item in value.items():
             if item is not None:
                 field = fields.get(name)
-                result[name] = item if field is None else self.value(item, field, (*path, name))
-        for name, field in fields.items():
-            if field.default is not None and name not in result:
+                # Most values by far are strings, and a call for each would take most of the time.
+                result[name] = item if field is None or type(item) is str else self.value(item, field, field.kind, (*path, name))
+        for name, field in _with_defaults(type_name):
+            if name not in result:
                 self.filled.append((*path, name))
-                result[name] = self.value(field.default, field, (*path, name))
+                result[name] = self.value(field.default, field, field.kind, (*path, name))
         return result
 
-    def value(self, value: Any, field: Field, path: Path) -> Any:
+    def value(self, value: Any, field: Field, kind: str, path: Path) -> Any:
         if isinstance(value, dict):
-            if field.kind == "object" and field.ref:
+            if kind == "object" and field.ref:
                 return self.object(value, field.ref, path)
-            if field.kind == "map":
-                item = field._replace(kind=field.items)
-                return {key: self.value(entry, item, (*path, key)) for key, entry in value.items()}
-        elif isinstance(value, list) and field.kind == "list":
-            item = field._replace(kind=field.items)
-            return [self.value(entry, item, (*path, index)) for index, entry in enumerate(value)]
-        return _scalar(value, field.kind)
+            if kind == "map":
+                return {key: self.value(entry, field, field.items, (*path, key)) for key, entry in value.items()}
+        elif isinstance(value, list) and kind == "list":
+            return [self.value(entry, field, field.items, (*path, index)) for index, entry in enumerate(value)]
+        return _scalar(value, kind)
+
+
+@cache
+def _with_defaults(type_name: str) -> tuple[tuple[str, Field], ...]:
+    """The fields of a type that have a default."""
+    return tuple((name, field) for name, field in types(NEWEST)[type_name].items() if field.default is not None)
 
 
 def _scalar(value: Any, kind: str) -> Any:

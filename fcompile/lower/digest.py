@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -18,13 +19,13 @@ def digest(roles: list[dict[str, Any]]) -> str:
     policies, which stay outside: scaling and stopping never change a digest.
     """
     content = {"lowering": LOWERING_VERSION, "roles": sorted(roles, key=lambda role: str(role["name"]))}
-    return f"{LOWERING_VERSION}:sha256:{_sha256(canonical(content))}"
+    return f"{LOWERING_VERSION}:sha256:{_sha256()(canonical(content)).hexdigest()}"
 
 
-def _sha256(data: bytes) -> str:
+@cache
+def _sha256() -> Any:
     # Python's own SHA-256 where there is one, as its `random` does: loading OpenSSL for one digest would be a tenth of the whole run.
-    module = next(found for found in map(_module, ("_sha2", "_sha256", "hashlib")) if found is not None)
-    return str(module.sha256(data).hexdigest())
+    return next(found for found in map(_module, ("_sha2", "_sha256", "hashlib")) if found is not None).sha256
 
 
 def _module(name: str) -> Any:
