@@ -123,6 +123,13 @@ def argo_cd(folder: Path, times: int) -> Iterator[Row]:
         (folder / "kustomized" / "kustomization.yaml").write_text("resources:\n" + listed)
         what = f"`argocd generate` of 1,000 files ({size / 1e6:.1f} MB) / kubectl kustomize"
         yield from _beside(what, command, ["kubectl", "kustomize", str(folder / "kustomized")], times)
+    if shutil.which("helm"):
+        templates = folder / "chart" / "templates"
+        many(templates, 1000)
+        (folder / "chart" / "Chart.yaml").write_text("apiVersion: v2\nname: lots\nversion: 0.1.0\n")
+        for template in templates.iterdir():  # Our placeholders are no actions of Helm's.
+            template.write_text(template.read_text().replace("{{", "{{`{{`}}"))
+        yield from _beside("`argocd generate` of the same / helm template", command, ["helm", "template", str(folder / "chart")], times)
 
 
 def peers(folder: Path, times: int) -> Iterator[Row]:
