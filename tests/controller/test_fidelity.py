@@ -24,6 +24,7 @@ from fcontroller.log import Log
 from tests import laws
 from tests.cluster import Cluster
 from tests.controller.lab import Lab, lab, real
+from tests.drift.conftest import fitting
 from tests.drift.objects import address, build, diff
 from tests.test_examples import SINGLE, SWEEP
 
@@ -73,7 +74,7 @@ class Trial:
 
     async def apply(self, *arguments: str) -> None:
         """Compile the examples and what is expected of them, and apply them."""
-        self.objects = compiled(*arguments)
+        self.objects = [value for value in compiled(*arguments) if value["kind"] != "Framework" or fitting([value], self.cluster)]
         self.expected = {key(value): value for value in values(build(self.objects, "--emit=expected").encode())}
         text = json.dumps({"apiVersion": "v1", "kind": "List", "items": self.objects})
         await asyncio.to_thread(self.cluster.kubectl, "apply", "-f", "-", input=text)
