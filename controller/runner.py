@@ -266,7 +266,7 @@ class Runner:
             pods=self.pods,
             deleting="deletionTimestamp" in self.framework["metadata"],
             busy=self.queue.busy,
-            creating=self.queue.creating > 0,
+            creating=self.queue.creating,
         )
 
     def _scene(self) -> Scene:

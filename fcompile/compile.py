@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from fcompile.check.values import mapping, sequence
+from fcompile.check.values import at, mapping, sequence
 from fcompile.default import default
 from fcompile.diagnostics.problem import Path
 from fcompile.lower.intent import Intent, lower
@@ -28,13 +28,7 @@ def lacking(value: dict[str, Any]) -> Path | None:
     for index, _ in enumerate(sequence(mapping(value, "spec"), "taskRoles")):
         role = ("spec", "taskRoles", index)
         needed += [(*role, "name"), (*role, "task", "pod")]
-    return next((path for path in needed if _at(value, path) is None), None)
-
-
-def _at(value: Any, path: Path) -> Any:
-    for step in path:
-        value = value[int(step)] if isinstance(value, list) else value.get(step) if isinstance(value, dict) else None
-    return value
+    return next((path for path in needed if at(value, path) is None), None)
 
 
 def compile_framework(value: dict[str, Any], namespace: str) -> Compiled:

@@ -42,7 +42,7 @@ class Queue:
         self._waiting: deque[tuple[Action, Key | None, _Decided]] = deque()
         self.workers = 0
         """How many actions are carried out."""
-        self.creating = 0
+        self._creating = 0
         """Pods that were asked for, and no answer has come yet."""
         self._all_answered = asyncio.Event()
         self._all_answered.set()
@@ -50,6 +50,11 @@ class Queue:
     def __len__(self) -> int:
         """How many actions wait until others are done."""
         return len(self._waiting)
+
+    @property
+    def creating(self) -> bool:
+        """Whether Pods were asked for, and no answer has come yet."""
+        return not self._all_answered.is_set()
 
     def clear(self) -> None:
         """Begin nothing of what waits."""
@@ -99,14 +104,14 @@ class Queue:
     @contextlib.contextmanager
     def _counted(self, action: Action) -> Iterator[None]:
         creates = isinstance(action, CreatePod)
-        self.creating += creates
+        self._creating += creates
         if creates:
             self._all_answered.clear()
         try:
             yield
         finally:
-            self.creating -= creates
-            if not self.creating:
+            self._creating -= creates
+            if not self._creating:
                 self._all_answered.set()
 
     def done(self, key: Key | None) -> None:

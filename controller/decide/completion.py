@@ -17,8 +17,6 @@ TOGETHER = 0.4
 """Seconds. Tasks that complete so close to each other complete together, and the order of the spec counts: states are collected for a
 quarter of a second before they are stored, so that smaller differences say more of that than of the Pods."""
 
-ATTEMPT_HAS_ENDED = "The attempt of the Framework has ended"
-
 
 def policies(sync: Sync) -> None:
     """Hold all policies against all tasks. The earliest one that is met wins."""
@@ -116,6 +114,11 @@ def framework_attempt_gone(sync: Sync, completion: Json | None) -> None:
     status.move(states.FRAMEWORK_GONE, now)
 
 
+def ended_with_the_attempt() -> Json:
+    """The completion of a task that the end of the Framework's attempt ends."""
+    return FRAMEWORK_ATTEMPT_ENDS.ended("The attempt of the Framework has ended")
+
+
 def _complete(sync: Sync, completion: Json | None) -> None:
     attempt = sync.status.attempt
     if attempt.completion is None:
@@ -123,6 +126,6 @@ def _complete(sync: Sync, completion: Json | None) -> None:
     for role, task in sync.status.tasks():
         if task.attempt.completion is None:
             role.count(task, -1)
-            task.attempt.completion = FRAMEWORK_ATTEMPT_ENDS.ended(ATTEMPT_HAS_ENDED)
+            task.attempt.completion = ended_with_the_attempt()
             role.count(task, 1)
     sync.status.touch()

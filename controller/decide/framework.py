@@ -9,8 +9,8 @@ from collections.abc import Iterable
 
 from fcompile.model import names
 from fcontroller.decide import states
-from fcontroller.decide.codes import CACHE_TIMEOUT_CONFIG_MAP, CONFIG_MAP_DELETED_BY_OTHERS, FRAMEWORK_ATTEMPT_ENDS, STOPPED
-from fcontroller.decide.completion import ATTEMPT_HAS_ENDED, end_framework_attempt, framework_attempt_gone, policies
+from fcontroller.decide.codes import CACHE_TIMEOUT_CONFIG_MAP, CONFIG_MAP_DELETED_BY_OTHERS, STOPPED
+from fcontroller.decide.completion import end_framework_attempt, ended_with_the_attempt, framework_attempt_gone, policies
 from fcontroller.decide.observed import ConfigMap
 from fcontroller.decide.rescale import rescale
 from fcontroller.decide.retry import retry_decision
@@ -143,7 +143,7 @@ def _pods_may_come(sync: Sync) -> bool:
     for role, task in asked:
         if (role.name, task.index) not in sync.busy:
             assert task.attempt.object_uid is not None
-            completion = task.attempt.completion or FRAMEWORK_ATTEMPT_ENDS.ended(ATTEMPT_HAS_ENDED)
+            completion = task.attempt.completion or ended_with_the_attempt()
             sync.actions.append(DeletePod(role.name, task.index, task.attempt.object_uid, completion=completion))
     return bool(asked) or sync.creating
 

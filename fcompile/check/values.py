@@ -8,6 +8,18 @@ from __future__ import annotations
 
 from typing import Any
 
+from fcompile.diagnostics.problem import Path
+
+
+def at(value: Any, path: Path) -> Any:
+    """The value at a path, or None."""
+    for step in path:
+        if isinstance(value, dict):
+            value = value.get(step)
+        else:
+            value = value[step] if isinstance(value, list) and isinstance(step, int) and step < len(value) else None
+    return value
+
 
 def mapping(value: Any, key: str) -> dict[str, Any]:
     """The mapping under `key`, or an empty one."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import re
+from collections.abc import Sequence
 
 from fcompile.check.document import Options
 from fcompile.check.subject import DEFAULT_NAMESPACE
 from fcompile.diagnostics.visible import visible
 from fcompile.errors import UsageError
+from fcompile.program import say
 from fcompile.schema.pod_schemas import DEFAULT_VERSION, NEWEST, OLDEST
 
 
@@ -63,3 +65,9 @@ def checked_namespace(origin: str, name: str) -> str:
             f"{origin} {visible(name)}: a namespace has up to 63 lower-case letters, digits and dashes, and no dash at its ends"
         )
     return name
+
+
+def say_namespace(frameworks: Sequence[str], assumed: str, setting: str) -> None:
+    """Say that Frameworks were given none, by their names, and what sets it."""
+    listed = ", ".join(frameworks[:3]) + (", …" if len(frameworks) > 3 else "")
+    say(f"no namespace given ({listed}): using `{assumed}`; {setting} sets another")

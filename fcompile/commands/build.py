@@ -14,7 +14,7 @@ from fcompile import overrides
 from fcompile.check.document import Options, check_read, empty
 from fcompile.check.ours import frameworks_in, is_framework, objects_in
 from fcompile.commands import expected
-from fcompile.commands.arguments import add_input_arguments, add_report_arguments, options
+from fcompile.commands.arguments import add_input_arguments, add_report_arguments, options, say_namespace
 from fcompile.commands.inputs import Inputs
 from fcompile.commands.passed import Passed, is_object, raw_text
 from fcompile.commands.progress import progress
@@ -136,8 +136,7 @@ def _tell(units: list[Unit], checked: Options, arguments: argparse.Namespace) ->
     compiled = [unit for unit in units if isinstance(unit, Compiled)]
     assumed = [unit.intent.framework for unit in compiled if ("metadata", "namespace") in unit.filled]
     if assumed and not arguments.namespace:
-        listed = ", ".join(assumed[:3]) + (", …" if len(assumed) > 3 else "")
-        say(f"no namespace given ({listed}): using `{checked.namespace}`; --namespace sets another")
+        say_namespace(assumed, checked.namespace, "--namespace")
     if arguments.verbose:
         for unit in compiled:
             for path in unit.filled:

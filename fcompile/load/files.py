@@ -17,7 +17,7 @@ import stat
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
-from typing import Final, NamedTuple
+from typing import BinaryIO, Final, NamedTuple
 
 from fcompile.diagnostics.problem import Rule, Span
 
@@ -79,6 +79,18 @@ def may_hold_framework(data: bytes) -> bool:
     if _LITERAL.search(data) or _HIDDEN.search(data):
         return True
     return b"\0" in data and _LITERAL.search(data.replace(b"\0", b"")) is not None
+
+
+def open_regular(path: str) -> BinaryIO | None:
+    """A regular file, opened for reading; None: it is something else, which may keep whoever reads it waiting for ever. Raises OSError."""
+    # To open a FIFO would already tell the other side that somebody reads it. One that comes into the file's place is not waited for.
+    if not stat.S_ISREG(os.stat(path).st_mode):
+        return None
+    file = open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb")  # noqa: SIM115
+    if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        return file
+    file.close()
+    return None
 
 
 def file_error(rule: Rule, name: str, message: str) -> LoadError:

@@ -81,3 +81,11 @@ class Project:
         """Ours, as a clean one, with this environment's fcompile in the PATH."""
         kept = {name: value for name, value in environment().items() if not name.startswith(("CI", "GITHUB_"))}
         return {**kept, "PATH": f"{self.programs}{os.pathsep}{kept['PATH']}", **more}
+
+
+def fits_schema(schema: str, file: Path, text: str) -> None:
+    """Assert that a recipe, put into a file, fits one of the schemas that check-jsonschema comes with."""
+    file.write_text(text)
+    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, str(file)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from tests.argocd.tools import tool
 from tests.diagnostics import schemas
 from tests.docs import blocks
 from tests.docs.github import Ran, Runner
-from tests.docs.project import BROKEN, MORE_WORKERS, Project
+from tests.docs.project import BROKEN, MORE_WORKERS, Project, fits_schema
 from tests.test_cli import good
 
 NAME = ".github/workflows/frameworks.yaml"
@@ -101,11 +100,7 @@ def hub(tmp_path: Path, workflow: dict[str, Any]) -> Hub:
 
 
 def test_it_is_a_workflow(recipe: str, tmp_path: Path) -> None:
-    file = tmp_path / "frameworks.yaml"
-    file.write_text(recipe)
-    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.github-workflows", str(file)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    fits_schema("vendor.github-workflows", tmp_path / "frameworks.yaml", recipe)
 
 
 def test_actionlint_finds_nothing(recipe: str, tmp_path: Path) -> None:

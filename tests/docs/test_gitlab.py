@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,7 +13,7 @@ from lxml import etree
 
 from tests.docs import blocks
 from tests.docs.gitlab import ME, Lab, run, serving
-from tests.docs.project import BROKEN, MORE_WORKERS, Project
+from tests.docs.project import BROKEN, MORE_WORKERS, Project, fits_schema
 from tests.test_cli import good
 
 MARK = "<!-- fcompile diff -->\n"
@@ -53,11 +51,7 @@ def lab() -> Iterator[Lab]:
 
 
 def test_it_is_a_pipeline(text: str, tmp_path: Path) -> None:
-    file = tmp_path / ".gitlab-ci.yml"
-    file.write_text(text)
-    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.gitlab-ci", str(file)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    fits_schema("vendor.gitlab-ci", tmp_path / ".gitlab-ci.yml", text)
 
 
 def test_problems_are_in_the_log_and_in_the_report(project: Project, recipe: dict[str, Any], lab: Lab) -> None:

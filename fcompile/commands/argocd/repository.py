@@ -8,13 +8,12 @@ makes Argo CD delete it.
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from fcompile.diagnostics.visible import visible
 from fcompile.errors import InputError
-from fcompile.load.files import IGNORE_FILE, SUFFIXES
+from fcompile.load.files import IGNORE_FILE, SUFFIXES, open_regular
 
 MAX_FILE = 32 * 1024 * 1024
 """Bytes. A document may have 8 MiB."""
@@ -33,10 +32,10 @@ class Repository(NamedTuple):
     def read(self, path: str) -> bytes:
         """A regular file of the repository. Raises InputError; what changes meanwhile is not read."""
         try:
-            if not stat.S_ISREG(os.stat(path).st_mode):
+            file = open_regular(path)
+            if file is None:
                 raise _no_file(path)
-            # A FIFO that has come into its place would keep us waiting for ever.
-            with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+            with file:
                 return self._read(path, file.fileno())
         except (OSError, ValueError) as error:
             raise InputError(
@@ -45,8 +44,6 @@ class Repository(NamedTuple):
 
     def _read(self, path: str, descriptor: int) -> bytes:
         before = os.fstat(descriptor)
-        if not stat.S_ISREG(before.st_mode):
-            raise _no_file(path)
         if not self.holds(_real_path(path, descriptor)):
             raise _outside(path)
         if before.st_size > MAX_FILE:

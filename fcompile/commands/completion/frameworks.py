@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -14,7 +13,7 @@ from fcompile.check.values import integer, mapping, sequence, text
 from fcompile.commands.completion.line import Candidate
 from fcompile.diagnostics.problem import field_path
 from fcompile.load import Document, read
-from fcompile.load.files import find, may_hold_framework
+from fcompile.load.files import find, may_hold_framework, open_regular
 from fcompile.model.names import pod_name
 from fcompile.model.steps import steps
 from fcompile.overrides import roles
@@ -44,12 +43,11 @@ def frameworks_of(paths: Sequence[str]) -> Iterator[dict[str, Any]]:
 
 def _content(path: str, most: int) -> bytes:
     """The bytes of a file that has no more than `most`; of anything else, nothing."""
-    # To open a FIFO would already tell the other side that somebody reads it.
-    if not stat.S_ISREG(os.stat(path).st_mode):
+    file = open_regular(path)
+    if file is None:
         return b""
-    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
-        about = os.fstat(file.fileno())
-        return file.read(most) if stat.S_ISREG(about.st_mode) and about.st_size <= most else b""
+    with file:
+        return file.read(most) if os.fstat(file.fileno()).st_size <= most else b""
 
 
 def only(frameworks: Iterator[dict[str, Any]], current: str) -> Iterator[Candidate]:

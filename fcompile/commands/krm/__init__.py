@@ -17,6 +17,7 @@ from fcompile.check.across import Place, Where
 from fcompile.check.document import Checked, check_read, look_up
 from fcompile.check.ours import frameworks_in, is_framework
 from fcompile.check.values import text
+from fcompile.commands.arguments import say_namespace
 from fcompile.commands.krm.config import ConfigError, Settings, refused, settings
 from fcompile.commands.krm.listed import ResourceList, read_list
 from fcompile.commands.krm.placing import Placing
@@ -26,6 +27,7 @@ from fcompile.compile import compile_framework, lacking
 from fcompile.diagnostics.problem import Problem, field_path
 from fcompile.emit.stdout import write
 from fcompile.errors import EXIT_ERRORS
+from fcompile.program import say
 from fcompile.schema.pod_schemas import NEWEST
 from fcompile.schema.types import types
 
@@ -49,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
             _tell(listed, compiled, asked)
     except ConfigError as error:
         failed, compiled = True, {}
-        print(f"fcompile: {error}", file=sys.stderr)
+        say(str(error))
         found.results.append(refused(error, listed.config))
     write([listed.written(compiled, found.results)])
     return EXIT_ERRORS if failed else 0
@@ -103,8 +105,7 @@ def _compiled(index: int, value: dict[str, Any], asked: Settings) -> dict[str, A
 def _tell(listed: ResourceList, compiled: dict[int, dict[str, Any]], asked: Settings) -> None:
     """On stderr: what may not be what was meant."""
     if not compiled:
-        print(f"fcompile: no Framework among the {len(listed.items)} items", file=sys.stderr)
+        say(f"no Framework among the {len(listed.items)} items")
     without = [value["metadata"]["name"] for index, value in compiled.items() if not listed.items[index]["metadata"].get("namespace")]
     if without and not asked.namespace_given:
-        names = ", ".join(without[:3]) + (", …" if len(without) > 3 else "")
-        print(f"fcompile: no namespace given ({names}): using `{asked.checked.namespace}`; `namespace` sets another", file=sys.stderr)
+        say_namespace(without, asked.checked.namespace, "`namespace`")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
@@ -19,7 +18,7 @@ from fcompile.commands.krm.results import Results
 from fcompile.diagnostics.problem import Path, Problem, Related, field_path
 from fcompile.diagnostics.writer import Writer
 from fcompile.load import Document, LoadError, read, values
-from fcompile.load.files import STDIN
+from fcompile.load.files import STDIN, open_regular
 from fcompile.load.rules import MAX_BYTES
 
 _ORIGIN = "config.kubernetes.io/origin"
@@ -139,9 +138,10 @@ def _name(value: Any) -> str | None:
 def _documents(path: str) -> tuple[Document, ...]:
     """The documents of a file, none if it is not there or no file."""
     try:
-        if not stat.S_ISREG(os.stat(path).st_mode):
+        file = open_regular(path)
+        if file is None:
             return ()
-        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+        with file:
             data = file.read(MAX_BYTES)
     except (OSError, ValueError):
         return ()

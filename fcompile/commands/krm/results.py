@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from fcompile.check.values import mapping, text
+from fcompile.check.values import at, mapping, text
 from fcompile.commands.krm.listed import File, ResourceList
-from fcompile.diagnostics.problem import Path, Problem, Severity
+from fcompile.diagnostics.problem import Problem, Severity
 from fcompile.diagnostics.text import related_text
 from fcompile.load import LoadError, values
 
@@ -41,7 +41,7 @@ def _reference(item: Any) -> dict[str, str]:
 
 def _field(problem: Problem, value: Any) -> dict[str, Any]:
     field: dict[str, Any] = {"path": problem.field}
-    current = _at(value, problem.path)
+    current = at(value, problem.path)
     if isinstance(current, str | int | float):
         field["currentValue"] = current
     fix = problem.fix
@@ -63,12 +63,3 @@ def _tags(problem: Problem, located: bool) -> dict[str, str]:
     if problem.related:
         tags["see"] = related_text(problem, problem.related[0])
     return tags
-
-
-def _at(value: Any, path: Path) -> Any:
-    for step in path:
-        try:
-            value = value[step]
-        except (KeyError, IndexError, TypeError):
-            return None
-    return value
