@@ -75,6 +75,7 @@ def rows(cluster: Cluster) -> Iterator[Row]:
 
 def creation(cluster: Cluster, count: int) -> Iterator[Row]:
     """How long it takes until all Pods of a Framework are there. Nobody runs them."""
+    slower = _floor(cluster, count, "aiohttp")
     before = _floor(cluster, count)
     with _namespace(cluster) as namespace, controller(cluster, namespace) as ours:
         cpu, began = ours.cpu, time.perf_counter()
@@ -86,12 +87,14 @@ def creation(cluster: Cluster, count: int) -> Iterator[Row]:
     rates = f"{count / took:.0f}/s and {cpu / count * 1000:.2f} ms of CPU each"
     about = f"{rates}; floor {count / floor:.0f}/s, {floor_cpu / count * 1000:.2f} ms"
     yield Row(f"{count} Pods created / plain concurrent requests for them", took / floor, 1.3, about)
+    about = f"{count / slower[0]:.0f}/s, {slower[1] / count * 1000:.2f} ms"
+    yield Row("… CPU of a plain request / that of one by aiohttp", floor_cpu / slower[1], 0.75, about)
 
 
-def _floor(cluster: Cluster, count: int) -> tuple[float, float]:
+def _floor(cluster: Cluster, count: int, how: str = "post") -> tuple[float, float]:
     """Seconds, of the clock and of CPU, that plain requests for the Pods take."""
     with _namespace(cluster) as namespace:
-        seconds, cpu = map(float, subprocess.check_output(_pods(cluster, "post", namespace, count), text=True).split())
+        seconds, cpu = map(float, subprocess.check_output(_pods(cluster, how, namespace, count), text=True).split())
     return seconds, cpu
 
 

@@ -1,15 +1,23 @@
-"""The other processes of `benchmarks.controller`: `python -m benchmarks.pods post|run KUBECONFIG NAMESPACE COUNT`.
+"""The other processes of `benchmarks.controller`: `python -m benchmarks.pods post|aiohttp|run KUBECONFIG NAMESPACE COUNT`.
 
-`post` is the floor: it creates as many Pods as a Framework of one role has, by plain concurrent requests, and nothing else. `run` is a
-kubelet for the namespace: Pods run for a moment and succeed.
+`post` is the floor: it creates as many Pods as a Framework of one role has, by plain concurrent requests, and nothing else; `aiohttp` does
+so with that library. `run` is a kubelet for the namespace: Pods run for a moment and succeed.
 """
 
 from __future__ import annotations
 
 import asyncio
+import ssl
 import sys
 import time
 import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+import aiohttp
+import msgspec
+import uvloop
+from kubernetes import client, config
 
 from fcompile.compile import compile_framework
 from fcontroller import intent as intents
@@ -40,7 +48,11 @@ def framework(name: str, namespace: str, count: int) -> Json:
     return compile_framework({**head, "spec": {"taskRoles": [role]}}, namespace).framework
 
 
-async def post(api: Client, namespace: str, count: int) -> None:
+Send = Callable[[str, bytes], Awaitable[int]]
+"""Creates the Pod at a path; returns the status code."""
+
+
+async def post(api: Client, send: Send, namespace: str, count: int) -> None:
     """Create the Pods, the same that the controller makes; prints the seconds that it took, of the clock and of CPU."""
     value = framework(NAME, namespace, count)
     intent = compile_framework(value, namespace).intent
@@ -55,19 +67,44 @@ async def post(api: Client, namespace: str, count: int) -> None:
 
     async def worker() -> None:
         for pod in pods:
-            answer = await api.request("POST", collection("pods", namespace), pod, part=Part.METADATA)
-            assert answer.ok, answer.message
+            code = await send(collection("pods", namespace), pod)
+            assert code == 201, code
 
     began, cpu = time.perf_counter(), time.process_time()
     await asyncio.gather(*(worker() for _ in range(AT_A_TIME)))
     print(time.perf_counter() - began, time.process_time() - cpu)
 
 
+@asynccontextmanager
+async def _by_aiohttp(kubeconfig: str) -> AsyncIterator[Send]:
+    configuration = client.Configuration()
+    config.load_kube_config(kubeconfig, client_configuration=configuration, persist_config=False)  # type: ignore[no-untyped-call]
+    connector = aiohttp.TCPConnector(limit=0, ssl=ssl.create_default_context(cafile=configuration.ssl_ca_cert))
+    accept = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
+    headers = {"Content-Type": "application/json", "Accept": accept}
+    headers |= {way["key"]: way["value"] for way in configuration.auth_settings().values()}
+    async with aiohttp.ClientSession(configuration.host, connector=connector, headers=headers) as session:
+
+        async def send(path: str, pod: bytes) -> int:
+            async with session.post(path, data=pod) as answer:
+                msgspec.json.decode(await answer.read())
+                return answer.status
+
+        yield send
+
+
 async def _main(what: str, kubeconfig: str, namespace: str, count: str) -> None:
     api = from_kubeconfig(kubeconfig)
+
+    async def send(path: str, pod: bytes) -> int:
+        return (await api.request("POST", path, pod, part=Part.METADATA)).code
+
     try:
         if what == "post":
-            await post(api, namespace, int(count))
+            await post(api, send, namespace, int(count))
+        elif what == "aiohttp":
+            async with _by_aiohttp(kubeconfig) as by_aiohttp:
+                await post(api, by_aiohttp, namespace, int(count))
         else:
             await Kubelet(api, "benchmarks", namespace=namespace, stop=0, run="0.2").run()
     finally:
@@ -75,4 +112,4 @@ async def _main(what: str, kubeconfig: str, namespace: str, count: str) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(_main(*sys.argv[1:]))
+    uvloop.run(_main(*sys.argv[1:]))

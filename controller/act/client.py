@@ -1,4 +1,4 @@
-"""The API server over HTTPS: aiohttp for the connections, msgspec for the bodies, the `kubernetes` package to know where and as whom."""
+"""The API server over HTTPS: msgspec for the bodies, the `kubernetes` package to know where and as whom."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ import ssl
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any
+from urllib.parse import urlencode
 
-import aiohttp
 import msgspec
 
+from fcompile import __version__
 from fcontroller.act import decode
 from fcontroller.act.decode import Unreadable
+from fcontroller.act.http import Lost, Origin
 from fcontroller.api import Answer, Api, Body, Json, Part, Unreachable
 
 CONNECTIONS = 64
@@ -22,6 +24,8 @@ _SILENCE = 70
 _TRIES_WHEN_BUSY = 8
 _AUTHORIZED_FOR = 10
 """Seconds that a token is used before it is asked for again."""
+_AGENT = {"User-Agent": f"fcontroller/{__version__}"}
+"""As audit logs know us."""
 _METADATA = "application/json;as=PartialObjectMetadata{};g=meta.k8s.io;v=v1,application/json"
 
 
@@ -37,7 +41,10 @@ class Client(Api):
     """One API server, as one user."""
 
     def __init__(self, configuration: Any, called: Called | None = None) -> None:
-        """:param configuration: a `kubernetes.client.Configuration`, as its `config` module loads it."""
+        """:param configuration: a `kubernetes.client.Configuration`, as its `config` module loads it.
+
+        :raises ValueError: the server's address is none.
+        """
         self._called = called or _nobody
         self._configuration = configuration
         context = ssl.create_default_context(cafile=configuration.ssl_ca_cert)
@@ -45,18 +52,14 @@ class Client(Api):
             context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
         if configuration.cert_file:
             context.load_cert_chain(configuration.cert_file, configuration.key_file)
-        self._session = aiohttp.ClientSession(
-            configuration.host,
-            connector=aiohttp.TCPConnector(limit=0, ssl=context),
-            timeout=aiohttp.ClientTimeout(total=_REQUEST_TIMEOUT),
-            auto_decompress=True,
-        )
+        self._origin = Origin(configuration.host, context, configuration.tls_server_name)
         self._authorized: dict[str, str] = {}
         self._authorized_until = 0.0
         self._slots = asyncio.Semaphore(CONNECTIONS)
 
     async def close(self) -> None:
-        await self._session.close()
+        self._origin.close()
+        await asyncio.sleep(0)  # Only then are they.
 
     async def request(
         self, method: str, path: str, body: Body | None = None, query: Mapping[str, str] | None = None, part: Part = Part.WHOLE
@@ -78,46 +81,47 @@ class Client(Api):
         self, method: str, path: str, data: bytes | None, headers: Mapping[str, str], query: Mapping[str, str] | None, part: Part
     ) -> tuple[Answer, float]:
         """The answer, and how many seconds to wait if the server is too busy."""
-        headers = {**self._authorization(), **headers}
+        headers = {**_AGENT, **self._authorization(), **headers}
         began, code = time.perf_counter(), 0
         try:
-            async with self._session.request(method, path, data=data, params=query, headers=headers) as response:
-                text = await response.read()
-                code = response.status
-                if response.status == 401:
-                    self._authorized_until = 0.0
-                body = decode.answer(text, part if response.status == 200 else Part.WHOLE)
-                return Answer(response.status, body), _seconds(response.headers.get("Retry-After"))
-        except (TimeoutError, aiohttp.ClientError, Unreadable) as error:
-            raise Unreachable(f"{method} {path}: {error or type(error).__name__}") from error
+            code, about, text = await self._origin.request(method, _target(path, query), headers, data, _REQUEST_TIMEOUT)
+            if code == 401:
+                self._authorized_until = 0.0
+            body = decode.answer(text, part if code == 200 else Part.WHOLE)
+            return Answer(code, body), _seconds(about.get("retry-after"))
+        except (Lost, Unreadable) as error:
+            raise Unreachable(f"{method} {path}: {error}") from error
         finally:
             self._called(method, path, code, time.perf_counter() - began)
 
     async def watch(self, path: str, query: Mapping[str, str], part: Part = Part.WHOLE) -> AsyncIterator[Json]:
-        timeout = aiohttp.ClientTimeout(total=None, sock_connect=_REQUEST_TIMEOUT, sock_read=_SILENCE)
-        parameters = {**query, "watch": "1"}
-        headers = {**self._authorization(), "Accept": _accept(part)}
+        headers = {**_AGENT, **self._authorization(), "Accept": _accept(part)}
         try:
-            async with self._session.get(path, params=parameters, headers=headers, timeout=timeout) as response:
-                self._called("WATCH", path, response.status, 0)
-                if response.status != 200:
-                    yield {"type": "ERROR", "object": decode.answer(await response.read(), Part.WHOLE)}
-                    return
+            async with self._origin.stream(_target(path, {**query, "watch": "1"}), headers, _REQUEST_TIMEOUT) as stream:
+                self._called("WATCH", path, stream.status, 0)
                 rest = b""
-                async for chunk in response.content.iter_any():
-                    *lines, rest = (rest + chunk).split(b"\n")
-                    for line in lines:
-                        yield decode.event(line, part)
-        except (TimeoutError, aiohttp.ClientError, Unreadable) as error:
-            raise Unreachable(f"watch {path}: {error or type(error).__name__}") from error
+                while chunk := await stream.read(_SILENCE):
+                    rest += chunk
+                    if stream.status == 200:
+                        *lines, rest = rest.split(b"\n")
+                        for line in lines:
+                            yield decode.event(line, part)
+                if stream.status != 200:
+                    yield {"type": "ERROR", "object": decode.answer(rest, Part.WHOLE)}
+        except (Lost, Unreadable) as error:
+            raise Unreachable(f"watch {path}: {error}") from error
 
     def _authorization(self) -> dict[str, str]:
         # Tokens of service accounts and of exec plugins rotate; to ask for one costs as much as a request.
         if time.monotonic() >= self._authorized_until:
             ways = self._configuration.auth_settings().values()
-            self._authorized = {way["key"]: way["value"] for way in ways if way["in"] == "header" and way["value"]}
+            self._authorized = {way["key"]: way["value"].strip() for way in ways if way["in"] == "header" and way["value"]}
             self._authorized_until = time.monotonic() + _AUTHORIZED_FOR
         return self._authorized
+
+
+def _target(path: str, query: Mapping[str, str] | None) -> str:
+    return f"{path}?{urlencode(query)}" if query else path
 
 
 def _accept(part: Part, lists: bool = False) -> str:
@@ -153,7 +157,10 @@ def from_kubeconfig(path: str | None = None, context: str | None = None, address
     except OSError as error:
         raise NoServer(f"{error.filename}: {error.strerror}") from None
     configuration.host = address or configuration.host
-    return Client(configuration, called)
+    try:
+        return Client(configuration, called)
+    except ValueError as error:
+        raise NoServer(str(error)) from None
 
 
 def _around(configuration: Any) -> None:

@@ -62,7 +62,13 @@ class Wire:
         """A client of this server."""
         listening = await asyncio.start_server(self._serve, "127.0.0.1", 0)
         host, port = listening.sockets[0].getsockname()
-        configuration = {"host": f"http://{host}:{port}", "ssl_ca_cert": None, "verify_ssl": False, "cert_file": None}
+        configuration = {
+            "host": f"http://{host}:{port}",
+            "ssl_ca_cert": None,
+            "verify_ssl": False,
+            "cert_file": None,
+            "tls_server_name": None,
+        }
         self._listening = listening
         return Client(SimpleNamespace(**configuration, auth_settings=dict))
 

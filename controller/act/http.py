@@ -1,0 +1,260 @@
+"""HTTP/1.1 to one server: connections that are kept, answers whole or as they come. llhttp (`httptools`) reads what is received.
+
+A request by aiohttp takes half as much CPU again (docs/adr/0006).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import Any, NamedTuple, cast
+from urllib.parse import urlsplit
+
+import httptools
+
+_KEPT = 15
+"""Seconds that an idle connection is kept. What stands between may forget one that is silent for longer, and not tell."""
+_GATHERED = 0.03
+"""Seconds from one reading of a stream to the next. To read a hundred events at once takes little longer than to read one."""
+
+
+class Lost(Exception):
+    """No connection could be had, or it ended before the answer did, or what came is no HTTP, or nothing came for too long."""
+
+
+class Response(NamedTuple):
+    """An answer as a whole."""
+
+    status: int
+    headers: Mapping[str, str]
+    """By their names in lower case."""
+    body: bytes
+
+
+class Origin:
+    """One server, as one URL, whose path stands before every target."""
+
+    def __init__(self, url: str, tls: ssl.SSLContext, server_name: str | None = None) -> None:
+        """:param server_name: whom the server's certificate is for, if that is not the URL's host.
+
+        :raises ValueError: it is no http or https URL.
+        """
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError(f"no http or https URL of a server: {url}")
+        secure = parts.scheme == "https"
+        self._name, self._port = parts.hostname, parts.port or (443 if secure else 80)
+        self._tls = tls if secure else None
+        self._server_name = (server_name or parts.hostname) if secure else None
+        self._prefix = parts.path.rstrip("/")
+        self._host = parts.netloc.rpartition("@")[2]
+        self._idle: deque[_Connection] = deque()
+        """The one that was used last is the last."""
+
+    def close(self) -> None:
+        """End the connections that nobody uses."""
+        while self._idle:
+            self._idle.pop().close()
+
+    async def request(self, method: str, target: str, headers: Mapping[str, str], body: bytes | None, timeout: float) -> Response:
+        """Raises Lost, also when the answer is not there after so many seconds."""
+        connection = self._kept() or await self._connect(timeout)
+        try:
+            connection.send(self._head(method, target, headers, body), body)
+            body = await connection.whole(timeout)
+            return Response(connection.status, connection.headers, body)
+        finally:
+            self._keep(connection)
+
+    @asynccontextmanager
+    async def stream(self, target: str, headers: Mapping[str, str], timeout: float) -> AsyncIterator[Stream]:
+        """The answer to a GET, while it comes. Raises Lost, also when it has not begun after so many seconds."""
+        connection = await self._connect(timeout)
+        try:
+            connection.send(self._head("GET", target, headers, None), None)
+            await connection.begun(timeout)
+            yield Stream(connection)
+        finally:
+            connection.close()
+
+    def _head(self, method: str, target: str, headers: Mapping[str, str], body: bytes | None) -> bytes:
+        lines = [f"{method} {self._prefix}{target} HTTP/1.1", f"Host: {self._host}", *(f"{name}: {headers[name]}" for name in headers)]
+        if body is not None:
+            lines.append(f"Content-Length: {len(body)}")
+        return "\r\n".join([*lines, "", ""]).encode()
+
+    async def _connect(self, timeout: float) -> _Connection:
+        loop = asyncio.get_running_loop()
+        new = loop.create_connection(lambda: _Connection(loop), self._name, self._port, ssl=self._tls, server_hostname=self._server_name)
+        try:
+            return (await asyncio.wait_for(new, timeout))[1]
+        except TimeoutError:
+            raise Lost(f"no connection in {timeout:g} s") from None
+        except OSError as error:  # All that TLS can complain of is one.
+            raise Lost(str(error)) from error
+
+    def _kept(self) -> _Connection | None:
+        while self._idle:
+            connection = self._idle.pop()
+            if connection.reusable and connection.idle < _KEPT:
+                return connection
+            connection.close()
+        return None
+
+    def _keep(self, connection: _Connection) -> None:
+        """For the next request, if the answer was read to its end."""
+        if not connection.reusable:
+            connection.close()
+            return
+        self._idle.append(connection)
+        while self._idle[0].idle > _KEPT:
+            self._idle.popleft().close()
+
+
+class Stream:
+    """An answer that comes bit by bit."""
+
+    def __init__(self, connection: _Connection) -> None:
+        self.status = connection.status
+        self._connection = connection
+        connection.read_no_further()
+        self._again = 0.0
+        """When there may be read again, by the clock of the loop."""
+
+    async def read(self, timeout: float) -> bytes:
+        """What has come since; empty at the end. Raises Lost, also when nothing comes for so many seconds."""
+        loop = asyncio.get_running_loop()
+        await asyncio.sleep(self._again - loop.time())
+        self._connection.listen(True)
+        body = await self._connection.some(timeout)
+        # What comes shortly after stays where the kernel has it, and wakes nobody.
+        self._connection.listen(False)
+        self._again = loop.time() + _GATHERED
+        return body
+
+
+class _Connection(asyncio.Protocol):
+    """One request after the other, and what is read of the answer to the last."""
+
+    status: int
+    headers: dict[str, str]
+    _transport: asyncio.Transport
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._parser = httptools.HttpResponseParser(self)
+        self._begun = False
+        self._complete = True
+        self._completed_at = 0.0
+        self._stays = True
+        """Whether the server will take another request."""
+        self._body: list[bytes] = []
+        self._lost: Lost | None = None
+        self._waiting: asyncio.Future[None] | None = None
+
+    @property
+    def reusable(self) -> bool:
+        return self._complete and self._stays and self._lost is None
+
+    @property
+    def idle(self) -> float:
+        """Seconds since the last answer was complete."""
+        return self._loop.time() - self._completed_at
+
+    def send(self, head: bytes, body: bytes | None) -> None:
+        self._begun = self._complete = False
+        self._transport.write(head + body if body else head)
+
+    async def begun(self, timeout: float) -> None:
+        """Until status and headers are there. Raises Lost, as those below."""
+        await self._until(lambda: self._begun, timeout)
+
+    async def some(self, timeout: float) -> bytes:
+        """What has come of the body, and nothing only at its end."""
+        await self._until(lambda: bool(self._body) or self._complete, timeout)
+        return self._taken()
+
+    async def whole(self, timeout: float) -> bytes:
+        """The body to its end."""
+        await self._until(lambda: self._complete, timeout)
+        return self._taken()
+
+    def read_no_further(self) -> None:
+        """Leave what comes while nobody listens where it is. Else TLS takes the next 256 KiB in, piece by piece."""
+        if self._transport.get_extra_info("ssl_object"):
+            cast(Any, self._transport).set_read_buffer_limits(high=1, low=0)
+
+    def listen(self, on: bool) -> None:
+        """Whether what comes is taken in."""
+        if not self._transport.is_closing():
+            self._transport.resume_reading() if on else self._transport.pause_reading()
+
+    def close(self) -> None:
+        # An answer that is still coming is not waited for.
+        self._transport.close() if self._complete else self._transport.abort()
+
+    def _taken(self) -> bytes:
+        body = b"".join(self._body)
+        self._body.clear()
+        return body
+
+    async def _until(self, reached: Callable[[], bool], timeout: float) -> None:
+        # A connection whose answer does not come is of no more use: to end it is simpler, and cheaper, than `asyncio.timeout`.
+        timer = self._loop.call_later(timeout, self._end, f"nothing came for {timeout:g} s")
+        try:
+            while not reached():
+                if self._lost:
+                    raise self._lost
+                self._waiting = self._loop.create_future()
+                await self._waiting
+        finally:
+            timer.cancel()
+
+    def _wake(self) -> None:
+        if self._waiting and not self._waiting.done():
+            self._waiting.set_result(None)
+
+    def _end(self, why: str) -> None:
+        self._lost = self._lost or Lost(why)
+        self._transport.abort()
+        self._wake()
+
+    # What asyncio calls.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)  # uvloop's are none by inheritance.
+
+    def data_received(self, data: bytes) -> None:
+        try:
+            self._parser.feed_data(data)
+        except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
+            self._end(f"no HTTP: {error}")
+        self._wake()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._end(str(exc or "the server has closed the connection"))
+
+    # What the parser calls.
+
+    def on_message_begin(self) -> None:
+        if self._complete:
+            raise ValueError("an answer that nobody has asked for")
+        self.headers = {}
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self.headers[name.decode("latin-1").lower()] = value.decode("latin-1")
+
+    def on_headers_complete(self) -> None:
+        self.status = self._parser.get_status_code()
+        self._begun = self.status >= 200  # Others announce the answer.
+
+    def on_body(self, body: bytes) -> None:
+        self._body.append(body)
+
+    def on_message_complete(self) -> None:
+        if self._begun:
+            self._complete, self._stays = True, self._parser.should_keep_alive()
+            self._completed_at = self._loop.time()

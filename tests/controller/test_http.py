@@ -1,0 +1,331 @@
+"""Requests over connections of our own: whatever a server sends, it is the answer that it is, or none."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import ssl
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+import uvloop
+
+from fcontroller.act.client import NoServer, from_kubeconfig
+from fcontroller.act.http import Lost, Origin, Response
+from tests.cluster import Cluster
+from tests.safety.virtual_time import VirtualLoop
+
+LOOPS: tuple[Callable[[], asyncio.AbstractEventLoop], ...] = (asyncio.SelectorEventLoop, uvloop.new_event_loop)
+LENGTH = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 13\r\n\r\n{'a': 'bcde'}"
+CHUNKS = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{'a':\r\n8\r\n 'bcde'}\r\n0\r\n\r\n"
+ANNOUNCED = b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" + LENGTH
+BODY = b"{'a': 'bcde'}"
+
+
+class Server:
+    """Answers each request with the next of its answers, which are bytes or what is done with the connection."""
+
+    def __init__(self, *answers: bytes | Callable[[asyncio.StreamWriter], Coroutine[Any, Any, None]]) -> None:
+        self.answers = list(answers)
+        self.asked: list[bytes] = []
+        self.connections: list[asyncio.StreamWriter] = []
+
+    @asynccontextmanager
+    async def origin(self, path: str = "") -> AsyncIterator[Origin]:
+        """The server, listening."""
+        listening = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        origin = Origin(f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}{path}", ssl.create_default_context())
+        try:
+            yield origin
+        finally:
+            origin.close()
+            listening.close()
+            for connection in self.connections:
+                connection.close()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections.append(writer)
+        try:
+            while True:
+                head = await reader.readuntil(b"\r\n\r\n")
+                length = next((int(line.split(b":")[1]) for line in head.split(b"\r\n") if line.startswith(b"Content-Length")), 0)
+                self.asked.append(head + await reader.readexactly(length))
+                answer = self.answers.pop(0)
+                if isinstance(answer, bytes):
+                    writer.write(answer)
+                else:
+                    await answer(writer)
+        except (asyncio.IncompleteReadError, asyncio.CancelledError, ConnectionError):
+            writer.close()
+
+
+async def closes(writer: asyncio.StreamWriter) -> None:
+    writer.close()
+
+
+async def says_nothing(_: asyncio.StreamWriter) -> None:
+    await asyncio.sleep(1_000)
+
+
+async def get(origin: Origin) -> Response:
+    return await origin.request("GET", "/a", {"Accept": "application/json"}, None, 60)
+
+
+def run(loop: Callable[[], asyncio.AbstractEventLoop], test: Coroutine[Any, Any, None]) -> None:
+    with asyncio.Runner(loop_factory=loop) as runner:
+        runner.run(test)
+
+
+def in_virtual_time(test: Callable[[VirtualLoop], Coroutine[Any, Any, None]]) -> None:
+    loop = VirtualLoop()
+    try:
+        loop.run_until_complete(test(loop))
+    finally:
+        loop.shut()
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+@pytest.mark.parametrize("answer", [LENGTH, CHUNKS, ANNOUNCED])
+def test_an_answer_is_the_same_however_it_is_cut(loop: Callable[[], asyncio.AbstractEventLoop], answer: bytes) -> None:
+    async def test() -> None:
+        def cut(at: int) -> Callable[[asyncio.StreamWriter], Coroutine[Any, Any, None]]:
+            async def send(writer: asyncio.StreamWriter) -> None:
+                writer.write(answer[:at])
+                await asyncio.sleep(0.001)
+                writer.write(answer[at:])
+
+            return send
+
+        server = Server(*map(cut, range(1, len(answer))))
+        async with server.origin() as origin:
+            for _ in range(1, len(answer)):
+                found = await get(origin)
+                assert (found.status, found.headers["content-type"], found.body) == (200, "application/json", BODY)
+            assert len(server.connections) == 1
+
+    run(loop, test())
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_a_request_is_sent_as_it_was_asked_for(loop: Callable[[], asyncio.AbstractEventLoop]) -> None:
+    large = bytes(range(256)) * 20_000
+
+    async def test() -> None:
+        server = Server(LENGTH, LENGTH, LENGTH)
+        async with server.origin("/clusters/a/") as origin:
+            await get(origin)
+            await origin.request("PUT", "/b?c=d", {}, large, 60)
+            await origin.request("DELETE", "/b", {}, b"", 60)
+        port = server.asked[0].split(b"127.0.0.1:")[1].split(b"\r\n")[0].decode()
+        host = f"Host: 127.0.0.1:{port}\r\n"
+        assert server.asked == [
+            f"GET /clusters/a/a HTTP/1.1\r\n{host}Accept: application/json\r\n\r\n".encode(),
+            f"PUT /clusters/a/b?c=d HTTP/1.1\r\n{host}Content-Length: {len(large)}\r\n\r\n".encode() + large,
+            f"DELETE /clusters/a/b HTTP/1.1\r\n{host}Content-Length: 0\r\n\r\n".encode(),
+        ]
+
+    run(loop, test())
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"SSH-2.0-OpenSSH_9.6\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 13\r\nContent-Length: 12\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nno length\r\n",
+        b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: upgrade\r\n\r\nabc",
+        closes,
+    ],
+)
+def test_what_is_no_answer_is_none(loop: Callable[[], asyncio.AbstractEventLoop], answer: Any) -> None:
+    async def test() -> None:
+        server = Server(answer, LENGTH)
+        async with server.origin() as origin:
+            with pytest.raises(Lost):
+                await get(origin)
+            assert (await get(origin)).body == BODY
+            assert len(server.connections) == 2
+
+    run(loop, test())
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+@pytest.mark.parametrize("answer", [LENGTH, CHUNKS])
+def test_half_an_answer_is_none(loop: Callable[[], asyncio.AbstractEventLoop], answer: bytes) -> None:
+    async def test() -> None:
+        def half(end: int) -> Callable[[asyncio.StreamWriter], Coroutine[Any, Any, None]]:
+            async def send(writer: asyncio.StreamWriter) -> None:
+                writer.write(answer[:end])
+                writer.close()
+
+            return send
+
+        async with Server(*map(half, range(len(answer)))).origin() as origin:
+            for _ in range(len(answer)):
+                with pytest.raises(Lost):
+                    await get(origin)
+
+    run(loop, test())
+
+
+@pytest.mark.parametrize(
+    "last", [LENGTH.replace(b"OK\r\n", b"OK\r\nConnection: close\r\n"), LENGTH.replace(b"1.1", b"1.0"), LENGTH + b"HTTP/1.1 408 Late\r\n"]
+)
+@pytest.mark.parametrize("loop", LOOPS)
+def test_a_connection_that_the_server_gives_up_is_used_no_more(loop: Callable[[], asyncio.AbstractEventLoop], last: bytes) -> None:
+    async def test() -> None:
+        server = Server(LENGTH, last, LENGTH)
+        async with server.origin() as origin:
+            for _ in range(3):
+                assert (await get(origin)).body == BODY
+                await asyncio.sleep(0.001)
+            assert len(server.connections) == 2
+
+    run(loop, test())
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_a_connection_that_ended_while_idle_is_used_no_more(loop: Callable[[], asyncio.AbstractEventLoop]) -> None:
+    async def test() -> None:
+        server = Server(LENGTH, LENGTH)
+        async with server.origin() as origin:
+            await get(origin)
+            server.connections[0].close()
+            await asyncio.sleep(0.01)
+            assert (await get(origin)).body == BODY
+
+    run(loop, test())
+
+
+def test_many_at_once_have_a_connection_each_and_idle_ones_are_closed_in_time() -> None:
+    async def test(loop: VirtualLoop) -> None:
+        server = Server(*[LENGTH] * 20)
+        async with server.origin() as origin:
+            await asyncio.gather(*(get(origin) for _ in range(10)))
+            assert len(server.connections) == 10
+            for _ in range(4):
+                await asyncio.sleep(10)
+                await get(origin)
+            # One was used all the time; the others are gone without being asked for.
+            assert [connection.transport.is_closing() for connection in server.connections].count(False) == 1
+            await asyncio.sleep(20)
+            await get(origin)
+            assert len(server.connections) == 11
+
+    in_virtual_time(test)
+
+
+def test_an_answer_that_does_not_come_is_not_waited_for() -> None:
+    async def test(loop: VirtualLoop) -> None:
+        async def drips(writer: asyncio.StreamWriter) -> None:
+            for byte in LENGTH:
+                writer.write(bytes([byte]))
+                await asyncio.sleep(1)
+
+        async with Server(says_nothing, drips, LENGTH).origin() as origin:
+            for number in (1, 2):
+                with pytest.raises(Lost, match="nothing came for 60 s"):
+                    await get(origin)
+                assert loop.passed == pytest.approx(60 * number)
+            assert (await get(origin)).body == BODY
+
+    in_virtual_time(test)
+
+
+def test_a_request_that_is_given_up_takes_its_connection_along() -> None:
+    async def test(loop: VirtualLoop) -> None:
+        server = Server(says_nothing, LENGTH)
+        async with server.origin() as origin:
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(get(origin), 1)
+            assert (await get(origin)).body == BODY
+            assert len(server.connections) == 2
+
+    in_virtual_time(test)
+
+
+def test_what_comes_in_quick_succession_is_read_together_and_what_comes_alone_at_once() -> None:
+    async def test(loop: VirtualLoop) -> None:
+        async def events(writer: asyncio.StreamWriter) -> None:
+            writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+            await asyncio.sleep(1)
+            for number in range(300):
+                writer.write(b"4\r\n%03d\n\r\n" % number)
+                await asyncio.sleep(0.001)
+            await asyncio.sleep(5)
+            writer.write(b"5\r\nlast\n\r\n0\r\n\r\n")
+
+        read: list[tuple[float, bytes]] = []
+        async with Server(events).origin() as origin, origin.stream("/a", {}, 60) as stream:
+            while body := await stream.read(70):
+                read.append((loop.passed, body))
+        assert b"".join(body for _, body in read) == b"".join(b"%03d\n" % number for number in range(300)) + b"last\n"
+        assert read[0][0] == pytest.approx(1)
+        assert read[-1][0] == pytest.approx(6.3)
+        assert (read[0][1], read[-1][1]) == (b"000\n", b"last\n")
+        assert 10 <= len(read) <= 13
+
+    in_virtual_time(test)
+
+
+def test_a_stream_that_falls_silent_is_lost() -> None:
+    async def test(loop: VirtualLoop) -> None:
+        async def begins(writer: asyncio.StreamWriter) -> None:
+            writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nabc\n\r\n")
+            await asyncio.sleep(1_000)
+
+        async with Server(begins).origin() as origin:
+            async with origin.stream("/a", {}, 60) as stream:
+                assert await stream.read(70) == b"abc\n"
+                with pytest.raises(Lost, match="nothing came for 70 s"):
+                    await stream.read(70)
+            assert loop.passed == pytest.approx(70.03)
+
+    in_virtual_time(test)
+
+
+@pytest.mark.parametrize("url", ["", "127.0.0.1:6443", "ftp://a", "https://", "http://a:port"])
+def test_what_is_no_address_of_a_server_is_refused(url: str) -> None:
+    with pytest.raises(ValueError, match=r"URL|[Pp]ort"):
+        Origin(url, ssl.create_default_context())
+
+
+@pytest.mark.parametrize("url", ["127.0.0.1:6443", "ftp://a"])
+def test_a_kubeconfig_with_no_address_of_a_server_is_refused(cluster: Cluster, url: str) -> None:
+    with pytest.raises(NoServer, match="URL"):
+        from_kubeconfig(str(cluster.kubeconfig), address=url)
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_a_certificate_is_looked_at(cluster: Cluster, loop: Callable[[], asyncio.AbstractEventLoop]) -> None:
+    certificate, port = cluster.folder / "certificates" / "apiserver.crt", json.loads((cluster.folder / "cluster.json").read_text())["port"]
+    known, unknown = ssl.create_default_context(cafile=str(certificate)), ssl.create_default_context()
+
+    async def status(tls: ssl.SSLContext, name: str | None = None) -> int:
+        origin = Origin(f"https://127.0.0.1:{port}", tls, name)
+        try:
+            return (await origin.request("GET", "/version", {}, None, 60)).status
+        finally:
+            origin.close()
+
+    async def test() -> None:
+        assert await status(known) in (200, 401, 403)
+        assert await status(known, "kubernetes.default.svc") in (200, 401, 403)
+        for tls, name in ((unknown, None), (known, "another.example.com")):
+            with pytest.raises(Lost, match=r"(?i)certificate"):
+                await status(tls, name)
+
+    run(loop, test())
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_nobody_there_is_no_answer(loop: Callable[[], asyncio.AbstractEventLoop]) -> None:
+    async def test() -> None:
+        for url in ("http://127.0.0.1:1", "https://127.0.0.1:1", "http://nobody.invalid"):
+            with pytest.raises(Lost):
+                await get(Origin(url, ssl.create_default_context()))
+
+    run(loop, test())
