@@ -93,7 +93,7 @@ class Origin:
             return (await asyncio.wait_for(new, timeout))[1]
         except TimeoutError:
             raise Lost(f"no connection in {timeout:g} s") from None
-        except OSError as error:  # All that TLS can complain of is one.
+        except (OSError, UnicodeError) as error:  # All that TLS can complain of is an OSError.
             raise Lost(str(error)) from error
 
     def _kept(self) -> _Connection | None:

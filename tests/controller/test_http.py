@@ -13,7 +13,7 @@ import pytest
 import uvloop
 
 from fcontroller.act.client import NoServer, from_kubeconfig
-from fcontroller.act.http import Lost, Origin, Response
+from fcontroller.act.http import Lost, Origin, Response, Stream
 from tests.cluster import Cluster
 from tests.safety.virtual_time import VirtualLoop
 
@@ -271,6 +271,31 @@ def test_what_comes_in_quick_succession_is_read_together_and_what_comes_alone_at
     in_virtual_time(test)
 
 
+@pytest.mark.parametrize("loop", LOOPS)
+def test_a_stream_is_read_to_its_end(loop: Callable[[], asyncio.AbstractEventLoop]) -> None:
+    events = [b"%05d" % number * 1_000 + b"\n" for number in range(500)]
+
+    async def test() -> None:
+        async def send(writer: asyncio.StreamWriter) -> None:
+            writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+            for event in events:
+                writer.write(b"%x\r\n%s\r\n" % (len(event), event))
+                await writer.drain()
+            writer.write(b"0\r\n\r\n")
+
+        async with Server(send).origin() as origin, origin.stream("/a", {}, 60) as stream:
+            read = [body async for body in _all(stream)]
+        assert b"".join(read) == b"".join(events)
+        assert stream.status == 200
+
+    run(loop, test())
+
+
+async def _all(stream: Stream) -> AsyncIterator[bytes]:
+    while body := await stream.read(10):
+        yield body
+
+
 def test_a_stream_that_falls_silent_is_lost() -> None:
     async def test(loop: VirtualLoop) -> None:
         async def begins(writer: asyncio.StreamWriter) -> None:
@@ -324,7 +349,7 @@ def test_a_certificate_is_looked_at(cluster: Cluster, loop: Callable[[], asyncio
 @pytest.mark.parametrize("loop", LOOPS)
 def test_nobody_there_is_no_answer(loop: Callable[[], asyncio.AbstractEventLoop]) -> None:
     async def test() -> None:
-        for url in ("http://127.0.0.1:1", "https://127.0.0.1:1", "http://nobody.invalid"):
+        for url in ("http://127.0.0.1:1", "https://127.0.0.1:1", "http://nobody.invalid", "http://no..body"):
             with pytest.raises(Lost):
                 await get(Origin(url, ssl.create_default_context()))
 
