@@ -58,8 +58,7 @@ class Client(Api):
         self._slots = asyncio.Semaphore(CONNECTIONS)
 
     async def close(self) -> None:
-        self._origin.close()
-        await asyncio.sleep(0)  # Only then are they.
+        await self._origin.close()
 
     async def request(
         self, method: str, path: str, body: Body | None = None, query: Mapping[str, str] | None = None, part: Part = Part.WHOLE

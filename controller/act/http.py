@@ -53,11 +53,11 @@ class Origin:
         self._host = parts.netloc.rpartition("@")[2]
         self._idle: deque[_Connection] = deque()
         """The one that was used last is the last."""
+        self._open: set[_Connection] = set()
 
-    def close(self) -> None:
-        """End the connections that nobody uses."""
-        while self._idle:
-            self._idle.pop().close()
+    async def close(self) -> None:
+        """End all connections."""
+        await asyncio.gather(*(connection.end() for connection in self._open))
 
     async def request(self, method: str, target: str, headers: Mapping[str, str], body: bytes | None, timeout: float) -> Response:
         """Raises Lost, also when the answer is not there after so many seconds."""
@@ -88,7 +88,9 @@ class Origin:
 
     async def _connect(self, timeout: float) -> _Connection:
         loop = asyncio.get_running_loop()
-        new = loop.create_connection(lambda: _Connection(loop), self._name, self._port, ssl=self._tls, server_hostname=self._server_name)
+        new = loop.create_connection(
+            lambda: _Connection(loop, self._open), self._name, self._port, ssl=self._tls, server_hostname=self._server_name
+        )
         try:
             return (await asyncio.wait_for(new, timeout))[1]
         except TimeoutError:
@@ -143,8 +145,10 @@ class _Connection(asyncio.Protocol):
     headers: dict[str, str]
     _transport: asyncio.Transport
 
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._loop = loop
+    def __init__(self, loop: asyncio.AbstractEventLoop, among: set[_Connection]) -> None:
+        """:param among: those that are open: it is one of them as long as it is."""
+        self._loop, self._among = loop, among
+        self._gone = loop.create_future()
         self._parser = httptools.HttpResponseParser(self)
         self._begun = False
         self._complete = True
@@ -196,6 +200,11 @@ class _Connection(asyncio.Protocol):
         # An answer that is still coming is not waited for.
         self._transport.close() if self._complete else self._transport.abort()
 
+    async def end(self) -> None:
+        """Close it, whatever is under way, and wait until it is closed."""
+        self._transport.abort()
+        await self._gone
+
     def _taken(self) -> bytes:
         body = b"".join(self._body)
         self._body.clear()
@@ -226,6 +235,7 @@ class _Connection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)  # uvloop's are none by inheritance.
+        self._among.add(self)
 
     def data_received(self, data: bytes) -> None:
         try:
@@ -236,6 +246,8 @@ class _Connection(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._end(str(exc or "the server has closed the connection"))
+        self._among.discard(self)
+        self._gone.set_result(None)
 
     # What the parser calls.
 

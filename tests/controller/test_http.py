@@ -40,7 +40,7 @@ class Server:
         try:
             yield origin
         finally:
-            origin.close()
+            await origin.close()
             listening.close()
             for connection in self.connections:
                 connection.close()
@@ -334,7 +334,7 @@ def test_a_certificate_is_looked_at(cluster: Cluster, loop: Callable[[], asyncio
         try:
             return (await origin.request("GET", "/version", {}, None, 60)).status
         finally:
-            origin.close()
+            await origin.close()
 
     async def test() -> None:
         assert await status(known) in (200, 401, 403)
