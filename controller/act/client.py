@@ -86,7 +86,7 @@ class Client(Api):
             code, about, text = await self._origin.request(method, _target(path, query), headers, data, _REQUEST_TIMEOUT)
             if code == 401:
                 self._authorized_until = 0.0
-            body = decode.answer(text, part if code == 200 else Part.WHOLE)
+            body = decode.answer(text, part, listed=method == "GET") if code < 300 else decode.refusal(text)
             return Answer(code, body), _seconds(about.get("retry-after"))
         except (Lost, Unreadable) as error:
             raise Unreachable(f"{method} {path}: {error}") from error
@@ -106,7 +106,7 @@ class Client(Api):
                         for line in lines:
                             yield decode.event(line, part)
                 if stream.status != 200:
-                    yield {"type": "ERROR", "object": decode.answer(rest, Part.WHOLE)}
+                    yield {"type": "ERROR", "object": decode.refusal(rest)}
         except (Lost, Unreadable) as error:
             raise Unreachable(f"watch {path}: {error}") from error
 

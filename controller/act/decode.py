@@ -14,7 +14,7 @@ class _Owner(TypedDict, total=False):
     uid: str
 
 
-class _Metadata(TypedDict, total=False):
+class _PodMetadata(TypedDict, total=False):
     creationTimestamp: str | None
     deletionGracePeriodSeconds: int
     deletionTimestamp: str
@@ -36,7 +36,7 @@ class _Pod(TypedDict, total=False):
 
     code: int
     message: str
-    metadata: _Metadata
+    metadata: _PodMetadata
     spec: _Spec
     status: Any
 
@@ -44,6 +44,28 @@ class _Pod(TypedDict, total=False):
 class _Event(TypedDict):
     type: str
     object: _Pod
+
+
+class _Metadata(TypedDict, total=False):
+    """All but who has written which field, which is the most of it."""
+
+    annotations: dict[str, str]
+    creationTimestamp: str | None
+    deletionGracePeriodSeconds: int
+    deletionTimestamp: str
+    finalizers: list[str]
+    generateName: str
+    generation: int
+    labels: dict[str, str]
+    name: str
+    namespace: str
+    ownerReferences: list[Any]
+    resourceVersion: str
+    uid: str
+
+
+class _Object(TypedDict, total=False):
+    metadata: _Metadata
 
 
 class _List(TypedDict):
@@ -54,6 +76,7 @@ class _List(TypedDict):
 _WHOLE: msgspec.json.Decoder[Json] = msgspec.json.Decoder(dict[str, Any])
 _EVENT: msgspec.json.Decoder[Any] = msgspec.json.Decoder(_Event)
 _LIST: msgspec.json.Decoder[Any] = msgspec.json.Decoder(_List)
+_OBJECT: msgspec.json.Decoder[Any] = msgspec.json.Decoder(_Object)
 
 
 class Unreadable(Exception):
@@ -65,9 +88,15 @@ def event(text: bytes, part: Part) -> Json:
     return _decode(_EVENT if part is Part.POD else _WHOLE, text)
 
 
-def answer(text: bytes, part: Part) -> Json:
-    """The body of an answer that is no refusal; with `Part.POD` a list."""
-    return _decode(_LIST if part is Part.POD else _WHOLE, text)
+def answer(text: bytes, part: Part, listed: bool) -> Json:
+    """The body of an answer that is no refusal: a list, or an object."""
+    decoders = {Part.POD: _LIST} if listed else {Part.METADATA: _OBJECT}
+    return _decode(decoders.get(part, _WHOLE), text)
+
+
+def refusal(text: bytes) -> Json:
+    """A Status."""
+    return _decode(_WHOLE, text)
 
 
 def _decode(decoder: msgspec.json.Decoder[Json], text: bytes) -> Json:
