@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 import httptools
 
-_KEPT = 15
+_KEPT = 30
 """Seconds that an idle connection is kept. What stands between may forget one that is silent for longer, and not tell."""
 _GATHERED = 0.03
 """Seconds from one reading of a stream to the next. To read a hundred events at once takes little longer than to read one."""
