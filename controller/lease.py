@@ -34,15 +34,19 @@ class Lease:
         duration: float = 15,
         clock: Callable[[], float] = time.monotonic,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        failed: Callable[[str], object] = lambda _: None,
     ) -> None:
-        """:param duration: seconds that a renewal lasts. :param clock: seconds, which go on while the process is stopped."""
+        """:param duration: seconds that a renewal lasts. :param clock: seconds, which go on while the process is stopped.
+
+        :param failed: is told why the lease could not be read or written.
+        """
         self._api = api
         self._collection = f"{_LEASES}/{namespace}/leases"
         self._name, self._identity = name, identity
         self._duration = duration
         self._margin = duration / 3
         """Seconds before the end from which on the leader no longer acts: longer than a write that is under way may take to arrive."""
-        self._clock, self._now = clock, now
+        self._clock, self._now, self._failed = clock, now, failed
         self._until = float("-inf")
         self._seen: tuple[str, float] = ("", float("-inf"))
         """The version of somebody else's lease, and when it was first seen."""
@@ -87,7 +91,11 @@ class Lease:
                 self._answered = self._clock()
                 free = found is None or self._is_free(found)
                 taken = free and await (self._create() if found is None else self._write(found, self._spec(found["spec"])))
-        except (Unreachable, TimeoutError):
+        except Unreachable as error:
+            self._failed(str(error))
+            return False
+        except TimeoutError:
+            self._failed(f"{self._collection}/{self._name}: no answer in {self._duration - self._margin:g} s")
             return False
         if taken:
             self._until = began + self._duration - self._margin
@@ -122,13 +130,18 @@ class Lease:
 
     async def _create(self) -> bool:
         head = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": self._name}}
-        answer = await self._api.request("POST", self._collection, {**head, "spec": self._spec({"leaseTransitions": -1})})
-        return answer.ok
+        return _is_written(await self._api.request("POST", self._collection, {**head, "spec": self._spec({"leaseTransitions": -1})}))
 
     async def _write(self, found: Json, spec: Json) -> bool:
         # With the resourceVersion that was read: of two that take it at once only one can.
-        answer = await self._api.request("PUT", f"{self._collection}/{self._name}", {**found, "spec": spec})
-        return answer.ok
+        return _is_written(await self._api.request("PUT", f"{self._collection}/{self._name}", {**found, "spec": spec}))
+
+
+def _is_written(answer: Answer) -> bool:
+    """Whether nobody was faster. Raises Unreachable."""
+    if not answer.ok and answer.code != 409:
+        raise Unreachable(answer.message)
+    return answer.ok
 
 
 class Fenced(Api):

@@ -22,8 +22,9 @@ Name = tuple[str, str]
 class Controller:
     """Runs all Frameworks of one namespace, or of all."""
 
-    def __init__(self, outside: Outside, namespace: str = "") -> None:
-        self.outside, self.namespace = outside, namespace
+    def __init__(self, outside: Outside, namespace: str = "", failed: Callable[[str], object] = lambda _: None) -> None:
+        """:param failed: is told why something could not be listed or watched."""
+        self.outside, self.namespace, self._failed = outside, namespace, failed
         self.runners: dict[Name, Runner] = {}
         self._config_maps: dict[Name, Json] = {}
         """By the Framework's name."""
@@ -35,13 +36,14 @@ class Controller:
             self._follow("configmaps", namespace, self._all_config_maps, self._config_map, Part.METADATA),
         ]
         self._of_services = self._follow("services", namespace, self._all_services, self._service, Part.WHOLE)
-        self._frameworks = Follower(outside.api, collection("frameworks", namespace), self._all_frameworks, self._framework)
+        self._frameworks = Follower(outside.api, collection("frameworks", namespace), self._all_frameworks, self._framework, failed=failed)
 
     def _follow(
         self, kind: str, namespace: str, replaced: Callable[[list[Json]], None], changed: Callable[[str, Json], None], part: Part
     ) -> Follower:
         """Follow what Frameworks own."""
-        return Follower(self.outside.api, collection(kind, namespace), replaced, changed, selector=names.FRAMEWORK_NAME, part=part)
+        path, selector = collection(kind, namespace), names.FRAMEWORK_NAME
+        return Follower(self.outside.api, path, replaced, changed, selector=selector, part=part, failed=self._failed)
 
     @property
     def followers(self) -> tuple[Follower, ...]:

@@ -24,7 +24,7 @@ from fcontroller.decide.review import Rules
 from fcontroller.decide.sync import Settings
 from fcontroller.inspector import Inspector
 from fcontroller.lease import Fenced, Lease, LostLease
-from fcontroller.log import Log
+from fcontroller.log import Log, Rarely
 from fcontroller.main import Controller
 from fcontroller.metrics import Metrics
 from fcontroller.outside import Outside
@@ -47,7 +47,9 @@ class Process:
         self._api, self._given, self._config, self._log, self._metrics = api, given, given.config, log, metrics
         identity = f"{socket.gethostname()}_{os.getpid()}_{uuid.uuid4()}"
         config = self._config
-        lease = Lease(api, config.lease_namespace, config.lease_name, identity, duration=config.lease_seconds)
+        self._rarely = Rarely(time.time)
+        where = config.lease_namespace, config.lease_name
+        lease = Lease(api, *where, identity, duration=config.lease_seconds, failed=self._unreachable)
         self._lease = metrics.lease = None if config.dry_run else lease
         self._identity = identity
         self._controller: Controller | None = None
@@ -121,8 +123,13 @@ class Process:
         config = self._config
         rules = Rules(config.enforce_intent, config.require_digest)
         outside = Outside(api, _settings(self._given), time.time, random.randint, creation_failure, rules, report, config.dry_run)
-        self._controller = self._metrics.controller = Controller(outside, config.namespace)
+        self._controller = self._metrics.controller = Controller(outside, config.namespace, self._unreachable)
         return self._controller
+
+    def _unreachable(self, why: str) -> None:
+        """The lease, or what is to be followed, cannot be had."""
+        if self._rarely.may(why):
+            self._log.warning("the API server does not give what is needed", error=why)
 
     def _trouble(self) -> str:
         """Why the process should be begun anew, or the empty string."""

@@ -24,6 +24,8 @@ _SILENCE = 70
 _TRIES_WHEN_BUSY = 8
 _AUTHORIZED_FOR = 10
 """Seconds that a token is used before it is asked for again."""
+_SHOWN = 200
+"""Bytes of an answer that cannot be understood that are shown."""
 _AGENT = {"User-Agent": f"fcontroller/{__version__}"}
 """As audit logs know us."""
 _METADATA = "application/json;as=PartialObjectMetadata{};g=meta.k8s.io;v=v1,application/json"
@@ -81,14 +83,16 @@ class Client(Api):
     ) -> tuple[Answer, float]:
         """The answer, and how many seconds to wait if the server is too busy."""
         headers = {**_AGENT, **self._authorization(), **headers}
-        began, code = time.perf_counter(), 0
+        began, code, text = time.perf_counter(), 0, b""
         try:
             code, about, text = await self._origin.request(method, _target(path, query), headers, data, _REQUEST_TIMEOUT)
             if code == 401:
                 self._authorized_until = 0.0
             body = decode.answer(text, part, listed=method == "GET") if code < 300 else decode.refusal(text)
             return Answer(code, body), _seconds(about.get("retry-after"))
-        except (Lost, Unreadable) as error:
+        except Unreadable as error:  # Also a refusal: it need not be by the API server.
+            raise Unreachable(f"{method} {path}: {code}, and what follows is no object: {_beginning(text)}") from error
+        except Lost as error:
             raise Unreachable(f"{method} {path}: {error}") from error
         finally:
             self._called(method, path, code, time.perf_counter() - began)
@@ -125,6 +129,11 @@ def _target(path: str, query: Mapping[str, str] | None) -> str:
 
 def _accept(part: Part, lists: bool = False) -> str:
     return _METADATA.format("List" if lists else "") if part is Part.METADATA else "application/json"
+
+
+def _beginning(text: bytes) -> str:
+    line = " ".join(text[:_SHOWN].decode(errors="replace").split())
+    return f"{line} …" if len(text) > _SHOWN else line
 
 
 def _seconds(retry_after: str | None) -> float:

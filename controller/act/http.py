@@ -94,9 +94,9 @@ class Origin:
         try:
             return (await asyncio.wait_for(new, timeout))[1]
         except TimeoutError:
-            raise Lost(f"no connection in {timeout:g} s") from None
+            raise Lost(f"{self._host}: no connection in {timeout:g} s") from None
         except (OSError, UnicodeError) as error:  # All that TLS can complain of is an OSError.
-            raise Lost(str(error)) from error
+            raise Lost(f"{self._host}: {error}") from error
 
     def _kept(self) -> _Connection | None:
         while self._idle:

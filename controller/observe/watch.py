@@ -38,10 +38,12 @@ class Follower:
         selector: str = "",
         part: Part = Part.WHOLE,
         random: Callable[[], float] = lambda: 0.5,
+        failed: Callable[[str], object] = lambda _: None,
     ) -> None:
         """:param changed: the type of the event (ADDED, MODIFIED, DELETED) and the object.
 
         :param selector: a label selector. :param part: what is needed of the objects.
+        :param failed: is told why the collection could not be listed or watched.
         """
         self._api = api
         self.path = path
@@ -49,7 +51,7 @@ class Follower:
         self._changed = changed
         self._query = {"labelSelector": selector} if selector else {}
         self._part = part
-        self._random = random
+        self._random, self._failed = random, failed
         self.listed = asyncio.Event()
         """Set once the collection was seen as a whole."""
         self.version = 0
@@ -72,7 +74,8 @@ class Follower:
             except Expired:
                 version = ""
                 self.ends["expired"] += 1
-            except Unreachable:
+            except Unreachable as error:
+                self._failed(str(error))
                 # One that lived for long is no reason to wait for longer than after the first.
                 lived = asyncio.get_running_loop().time() - began
                 failures = failures + 1 if lived < _LONGEST_DELAY else 1
@@ -93,7 +96,7 @@ class Follower:
             if answer.code == 410:
                 raise Expired
             if not answer.ok:
-                raise Unreachable(answer.message)
+                raise Unreachable(f"{self.path}: {answer.message}")
             items += answer.body["items"] or ()  # An empty list of metadata is null.
             following = answer.body["metadata"].get("continue")
             if not following:
@@ -116,7 +119,7 @@ class Follower:
         async for event in self._api.watch(self.path, query, self._part):
             kind, value, newer = _read(event)
             if kind == "ERROR":
-                raise Expired if value.get("code") == 410 else Unreachable(str(value.get("message")))
+                raise Expired if value.get("code") == 410 else Unreachable(f"{self.path}: {value.get('message')}")
             if kind not in _KINDS or not newer.isdecimal():
                 raise Expired  # Whatever it means: the list says how things are.
             if int(newer) <= self.version:

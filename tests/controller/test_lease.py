@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 import pytest
 
-from fcontroller.api import Answer, Api, Body, Part, Unreachable
+from fcontroller.api import Answer, Api, Body, Json, Part, Unreachable
 from fcontroller.lease import Fenced, Lease, LostLease
+from fcontroller.memory_api.answers import failure
 from tests.controller.lab import in_memory, run
 
 PATH = "/api/v1/namespaces/default/configmaps"
@@ -45,6 +46,24 @@ class Cut(Api):
 
     def watch(self, path: str, query: Mapping[str, str], part: Part = Part.WHOLE) -> Any:
         return self.api.watch(path, query)
+
+
+class Refusing(Api):
+    """An API server that lets nobody write."""
+
+    def __init__(self, api: Api) -> None:
+        self.api = api
+
+    async def request(
+        self, method: str, path: str, body: Body | None = None, query: Mapping[str, str] | None = None, part: Part = Part.WHOLE
+    ) -> Answer:
+        if method == "GET":
+            return await self.api.request(method, path, body, query, part)
+        verb = {"POST": "create", "PUT": "update"}[method]
+        return Answer(403, failure(403, "Forbidden", f"you may not {verb} leases"))
+
+    def watch(self, path: str, query: Mapping[str, str], part: Part = Part.WHOLE) -> AsyncIterator[Json]:
+        return self.api.watch(path, query, part)
 
 
 async def tried(lease: Lease) -> bool:
@@ -90,6 +109,27 @@ def test_who_is_cut_off_stops_before_another_begins(answered: bool) -> None:
                 if lease.held:
                     led[name].append(clock.time)
         assert max(led["one"]) < 15 <= min(led["two"][1:])
+
+    run(work())
+
+
+def test_why_it_cannot_be_had_is_told() -> None:
+    async def work() -> None:
+        memory, told, clock = in_memory(), list[str](), Clock()
+        cut = Cut(memory)
+        lease = Lease(cut, "default", "x", "one", clock=clock, failed=told.append)
+        cut.before = True
+        assert not await tried(lease)
+        cut.before = False
+        refused = Lease(Refusing(memory), "default", "x", "one", clock=clock, failed=told.append)
+        assert not await tried(refused)
+        assert told == ["cut", "you may not create leases"]
+        assert await tried(lease)
+        assert not await tried(refused)
+        # That somebody else is faster, or leads, is nothing to tell.
+        other = Lease(memory, "default", "x", "two", clock=clock, failed=told.append)
+        assert not await tried(other)
+        assert told == ["cut", "you may not create leases", "you may not update leases"]
 
     run(work())
 

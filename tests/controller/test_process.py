@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -33,12 +34,15 @@ class Stub(BaseHTTPRequestHandler):
     given = threading.Event()
     over = threading.Event()
     lists = 200
+    frameworks: tuple[int, bytes] | None = None
 
     def do_GET(self) -> None:
         if "watch=1" in self.path or (self.given.is_set() and "/leases/" in self.path):
             self.over.wait(60)
         elif "/leases/" in self.path:
             self.answer(404, {"kind": "Status", "code": 404})
+        elif self.frameworks and "/frameworks" in self.path:
+            self.send(*self.frameworks)
         else:
             self.answer(self.lists, {"items": [], "metadata": {"resourceVersion": "1"}})
 
@@ -48,7 +52,9 @@ class Stub(BaseHTTPRequestHandler):
         self.answer(201, {})
 
     def answer(self, code: int, body: Any) -> None:
-        text = json.dumps(body).encode()
+        self.send(code, json.dumps(body).encode())
+
+    def send(self, code: int, text: bytes) -> None:
         self.send_response(code)
         self.send_header("Content-Length", str(len(text)))
         self.end_headers()
@@ -151,6 +157,33 @@ def test_one_that_waits_for_an_api_server_is_not_ready() -> None:
         assert controller.get("/readyz") == (503, "the API server does not answer about the lease\n")
         assert controller.get("/healthz") == (200, "ok\n")
         assert controller.metric("fcontroller_leader") == 0
+
+
+NOT_GIVEN = "the API server does not give what is needed"
+
+
+def test_it_says_why_it_waits() -> None:
+    for options in ([], ["--dry-run"]):
+        with running("--kube-api-server-address", "http://127.0.0.1:1", *options) as controller:
+            line = controller.says(NOT_GIVEN)
+            assert line["level"] == "warning"
+            assert re.fullmatch(r"GET /api.*: 127\.0\.0\.1:1: .*(Connection refused|Connect call failed).*", line["error"])
+
+
+def test_it_says_what_it_may_not_have(cluster: Cluster, tmp_path: Path) -> None:
+    nobody = json.loads(cluster.kubectl("config", "view", "--raw", "-o", "json").stdout)
+    nobody["users"][0]["user"] = {}
+    (tmp_path / "nobody").write_text(json.dumps(nobody))
+    with running("--kubeconfig", str(tmp_path / "nobody"), "--lease-namespace", "default") as controller:
+        assert 'leases.coordination.k8s.io "fcontroller" is forbidden' in controller.says(NOT_GIVEN)["error"]
+    with running("--kubeconfig", str(tmp_path / "nobody"), "--dry-run") as controller:
+        assert "/api/v1/pods: pods is forbidden" in controller.says(NOT_GIVEN)["error"]
+
+
+def test_it_says_when_there_are_no_frameworks_in_the_cluster() -> None:
+    with stub(frameworks=(404, b"404 page not found\n")) as address, running("--kube-api-server-address", address) as controller:
+        path = "/apis/frameworkcontroller.microsoft.com/v1/frameworks"
+        assert controller.says(NOT_GIVEN)["error"] == f"GET {path}: 404, and what follows is no object: 404 page not found"
 
 
 def test_it_ends_when_the_lease_is_lost() -> None:
