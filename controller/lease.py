@@ -42,6 +42,7 @@ class Lease:
         """
         self._api = api
         self._collection = f"{_LEASES}/{namespace}/leases"
+        self._path = f"{self._collection}/{name}"
         self._name, self._identity = name, identity
         self._duration = duration
         self._margin = duration / 3
@@ -95,14 +96,14 @@ class Lease:
             self._failed(str(error))
             return False
         except TimeoutError:
-            self._failed(f"{self._collection}/{self._name}: no answer in {self._duration - self._margin:g} s")
+            self._failed(f"{self._path}: no answer in {self._duration - self._margin:g} s")
             return False
         if taken:
             self._until = began + self._duration - self._margin
         return taken
 
     async def _read(self) -> Json | None:
-        answer = await self._api.request("GET", f"{self._collection}/{self._name}")
+        answer = await self._api.request("GET", self._path)
         if answer.code == 404:
             return None
         if not answer.ok:
@@ -134,7 +135,7 @@ class Lease:
 
     async def _write(self, found: Json, spec: Json) -> bool:
         # With the resourceVersion that was read: of two that take it at once only one can.
-        return _is_written(await self._api.request("PUT", f"{self._collection}/{self._name}", {**found, "spec": spec}))
+        return _is_written(await self._api.request("PUT", self._path, {**found, "spec": spec}))
 
 
 def _is_written(answer: Answer) -> bool:

@@ -55,7 +55,7 @@ class Client(Api):
         if configuration.cert_file:
             context.load_cert_chain(configuration.cert_file, configuration.key_file)
         self._origin = Origin(configuration.host, context, configuration.tls_server_name)
-        self._authorized: dict[str, str] = {}
+        self._headers: dict[str, str] = {}
         self._authorized_until = 0.0
         self._slots = asyncio.Semaphore(CONNECTIONS)
 
@@ -82,7 +82,7 @@ class Client(Api):
         self, method: str, path: str, data: bytes | None, headers: Mapping[str, str], query: Mapping[str, str] | None, part: Part
     ) -> tuple[Answer, float]:
         """The answer, and how many seconds to wait if the server is too busy."""
-        headers = {**_AGENT, **self._authorization(), **headers}
+        headers = {**self._who(), **headers}
         began, code, text = time.perf_counter(), 0, b""
         try:
             code, about, text = await self._origin.request(method, _target(path, query), headers, data, _REQUEST_TIMEOUT)
@@ -98,7 +98,7 @@ class Client(Api):
             self._called(method, path, code, time.perf_counter() - began)
 
     async def watch(self, path: str, query: Mapping[str, str], part: Part = Part.WHOLE) -> AsyncIterator[Json]:
-        headers = {**_AGENT, **self._authorization(), "Accept": _accept(part)}
+        headers = {**self._who(), "Accept": _accept(part)}
         try:
             async with self._origin.stream(_target(path, {**query, "watch": "1"}), headers, _REQUEST_TIMEOUT) as stream:
                 self._called("WATCH", path, stream.status, 0)
@@ -114,13 +114,15 @@ class Client(Api):
         except (Lost, Unreadable) as error:
             raise Unreachable(f"watch {path}: {error}") from error
 
-    def _authorization(self) -> dict[str, str]:
+    def _who(self) -> dict[str, str]:
+        """Headers that say who asks."""
         # Tokens of service accounts and of exec plugins rotate; to ask for one costs as much as a request.
         if time.monotonic() >= self._authorized_until:
             ways = self._configuration.auth_settings().values()
-            self._authorized = {way["key"]: way["value"].strip() for way in ways if way["in"] == "header" and way["value"]}
+            allowed = {way["key"]: way["value"].strip() for way in ways if way["in"] == "header" and way["value"]}
+            self._headers = {**_AGENT, **allowed}
             self._authorized_until = time.monotonic() + _AUTHORIZED_FOR
-        return self._authorized
+        return self._headers
 
 
 def _target(path: str, query: Mapping[str, str] | None) -> str:

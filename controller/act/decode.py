@@ -77,6 +77,7 @@ _WHOLE: msgspec.json.Decoder[Json] = msgspec.json.Decoder(dict[str, Any])
 _EVENT: msgspec.json.Decoder[Any] = msgspec.json.Decoder(_Event)
 _LIST: msgspec.json.Decoder[Any] = msgspec.json.Decoder(_List)
 _OBJECT: msgspec.json.Decoder[Any] = msgspec.json.Decoder(_Object)
+_ANSWERS = {(Part.POD, True): _LIST, (Part.METADATA, False): _OBJECT}
 
 
 class Unreadable(Exception):
@@ -90,8 +91,7 @@ def event(text: bytes, part: Part) -> Json:
 
 def answer(text: bytes, part: Part, listed: bool) -> Json:
     """The body of an answer that is no refusal: a list, or an object."""
-    decoders = {Part.POD: _LIST} if listed else {Part.METADATA: _OBJECT}
-    return _decode(decoders.get(part, _WHOLE), text)
+    return _decode(_ANSWERS.get((part, listed), _WHOLE), text)
 
 
 def refusal(text: bytes) -> Json:

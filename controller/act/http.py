@@ -64,8 +64,8 @@ class Origin:
         connection = self._kept() or await self._connect(timeout)
         try:
             connection.send(self._head(method, target, headers, body), body)
-            body = await connection.whole(timeout)
-            return Response(connection.status, connection.headers, body)
+            answer = await connection.whole(timeout)
+            return Response(connection.status, connection.headers, answer)
         finally:
             self._keep(connection)
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from fcompile.check.document import load_problem
 from fcompile.check.suggestions import closest
+from fcompile.check.values import at
 from fcompile.diagnostics.problem import Part, Path, Problem, Rule, Severity, field_path
 from fcompile.load import Document, LoadError, read
 from fcontroller.config.settings import SETTINGS, Setting, Value, wrong
@@ -49,18 +50,12 @@ def read_file(data: bytes, name: str) -> File:
         return File({}, {}, None, problems)
     document, *more = documents
     value = document.value if isinstance(document.value, dict) else {}
-    values = {setting.key: given for setting in SETTINGS if (given := _at(value, setting.path)) is not None}
+    values = {setting.key: given for setting in SETTINGS if (given := at(value, setting.path)) is not None}
     problems += [_placed(document, found) for found in _check(document.value, values)]
     problems += [_placed(other, _Found((), "a config file is one document; remove the others")) for other in more]
     problems.sort(key=lambda problem: problem.span.start)
     lines = {key: document.locate(_BY_PATH[tuple(key.split("."))].path).line for key in values}
     return File(values, lines, value.get(FAILURES), problems)
-
-
-def _at(value: Any, path: tuple[str, ...]) -> Any:
-    for step in path:
-        value = value.get(step) if isinstance(value, dict) else None
-    return value
 
 
 def _check(value: Any, values: Mapping[str, Any]) -> Iterator[_Found]:

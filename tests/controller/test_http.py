@@ -15,7 +15,7 @@ import uvloop
 from fcontroller.act.client import NoServer, from_kubeconfig
 from fcontroller.act.http import Lost, Origin, Response, Stream
 from tests.cluster import Cluster
-from tests.safety.virtual_time import VirtualLoop
+from tests.safety.virtual_time import VirtualLoop, in_virtual_time
 
 LOOPS: tuple[Callable[[], asyncio.AbstractEventLoop], ...] = (asyncio.SelectorEventLoop, uvloop.new_event_loop)
 LENGTH = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 13\r\n\r\n{'a': 'bcde'}"
@@ -76,14 +76,6 @@ async def get(origin: Origin) -> Response:
 def run(loop: Callable[[], asyncio.AbstractEventLoop], test: Coroutine[Any, Any, None]) -> None:
     with asyncio.Runner(loop_factory=loop) as runner:
         runner.run(test)
-
-
-def in_virtual_time(test: Callable[[VirtualLoop], Coroutine[Any, Any, None]]) -> None:
-    loop = VirtualLoop()
-    try:
-        loop.run_until_complete(test(loop))
-    finally:
-        loop.shut()
 
 
 @pytest.mark.parametrize("loop", LOOPS)

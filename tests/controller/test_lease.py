@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
-from fcontroller.api import Answer, Api, Body, Json, Part, Unreachable
+from fcontroller.api import Answer, Api, Body, Part, Unreachable
 from fcontroller.lease import Fenced, Lease, LostLease
 from fcontroller.memory_api.answers import failure
 from tests.controller.lab import in_memory, run
@@ -48,22 +48,16 @@ class Cut(Api):
         return self.api.watch(path, query)
 
 
-class Refusing(Api):
+class Refusing(Cut):
     """An API server that lets nobody write."""
-
-    def __init__(self, api: Api) -> None:
-        self.api = api
 
     async def request(
         self, method: str, path: str, body: Body | None = None, query: Mapping[str, str] | None = None, part: Part = Part.WHOLE
     ) -> Answer:
         if method == "GET":
-            return await self.api.request(method, path, body, query, part)
+            return await super().request(method, path, body, query, part)
         verb = {"POST": "create", "PUT": "update"}[method]
         return Answer(403, failure(403, "Forbidden", f"you may not {verb} leases"))
-
-    def watch(self, path: str, query: Mapping[str, str], part: Part = Part.WHOLE) -> AsyncIterator[Json]:
-        return self.api.watch(path, query, part)
 
 
 async def tried(lease: Lease) -> bool:

@@ -171,7 +171,7 @@ def test_it_says_why_it_waits() -> None:
 
 
 def test_it_says_what_it_may_not_have(cluster: Cluster, tmp_path: Path) -> None:
-    nobody = json.loads(cluster.kubectl("config", "view", "--raw", "-o", "json").stdout)
+    nobody = json.loads(cluster.kubeconfig.read_text())
     nobody["users"][0]["user"] = {}
     (tmp_path / "nobody").write_text(json.dumps(nobody))
     with running("--kubeconfig", str(tmp_path / "nobody"), "--lease-namespace", "default") as controller:

@@ -16,7 +16,7 @@ from fcontroller.memory_api.answers import failure
 from fcontroller.observe.watch import Follower
 from tests.safety import tally
 from tests.safety.server import Server
-from tests.safety.virtual_time import VirtualLoop
+from tests.safety.virtual_time import VirtualLoop, in_virtual_time
 from tests.safety.wire import Reply, Way, Wire
 
 PATH = collection("configmaps", "default")
@@ -132,12 +132,8 @@ async def following(loop: VirtualLoop, server: Server) -> AsyncIterator[tuple[Wi
         wire.close()
 
 
-def in_virtual_time(work: Callable[[VirtualLoop, Server], Coroutine[Any, Any, None]]) -> None:
-    loop = VirtualLoop()
-    try:
-        loop.run_until_complete(work(loop, Server(loop)))
-    finally:
-        loop.shut()
+def with_server(work: Callable[[VirtualLoop, Server], Coroutine[Any, Any, None]]) -> None:
+    in_virtual_time(lambda loop: work(loop, Server(loop)))
 
 
 def write(server: Server, method: str, name: str) -> None:
@@ -172,7 +168,7 @@ def test_a_watch_recovers(way: Way, times: int) -> None:
             assert all(later - before >= 0.99 for before, later in zip(wire.watches, wire.watches[2:], strict=False))
             assert len(wire.requests) <= times + 1
 
-    in_virtual_time(work)
+    with_server(work)
     tally.add("watches")
 
 
@@ -184,7 +180,7 @@ def test_a_long_quiet_watch_is_no_dead_one() -> None:
             assert len(wire.requests) == 1
             assert seen.names == set()
 
-    in_virtual_time(work)
+    with_server(work)
 
 
 @pytest.mark.parametrize("times", range(1, 11))
@@ -204,7 +200,7 @@ def test_retry_after_is_obeyed(times: int) -> None:
         await client.close()
         wire.close()
 
-    in_virtual_time(work)
+    with_server(work)
 
 
 def test_a_server_that_never_answers_is_given_up() -> None:
@@ -218,4 +214,4 @@ def test_a_server_that_never_answers_is_given_up() -> None:
         await client.close()
         wire.close()
 
-    in_virtual_time(work)
+    with_server(work)

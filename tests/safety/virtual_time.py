@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import selectors
+from collections.abc import Callable, Coroutine
+from typing import Any
 
 START = 1_800_000_000
 """The time of day, in seconds since 1970, at which every loop begins."""
@@ -37,6 +39,15 @@ class VirtualLoop(asyncio.SelectorEventLoop):
             self.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
         self.run_until_complete(self.shutdown_asyncgens())
         self.close()
+
+
+def in_virtual_time(work: Callable[[VirtualLoop], Coroutine[Any, Any, None]]) -> None:
+    """Run something to its end in a loop of its own."""
+    loop = VirtualLoop()
+    try:
+        loop.run_until_complete(work(loop))
+    finally:
+        loop.shut()
 
 
 class _Jumping(selectors.DefaultSelector):
