@@ -47,9 +47,9 @@ def _found(repository: Repository) -> Iterator[str]:
 
 def _paths(repository: Repository) -> Iterator[str]:
     if kind_of(".") == "kustomize":
-        from fcompile.commands.argocd.render import reached
+        from fcompile.commands.argocd.kustomization import reached
 
-        yield from reached(repository, ".", set())
+        yield from (file.path for file in reached(repository, "."))
     else:
         repository.vet(".")
         yield from (entry.path for entry in find(["."]) if entry.error is None)

@@ -11,25 +11,18 @@ import re
 import selectors
 import shutil
 import subprocess
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from fcompile.check.values import mapping, sequence
+from fcompile.commands.argocd.kustomization import check_yaml, reached
 from fcompile.commands.argocd.repository import MAX_FILE, Repository
 from fcompile.commands.argocd.settings import Settings
-from fcompile.commands.argocd.sources import KUSTOMIZATIONS
 from fcompile.diagnostics.visible import visible
 from fcompile.errors import InputError, UsageError
-from fcompile.load import LoadError, values
 
 MAX_RENDERED = 64 * 1024 * 1024
 _MAX_SAID = 64 * 1024
-_FOLDERS_OR_FILES = ("resources", "bases", "components", "generators", "transformers", "validators")
-_FILES = ("crds", "configurations", "patchesStrategicMerge")
-_ITEMS_WITH_PATH = ("patches", "patchesJson6902", "replacements")
-_GENERATORS = ("configMapGenerator", "secretGenerator")
-_REMOTE = re.compile(r"://|^git(?:@|::)|(?:^|[/@])github\.com[/:]|\.git(?:$|[/?])|_git/")
-"""What kustomize takes for the address of a repository, even where there is a folder of that name."""
+_REMOTE = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*:")
+"""What Helm may take for an address, even where there is a file of that name."""
 
 
 def helm(repository: Repository, settings: Settings) -> bytes:
@@ -40,7 +33,7 @@ def helm(repository: Repository, settings: Settings) -> bytes:
     for version in settings.api_versions:
         command += ["--api-versions", version]
     for path in settings.values_files:
-        _inside(repository, ".", path, "values-files")
+        _inside(repository, path, "values-files")
         command += ["--values", path]
     for name, value in settings.helm_parameters:
         escaped = value.replace("\\", "\\\\").replace(",", "\\,")
@@ -50,8 +43,11 @@ def helm(repository: Repository, settings: Settings) -> bytes:
 
 def kustomize(repository: Repository) -> tuple[bytes, tuple[str, ...]]:
     """What kustomize makes of the current folder, and the files that it is made of."""
-    files = tuple(dict.fromkeys(reached(repository, ".", set())))
-    return _rendered([*_kustomize(), "."]), files
+    files = tuple(dict.fromkeys(reached(repository, ".")))
+    for file in files:
+        if file.yaml:
+            check_yaml(repository.read(file.path), file.path)
+    return _rendered([*_kustomize(), "."]), tuple(dict.fromkeys(file.path for file in files))
 
 
 def _kustomize() -> list[str]:
@@ -67,52 +63,15 @@ def _program(name: str, why: str) -> str:
     return os.path.abspath(found)
 
 
-def reached(repository: Repository, folder: str, done: set[str]) -> Iterator[str]:
-    """The files that a kustomization is made of, in all folders that it refers to."""
-    real = os.path.realpath(folder)
-    if real in done:
-        return
-    done.add(real)
-    repository.vet(folder)
-    path = next((path for name in KUSTOMIZATIONS if os.path.lexists(path := os.path.join(folder, name))), None)
-    if path is None:
-        raise InputError(f"{visible(folder)}: a kustomization refers to this folder, and it has no kustomization.yaml")
-    yield os.path.normpath(path)
-    try:
-        documents = values(repository.read(path))
-    except LoadError as error:
-        raise InputError(f"{visible(path)}:{error}") from None
-    for field, written in (reference for document in documents for reference in _references(document)):
-        target = _inside(repository, folder, written, f"`{field}` of {os.path.normpath(path)}")
-        if os.path.isdir(target):
-            yield from reached(repository, target, done)
-        else:
-            yield os.path.normpath(target)
-
-
-def _references(kustomization: Any) -> Iterator[tuple[str, str]]:
-    """Every path in a kustomization, with its field; objects that are written out in place of one are left out."""
-    found = [(field, item) for field in (*_FOLDERS_OR_FILES, *_FILES) for item in sequence(kustomization, field)]
-    found += [(field, mapping({"": item}, "").get("path")) for field in _ITEMS_WITH_PATH for item in sequence(kustomization, field)]
-    found.append(("openapi", mapping(kustomization, "openapi").get("path")))
-    for field in _GENERATORS:
-        for generator in sequence(kustomization, field):
-            named = [str(item).rpartition("=")[2] for item in sequence(generator, "files")]
-            single = generator.get("env") if isinstance(generator, dict) else None
-            found += [(field, item) for item in (*named, *sequence(generator, "envs"), single)]
-    yield from ((field, item) for field, item in found if isinstance(item, str) and item and "\n" not in item)
-
-
-def _inside(repository: Repository, folder: str, written: str, origin: str) -> str:
+def _inside(repository: Repository, written: str, origin: str) -> str:
     """The path of something that is referred to. Raises InputError unless it is in the repository."""
-    path = os.path.join(folder, written)
-    if _REMOTE.search(written) or not os.path.lexists(path):
+    if _REMOTE.search(written) or not os.path.lexists(written):
         raise InputError(f"{visible(origin)}: `{visible(written)}` is not in the repository: nothing is fetched; copy it in")
-    if not repository.holds(os.path.realpath(path)):
+    if not repository.holds(os.path.realpath(written)):
         raise InputError(f"{visible(origin)}: `{visible(written)}` leads out of the repository: nothing outside of it is read")
-    if not os.path.isdir(path) and (not os.path.isfile(path) or os.path.getsize(path) > MAX_FILE):
+    if not os.path.isfile(written) or os.path.getsize(written) > MAX_FILE:
         raise InputError(f"{visible(origin)}: `{visible(written)}` is no file, or one of more than {MAX_FILE:,} bytes")
-    return path
+    return written
 
 
 def _rendered(command: Sequence[str]) -> bytes:

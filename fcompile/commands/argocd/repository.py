@@ -26,8 +26,9 @@ class Repository(NamedTuple):
     root: str
 
     def holds(self, path: str) -> bool:
-        """Whether a real path is in it."""
-        return path == self.root or path.startswith(os.path.join(self.root, ""))
+        """Whether a real path is in it, and not in its history, which is not what was committed."""
+        inside = path == self.root or path.startswith(os.path.join(self.root, ""))
+        return inside and _NEVER_READ not in path[len(self.root) :].split(os.sep)
 
     def read(self, path: str) -> bytes:
         """A regular file of the repository. Raises InputError; what changes meanwhile is not read."""

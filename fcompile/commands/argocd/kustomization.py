@@ -1,0 +1,230 @@
+"""Follow everything that a kustomization makes kustomize read, and refuse what lies elsewhere or is not known.
+
+kustomize itself would leave the repository: for folders beside it, for addresses, for what a built-in generator or transformer names.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Generator, Iterator
+from typing import Any, Final, NamedTuple
+
+from fcompile.check.ours import objects_in
+from fcompile.commands.argocd.kustomize_fields import KUSTOMIZATION, PLUGIN_FOLDER, PLUGINS, Read, Shape
+from fcompile.commands.argocd.repository import MAX_FILE, Repository
+from fcompile.commands.argocd.sources import KUSTOMIZATIONS
+from fcompile.diagnostics.problem import Part, Path, field_path
+from fcompile.diagnostics.visible import visible
+from fcompile.errors import InputError
+from fcompile.load import Document, LoadError, read, values
+
+MAX_DEPTH: Final = 50
+"""Kustomizations within kustomizations."""
+MAX_READS: Final = 10_000
+MAX_BYTES: Final = 64 * 1024 * 1024
+"""Of all that is read, a file as often as kustomize reads it: two folders that both refer to two others double that at each step."""
+_REMOTE: Final = re.compile(r"://|^[^/]*[@:]|^github\.com/|\.git(?:$|[/?])|_git/", re.IGNORECASE)
+"""What kustomize may take for an address, even where there is a file or folder of that name."""
+_INLINE: Final = re.compile(r"[\n:{]")
+"""What no path holds (a colon makes it an address), and every mapping in YAML."""
+
+
+class Reached(NamedTuple):
+    """A file that kustomize reads; `yaml`: it parses it."""
+
+    path: str
+    yaml: bool
+
+
+class Cost(NamedTuple):
+    """What it costs to build something once."""
+
+    reads: int = 0
+    size: int = 0
+
+
+Following = Generator[Reached, None, Cost]
+
+
+def reached(repository: Repository, folder: str) -> Iterator[Reached]:
+    """Yield the files that a kustomization is made of, in all folders that it refers to. Raises InputError."""
+    yield from _Follower(repository).kustomization(folder, KUSTOMIZATION, folder, 0)
+
+
+def check_yaml(data: bytes, name: str) -> None:
+    """Refuse what our own reader cannot read: it has limits, and those who read it next may have none. Raises InputError."""
+    for item in read(data, name):
+        if isinstance(item, LoadError):
+            raise InputError(f"{visible(name)}:{item}")
+
+
+class _Follower:
+    def __init__(self, repository: Repository) -> None:
+        self._repository = repository
+        self._costs: dict[tuple[str, str], Cost] = {}
+        """Of each folder that was followed, by what reads it."""
+        self._vetted: list[str] = []
+
+    def kustomization(self, folder: str, shape: dict[str, Shape], root: str, depth: int) -> Following:
+        """Follow the kustomization in a folder.
+
+        :param shape: KUSTOMIZATION or PLUGIN_FOLDER.
+        :param root: the folder that plugins configured there start from.
+        """
+        real = os.path.realpath(folder)
+        key = (real, "" if shape is KUSTOMIZATION else os.path.realpath(root))
+        if key in self._costs:
+            return self._costs[key]
+        if depth > MAX_DEPTH:
+            raise InputError(f"{visible(folder)}: kustomizations refer to each other more than {MAX_DEPTH} levels deep, or in a circle")
+        self._vet(real, folder)
+        path = _kustomization_in(folder)
+        document = self._document(path)
+        yield Reached(path, True)
+        cost = Cost(1, os.path.getsize(path))
+        if document is not None:
+            cost = _sum(cost, (yield from self._value(document, (), document.value, shape, (real, root), depth)), folder)
+        self._costs[key] = cost
+        return cost
+
+    def _vet(self, real: str, folder: str) -> None:
+        """Refuse what must not be read below a folder, unless that was done for one above it."""
+        if not any(real == one or real.startswith(os.path.join(one, "")) for one in self._vetted):
+            self._repository.vet(folder)
+            self._vetted.append(real)
+
+    def _document(self, path: str) -> Document | None:
+        """The one document of a kustomization; None if there is nothing in it. kustomize would pass over what follows it."""
+        found = list(read(self._repository.read(path), path))
+        for item in found:
+            if isinstance(item, LoadError):
+                raise InputError(f"{visible(path)}:{item}")
+        documents = [item for item in found if isinstance(item, Document)]
+        if len(documents) > 1:
+            raise _error(documents[1], (), "a second document: a kustomization is one, and kustomize reads nothing after it: remove it")
+        return documents[0] if documents else None
+
+    def _value(self, document: Document, path: Path, value: Any, shape: Shape, roots: tuple[str, str], depth: int) -> Following:
+        """Follow a value of a document that lies in the first of the two roots; plugins start from the second."""
+        cost = Cost()
+        for where, what, written in _strings(document, path, value, shape):
+            cost = _sum(cost, (yield from self._string(document, where, what, written, roots, depth)), document.source.name)
+        return cost
+
+    def _string(self, document: Document, where: Path, what: Read, written: str, roots: tuple[str, str], depth: int) -> Following:
+        inline = what is Read.YAML or (what in (Read.FILE_OR_YAML, Read.PLUGIN) and _INLINE.search(written))
+        if inline:
+            name = f"{document.source.name}, {field_path(where)}"
+            if what is Read.PLUGIN:
+                return (yield from self._plugins(written.encode(), name, roots[1], depth))
+            check_yaml(written.encode(), name)
+            if what is Read.FILE_OR_YAML and not _is_object(written):
+                raise _error(document, where, f"`{visible(written[:80])}` is neither a file nor an object with a `kind`")
+            return Cost()
+        target = self._target(document, where, what, written, roots[0])
+        if os.path.isdir(target):
+            if what is Read.PLUGIN:
+                return (yield from self.kustomization(target, PLUGIN_FOLDER, roots[1], depth + 1))
+            return (yield from self.kustomization(target, KUSTOMIZATION, target, depth + 1))
+        yield Reached(target, what not in (Read.NAMED_FILE, Read.TEXT_FILE))
+        cost = Cost(1, os.path.getsize(target))
+        if what is Read.PLUGIN:
+            cost = _sum(cost, (yield from self._plugins(self._repository.read(target), target, roots[1], depth)), target)
+        return cost
+
+    def _plugins(self, data: bytes, name: str, root: str, depth: int) -> Following:
+        """Follow what configures plugins: only those that are built in, of which is known what they read."""
+        cost = Cost()
+        for document in read(data, name):
+            if isinstance(document, LoadError):
+                raise InputError(f"{visible(name)}:{document}")
+            for path, value in objects_in(document.value):
+                shape = PLUGINS.get(str(value.get("kind"))) if isinstance(value, dict) and value.get("apiVersion") == "builtin" else None
+                if shape is None:
+                    raise _error(document, path, "not the configuration of a plugin that is built into kustomize: no other is run here")
+                cost = _sum(cost, (yield from self._value(document, path, value, shape, (root, root), depth)), name)
+        return cost
+
+    def _target(self, document: Document, where: Path, what: Read, written: str, root: str) -> str:
+        """The path of something that is referred to. Raises InputError unless it is in the repository."""
+        name = written.partition("=")[2] or written if what is Read.NAMED_FILE else written
+        if "=" in name and what is Read.NAMED_FILE:
+            raise _error(document, where, f"`{visible(written)}` holds more than one `=`: write `key=path`")
+        # As kustomize does it: the text of the path first, and only then what its folders are links to.
+        path = os.path.relpath(os.path.normpath(os.path.join(os.path.realpath(root), name)))
+        if not name or visible(name) != name or _REMOTE.search(name) or not os.path.lexists(path):
+            raise _error(document, where, f"`{visible(written)}` is not in the repository: nothing is fetched; copy it in")
+        if not self._repository.holds(os.path.realpath(path)):
+            raise _error(document, where, f"`{visible(written)}` leads out of the repository: nothing outside of it is read")
+        if os.path.isdir(path):
+            if what not in (Read.FOLDER, Read.FILE_OR_FOLDER, Read.PLUGIN):
+                raise _error(document, where, f"`{visible(written)}` is a folder: name a file")
+        elif what is Read.FOLDER or not os.path.isfile(path) or os.path.getsize(path) > MAX_FILE:
+            what_else = "no folder" if what is Read.FOLDER else f"no file, or one of more than {MAX_FILE:,} bytes"
+            raise _error(document, where, f"`{visible(written)}` is {what_else}")
+        return path
+
+
+def _is_object(written: str) -> bool:
+    """Return whether a text is objects alone. Of anything else, as `http://127.0.0.1/: a`, kustomize would open the file of that name."""
+    found = values(written.encode())
+    return bool(found) and all(isinstance(value, dict) and isinstance(value.get("kind"), str) for value in found)
+
+
+def _kustomization_in(folder: str) -> str:
+    found = [path for name in KUSTOMIZATIONS if os.path.lexists(path := os.path.normpath(os.path.join(folder, name)))]
+    if not found:
+        raise InputError(f"{visible(folder)}: a kustomization refers to this folder, and it has no kustomization.yaml")
+    if len(found) > 1:
+        raise InputError(f"{visible(found[1])}: {visible(os.path.basename(found[0]))} is there too: which of the two is meant? Remove one")
+    return found[0]
+
+
+def _strings(document: Document, path: Path, value: Any, shape: Shape) -> Iterator[tuple[Path, Read, str]]:
+    """Yield every string that makes kustomize read something. Raises InputError for what does not have the shape."""
+    if value is None or shape is Read.NOTHING:
+        return
+    if shape is Read.HELM:
+        raise _error(
+            document, path, "charts are not rendered from a kustomization: render the chart, or make it an application of its own", "key"
+        )
+    if isinstance(shape, Read):
+        if not isinstance(value, str):
+            raise _error(document, path, "write a string, in quotes if need be")
+        yield path, shape, value
+    elif isinstance(shape, list):
+        if not isinstance(value, list):
+            raise _error(document, path, "write a list")
+        for index, item in enumerate(value):
+            yield from _strings(document, (*path, index), item, shape[0])
+    else:
+        if not isinstance(value, dict):
+            raise _error(document, path, "write a mapping")
+        for key, item in value.items():
+            if key not in shape:
+                raise _error(document, (*path, key), _unknown(key, shape), "key")
+            yield from _strings(document, (*path, key), item, shape[key])
+
+
+def _unknown(key: str, shape: dict[str, Shape]) -> str:
+    # Of two ways to fold the case, one knows the long s and the other the sign for kelvin.
+    near = next((known for known in shape if known.lower() in (key.lower(), key.casefold()) or known.casefold() == key.casefold()), None)
+    if near:
+        return f"`{visible(key)}` is not spelt as kustomize documents it: write `{near}`"
+    return f"`{visible(key)}` is no field that is known here, so nobody knows what kustomize would read for it: remove it"
+
+
+def _sum(one: Cost, other: Cost, name: str) -> Cost:
+    cost = Cost(one.reads + other.reads, one.size + other.size)
+    if cost.reads > MAX_READS or cost.size > MAX_BYTES:
+        raise InputError(
+            f"{visible(name)}: kustomize would read {cost.reads:,} files with {cost.size:,} bytes for it, and at most {MAX_READS:,} with "
+            f"{MAX_BYTES:,} are read: a file counts as often as it is referred to"
+        )
+    return cost
+
+
+def _error(document: Document, path: Path, message: str, part: Part = "value") -> InputError:
+    span = document.locate(path, part)
+    return InputError(f"{visible(document.source.name)}:{span.line}:{span.column}: {message}")
