@@ -127,22 +127,37 @@ def _services(services: list[ServiceFact], look_up: Lookup) -> Iterator[Problem]
                 "it or drop `service`"
             )
             yield _problem(SERVICE_NAME_TAKEN, service, message, "that Service", other, look_up)
-    by_framework: dict[tuple[str, str], list[ServiceFact]] = {}
+    by_framework: dict[tuple[str, str], _Selecting] = {}
     for service in services:
-        if not service.headless or not service.framework:
+        if not service.headless or not service.framework or service.role == "?":
             continue
-        others = by_framework.setdefault((service.namespace, service.framework), [])
-        earlier = next((other for other in others if _overlap(other, service)), None)
+        others = by_framework.setdefault((service.namespace, service.framework), _Selecting())
+        earlier = others.first_besides(service)
         if earlier is not None:
             message = f"headless Services `{earlier.name}` and `{service.name}` select the same tasks: keep one of them"
             yield _problem(SERVICES_OVERLAP, service, message, "the other one", earlier, look_up)
-        others.append(service)
+        others.add(service)
 
 
-def _overlap(one: ServiceFact, other: ServiceFact) -> bool:
-    if one.name == other.name or "?" in (one.role, other.role):
-        return False
-    return one.role == other.role or not one.role or not other.role
+class _Selecting:
+    """The Services that select tasks of one Framework: of each role's, and of all, the first and the first of another name."""
+
+    def __init__(self) -> None:
+        self._by_role: dict[str, list[tuple[int, ServiceFact]]] = {}
+        self._all: list[tuple[int, ServiceFact]] = []
+        self._count = 0
+
+    def add(self, service: ServiceFact) -> None:
+        self._count += 1
+        for known in (self._by_role.setdefault(service.role, []), self._all):
+            if len(known) < 2 and all(other.name != service.name for _, other in known):
+                known.append((self._count, service))
+
+    def first_besides(self, service: ServiceFact) -> ServiceFact | None:
+        """Return the first Service of another name that selects a task that this one selects too."""
+        known = [*self._by_role.get(service.role, ()), *self._by_role.get("", ())] if service.role else self._all
+        found = [(number, other) for number, other in known if other.name != service.name]
+        return min(found, key=lambda one: one[0])[1] if found else None
 
 
 Fact = FrameworkFact | ServiceFact

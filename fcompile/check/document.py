@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from fcompile.check.across import FrameworkFact, Place, ServiceFact, Where, service_facts, user_service
@@ -17,6 +18,7 @@ from fcompile.check.values import mapping, text
 from fcompile.check.waivers import MARK, Waivers
 from fcompile.diagnostics.problem import Edit, Finding, Fix, Part, Path, Problem, Related, Span, field_path
 from fcompile.load import Document, LoadError
+from fcompile.load.rules import MAX_PROBLEMS, TOO_MANY_PROBLEMS
 from fcompile.model.patterns import lazy
 
 _LARGE = 64 * 1024
@@ -73,8 +75,17 @@ def check_read(file: str, read: Read, options: Options) -> Checked:
             checked.problems.append(load_problem(document))
         else:
             check_document(document, options, checked)
+            if len(checked.problems) > MAX_PROBLEMS:
+                checked.problems[MAX_PROBLEMS:] = [_too_many(checked.problems[MAX_PROBLEMS])]
+                break
     source = next((document.source.text for document in read if isinstance(document, Document)), "")
     return checked._replace(waivers=Waivers.from_text(source, file)) if MARK in source else checked
+
+
+def _too_many(first: Problem) -> Problem:
+    """Return the problem that stands for all from this one on."""
+    message = f"the file has more than {MAX_PROBLEMS:,} problems: from here on it is not checked"
+    return Problem(TOO_MANY_PROBLEMS, TOO_MANY_PROBLEMS.severity, message, first.file, first.span, first.source_line, "", "")
 
 
 def load_problem(error: LoadError) -> Problem:
@@ -92,7 +103,7 @@ def check_document(document: Document, options: Options, checked: Checked) -> No
         written = document.text if shared or not path else document.source.text[slice(*document.extent(path))]
         under_check = _subject(held, written, options)
         label = f"{under_check.namespace}/{under_check.name}" if under_check.name else ""
-        findings = [*check_framework(under_check, written), *ambiguous(unlike, path)]
+        findings = islice(chain(check_framework(under_check, written), ambiguous(unlike, path)), MAX_PROBLEMS + 1 - len(checked.problems))
         checked.problems.extend(
             sorted((_place_finding(held, finding, label) for finding in findings), key=lambda problem: problem.span.start)
         )
@@ -120,13 +131,21 @@ def _subject(held: Framework, written: str, options: Options) -> Subject:
     return subject(held.value, options.namespace, options.version, plain, may_hold_placeholders(written))
 
 
-def look_up(documents: Iterable[Document], where: Where) -> Place:
-    """The place of something that was noted when the documents of its file were checked; the file's beginning if they are others now."""
-    for document in documents:
-        if document.start == where.document:
-            span = document.locate(where.path, where.part)
-            return Place(span, document.source_line(span.line))
-    return Place(Span(1, 1, 1, 1, 0, 0), "")
+def by_start(read: Iterable[Document | LoadError]) -> dict[int, Document]:
+    """Return the documents of a file by where they begin."""
+    return {document.start: document for document in read if isinstance(document, Document)}
+
+
+def look_up(documents: Mapping[int, Document], where: Where) -> Place:
+    """The place of something that was noted when the documents of its file were checked; the file's beginning if they are others now.
+
+    :param documents: those of the file, `by_start`.
+    """
+    document = documents.get(where.document)
+    if document is None:
+        return Place(Span(1, 1, 1, 1, 0, 0), "")
+    span = document.locate(where.path, where.part)
+    return Place(span, document.source_line(span.line))
 
 
 def _place_finding(held: Framework, finding: Finding, label: str) -> Problem:

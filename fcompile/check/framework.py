@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 from fcompile.check.names import name_rules
@@ -14,11 +15,12 @@ from fcompile.check.sizes import INTENT_WORTH_MEASURING, intent_size, size_rules
 from fcompile.check.structure import structure, walk
 from fcompile.check.subject import Subject
 from fcompile.diagnostics.problem import Finding, Severity
+from fcompile.load.rules import MAX_PROBLEMS
 
 
 def check_framework(subject: Subject, source_text: str) -> list[Finding]:
     """All findings on one Framework, each once, in the order of the rules; paths are those of the source."""
-    found = list(dict.fromkeys(_all(subject, source_text)))
+    found = list(dict.fromkeys(islice(_all(subject, source_text), MAX_PROBLEMS + 1)))
     if len(source_text) > INTENT_WORTH_MEASURING and not any(finding.rule.severity is Severity.ERROR for finding in found):
         from fcompile.default import default
         from fcompile.lower.intent import lower

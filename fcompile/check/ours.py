@@ -11,12 +11,13 @@ from typing import Any
 from fcompile.check.values import mapping, sequence, text
 from fcompile.diagnostics.problem import Path
 from fcompile.load import LoadError, values
+from fcompile.load.rules import MAX_BYTES
 from fcompile.model import names
 from fcompile.model.patterns import lazy
 
 # Only at the start of a line, an item or a value: within a string an action breaks no YAML, so what is wrong is something else.
 _TEMPLATE_ACTION = lazy(
-    r"""^[ \t]*(?:-[ \t]+)*(?:(?:"[\w./-]+"|'[\w./-]+'|[\w./-]+)[ \t]*:[ \t]+)?\[?[ \t]*
+    r"""^[ \t]*+(?:-[ \t]++)*+(?:(?:"[\w./-]++"|'[\w./-]++'|[\w./-]++)[ \t]*+:[ \t]++)?+\[?+[ \t]*+
     (?:\{\{-?\s*(?:[.$/(]|(?:include|template|if|else|range|end|with|define|block|toYaml|tpl|printf|default|required|quote|lookup)\b)
     |\{%-?\s*\w)""",
     re.MULTILINE | re.VERBOSE,
@@ -96,7 +97,7 @@ def _patches_in(folder: str) -> frozenset[str]:
 def _patches_of(kustomization: str) -> frozenset[str]:
     try:
         with open(kustomization, "rb") as file:
-            documents = values(file.read())
+            documents = values(file.read(MAX_BYTES + 1))
     except (OSError, LoadError):
         return frozenset()
     folder = os.path.dirname(kustomization)

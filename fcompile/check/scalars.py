@@ -13,6 +13,7 @@ from typing import Any
 
 from fcompile.check.suggestions import closest
 from fcompile.diagnostics.problem import Finding, Fix, Part, Path, Severity, rule
+from fcompile.load.rules import MAX_PROBLEMS
 from fcompile.model.fields import Field
 from fcompile.model.formats import FORMATS, accepts, suggestion
 from fcompile.model.quantities import is_quantity
@@ -65,6 +66,19 @@ BITS = {"int32": 31, "int64": 63, "file-mode": 31, "": 63}
 _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]{0,18})")
 
 
+class Enough(Exception):
+    """There are so many findings that no more are looked for."""
+
+
+class _Findings(list[Finding]):
+    """Findings up to a number. Raises Enough for one more."""
+
+    def append(self, finding: Finding) -> None:
+        super().append(finding)
+        if len(self) > MAX_PROBLEMS:
+            raise Enough
+
+
 class Walk:
     """One walk over one value: what it found, and what it may ask."""
 
@@ -79,7 +93,7 @@ class Walk:
         """The type of the value that the walk began with."""
         self.prefix = prefix
         """The path of that value."""
-        self.found: list[Finding] = []
+        self.found: list[Finding] = _Findings()
 
     def source(self, path: Path, part: Part = "value") -> str | None:
         """`plain`, when somebody knows the source."""

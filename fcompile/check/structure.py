@@ -7,12 +7,14 @@ fields when a file first has them, and kept: nearly all files are right, and a r
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
 from fcompile.check.scalars import (
     EMPTY_VALUE,
     Check,
+    Enough,
     Walk,
     anything,
     boolean_check,
@@ -120,6 +122,8 @@ NO_TASK_ROLES = rule(
 
 _WORDS = {"true", "false", "null", ""}
 _NUMBER_STARTS = frozenset("0123456789+-.~")
+_SUGGESTIONS = 200
+"""Up to so many findings it is looked for what may have been meant."""
 
 
 def structure(value: dict[str, Any], *, version: int, plain: Callable[[Path, Part], str | None] | None = None) -> Iterator[Finding]:
@@ -145,7 +149,8 @@ def walk(
         step = path[-1] if path else type_name
         wrong_type(value, "a mapping", path[:-1], step, walk)
         return iter([finding._replace(path=path) for finding in walk.found])
-    _members(type_name, version)(value, path, walk)
+    with suppress(Enough):
+        _members(type_name, version)(value, path, walk)
     return iter(walk.found)
 
 
@@ -354,7 +359,8 @@ def _unknown(name: str, siblings: dict[str, Any], type_name: str, fields: Type, 
         message = f"`{name}` {which}, and this is checked for 1.{walk.version}: remove it, or set --kubernetes-version to your cluster's"
         walk.found.append(Finding(FIELD_NOT_IN_VERSION, path, message, part="key"))
         return
-    near = closest(name, fields)
+    # To look for what was meant takes long, and of many unknown fields nobody reads that.
+    near = closest(name, fields) if len(walk.found) < _SUGGESTIONS else None
     if near is not None and near.word not in siblings:
         fits = near.certain and _fits(siblings[name], fields[near.word])
         fix = Fix(f"rename it to {near.word}", path, "key", near.word) if fits else None

@@ -7,9 +7,21 @@ line. With a pattern it is about every such field of its document, wherever the 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import NamedTuple
 
-from fcompile.check.waivers import CODE, MALFORMED, NO_REASON, Waiver, Waivers, code_problem, field_fits, waiver_problem
+from fcompile.check.waivers import (
+    CODE,
+    MALFORMED,
+    MAX_IN_DOCUMENT,
+    MAX_IN_FILE,
+    NO_REASON,
+    Waiver,
+    Waivers,
+    code_problem,
+    field_fits,
+    waiver_problem,
+)
 from fcompile.check.yaml_comments import Comment, comments, line_of
 from fcompile.diagnostics.problem import Problem, Rule, Span
 from fcompile.load import Source
@@ -17,6 +29,7 @@ from fcompile.load import Source
 _HEAD = re.compile(r"\s*(?P<verb>[^\s:]*)\s*(?P<rest>.*)")
 _TARGETS = re.compile(r"(?P<codes>[^\s,]++(?:\s*+,\s*+[^\s,]*+)*+)(?:\s++(?P<pattern>.+))?")
 _HOW = "write `# fcompile: waive CODE: reason`"
+_FEWER = "write one with a field pattern, or an entry of .fcompile-waivers.yaml"
 
 
 class CommentScope(NamedTuple):
@@ -46,8 +59,17 @@ def read_comments(waivers: Waivers, text: str, file: str) -> None:
     if text.lstrip().startswith("{"):
         return  # JSON, which has no comments
     source = Source(file, text)
+    counts: Counter[int] = Counter()
     for comment in comments(source):
-        _Reader(waivers, source, comment).read()
+        counts[comment.document.start] += 1
+        reader = _Reader(waivers, source, comment)
+        if counts[comment.document.start] == MAX_IN_DOCUMENT + 1:
+            reader.refuse(f"{MAX_IN_DOCUMENT} waivers stand in this document before this one, and no more are read: {_FEWER}")
+        elif counts.total() > MAX_IN_FILE:
+            reader.refuse(f"{MAX_IN_FILE:,} waivers stand in this file before this one, and no more are read: {_FEWER}")
+            return
+        elif counts[comment.document.start] <= MAX_IN_DOCUMENT:
+            reader.read()
 
 
 class _Reader:
@@ -63,12 +85,12 @@ class _Reader:
         head = _HEAD.fullmatch(self._comment.body)
         assert head is not None  # every part of it can be empty
         if head["verb"] != "waive":
-            self._malformed(f"`{head['verb']}` is no instruction: {_HOW}" if head["verb"] else f"the instruction is missing: {_HOW}")
+            self.refuse(f"`{head['verb']}` is no instruction: {_HOW}" if head["verb"] else f"the instruction is missing: {_HOW}")
             return
         written, reason = _split_reason(head["rest"])
         targets = _TARGETS.fullmatch(written.rstrip())
         if targets is None:
-            self._malformed(f"no code to waive: {_HOW}")
+            self.refuse(f"no code to waive: {_HOW}")
         elif not reason:
             self._report(NO_REASON, "the waiver gives no reason: write why after `: `", self._comment.hash, self._end)
         else:
@@ -78,7 +100,7 @@ class _Reader:
         scope = self._scope(pattern)
         if scope is None:
             return
-        codes = list(re.finditer(r"[^\s,]+", written))
+        codes = list({code[0]: code for code in re.finditer(r"[^\s,]+", written)}.values())
         removal = self._whole() if len(codes) == 1 else None
         for code in codes:
             span = self._source.span(offset + code.start(), offset + code.end())
@@ -87,7 +109,7 @@ class _Reader:
                 self._report(*problem, span.start, span.end)
             else:
                 line = self._source.line(span.line)
-                self._waivers.add(Waiver(code[0], reason, "comment", self._source.name, span, line, scope, removal))
+                self._waivers.add(Waiver(code[0], reason, "comment", self._source.name, span, line, scope, removal, scope.document.start))
 
     def _scope(self, pattern: str | None) -> CommentScope | None:
         """What the comment covers; None when it was wrong and reported."""
@@ -95,16 +117,17 @@ class _Reader:
         if pattern is None:
             if comment.line is not None:
                 return CommentScope(file, comment.document, comment.line, comment.fields, None)
-            self._malformed("the waiver stands at no field: put it above the field or on its line, or name the field after the code")
+            self.refuse("the waiver stands at no field: put it above the field or on its line, or name the field after the code")
         elif CODE.match(pattern):
-            self._malformed("the codes need commas between them: write `# fcompile: waive FC123, FC456: reason`")
+            self.refuse("the codes need commas between them: write `# fcompile: waive FC123, FC456: reason`")
         elif re.search(r"\s", re.sub(r'"[^"]*"', "", pattern)):
-            self._malformed(f"`{pattern}` is no field: write the reason after `: `")
+            self.refuse(f"`{pattern}` is no field: write the reason after `: `")
         else:
             return CommentScope(file, comment.document, 0, frozenset(), pattern)
         return None
 
-    def _malformed(self, message: str) -> None:
+    def refuse(self, message: str) -> None:
+        """Report the whole comment as malformed."""
         self._report(MALFORMED, message, self._comment.hash, self._end)
 
     def _report(self, rule: Rule, message: str, start: int, end: int) -> None:

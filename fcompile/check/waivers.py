@@ -16,6 +16,7 @@ reasons.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable
 from typing import Literal, NamedTuple, Protocol
 
@@ -60,6 +61,11 @@ UNUSED = rule(
     "The problem is gone, or the waiver stands at the wrong place or has a field pattern that fits nothing. Remove or correct it.",
 )
 
+MAX_IN_DOCUMENT = 250
+MAX_IN_FILE = 10_000
+"""Waivers that are read, in comments of one document and of one file: each problem is held against those in its document."""
+MAX_ENTRIES = 1_000
+"""Entries of the waivers file that are read: each problem of every file is held against them."""
 MARK = "fcompile:"
 """What a comment that is meant for us begins with."""
 CODE = re.compile(r"FC[0-9]{3}")
@@ -89,6 +95,8 @@ class Waiver(NamedTuple):
     scope: Scope
     removal: Span | None
     """What to delete to be rid of it, when nothing else depends on that."""
+    document: int = 0
+    """The first line of the document that a comment stands in; it covers nothing in another one."""
 
 
 class Waivers:
@@ -98,8 +106,10 @@ class Waivers:
     """
 
     def __init__(self) -> None:
-        self._waivers: dict[tuple[str, str], list[Waiver]] = {}
-        """By code, and file for comments; those of the waivers file are under an empty name."""
+        self._waivers: dict[tuple[str, str, int], list[Waiver]] = {}
+        """By code, and for comments by file and document; those of the waivers file are under an empty name."""
+        self._documents: dict[str, list[int]] = {}
+        """Of each file the documents with comments, by their first lines, in their order."""
         self._used: set[Waiver] = set()
         self._unread: set[str] = set()
         self.problems: list[Problem] = []
@@ -128,13 +138,18 @@ class Waivers:
         return bool(self._waivers or self.problems)
 
     def add(self, waiver: Waiver) -> None:
-        key = waiver.code, waiver.file if waiver.kind == "comment" else ""
+        if waiver.kind == "comment":
+            documents = self._documents.setdefault(waiver.file, [])
+            if not documents or documents[-1] < waiver.document:
+                documents.append(waiver.document)
+        key = waiver.code, waiver.file if waiver.kind == "comment" else "", waiver.document
         self._waivers.setdefault(key, []).append(waiver)
 
     def extend(self, other: Waivers) -> None:
         """Take over the waivers of `other` and their problems."""
         for key, waivers in other._waivers.items():
             self._waivers.setdefault(key, []).extend(waivers)
+        self._documents |= other._documents
         self._used |= other._used
         self._unread |= other._unread
         self.problems += other.problems
@@ -146,8 +161,7 @@ class Waivers:
             code = problem.rule.code
             if problem.severity is Severity.ERROR and code.startswith("FC0"):
                 self._unread.add(problem.file)
-            candidates = (*self._waivers.get((code, problem.file), ()), *self._waivers.get((code, ""), ()))
-            covering = [waiver for waiver in candidates if waiver.scope.covers(problem)]
+            covering = [waiver for waiver in self._candidates(problem) if waiver.scope.covers(problem)]
             # All that cover it are of use: which one is taken must not make another one look unused.
             self._used.update(covering)
             if covering:
@@ -155,6 +169,12 @@ class Waivers:
             else:
                 kept.append(problem)
         return kept, waived
+
+    def _candidates(self, problem: Problem) -> Iterable[Waiver]:
+        """The waivers of a problem's code, of comments only those in its document: there can be thousands of both."""
+        code, documents = problem.rule.code, self._documents.get(problem.file, [])
+        document = documents[max(bisect_right(documents, problem.span.line) - 1, 0)] if documents else 0
+        return (*self._waivers.get((code, problem.file, document), ()), *self._waivers.get((code, "", 0), ()))
 
     def unused(self, checked: Iterable[str] | None = None) -> list[Problem]:
         """A problem for each waiver that covered nothing so far, in the order of files and lines.

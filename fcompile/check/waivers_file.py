@@ -13,10 +13,11 @@ import os
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from fcompile.check.waivers import MALFORMED, NO_REASON, Waiver, Waivers, code_problem, field_fits, waiver_problem
+from fcompile.check.waivers import MALFORMED, MAX_ENTRIES, NO_REASON, Waiver, Waivers, code_problem, field_fits, waiver_problem
 from fcompile.check.wildcards import fits, path_fits
 from fcompile.diagnostics.problem import Part, Path, Problem, Rule
 from fcompile.load import Document, LoadError, read
+from fcompile.load.rules import MAX_FILE_BYTES
 
 NAME = ".fcompile-waivers.yaml"
 """Looked for in the current folder when no other file is named."""
@@ -49,7 +50,7 @@ class FileScope(NamedTuple):
 def read_waivers(waivers: Waivers, path: str) -> None:
     """Add what the file at `path` holds to `waivers`. Raises OSError."""
     with open(path, "rb") as file:
-        data = file.read()
+        data = file.read(MAX_FILE_BYTES + 1)
     for document in read(data, path):
         if isinstance(document, LoadError):
             waivers.problems.append(waiver_problem(document.rule, document.message, path, document.span, document.source_line))
@@ -68,7 +69,9 @@ class _Reader:
         if not isinstance(entries, list):
             self._report(MALFORMED, "a waivers file is a list: begin each entry with `- code: …`", ())
             return
-        for number, entry in enumerate(entries):
+        if len(entries) > MAX_ENTRIES:
+            self._report(MALFORMED, f"more than {MAX_ENTRIES:,} entries: those from here on are not read; use patterns", (MAX_ENTRIES,))
+        for number, entry in enumerate(entries[:MAX_ENTRIES]):
             if not isinstance(entry, dict):
                 self._report(MALFORMED, "an entry is a mapping: write `- code: …` and `reason: …`", (number,))
             elif self._well_formed(number, entry):

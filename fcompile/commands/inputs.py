@@ -10,10 +10,11 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from fcompile.check.across import Place, Where
-from fcompile.check.document import Checked, Options, Read, check_read, empty, load_problem, look_up
+from fcompile.check.document import Checked, Options, Read, by_start, check_read, empty, load_problem, look_up
 from fcompile.check.ours import looks_like_template, skip_reason
 from fcompile.load import Document, LoadError, read
 from fcompile.load.files import FileEntry, find, may_hold_framework
+from fcompile.load.rules import FILE_TOO_LARGE
 
 if TYPE_CHECKING:
     from fcompile.commands.processes import Done
@@ -95,9 +96,10 @@ class Inputs:
         if batch:
             yield batch
 
-    def _read_again(self, name: str) -> list[Document]:
+    def _read_again(self, name: str) -> dict[int, Document]:
+        """The documents of a file by where they begin."""
         data = self._data(FileEntry(name, self._opened[name]))
-        return [] if isinstance(data, LoadError) else [item for item in read(data, name) if isinstance(item, Document)]
+        return {} if isinstance(data, LoadError) else by_start(read(data, name))
 
     def _data(self, entry: FileEntry) -> bytes | LoadError:
         if not self._can_be_read_only_once(entry):
@@ -126,7 +128,8 @@ def check_entry(entry: FileEntry, options: Options, data: bytes | LoadError | No
     if data is None:
         data = _read(entry)
     if isinstance(data, LoadError):
-        return empty(entry.name)._replace(problems=[load_problem(data)])
+        passed = data.rule is FILE_TOO_LARGE and entry.holds_nothing_of_ours()
+        return empty(entry.name) if passed else empty(entry.name)._replace(problems=[load_problem(data)])
     if not may_hold_framework(data):
         return empty(entry.name)
     file = open_file(entry, data)

@@ -5,20 +5,24 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections import Counter
 from typing import TextIO
 
-from fcompile.check.across import FrameworkFact, Lookup, ServiceFact, across
+from fcompile.check.across import FrameworkFact, Lookup, Place, ServiceFact, Where, across
 from fcompile.check.document import Checked
 from fcompile.check.waivers import Waivers
 from fcompile.commands.progress import clear
 from fcompile.diagnostics import open_writer
-from fcompile.diagnostics.problem import Problem, Severity
+from fcompile.diagnostics.problem import Problem, Severity, Span
 from fcompile.diagnostics.visible import visible
-from fcompile.diagnostics.writer import Report, Style, Summary, Writer
+from fcompile.diagnostics.writer import Report, Style, Summary, Writer, counted
 from fcompile.errors import UsageError
+from fcompile.load.rules import TOO_MANY_PROBLEMS
 from fcompile.program import say
 
 WAIVERS_FILE = ".fcompile-waivers.yaml"
+MOST_SHOWN = 1_000
+"""Problems of one file."""
 
 
 class Reporting:
@@ -33,6 +37,8 @@ class Reporting:
         self._frameworks: list[FrameworkFact] = []
         self._services: list[ServiceFact] = []
         self._files: list[str] = []
+        self._shown: Counter[str] = Counter()
+        self._looked_up: Counter[str] = Counter()
         self.frameworks = 0
 
     def checked(self, checked: Checked) -> None:
@@ -54,20 +60,42 @@ class Reporting:
 
     def finish(self) -> Summary:
         """What lies across files, then what became of the waivers."""
-        self._write(list(across(self._frameworks, self._services, self._look_up)))
-        for problem in (*self._waivers.problems, *self._waivers.unused(None if self._whole else self._files)):
-            clear()
-            self._report.problem(problem)
+        self._write(list(across(self._frameworks, self._services, self._place)))
+        self._show([*self._waivers.problems, *self._waivers.unused(None if self._whole else self._files)])
         clear()
         return self._report.finish()
 
     def _write(self, problems: list[Problem]) -> None:
         kept, waived = self._waivers.apply(problems)
-        for problem in kept:
-            clear()
-            self._report.problem(problem)
+        self._show(kept)
         for one in waived:
             self._report.waived(one)
+
+    def _show(self, problems: list[Problem]) -> None:
+        """Write problems, of one file not more than MOST_SHOWN: the others are counted, and one problem stands for them."""
+        hidden: dict[str, list[Problem]] = {}
+        for problem in problems:
+            self._shown[problem.file] += 1
+            if self._shown[problem.file] <= MOST_SHOWN:
+                clear()
+                self._report.problem(problem)
+            else:
+                hidden.setdefault(problem.file, []).append(problem)
+        for more in hidden.values():
+            clear()
+            self._report.hidden(more, _hint(more))
+
+    def _place(self, where: Where) -> Place:
+        """The place of something, as long as it may be shown."""
+        self._looked_up[where.file] += 1
+        return self._look_up(where) if self._looked_up[where.file] <= 2 * MOST_SHOWN else Place(Span(1, 1, 1, 1, 0, 0), "")
+
+
+def _hint(hidden: list[Problem]) -> Problem:
+    """Return the problem that stands for problems that are not shown."""
+    worst = min((problem.severity for problem in hidden), key=list(Severity).index)
+    message = f"{counted(len(hidden), 'more problem')} in this file {'is' if len(hidden) == 1 else 'are'} not shown"
+    return Problem(TOO_MANY_PROBLEMS, worst, message, hidden[0].file, hidden[0].span, hidden[0].source_line, "", "")
 
 
 class OnlyWhenFound:

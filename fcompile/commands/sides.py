@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
-from functools import partial
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 from fcompile.check.across import Place, Where
-from fcompile.check.document import Options, check_read, empty, look_up
+from fcompile.check.document import Options, by_start, check_read, empty, look_up
 from fcompile.check.ours import is_framework, objects_in
 from fcompile.check.values import mapping, text
 from fcompile.commands.inputs import open_file
@@ -53,8 +53,12 @@ def read_side(files: Iterable[File], options: Options, arguments: argparse.Names
     """Read, check and compile; None when there is an error, which is said on stderr."""
     documents: dict[str, list[Document]] = {}
 
+    @lru_cache(2)
+    def by_file(name: str) -> dict[int, Document]:
+        return by_start(documents[name])
+
     def place(where: Where) -> Place:
-        return look_up(documents[where.file], where)
+        return look_up(by_file(where.file), where)
 
     reporting = Reporting(open_errors(arguments), arguments, place)
     for file in files:

@@ -71,6 +71,13 @@ class Report:
         self._affected.add(problem.file)
         self._writer.problem(problem)
 
+    def hidden(self, problems: Sequence[Problem], hint: Problem) -> None:
+        """Count problems that are not written, but for the one that stands for them."""
+        for problem in problems:
+            self._counts[problem.severity] += 1
+            self._affected.add(problem.file)
+        self._writer.problem(hint)
+
     def waived(self, waived: Waived) -> None:
         self._waived += 1
         self._writer.waived(waived)

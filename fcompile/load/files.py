@@ -11,18 +11,18 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import stat
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
+from itertools import islice
 from typing import BinaryIO, Final, NamedTuple
 
-from fcompile.diagnostics.problem import Rule, Span
-
 from . import rules
-from .source import LoadError
+from .source import LoadError, file_error, too_large
 
 STDIN: Final = "<stdin>"
 """The name of the standard input in messages."""
@@ -32,7 +32,11 @@ IGNORE_FILE: Final = ".fcompileignore"
 _LITERAL: Final = re.compile(rb"frameworkcontroller\.microsoft\.com|FC_|taskRoles")
 _HIDDEN: Final = re.compile(rb"\\(?:[xuU\r\n]|\xc2\x85|\xe2\x80[\xa8\xa9])|!\S*(?:binary|%)|!<|^%TAG", re.MULTILINE)
 """What can make a text without its letters: escapes, a continued line in double quotes, and base64 under any name of its tag."""
-_NOWHERE: Final = Span(1, 1, 1, 1, 0, 0)
+_PIECE: Final = 1024 * 1024
+_MOST_LINES: Final = 1_000
+"""Of a file with patterns: each name is held against them all."""
+_OVERLAP: Final = 4096
+"""Bytes that two pieces share, so that nothing is overlooked because it is divided."""
 
 
 class FileEntry(NamedTuple):
@@ -50,13 +54,32 @@ class FileEntry(NamedTuple):
             raise self.error
         try:
             if self.path == "-":
-                return sys.stdin.buffer.read()
+                return self._bounded(sys.stdin.buffer)
             with open(self.path, "rb") as file:
-                return file.read()
+                # To ask for much costs memory, and most files are small.
+                return file.read() if 0 < os.fstat(file.fileno()).st_size <= rules.MAX_FILE_BYTES else self._bounded(file)
         except OSError as error:
             raise _os_error(self.name, error) from None
         except AttributeError:
             raise file_error(rules.FILE_UNREADABLE, self.name, "the standard input is closed: name a file, or pipe one in") from None
+
+    def _bounded(self, file: BinaryIO) -> bytes:
+        data = file.read(rules.MAX_FILE_BYTES + 1)
+        if len(data) > rules.MAX_FILE_BYTES:
+            raise too_large(self.name)
+        return data
+
+    def holds_nothing_of_ours(self) -> bool:
+        """Return whether a file certainly holds no Framework, however large it is: `may_hold_framework` piece by piece."""
+        if not os.path.isfile(self.path):
+            return False
+        before = b""
+        with open(self.path, "rb") as file:
+            while data := file.read(_PIECE):
+                if may_hold_framework(before + data):
+                    return False
+                before = data[-_OVERLAP:]
+        return True
 
 
 def find(paths: Sequence[str]) -> Iterator[FileEntry]:
@@ -91,11 +114,6 @@ def open_regular(path: str) -> BinaryIO | None:
         return file
     file.close()
     return None
-
-
-def file_error(rule: Rule, name: str, message: str) -> LoadError:
-    """An error that belongs to a file as a whole."""
-    return LoadError(rule, message, _NOWHERE, "", name)
 
 
 def _named(path: str, real: str, named: set[str]) -> Iterator[FileEntry]:
@@ -158,7 +176,10 @@ def _ignored(entries: list[os.DirEntry[str]]) -> list[str]:
     for entry in entries:
         if entry.name == IGNORE_FILE and entry.is_file():
             with open(entry.path, encoding="utf-8", errors="replace") as file:
-                return ignore_patterns(file)
+                patterns = ignore_patterns(islice(file, _MOST_LINES + 1))
+            if len(patterns) > _MOST_LINES:
+                raise OSError(errno.EFBIG, f"more than {_MOST_LINES:,} patterns in {IGNORE_FILE}")
+            return patterns
     return []
 
 

@@ -11,7 +11,15 @@ MAX_DEPTH: Final = 100
 MAX_NODES: Final = 500_000
 """Keys, values, lists and mappings of a document, each alias counted with all that it stands for."""
 MAX_BYTES: Final = 8 * 1024 * 1024
-"""Bytes of one document. A file may hold any number of documents."""
+"""Bytes of one document."""
+MAX_FILE_BYTES: Final = 32 * 1024 * 1024
+"""Bytes of a file, or of what comes on the standard input."""
+MAX_DOCUMENTS: Final = 100_000
+"""Documents of a file: so many have some hundred bytes each."""
+MAX_UNREADABLE: Final = 1_000
+"""Reasons why documents of one file cannot be read. Nobody reads on after so many."""
+MAX_PROBLEMS: Final = 5_000
+"""Problems of one file that are looked for. Nobody reads so many; but some thousand can be waived, each in its own Framework."""
 
 YAML_SYNTAX: Final = rule(
     "FC001",
@@ -185,4 +193,25 @@ FOLDER_WITHOUT_FILES: Final = rule(
     "A folder contains no YAML or JSON file.",
     "Files that end in .yaml, .yml or .json are read, in all folders below too, except hidden ones. "
     "A file that is named itself is read whatever its name.",
+)
+FILE_TOO_LARGE: Final = rule(
+    "FC033",
+    "file-too-large",
+    Severity.ERROR,
+    f"A file is larger than {MAX_FILE_BYTES // 1024 // 1024} MiB.",
+    "It is not read. Split it, or list it in .fcompileignore.",
+)
+TOO_MANY_DOCUMENTS: Final = rule(
+    "FC034",
+    "too-many-documents",
+    Severity.ERROR,
+    f"A file holds more than {MAX_DOCUMENTS:,} documents.",
+    "What follows them is not read. Split the file.",
+)
+TOO_MANY_PROBLEMS: Final = rule(
+    "FC035",
+    "too-many-problems",
+    Severity.ERROR,
+    "A file has so many problems that not all of them are shown, or looked for.",
+    "Mend those that are shown first: many often have one cause. What does not belong to the project can be listed in .fcompileignore.",
 )

@@ -8,8 +8,10 @@ from typing import Final
 
 from fcompile.diagnostics.problem import Related, Rule, Span
 
+from . import rules
 from .faults import Fault
 
+_NOWHERE: Final = Span(1, 1, 1, 1, 0, 0)
 _LINE_END: Final = re.compile(r"\r\n|\n|\r")
 
 
@@ -85,3 +87,15 @@ def load_error(source: Source, fault: Fault) -> LoadError:
     span = source.span(fault.start, fault.end)
     related = tuple(Related(message, file=source.name, span=source.span(start, end)) for message, start, end in fault.related)
     return LoadError(fault.rule, fault.message, span, source.line(span.line), source.name, related)
+
+
+def file_error(rule: Rule, name: str, message: str) -> LoadError:
+    """Return an error that belongs to a file as a whole."""
+    return LoadError(rule, message, _NOWHERE, "", name)
+
+
+def too_large(name: str) -> LoadError:
+    """Return the error for a file that is too large to be read."""
+    return file_error(
+        rules.FILE_TOO_LARGE, name, f"the file is larger than {rules.MAX_FILE_BYTES // 2**20} MiB: split it, or list it in .fcompileignore"
+    )

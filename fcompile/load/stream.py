@@ -18,7 +18,7 @@ from .decoding import Decoded, decode
 from .document import Document
 from .faults import DuplicateKey, Fault
 from .reading import NOTHING, Reading
-from .source import LoadError, load_error
+from .source import LoadError, load_error, too_large
 from .yaml_lines import UNUSUAL, read_lines
 from .yaml_text import YamlText, library_text, yaml_text
 
@@ -37,11 +37,14 @@ def read(data: bytes, name: str) -> Iterator[Document | LoadError]:
 
     Empty documents and `null` are left out, as by kubectl. A LoadError of severity WARNING comes after its document.
     """
+    if len(data) > rules.MAX_FILE_BYTES:
+        yield too_large(name)
+        return
     decoded = decode(data, name)
     if decoded.fault is not None:
         yield load_error(decoded.source, decoded.fault)
         return
-    for item in _items(decoded):
+    for item in _bounded(_items(decoded)):
         if isinstance(item, Fault):
             yield load_error(decoded.source, item)
         elif item.value is not None:
@@ -68,7 +71,7 @@ def values(data: bytes) -> list[Any]:
     if decoded.fault is not None:
         raise load_error(decoded.source, decoded.fault)
     found = []
-    for item in _items(decoded, library=True):
+    for item in _bounded(_items(decoded, library=True)):
         if isinstance(item, Document):
             found.append(item.value)
         elif item.rule.severity is Severity.ERROR:
@@ -82,6 +85,26 @@ def _items(decoded: Decoded, library: bool = False) -> Iterator[Document | Fault
         yield from _json_items(decoded, library)
     else:
         yield from _yaml_items(decoded, 0, library)
+
+
+def _bounded(items: Iterator[Document | Fault]) -> Iterator[Document | Fault]:
+    """Yield the items up to the point where there are too many; a last fault says so."""
+    count = faults = 0
+    for item in items:
+        start = item.start
+        if isinstance(item, Fault):
+            faults += 1
+            if faults > rules.MAX_UNREADABLE:
+                message = f"the file cannot be read at more than {rules.MAX_UNREADABLE:,} places: what follows is not looked at"
+                yield Fault(rules.TOO_MANY_PROBLEMS, message, start)
+                return
+        else:
+            count += 1
+            if count > rules.MAX_DOCUMENTS:
+                message = f"more than {rules.MAX_DOCUMENTS:,} documents stand before this one: split the file"
+                yield Fault(rules.TOO_MANY_DOCUMENTS, message, start)
+                return
+        yield item
 
 
 def _json_items(decoded: Decoded, library: bool) -> Iterator[Document | Fault]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import bisect
 import re
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 _DOUBLE: Final = re.compile(r"\r(?=\r\n)")
@@ -19,7 +20,7 @@ class YamlText(NamedTuple):
     """Without the byte order mark that may stand at the start."""
     skipped: int = 0
     """1 if there was a byte order mark."""
-    removed: tuple[int, ...] = ()
+    removed: Sequence[int] = ()
     """Offsets in `text` before each of which a carriage return was dropped."""
 
     def start(self, offset: int) -> int:
@@ -40,6 +41,8 @@ def yaml_text(text: str) -> YamlText:
     """As kubectl hands it on."""
     text, skipped, removed = library_text(text)
     if "\r\r\n" in text:
-        removed = tuple(match.start() - count for count, match in enumerate(_DOUBLE.finditer(text)))
+        from array import array  # there can be millions, and mostly there are none
+
+        removed = array("L", (match.start() - count for count, match in enumerate(_DOUBLE.finditer(text))))
         text = _DOUBLE.sub("", text)
     return YamlText(text if text.endswith("\n") else text + "\n", skipped, removed)

@@ -10,12 +10,12 @@ import argparse
 import os
 import sys
 from collections.abc import Iterator
-from functools import partial
+from functools import lru_cache, partial
 from itertools import islice
 
 from fcompile import overrides
-from fcompile.check.across import Place, Where
-from fcompile.check.document import look_up
+from fcompile.check.across import Lookup, Place, Where
+from fcompile.check.document import by_start, look_up
 from fcompile.commands.argocd.compiled import Job, Made, compile_source
 from fcompile.commands.argocd.placing import Placing
 from fcompile.commands.argocd.repository import Repository, repository_of
@@ -82,7 +82,7 @@ def _report(made: list[Made], texts: list[Source], repository: Repository, asked
     """Print what was found; whether there can be output."""
     arguments = argparse.Namespace(color="never", waivers=None, paths=["."])
     writer = OnlyWhenFound(Placing(open_report("text", sys.stderr, arguments), texts, repository))
-    reporting = Reporting(writer, arguments, partial(_place, {source.name: source for source in texts}, repository))
+    reporting = Reporting(writer, arguments, _places({source.name: source for source in texts}, repository))
     for one in made:
         reporting.checked(one.checked)
     failed = fails(reporting.finish(), asked.strict)
@@ -94,11 +94,18 @@ def _report(made: list[Made], texts: list[Source], repository: Repository, asked
     return not failed and not refused
 
 
-def _place(texts: dict[str, Source], repository: Repository, where: Where) -> Place:
-    """The place of something in a text that was compiled, found by reading the text again."""
-    source = texts[where.file]
-    data = repository.read(source.path) if source.path else source.data
-    return look_up((item for item in read(data, source.name) if isinstance(item, Document)), where)
+def _places(texts: dict[str, Source], repository: Repository) -> Lookup:
+    """Return what finds places in texts that were compiled, by reading them again."""
+
+    @lru_cache(2)
+    def documents(name: str) -> dict[int, Document]:
+        source = texts[name]
+        return by_start(read(repository.read(source.path) if source.path else source.data, name))
+
+    def place(where: Where) -> Place:
+        return look_up(documents(where.file), where)
+
+    return place
 
 
 def _check_overrides(made: list[Made], asked: Settings) -> None:

@@ -79,7 +79,7 @@ def _check(listed: ResourceList, asked: Settings, found: Results) -> bool:
     checked = check_read(listed.document.source.name, listed.read, asked.checked)
 
     def place(where: Where) -> Place:
-        return look_up([listed.document], where)
+        return look_up({listed.document.start: listed.document}, where)
 
     reporting = Reporting(writer, arguments, place)
     reporting.checked(_without_internal(checked))

@@ -27,6 +27,8 @@ from fcompile.load.rules import MAX_BYTES
 
 KIND = "ResourceList"
 _GROUP = "config.kubernetes.io"
+_FARTHEST = 100
+"""Columns that an item of a list in block style may be indented by."""
 _MOST_READ = MAX_BYTES + 1024 * 1024
 """Bytes. What is longer is refused with its place when it is read as YAML, and need not all be in memory for that."""
 
@@ -70,12 +72,16 @@ class ResourceList:
         return spliced if _says(spliced, wanted) else yaml.dump(wanted)
 
     def _spliced(self, compiled: Mapping[int, Any], results: list[Any]) -> str:
+        """Return the text with items in the place of others; nothing where that cannot be."""
         text, done, parts = self.document.source.text, 0, []
         for index, item in sorted(compiled.items()):
             if yaml.dump(item) == yaml.dump(self.items[index]):
                 continue  # compiled before: its comments and style stay
             start, end = self.document.extent(("items", index))
-            indent = " " * (start - text.rfind("\n", 0, start) - 1)
+            column = start - text.rfind("\n", 0, start) - 1
+            if column > _FARTHEST:
+                return ""  # An item after others on one line: each line of it would be indented as far.
+            indent = " " * column
             parts += [text[done:start], yaml.dump(item).rstrip("\n").replace("\n", f"\n{indent}")]
             done = max(text.find("\n", end), end)
         parts.append(text[done:])

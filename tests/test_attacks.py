@@ -1,0 +1,243 @@
+"""No input of some megabytes takes more than seconds, more than 256 MiB, or makes output that nobody can read.
+
+It is refused, with its place.
+
+Each is the whole command in a process of its own, whose limits the kernel holds. The deadlines are generous, for machines that do other
+things too: what they catch is a second power.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from fcompile.load.rules import MAX_FILE_BYTES, MAX_PROBLEMS
+from tests.laws import run
+from tests.test_cli import good
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere memory is not measured in this way")
+
+MEBIBYTES = 256
+SECONDS = 15
+OUTPUT = 1_500_000
+FRAMEWORK = good()
+SERVICE = (
+    "---\napiVersion: v1\nkind: Service\nmetadata: {{name: s{0}}}\nspec: {{clusterIP: None, selector: {{FC_FRAMEWORK_NAME: train{1}}}}}\n"
+)
+
+
+def _in_spec(text: str) -> str:
+    return FRAMEWORK.replace("spec:\n", f"spec:\n{text}", 1)
+
+
+def _in_metadata(text: str) -> str:
+    return FRAMEWORK.replace("metadata: {", f"metadata: {{{text}, ", 1)
+
+
+def _in_container(text: str) -> str:
+    return FRAMEWORK.replace("image: busybox", f"image: busybox\n            {text}", 1)
+
+
+def _many(count: int, one: str = "", old: str = "", new: str = "") -> str:
+    return "---\n".join(good(one or f"t{number}").replace(old, new) if old else good(one or f"t{number}") for number in range(count))
+
+
+ATTACKS: dict[str, tuple[str | bytes, str]] = {
+    "separators with text": (FRAMEWORK + "--- a\n" * 1_000_000, "FC018"),
+    "separators with a bracket": (FRAMEWORK + "--- [\n" * 300_000, "FC006"),
+    "separators": (FRAMEWORK + "---\n" * 3_000_000, "FC034"),
+    "small documents": ("a: b\n---\n" * 1_000_000 + FRAMEWORK, "FC034"),
+    "broken documents": (FRAMEWORK + "---\na:\n\tb\n" * 500_000, "FC035"),
+    "bytes that are no text": (FRAMEWORK.encode() + b"---\n\xff\n" * 500_000, "FC035"),
+    "directives": (FRAMEWORK + "---\n%\n" * 500_000, "FC035"),
+    "duplicate keys": (FRAMEWORK + "---\na: 1\na: 2\n" * 300_000, "FC035"),
+    "duplicate keys in JSON": ('{"a":1,"a":2}\n' * 300_000 + '{"kind": "Framework", "a": "FC_"}', ""),
+    "JSON values": ('{"a":1}\n' * 1_000_000, ""),
+    "malformed waivers": (FRAMEWORK + "# fcompile: ignore\n" * 200_000, "FC901"),
+    "waivers without a problem": (FRAMEWORK + "# fcompile: waive FC307 spec.x: a\n" * 200_000, "FC905"),
+    "waivers for each problem": (
+        _in_spec("".join(f"  zz{number}: 1\n" for number in range(9_000))) + "# fcompile: waive FC101 *a*b*c*d: e\n" * 9_000,
+        "FC101",
+    ),
+    "unknown fields": (_in_spec("".join(f"  zz{number}: 1\n" for number in range(200_000))), "FC035"),
+    "unknown fields on one line": (_in_metadata(", ".join(f"zz{number}: 1" for number in range(200_000))), "FC035"),
+    "scalars that are read in two ways": (_in_spec("  zz:\n" + "  - 1:30\n" * 400_000), "FC035"),
+    "wrong types": (_in_metadata("annotations: {" + ", ".join(f"a{number}: {{}}" for number in range(150_000)) + "}"), "FC111"),
+    "a nested map": (_in_spec("  zz:\n" + "".join(f"    k{number}:\n      a:\n        b: 1\n" for number in range(80_000))), "FC101"),
+    "a nested map that is too large": (
+        _in_spec("  zz:\n" + "".join(f"    k{i}: {{a: {{b: {{c: 1}}}}}}\n" for i in range(200_000))),
+        "FC009",
+    ),
+    "a map nested deep and wide": (_in_spec("  zz: " + "{a: " * 90 + "[" + "{b: c}," * 150_000 + "]" + "}" * 90 + "\n"), "FC101"),
+    "broken Frameworks": (_many(12_000, old="restartPolicy", new="restartPolice"), "FC035"),
+    "the same Framework": (_many(12_000, "train"), "FC501"),
+    "Services that select the same": (FRAMEWORK + "".join(SERVICE.format(number, "") for number in range(40_000)), "FC503"),
+    "Services that select others": (
+        FRAMEWORK + "".join(SERVICE.format(number, f", FC_TASKROLE_NAME: r{number}") for number in range(40_000)),
+        "",
+    ),
+    "env": (_in_container("env: [" + "{name: A, value: b}," * 90_000 + "]"), ""),
+    "volume mounts": (_in_container("volumeMounts: [" + ",".join(f"{{name: a, mountPath: /b{i}}}" for i in range(90_000)) + "]"), "FC035"),
+    "blanks where a template may begin": (FRAMEWORK + "---\na: [\n" + " " * 4_000_000 + "\n{{ a }}", "FC016"),
+    "carriage returns": (FRAMEWORK + "---\n" + "\r\r\n" * 2_000_000, ""),
+}
+
+
+# A process begins with the memory of the one that it was forked from, so that one that is small must stand between.
+LAUNCHER = """
+import os, resource, sys
+seconds, size, out, said, given = sys.argv[1:6]
+child = os.fork()
+if child == 0:
+    for number, path, flags in ((0, given, os.O_RDONLY), (1, out, os.O_CREAT | os.O_WRONLY), (2, said, os.O_CREAT | os.O_WRONLY)):
+        os.dup2(os.open(path, flags | os.O_TRUNC * (number > 0), 0o644), number)
+    resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds)))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (int(size), int(size)))
+    os.execv(sys.argv[6], sys.argv[6:])
+_, status, usage = os.wait4(child, 0)
+print(os.waitstatus_to_exitcode(status), usage.ru_maxrss)
+"""
+
+
+class Ran(NamedTuple):
+    code: int
+    out: str
+    said: str
+    mebibytes: int
+
+
+def bounded(folder: Path, *arguments: str, stdin: str = os.devnull) -> Ran:
+    """Run the command with the kernel's limits."""
+    limits = [str(SECONDS), str(OUTPUT * 4), str(folder / "out.log"), str(folder / "said.log"), stdin]
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", LAUNCHER, *limits, sys.executable, "-m", "fcompile", *arguments],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    code, kibibytes = map(int, done.stdout.split())
+    return Ran(code, (folder / "out.log").read_text(), (folder / "said.log").read_text(), kibibytes // 1024)
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_an_attack_ends_soon_in_little_memory_and_with_little_output(name: str, tmp_path: Path) -> None:
+    text, code = ATTACKS[name]
+    file = tmp_path / ("attack.json" if "JSON" in name else "attack.yaml")
+    file.write_bytes(text if isinstance(text, bytes) else text.encode())
+    ran = bounded(tmp_path, "validate", file.name)
+    assert ran.code in (0, 1), ran.said
+    assert ran.mebibytes < MEBIBYTES
+    assert len(ran.out) < OUTPUT
+    assert len(ran.said) < 10_000
+    assert re.search(rf"attack\.\w+:\d+:\d+: (?:error|warning)\[{code}\]", ran.out) if code else True
+
+
+@pytest.mark.parametrize("format", ["json", "sarif", "junit", "github"])
+def test_no_format_explodes(format: str, tmp_path: Path) -> None:
+    (tmp_path / "attack.yaml").write_text(str(ATTACKS["unknown fields on one line"][0]))
+    ran = bounded(tmp_path, "validate", "--format", format, "attack.yaml")
+    assert ran.code == 1
+    assert len(ran.out) < OUTPUT
+    assert "FC035" in ran.out
+
+
+@pytest.mark.parametrize("command", ["validate", "build"])
+def test_a_large_standard_input_is_refused(command: str, tmp_path: Path) -> None:
+    with (tmp_path / "large").open("wb") as file:
+        file.truncate(100 << 20)
+    ran = bounded(tmp_path, command, "-", stdin=str(tmp_path / "large"))
+    assert ran.code == 1
+    assert "<stdin>:1:1: error[FC033]" in ran.out + ran.said
+    assert ran.mebibytes < 128
+
+
+def test_a_large_file_that_is_not_ours_is_passed_over(tmp_path: Path) -> None:
+    """Data and models lie in repositories, too. Where a Framework may be in it, it is refused."""
+    with (tmp_path / "data.json").open("wb") as file:
+        file.truncate(MAX_FILE_BYTES + 1)
+    (tmp_path / "train.yaml").write_text(FRAMEWORK)
+    assert run(["validate", str(tmp_path)]).code == 0
+    with (tmp_path / "data.json").open("r+b") as file:
+        file.seek((1 << 20) - 10)
+        file.write(b"frameworkcontroller.microsoft.com/v1")
+    ran = run(["validate", str(tmp_path)])
+    assert (ran.code, "data.json:1:1: error[FC033]" in ran.out.decode()) == (1, True)
+
+
+def test_what_is_not_shown_is_counted(tmp_path: Path) -> None:
+    file = tmp_path / "train.yaml"
+    file.write_text(_in_spec("".join(f"  zz{number}: 1\n" for number in range(3_000))))
+    ran = run(["validate", str(file)])
+    assert ran.out.decode().endswith("Found 3000 errors in 1 of 1 file.\n")
+    assert "error[FC035] 2000 more problems in this file are not shown" in ran.out.decode()
+    summary = json.loads(run(["validate", "--format", "json", str(file)]).out)["summary"]
+    assert summary["errors"] == 3_000
+
+
+def test_warnings_that_are_not_shown_are_no_errors(tmp_path: Path) -> None:
+    warned = FRAMEWORK.replace("taskNumber: 3", "taskNumber: 3\n    frameworkAttemptCompletionPolicy: {minFailedTaskCount: 9}")
+    (tmp_path / "train.yaml").write_text("---\n".join(warned.replace("train", f"t{number}") for number in range(1_200)))
+    ran = run(["validate", str(tmp_path / "train.yaml")])
+    assert ran.code == 0
+    assert "warning[FC035] 200 more problems" in ran.out.decode()
+    assert run(["validate", "--strict", str(tmp_path / "train.yaml")]).code == 1
+
+
+def test_waived_problems_do_not_count(tmp_path: Path) -> None:
+    """A sweep of many Frameworks, each with the same waiver, is one file for a reason."""
+    warned = FRAMEWORK.replace(
+        "taskNumber: 3",
+        "taskNumber: 3\n    # fcompile: waive FC301: it grows\n    frameworkAttemptCompletionPolicy: {minFailedTaskCount: 9}",
+    )
+    (tmp_path / "train.yaml").write_text("---\n".join(warned.replace("train", f"t{number}") for number in range(1_200)))
+    ran = run(["validate", "--strict", str(tmp_path / "train.yaml")])
+    assert (ran.code, ran.out.decode()) == (0, "1200 Frameworks in 1 file: no problems (1200 waived).\n")
+
+
+def test_after_too_many_problems_a_file_is_not_checked_on(tmp_path: Path) -> None:
+    (tmp_path / "train.yaml").write_text(_in_spec("".join(f"  zz{number}: 1\n" for number in range(MAX_PROBLEMS + 100))))
+    ran = run(["validate", str(tmp_path / "train.yaml")])
+    assert f"Found {MAX_PROBLEMS + 1} errors" in ran.out.decode()
+
+
+def test_many_entries_of_the_waivers_file_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "train.yaml").write_text(FRAMEWORK)
+    (tmp_path / "waivers.yaml").write_text("- {code: FC301, reason: a}\n" * 1_001)
+    ran = run(["validate", "--waivers", str(tmp_path / "waivers.yaml"), str(tmp_path / "train.yaml")])
+    assert (ran.code, "waivers.yaml:1001:3: error[FC901] more than 1,000 entries" in ran.out.decode()) == (1, True)
+
+
+def test_many_patterns_of_files_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "train.yaml").write_text(FRAMEWORK)
+    (tmp_path / ".fcompileignore").write_text("a\n" * 1_001)
+    ran = run(["validate", str(tmp_path)])
+    assert (ran.code, "more than 1,000 patterns in .fcompileignore" in ran.out.decode()) == (1, True)
+
+
+def _listed(items: list[Any]) -> str:
+    return json.dumps({"apiVersion": "config.kubernetes.io/v1", "kind": "ResourceList", "items": items})
+
+
+def test_a_resource_list_on_one_line(tmp_path: Path) -> None:
+    """Each line of a Framework was indented by as much as stood before it: gigabytes for some hundred kilobytes."""
+    from fcompile.load import values
+
+    (framework,) = values(FRAMEWORK.encode())
+    items = [{**framework, "metadata": {"name": f"t{number}"}} for number in range(900)]
+    for text in (_listed(items), "# YAML\n" + _listed(items)):
+        (tmp_path / "list").write_text(text)
+        ran = bounded(tmp_path, "krm", stdin=str(tmp_path / "list"))
+        assert ran.code == 0, ran.said
+        assert ran.mebibytes < 128
+        assert len(ran.out) < OUTPUT
+        (compiled,) = values(ran.out.encode())
+        assert [item["metadata"]["name"] for item in compiled["items"]] == [item["metadata"]["name"] for item in items]
+        assert all("frameworkAttemptCompletionPolicy" in item["spec"]["taskRoles"][0] for item in compiled["items"])
