@@ -93,6 +93,33 @@ def test_a_chart(chart: Path) -> None:
     assert role["task"]["pod"]["spec"]["containers"][0]["image"] == "train,workers=99"
 
 
+def test_a_path_of_values_is_one_path(chart: Path) -> None:
+    """Helm reads a list that commas separate: `a,/etc/passwd` would be two files, one of them outside of the repository."""
+    odd = ("a,/etc/passwd", "-", '"b".yaml', "c d", "--debug", "e='x'")
+    (chart / "a").write_text("")
+    for number, name in enumerate(odd, 2):
+        (chart / name).parent.mkdir(parents=True, exist_ok=True)
+        (chart / name).write_text(f"workers: {number}\n")
+        answer = rendered(chart, "helm", [{"name": "values-files", "array": [name]}])
+        assert answer.code == 0, answer.said
+        assert answer.objects[0]["spec"]["taskRoles"][0]["taskNumber"] == number
+
+
+@pytest.mark.parametrize("name", ["image,workers", "workers=9,image", "image={a", "a\nb", ""])
+def test_a_name_of_a_value_is_one_name(chart: Path, name: str) -> None:
+    answer = inside("generate", chart, {**environment("chart", [{"name": "helm-parameters", "map": {name: "1"}}]), "PATH": "/nonexistent"})
+    assert (answer.code, answer.out) == (1, "")
+    assert "is no name of a value" in answer.said
+
+
+def test_a_value_is_one_value(chart: Path) -> None:
+    for value in ("a,workers=99", "a\\,workers=99", "{a", "--debug", "a\nb"):
+        answer = rendered(chart, "helm", [{"name": "helm-parameters", "map": {"other": value}}])
+        assert answer.code == 0, answer.said
+        assert "99" not in answer.out
+    assert "NUL" in rendered(chart, "helm", [{"name": "helm-parameters", "map": {"other": "a\0b"}}]).said
+
+
 def test_problems_of_a_chart_are_shown_in_its_template(chart: Path) -> None:
     (chart / "templates" / "train.yaml").write_text(TEMPLATE.replace("restartPolicy", "restartPolice"))
     assert "templates/train.yaml:11:11: error[FC101]" in rendered(chart, "helm").said

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
 import sys
+import tarfile
 import time
 from pathlib import Path
 
@@ -124,16 +126,29 @@ def test_kustomize_is_stopped_although_nothing_was_refused_before(
 
 @pytest.mark.parametrize("kind", ["http", "file"])
 def test_a_schema_of_a_chart_reads_nothing_else(repository: Path, web: tuple[str, list[str]], kind: str) -> None:
-    """Helm resolves what a schema refers to, over the network and from any file."""
+    """Helm resolves what a schema refers to, over the network and from any file; in a packed chart nobody looks before it."""
     reference = f"{web[0]}/schema" if kind == "http" else f"file://{repository.parent}/other/secret.yaml"
     (repository / "templates").mkdir()
     (repository / "fw.yaml").rename(repository / "templates" / "fw.yaml")
     (repository / "Chart.yaml").write_text("apiVersion: v2\nname: chart\nversion: 0.1.0\n")
     (repository / "values.yaml").write_text("a: 1\n")
-    (repository / "values.schema.json").write_text(f'{{"properties": {{"a": {{"$ref": "{reference}"}}}}}}')
+    schema = f'{{"properties": {{"a": {{"$ref": "{reference}"}}}}}}'
+    (repository / "values.schema.json").write_text(schema)
+    answer = inside("generate", repository, {**environment(), "PATH": "/nonexistent"})
+    assert (answer.code, "`$ref:" in answer.said) == (1, True)
+    (repository / "values.schema.json").unlink()
+    (repository / "charts").mkdir()
+    with tarfile.open(repository / "charts" / "packed-0.1.0.tgz", "w:gz") as packed:
+        for name, text in (("Chart.yaml", "apiVersion: v2\nname: packed\nversion: 0.1.0\n"), ("values.schema.json", schema)):
+            member = tarfile.TarInfo(f"packed/{name}")
+            member.size = len(text)
+            packed.addfile(member, io.BytesIO(text.encode()))
+    (repository / "values.yaml").write_text("packed: {a: 1}\n")
     answer = inside("generate", repository, {**environment(), "PATH": os.path.dirname(tool("helm"))})
     assert (answer.code, answer.out, web[1]) == (1, "", [])
     assert "hunter2" not in answer.said
+    alone = subprocess.run([tool("helm"), "template", "."], cwd=repository, capture_output=True, text=True, check=False)
+    assert web[1] == ["/schema"] if kind == "http" else "permission denied" not in alone.stderr
 
 
 COPIES = "- op: copy\n  from: /metadata/annotations\n  path: /metadata/annotations/a"

@@ -1,0 +1,117 @@
+"""Look through a chart before Helm reads it, and write down what Helm is told.
+
+Helm reads the whole folder and cannot be made to leave it by a template, but a schema of values may refer to any file and address.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from fcompile.commands.argocd.repository import MAX_FILE, Repository
+from fcompile.commands.argocd.settings import Settings
+from fcompile.diagnostics.visible import visible
+from fcompile.errors import InputError
+from fcompile.load import LoadError, read, rules, values
+
+_PARSED: Final = ("Chart.yaml", "Chart.lock", "requirements.yaml", "requirements.lock", "values.yaml")
+_SCHEMA: Final = "values.schema.json"
+_STANDARD: Final = re.compile(r"https?://json-schema\.org/")
+_ADDRESS: Final = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*:")
+"""What Helm may take for an address, even where there is a file of that name."""
+_NOT_IN_NAMES: Final = re.compile(r"[=,{}\0-\x1f]")
+"""What ends the name of a value for Helm, or begins another one."""
+_LIMITS: Final = (
+    rules.RECURSIVE_ALIAS,
+    rules.TOO_MANY_NODES,
+    rules.TOO_DEEP,
+    rules.TOO_LARGE,
+    rules.FILE_TOO_LARGE,
+    rules.TOO_MANY_DOCUMENTS,
+    rules.TOO_MANY_PROBLEMS,
+)
+
+
+def arguments(repository: Repository, settings: Settings) -> list[str]:
+    """Return the arguments of Helm for the chart in the current folder. Raises InputError for what it must not read."""
+    _check_chart(repository)
+    found = ["template", f"--namespace={settings.checked.namespace}", "--include-crds", f"--kube-version=1.{settings.checked.version}.0"]
+    found += [f"--api-versions={version}" for version in settings.api_versions]
+    for path in settings.values_files:
+        _check_values(repository, path)
+        # Helm reads a list separated by commas here: in quotes it is one, and after `./` neither an address nor an option.
+        quoted = os.path.join(".", path).replace('"', '""')
+        found.append(f'--values="{quoted}"')
+    for name, value in settings.helm_parameters:
+        found.append(f"--set={_parameter(name, value)}")
+    return [*found, "--", settings.release[:53].strip("-."), "."]
+
+
+def _parameter(name: str, value: str) -> str:
+    if not name or _NOT_IN_NAMES.search(name):
+        raise InputError(f"helm-parameters: `{visible(name)}` is no name of a value: none of = , {{ }} can be in it; set a values file")
+    if "\0" in value:
+        raise InputError(f"helm-parameters: the value of `{visible(name)}` holds a NUL character")
+    escaped = value.replace("\\", "\\\\").replace(",", "\\,")
+    if value.startswith("{"):
+        escaped = f"\\{escaped}"  # or it begins a list
+    return f"{name}={escaped}"
+
+
+def _check_values(repository: Repository, path: str) -> None:
+    if _ADDRESS.search(path) or visible(path) != path or not os.path.lexists(path):
+        raise InputError(f"values-files: `{visible(path)}` is not in the repository: nothing is fetched; copy it in")
+    if not repository.holds(os.path.realpath(path)):
+        raise InputError(f"values-files: `{visible(path)}` leads out of the repository: nothing outside of it is read")
+    if not os.path.isfile(path) or os.path.getsize(path) > MAX_FILE:
+        raise InputError(f"values-files: `{visible(path)}` is no file, or one of more than {MAX_FILE:,} bytes")
+    _check_limits(repository.read(path), path)
+
+
+def _check_chart(repository: Repository) -> None:
+    repository.vet(".", every=True)
+    for path in _files():
+        name = os.path.basename(path)
+        if name in _PARSED or name == _SCHEMA or "crds" in path.split(os.sep)[:-1]:
+            data = repository.read(path)
+            _check_limits(data, path)
+            if name == _SCHEMA:
+                _check_schema(data, path)
+
+
+def _files() -> Iterator[str]:
+    """Yield the files of the chart, each once: links lead to others in the repository, and perhaps in a circle."""
+    seen: set[str] = set()
+    for folder, folders, files in os.walk(".", followlinks=True):
+        real = os.path.realpath(folder)
+        folders[:] = [] if real in seen else sorted(name for name in folders if name != ".git")
+        if real not in seen:
+            yield from (os.path.normpath(path) for name in sorted(files) if os.path.isfile(path := os.path.join(folder, name)))
+        seen.add(real)
+
+
+def _check_limits(data: bytes, path: str) -> None:
+    """Refuse what is too much of something. What else our reader refuses is for Helm to judge."""
+    for item in read(data, path):
+        if isinstance(item, LoadError) and item.rule in _LIMITS:
+            raise InputError(f"{visible(path)}:{item}")
+
+
+def _check_schema(data: bytes, path: str) -> None:
+    try:
+        documents = values(data)
+    except LoadError:
+        return  # for Helm to say
+    waiting: list[Any] = list(documents)
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, list):
+            waiting += value
+        elif isinstance(value, dict):
+            waiting += value.values()
+            for key in ("$ref", "$dynamicRef", "$recursiveRef", "$schema"):
+                target = value.get(key)
+                if isinstance(target, str) and not target.startswith("#") and not (key == "$schema" and _STANDARD.match(target)):
+                    raise InputError(f"{visible(path)}: `{key}: {visible(target)}` is not in this file: nothing else is read for it")
