@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from typing import IO, NamedTuple
 
-from fcompile.commands.sides import File, is_small
+from fcompile.commands.git_process import COMMAND, environment, top_of_working_tree
+from fcompile.commands.sides import MOST, File, is_small
+from fcompile.diagnostics.visible import visible
 from fcompile.errors import UsageError
 from fcompile.load.files import IGNORE_FILE, SUFFIXES, FileEntry, ignore_patterns
 
 _REGULAR = (b"100644", b"100755")
-_GIT = ("git", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false")
+TOO_LARGE = b"..."
+"""Stands for the content of a blob that is too large, by its identity."""
 
 
 class _Changed(NamedTuple):
@@ -31,10 +34,7 @@ class _Changed(NamedTuple):
 def changed(written: str, paths: Sequence[str]) -> tuple[list[File], list[File]]:
     """The files that differ between the two sides of `REV`, `A..B` or `A...B`, as they are on each."""
     old, new = _sides(written)
-    bare, _, up = _one("rev-parse", "--is-bare-repository", "--show-cdup").partition(b"\n")
-    if new is None and bare != b"false":
-        raise UsageError("--git: a bare repository has no working tree: name two revisions, such as main..feature")
-    top = up.rstrip(b"\n") or b"."
+    top = _top(new is None)
     with _Objects() as objects:
         reader = _Reader(top, objects)
         found = [one for one in _changes(old, new, paths, top) if one.path.endswith(tuple(map(os.fsencode, SUFFIXES)))]
@@ -48,6 +48,22 @@ def changed(written: str, paths: Sequence[str]) -> tuple[list[File], list[File]]
     contents = {file.entry.name: file.data for file in before}
     same = {file.entry.name for file in after if contents.get(file.entry.name) == file.data}
     return tuple([file for file in side if file.entry.name not in same] for side in (before, after))  # type: ignore[return-value]
+
+
+def _top(needed: bool) -> bytes:
+    """The way to the top of the working tree. Raises UsageError where the repository has it, or itself, elsewhere than it lies."""
+    bare, _, up = _one("rev-parse", "--is-bare-repository", "--show-cdup").partition(b"\n")
+    here = top_of_working_tree(bare != b"false")
+    if here and bare != b"false":
+        raise UsageError(f"--git: here is a bare repository that came as files of the one at {here}: nothing in it is asked")
+    if needed and bare != b"false":
+        raise UsageError("--git: a bare repository has no working tree: name two revisions, such as main..feature")
+    top = up.rstrip(b"\n") or b"."
+    if here and bare == b"false" and os.path.realpath(os.fsdecode(top)) != here:
+        raise UsageError(
+            "--git: the configuration of the repository says that its files are elsewhere (core.worktree): nothing is read there"
+        )
+    return top
 
 
 def _check_paths(paths: Sequence[str]) -> None:
@@ -78,23 +94,67 @@ def _commit(written: str) -> str:
 def _changes(old: str, new: str | None, paths: Sequence[str], top: bytes) -> Iterator[_Changed]:
     """What differs, in the order of the paths."""
     limits = ["--", *paths]
-    if new is not None:
-        raw = _one(
-            "--literal-pathspecs", "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-ext-diff", "--end-of-options", old, new, *limits
-        )
-    else:
-        raw = _one(
-            "--literal-pathspecs", "diff-index", "-z", "--raw", "--no-renames", "--no-ext-diff", "--ignore-submodules=all", old, *limits
-        )
-    fields = raw.split(b"\0")
-    found = [_raw(head, path) for head, path in zip(fields[::2], fields[1::2], strict=False)]
-    if new is None:
-        # Without a path it lists what is below the current folder.
-        where = [] if paths else ["-C", os.fsdecode(top)]
-        others = _one(*where, "--literal-pathspecs", "ls-files", "--others", "--exclude-standard", "--full-name", "-z", *limits)
-        found += [_Changed(path, b"", b"?") for path in others.split(b"\0") if path]
+    found = _between(old, new, limits) if new is not None else _in_working_tree(old, limits, top)
     # In a merge that is not done, git names a file more than once.
     yield from sorted({one.path: one for one in sorted(found)}.values())
+
+
+def _between(old: str, new: str, limits: Sequence[str]) -> list[_Changed]:
+    fields = _one("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-ext-diff", "--end-of-options", old, new, *limits).split(b"\0")
+    return [_raw(head, path) for head, path in zip(fields[::2], fields[1::2], strict=False)]
+
+
+def _in_working_tree(old: str, limits: Sequence[str], top: bytes) -> Iterator[_Changed]:
+    """What differs in the working tree.
+
+    Files are compared here: git would compare what filters make of them, which are programs that its configuration names.
+    """
+    nothing = _one("hash-object", "-t", "tree", "--stdin").decode().strip()
+    committed = {one.path: one.after for one in _between(nothing, old, limits)}
+    # Without a path `ls-files` lists what is below the current folder.
+    where = [] if len(limits) > 1 else ["-C", os.fsdecode(top)]
+    listed = _one(*where, "ls-files", "--cached", "--others", "--exclude-standard", "--full-name", "-z", *limits)
+    for path in committed.keys() | set(filter(None, listed.split(b"\0"))):
+        name = committed.get(path, b"")
+        if not name or not _holds(top, path, name):
+            yield _Changed(path, name, b"?")
+
+
+def _holds(top: bytes, path: bytes, name: bytes) -> bool:
+    """Whether a file of the working tree is a blob, as it is or, as on Windows, with another end of each line."""
+    full = _regular(top, path)
+    if full is None:
+        return False
+    digest = "sha256" if len(name) == 64 else "sha1"
+    with open(full, "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        if _name(digest, size, iter(lambda: file.read(1 << 20), b"")) == name:
+            return True
+        if size > MOST:
+            return False
+        file.seek(0)
+        data = file.read().replace(b"\r\n", b"\n")
+    return len(data) < size and _name(digest, len(data), [data]) == name
+
+
+def _name(digest: str, size: int, pieces: Iterable[bytes]) -> bytes:
+    """What git calls a blob."""
+    import hashlib
+
+    found = hashlib.new(digest, b"blob %d\0" % size, usedforsecurity=False)
+    for piece in pieces:
+        found.update(piece)
+    return found.hexdigest().encode()
+
+
+def _regular(top: bytes, path: bytes) -> bytes | None:
+    """The place of a file in the working tree; None if it is none there, or only behind a link."""
+    full = os.path.join(os.path.realpath(top), path)
+    try:
+        linked = os.path.realpath(os.path.dirname(full)) != os.path.dirname(full)
+        return full if not linked and stat.S_ISREG(os.lstat(full).st_mode) else None
+    except OSError:
+        return None
 
 
 def _raw(head: bytes, path: bytes) -> _Changed:
@@ -114,20 +174,21 @@ class _Reader:
         """The file as git has it."""
         entry = self._entry(path)
         data = self._objects.read(name, entry.name)
-        if data is not None:
+        if data is None:
+            # A file of which nothing is known must not look like one that is not there.
+            raise UsageError(
+                f"--git: {visible(entry.name)} is not in this repository, only its name: it is a partial clone, and nothing is fetched; "
+                "git fetch --refetch --no-filter brings what is missing"
+            )
+        if data is not TOO_LARGE:
             yield File(entry, data)
 
     def in_tree(self, path: bytes) -> Iterator[File]:
         """The file in the working tree, if it is one."""
-        full = os.path.join(self._top, path)
-        try:
-            about = os.lstat(full)
-            if not stat.S_ISREG(about.st_mode) or not is_small(self._entry(path).name, about.st_size):
-                return
+        full = _regular(self._top, path)
+        if full is not None and is_small(self._entry(path).name, os.path.getsize(full)):
             with open(full, "rb") as file:
                 yield File(self._entry(path), file.read())
-        except FileNotFoundError:
-            return
 
     def ignored(self, commit: str | None, path: bytes) -> bool:
         """Whether a walk through the folders would leave it out."""
@@ -148,6 +209,7 @@ class _Reader:
                 data = next((file.data for file in self.in_tree(path) if isinstance(file.data, bytes)), None)
             elif b"\n" not in path:
                 data = self._objects.read(commit.encode() + b":" + path, IGNORE_FILE)
+                data = None if data is TOO_LARGE else data
             self._patterns[commit, folder] = ignore_patterns((data or b"").decode("utf-8", "replace").splitlines())
         return self._patterns[commit, folder]
 
@@ -162,7 +224,13 @@ class _Objects:
     def __enter__(self) -> _Objects:
         import subprocess
 
-        self._process = subprocess.Popen([*_GIT, "cat-file", "--batch"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self._process = subprocess.Popen(
+            [*COMMAND, "cat-file", "--batch"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=environment(),
+        )
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -172,7 +240,7 @@ class _Objects:
         self._process.wait()
 
     def read(self, name: bytes, shown: str) -> bytes | None:
-        """The content of a blob; None when there is none, or one that is too large."""
+        """The content of a blob; None when there is none, TOO_LARGE for one that is."""
         ask: IO[bytes] | None = self._process.stdin
         answer: IO[bytes] | None = self._process.stdout
         assert ask is not None
@@ -181,13 +249,13 @@ class _Objects:
         ask.flush()
         head = answer.readline().split()
         if len(head) != 3 or head[1] in (b"missing", b"ambiguous"):
-            return None
+            return None  # or git has ended, which says nothing more
         left = int(head[2]) + 1
         if head[1] == b"blob" and is_small(shown, left - 1):
             return answer.read(left)[:-1]
         while left:
             left -= len(answer.read(min(left, 1 << 20)))
-        return None
+        return TOO_LARGE
 
 
 def _one(*arguments: str) -> bytes:
@@ -201,6 +269,6 @@ def _run(*arguments: str):  # type: ignore[no-untyped-def]
     import subprocess
 
     try:
-        return subprocess.run([*_GIT, *arguments], capture_output=True, check=False)
+        return subprocess.run([*COMMAND, *arguments], stdin=subprocess.DEVNULL, capture_output=True, check=False, env=environment())
     except FileNotFoundError:
         raise UsageError("--git: there is no git here") from None

@@ -24,7 +24,8 @@ _AT_ONCE = 100
 def frameworks(keys: Iterable[Key], context: str) -> Iterator[File]:
     """The Frameworks of these names that the cluster has."""
     for namespace, some in _by_namespace(keys):
-        found = _kubectl(context, "get", _PLURAL, *some, "--namespace", namespace, "--ignore-not-found")
+        # A name comes from a file, and an error in it may be waived: after `--` it is no option.
+        found = _kubectl(context, "get", "--ignore-not-found", f"--namespace={namespace}", "--", _PLURAL, *some)
         if found:
             yield File(FileEntry(f"<cluster, namespace {namespace}>", "-"), found)
 
@@ -43,7 +44,7 @@ def running(before: dict[Key, Side], after: dict[Key, Side], context: str) -> It
     """What runs of those that are on both sides."""
     for namespace, some in _by_namespace(key for key in after if key in before):
         selector = f"{names.FRAMEWORK_NAME} in ({','.join(some)})"
-        found = _kubectl(context, "get", "pods,services", "--selector", selector, "--namespace", namespace)
+        found = _kubectl(context, "get", "pods,services", f"--selector={selector}", f"--namespace={namespace}")
         objects = json.loads(found)["items"]
         for name in some:
             yield look(after[namespace, name].compiled, full_status(before[namespace, name].status), objects)
@@ -75,7 +76,7 @@ def _by_namespace(keys: Iterable[Key]) -> Iterator[tuple[str, list[str]]]:
 def _kubectl(context: str, *arguments: str) -> bytes:
     import subprocess
 
-    command = ["kubectl", *(["--context", context] if context else []), *arguments, "--output", "json"]
+    command = ["kubectl", *([f"--context={context}"] if context else []), "--output=json", *arguments]
     try:
         done = subprocess.run(command, capture_output=True, check=False)
     except FileNotFoundError:

@@ -18,6 +18,7 @@ from fcompile.compile import compile_framework
 from fcompile.diff.compare import ABSENT
 from fcompile.diff.frameworks import compare
 from fcompile.diff.live import Live, braces, look, pod_differences
+from fcompile.emit import yaml
 from fcompile.expand import pod, service
 from fcompile.lower.environment import ClusterValues
 from tests.diff.frameworks import Json, framework, role, side, spec
@@ -245,3 +246,20 @@ def test_no_cluster(
     monkeypatch.setenv("PATH", str(tmp_path))
     assert main(["diff", "--live", str(path)]) == 2
     assert said in capsys.readouterr().err
+
+
+def test_a_name_is_no_option_of_kubectl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whoever writes the file can waive the error of its name; kubectl runs what a kubeconfig names."""
+    (tmp_path / "kubectl").write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" >> {tmp_path}/asked\n')
+    os.chmod(tmp_path / "kubectl", 0o755)
+    waiver = "# fcompile: waive FC151 metadata.name: no reason\n# fcompile: waive FC151 metadata.namespace: no reason\n"
+    path = tmp_path / "a.yaml"
+    value = framework(spec(), "--kubeconfig=evil")
+    value["metadata"]["namespace"] = "--server=evil"
+    path.write_text("---\n" + waiver + yaml.dump(value), encoding="utf-8")
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    main(["diff", "--live", str(path)])
+    asked = (tmp_path / "asked").read_text().splitlines() if (tmp_path / "asked").exists() else []
+    assert asked, capsys.readouterr().err
+    options = asked[: asked.index("--")]
+    assert [option for option in options if "evil" in option] == ["--namespace=--server=evil"]

@@ -89,13 +89,17 @@ def _rules(asked: Asked) -> Iterable[Candidate]:
 def _revisions(asked: Asked) -> Iterable[Candidate]:
     import subprocess
 
+    from fcompile.commands.git_process import COMMAND, environment
+
     dots = next((dots for dots in ("...", "..") if dots in asked.current), "")
     before = asked.current.rpartition(dots)[0] + dots if dots else ""
 
     def listed() -> Iterator[Candidate]:
         yield f"{before}HEAD", "what is checked out"
-        command = ["git", "for-each-ref", "--count=400", "--format=%(refname)", "refs/heads", "refs/tags", "refs/remotes"]
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False)
+        command = [*COMMAND, "for-each-ref", "--count=400", "--format=%(refname)", "refs/heads", "refs/tags", "refs/remotes"]
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False, env=environment()
+        )
         for name in done.stdout.splitlines():
             _, kind, short = name.split("/", 2)
             yield before + short, {"heads": "branch", "tags": "tag"}.get(kind, "remote branch")

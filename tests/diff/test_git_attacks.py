@@ -1,0 +1,216 @@
+"""`diff --git` in a repository of somebody else's: nothing that its configuration names is run, and nothing outside of it is read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.diff.test_git import Diff, Repository, diff, images, kinds, repository_here
+
+__all__ = ["diff", "repository_here"]
+
+RUN = "touch {}/ran; cat"
+"""Leaves a trace, and passes on what it gets, as a filter does."""
+
+
+@pytest.fixture
+def ran(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file that is there once something has run."""
+    return tmp_path_factory.mktemp("trace") / "ran"
+
+
+def changed(repository: Repository) -> None:
+    """A commit, and a change of it in the working tree whose size and time say nothing."""
+    repository.write("train.yaml")
+    repository.put(".gitattributes", "*.yaml filter=evil diff=evil merge=evil\n")
+    repository.commit()
+    repository.write("train.yaml", "a:2")
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "filter.evil.clean",
+        "filter.evil.process",
+        "filter.evil.smudge",
+        "diff.evil.textconv",
+        "diff.evil.command",
+        "diff.external",
+        "merge.evil.driver",
+        "core.fsmonitor",
+        "core.pager",
+        "pager.diff-tree",
+        "core.editor",
+        "core.askPass",
+        "core.sshCommand",
+        "core.gitProxy",
+        "core.alternateRefsCommand",
+        "credential.helper",
+        "gpg.program",
+        "uploadpack.packObjectsHook",
+        "alias.diff-tree",
+        "alias.ls-files",
+        "alias.rev-parse",
+        "interactive.diffFilter",
+        "sequence.editor",
+    ],
+)
+@pytest.mark.parametrize("included", [False, True])
+def test_no_program_of_the_configuration_is_run(
+    repository_here: Repository, diff: Diff, ran: Path, tmp_path_factory: pytest.TempPathFactory, key: str, included: bool
+) -> None:
+    changed(repository_here)
+    program = ("!" if key.startswith("alias") else "") + RUN.format(ran.parent)
+    if included:
+        repository_here.git("config", "--file", ".git/more", key, program)
+        repository_here.git("config", "includeIf.gitdir:/.path", "more")
+        repository_here.git("config", "include.path", "more")
+    else:
+        repository_here.git("config", key, program)
+    assert images(diff("--git", "HEAD")[1]) == [("train", "image", "a:1", "a:2")]
+    assert not ran.exists()
+
+
+def test_attributes_outside_of_the_tree_run_nothing(repository_here: Repository, diff: Diff, ran: Path) -> None:
+    repository_here.write("train.yaml")
+    repository_here.commit()
+    repository_here.put(".git/info/attributes", "*.yaml filter=e=vil\n*.yaml filter=evil\n")
+    for name in ("evil", "e=vil"):
+        repository_here.put(
+            ".git/config", (repository_here.folder / ".git/config").read_text() + f'[filter "{name}"]\nclean = "{RUN.format(ran.parent)}"\n'
+        )
+    repository_here.write("train.yaml", "a:2")
+    assert images(diff("--git", "HEAD")[1]) == [("train", "image", "a:1", "a:2")]
+    assert not ran.exists()
+
+
+def test_no_hook_is_run(repository_here: Repository, diff: Diff, ran: Path) -> None:
+    changed(repository_here)
+    for name in ("post-index-change", "fsmonitor-watchman", "reference-transaction", "post-checkout", "pre-auto-gc", "proc-receive"):
+        hook = repository_here.folder / ".git" / "hooks" / name
+        hook.parent.mkdir(exist_ok=True)
+        hook.write_text(f"#!/bin/sh\n{RUN.format(ran.parent)}\n")
+        hook.chmod(0o755)
+    assert diff("--git", "HEAD")[0] == 1
+    assert not ran.exists()
+
+
+@pytest.mark.parametrize("protocol", ["file", "ext", "ssh"])
+def test_what_a_partial_clone_lacks_is_not_fetched(
+    repository_here: Repository,
+    diff: Diff,
+    ran: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path_factory: pytest.TempPathFactory,
+    protocol: str,
+) -> None:
+    """To fetch it, git runs what `remote.*.uploadpack` or the address names. A file that lacks its content is not one that was removed."""
+    repository_here.write("train.yaml")
+    repository_here.commit()
+    repository_here.write("train.yaml", "a:2")
+    repository_here.commit()
+    repository_here.git("config", "uploadpack.allowFilter", "true")
+    partial = tmp_path_factory.mktemp("partial") / "clone"
+    repository_here.git(
+        "-c",
+        "protocol.file.allow=always",
+        "clone",
+        "-q",
+        "--filter=blob:none",
+        "--no-checkout",
+        f"file://{repository_here.folder}",
+        str(partial),
+    )
+    clone = Repository.__new__(Repository)
+    clone.folder = partial
+    clone.git("config", "remote.origin.uploadpack", f"touch {ran}; git-upload-pack")
+    clone.git("config", "core.sshCommand", f"touch {ran};")
+    if protocol == "ext":
+        clone.git("config", "remote.origin.url", f"ext::sh -c touch% {ran}")
+        clone.git("config", "protocol.ext.allow", "always")
+    elif protocol == "ssh":
+        clone.git("config", "remote.origin.url", "ssh://example.com/x")
+    monkeypatch.chdir(partial)
+    code, message = diff("--git", "HEAD~..HEAD")
+    assert (code, "partial clone" in message) == (2, True)
+    assert not ran.exists()
+
+
+def test_objects_are_what_they_are(repository_here: Repository, diff: Diff) -> None:
+    """A replacement shows another content for a commit that was reviewed."""
+    repository_here.write("train.yaml")
+    first = repository_here.commit()
+    repository_here.write("train.yaml", "a:2")
+    second = repository_here.commit()
+    repository_here.git("replace", second, first)
+    assert images(diff("--git", f"{first}..{second}")[1]) == [("train", "image", "a:1", "a:2")]
+
+
+def test_the_working_tree_is_where_the_repository_is(
+    repository_here: Repository, diff: Diff, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    Repository(elsewhere).write("secret.yaml", "hunter:2", "secret")
+    repository_here.write("train.yaml")
+    repository_here.commit()
+    repository_here.git("config", "core.worktree", str(elsewhere))
+    code, message = diff("--git", "HEAD")
+    assert (code, "core.worktree" in message) == (2, True)
+    assert "hunter" not in message
+
+
+def test_a_linked_folder_is_not_followed(repository_here: Repository, diff: Diff, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """What a commit has as a folder can be a link in the working tree."""
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    Repository(elsewhere).write("train.yaml", "hunter:2", "secret")
+    repository_here.write("folder/train.yaml")
+    repository_here.commit()
+    (repository_here.folder / "folder" / "train.yaml").unlink()
+    (repository_here.folder / "folder").rmdir()
+    (repository_here.folder / "folder").symlink_to(elsewhere)
+    code, document = diff("--git", "HEAD")
+    assert (code, kinds(document)) == (1, {"train": "removed"})
+
+
+def test_a_repository_among_the_files_is_not_asked(
+    repository_here: Repository, diff: Diff, ran: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A commit can hold all that makes a bare repository, its configuration included."""
+    repository_here.write("train.yaml")
+    repository_here.commit()
+    repository_here.git("clone", "-q", "--bare", ".", "inner")
+    repository_here.git("-C", "inner", "config", "core.fsmonitor", RUN.format(ran.parent))
+    monkeypatch.chdir(repository_here.folder / "inner")
+    code, message = diff("--git", "HEAD..HEAD")
+    assert (code, "came as files" in message) == (2, True)
+    assert not ran.exists()
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+def test_a_file_is_the_same_whatever_ends_its_lines(repository_here: Repository, diff: Diff, line_end: str) -> None:
+    """As git checks it out on Windows; an invalid file that nobody touched does not stand in the way."""
+    broken = "apiVersion: frameworkcontroller.microsoft.com/v1\nkind: Framework\n"
+    repository_here.put("broken.yaml", broken)
+    repository_here.write("train.yaml")
+    repository_here.commit()
+    (repository_here.folder / "broken.yaml").write_bytes(broken.replace("\n", line_end).encode())
+    repository_here.write("train.yaml", "a:2")
+    assert images(diff("--git", "HEAD")[1]) == [("train", "image", "a:1", "a:2")]
+
+
+def test_names_by_sha256(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, diff: Diff) -> None:
+    make: Callable[..., str] = Repository(tmp_path).git
+    (tmp_path / ".git").rename(tmp_path / "sha1")
+    make("init", "-q", "-b", "main", "--object-format=sha256")
+    os.rename(tmp_path / "sha1", tmp_path / ".git" / "sha1")
+    repository = Repository.__new__(Repository)
+    repository.folder = tmp_path
+    monkeypatch.chdir(tmp_path)
+    repository.write("train.yaml")
+    repository.write("same.yaml", framework_name="same")
+    repository.commit()
+    repository.write("train.yaml", "a:2")
+    assert images(diff("--git", "HEAD")[1]) == [("train", "image", "a:1", "a:2")]
