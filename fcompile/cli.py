@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from fcompile import __version__
 from fcompile.errors import EXIT_CLOSED_PIPE, EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_USAGE, UsageError
-from fcompile.program import as_called, program, say
+from fcompile.program import as_called, program, safe, say
 
 TYPE_CHECKING = False  # Importing `typing` for it takes longer than all else here, and an interrupt is only understood after that.
 if TYPE_CHECKING:
@@ -96,8 +96,9 @@ def _run(arguments: list[str]) -> int:
         from fcompile.commands.completion import engine
 
         return engine.run(arguments, _tree)
-    import argparse
     import importlib
+
+    from fcompile.commands.parser import Parser
 
     if arguments[2:3] == ["diff"] and arguments[0] not in COMMANDS:
         # KUBECTL_EXTERNAL_DIFF="fcompile diff": kubectl puts its two folders right after the program's name.
@@ -109,9 +110,7 @@ def _run(arguments: list[str]) -> int:
             return EXIT_USAGE
         return _exit_code_of(parser, arguments)
     command = importlib.import_module(f"fcompile.commands.{arguments[0]}")
-    parser = argparse.ArgumentParser(
-        prog=f"{program()} {arguments[0]}", description=as_called(command.__doc__ or ""), formatter_class=_formatter
-    )
+    parser = Parser(prog=f"{program()} {arguments[0]}", description=as_called(command.__doc__ or ""), formatter_class=_formatter)
     command.configure(parser)
     try:
         parsed = parser.parse_args(arguments[1:])
@@ -122,11 +121,11 @@ def _run(arguments: list[str]) -> int:
 
 
 def _top_level() -> ArgumentParser:
-    import argparse
+    from fcompile.commands.parser import Parser
 
     width = max(map(len, COMMANDS))
     listed = "\n".join(f"  {name:<{width}}  {about}" for name, about in COMMANDS.items())
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog=program(),
         formatter_class=_formatter,
         description="Checks Frameworks (frameworkcontroller.microsoft.com/v1) and writes down exactly what will run.\n\n"
@@ -177,7 +176,7 @@ def _exit_code_of(parser: ArgumentParser, arguments: list[str]) -> int:
 def _internal_error() -> int:
     import traceback
 
-    traceback.print_exc()
+    print(safe(traceback.format_exc()), end="", file=sys.stderr)
     print(
         f"fcompile {__version__}: this is a bug in fcompile: please report it with the text above and, if you can, the input",
         file=sys.stderr,

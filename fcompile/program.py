@@ -12,8 +12,18 @@ def program() -> str:
 
 
 def say(message: str) -> None:
-    """Say it on stderr, which is for people."""
-    print(f"{program()}: {message}", file=sys.stderr, flush=True)
+    """Say it on stderr, which is for people.
+
+    What was written by others is in many a message: an argument, a name, what another program said.
+    """
+    print(f"{program()}: {safe(message)}", file=sys.stderr, flush=True)
+
+
+def safe(text: str) -> str:
+    """Return lines of text in which nothing acts on a terminal, nor on a runner of CI."""
+    from fcompile.diagnostics.visible import at_line_start, visible  # most runs say nothing
+
+    return "\n".join(at_line_start(visible(line)) for line in text.split("\n"))
 
 
 def as_called(text: str) -> str:

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere memor
 
 MEBIBYTES = 256
 SECONDS = 15
-OUTPUT = 1_500_000
+OUTPUT = 3_000_000
 FRAMEWORK = good()
 SERVICE = (
     "---\napiVersion: v1\nkind: Service\nmetadata: {{name: s{0}}}\nspec: {{clusterIP: None, selector: {{FC_FRAMEWORK_NAME: train{1}}}}}\n"
@@ -85,6 +85,13 @@ ATTACKS: dict[str, tuple[str | bytes, str]] = {
     ),
     "env": (_in_container("env: [" + "{name: A, value: b}," * 90_000 + "]"), ""),
     "volume mounts": (_in_container("volumeMounts: [" + ",".join(f"{{name: a, mountPath: /b{i}}}" for i in range(90_000)) + "]"), "FC035"),
+    "a name that is long": (
+        FRAMEWORK.replace("train", "t" * 1_000_000).replace(
+            "spec:\n", "spec:\n" + "".join(f"  zz{number}: 1\n" for number in range(20_000)), 1
+        ),
+        "FC101",
+    ),
+    "a key that is long": (_in_spec('  zz:\n    ? "' + "k" * 1_000_000 + '"\n    :\n' + "    - 1:30\n" * 100_000), "FC021"),
     "blanks where a template may begin": (FRAMEWORK + "---\na: [\n" + " " * 4_000_000 + "\n{{ a }}", "FC016"),
     "carriage returns": (FRAMEWORK + "---\n" + "\r\r\n" * 2_000_000, ""),
 }
@@ -140,9 +147,10 @@ def test_an_attack_ends_soon_in_little_memory_and_with_little_output(name: str, 
     assert re.search(rf"attack\.\w+:\d+:\d+: (?:error|warning)\[{code}\]", ran.out) if code else True
 
 
+@pytest.mark.parametrize("name", ["unknown fields on one line", "a name that is long", "a key that is long"])
 @pytest.mark.parametrize("format", ["json", "sarif", "junit", "github"])
-def test_no_format_explodes(format: str, tmp_path: Path) -> None:
-    (tmp_path / "attack.yaml").write_text(str(ATTACKS["unknown fields on one line"][0]))
+def test_no_format_explodes(format: str, name: str, tmp_path: Path) -> None:
+    (tmp_path / "attack.yaml").write_text(str(ATTACKS[name][0]))
     ran = bounded(tmp_path, "validate", "--format", format, "attack.yaml")
     assert ran.code == 1
     assert len(ran.out) < OUTPUT

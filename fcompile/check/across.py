@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from fcompile.check.subject import Subject
 from fcompile.check.values import mapping, text
-from fcompile.diagnostics.problem import Part, Path, Problem, Related, Rule, Severity, Span, field_path, rule
+from fcompile.diagnostics.problem import Part, Path, Problem, Related, Rule, Severity, Span, field_path, framework_label, rule
 from fcompile.model import names
 
 DUPLICATE_FRAMEWORK = rule(
@@ -173,7 +173,7 @@ def _problem(problem: Rule, fact: Fact, message: str, about: str, other: Fact, l
         span=place.span,
         source_line=place.source_line,
         field=field_path(fact.where.path),
-        framework=f"{fact.namespace}/{fact.name if isinstance(fact, FrameworkFact) else fact.framework}",
+        framework=framework_label(fact.namespace, fact.name if isinstance(fact, FrameworkFact) else fact.framework),
         related=(Related(about, file=other.where.file, span=look_up(other.where).span),),
         path=fact.where.path,
         part=fact.where.part,

@@ -16,7 +16,7 @@ from fcompile.check.placeholders import may_hold_placeholders
 from fcompile.check.subject import Subject, subject
 from fcompile.check.values import mapping, text
 from fcompile.check.waivers import MARK, Waivers
-from fcompile.diagnostics.problem import Edit, Finding, Fix, Part, Path, Problem, Related, Span, field_path
+from fcompile.diagnostics.problem import Edit, Finding, Fix, Part, Path, Problem, Related, Span, field_path, framework_label
 from fcompile.load import Document, LoadError
 from fcompile.load.rules import MAX_PROBLEMS, TOO_MANY_PROBLEMS
 from fcompile.model.patterns import lazy
@@ -102,7 +102,7 @@ def check_document(document: Document, options: Options, checked: Checked) -> No
         held = Framework(document, path, value)
         written = document.text if shared or not path else document.source.text[slice(*document.extent(path))]
         under_check = _subject(held, written, options)
-        label = f"{under_check.namespace}/{under_check.name}" if under_check.name else ""
+        label = framework_label(under_check.namespace, under_check.name) if under_check.name else ""
         findings = islice(chain(check_framework(under_check, written), ambiguous(unlike, path)), MAX_PROBLEMS + 1 - len(checked.problems))
         checked.problems.extend(
             sorted((_place_finding(held, finding, label) for finding in findings), key=lambda problem: problem.span.start)

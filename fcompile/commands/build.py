@@ -21,7 +21,7 @@ from fcompile.commands.progress import progress
 from fcompile.commands.report import OnlyWhenFound, Reporting, fails, open_report
 from fcompile.compile import Compiled, compile_framework, lacking
 from fcompile.diagnostics.problem import Path, field_path
-from fcompile.diagnostics.visible import visible
+from fcompile.diagnostics.visible import at_line_start, visible
 from fcompile.emit import json, yaml
 from fcompile.emit.stdout import write
 from fcompile.errors import EXIT_ERRORS, InputError, UsageError
@@ -140,7 +140,7 @@ def _tell(units: list[Unit], checked: Options, arguments: argparse.Namespace) ->
     if arguments.verbose:
         for unit in compiled:
             for path in unit.filled:
-                say(f"{unit.namespace}/{unit.intent.framework}: filled in {field_path(path)}")
+                say(f"{visible(f'{unit.namespace}/{unit.intent.framework}')}: filled in {field_path(path)}")
 
 
 def _print(units: list[Unit], emit: tuple[str, ...], only: tuple[expected.Only, ...], output: str, folder: str, force: bool) -> None:
@@ -202,4 +202,4 @@ def _name(thing: Any) -> str:
     kind = str(thing.get("kind", "")).lower() if isinstance(thing, dict) else ""
     metadata = thing.get("metadata") if isinstance(thing, dict) else None
     name = metadata.get("name", "") if isinstance(metadata, dict) else ""
-    return visible(f"{kind}.{group}/{name}" if group else f"{kind}/{name}")
+    return at_line_start(visible(f"{kind}.{group}/{name}" if group else f"{kind}/{name}"))

@@ -13,7 +13,7 @@ from fcompile.check.document import Checked
 from fcompile.check.waivers import Waivers
 from fcompile.commands.progress import clear
 from fcompile.diagnostics import open_writer
-from fcompile.diagnostics.problem import Problem, Severity, Span
+from fcompile.diagnostics.problem import Problem, Severity, Span, framework_label
 from fcompile.diagnostics.visible import visible
 from fcompile.diagnostics.writer import Report, Style, Summary, Writer, counted
 from fcompile.errors import UsageError
@@ -55,7 +55,7 @@ class Reporting:
         self._services += checked.services
         if checked.waivers is not None:
             self._waivers.extend(checked.waivers)
-        self._report.file(checked.file, [f"{fact.namespace}/{fact.name}" for fact in checked.frameworks])
+        self._report.file(checked.file, [framework_label(fact.namespace, fact.name) for fact in checked.frameworks])
         self._write(checked.problems)
 
     def finish(self) -> Summary:

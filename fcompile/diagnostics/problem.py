@@ -124,13 +124,28 @@ def rule(code: str, name: str, severity: Severity, summary: str, help: str) -> R
     return declared
 
 
+_LONGEST_NAME = 500
+"""Characters of a name or key. A thousand problems may each speak of the same, which can be as long as its file."""
+
+
+def framework_label(namespace: str, name: str) -> str:
+    """Return `ml/train`, as problems and reports name a Framework."""
+    return f"{_cut(namespace)}/{_cut(name)}"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST_NAME else text[:_LONGEST_NAME] + "…"
+
+
 def field_path(path: Path) -> str:
     """`spec.taskRoles[0].task.pod.metadata.labels["a.b/c"]`: keys that are not plain words are quoted."""
     text = ""
     for step in path:
         if isinstance(step, int):
             text += f"[{step}]"
-        elif step.replace("_", "").replace("-", "").isalnum() and step.isascii():
+            continue
+        step = _cut(step)
+        if step.replace("_", "").replace("-", "").isalnum() and step.isascii():
             text += f".{step}" if text else step
         else:
             quoted = step.replace("\\", "\\\\").replace('"', '\\"')

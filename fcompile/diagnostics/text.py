@@ -7,7 +7,7 @@ from typing import Literal, TextIO
 
 from fcompile.diagnostics.excerpt import excerpt
 from fcompile.diagnostics.problem import Edit, Problem, Related, Severity, field_path
-from fcompile.diagnostics.visible import encodable, visible
+from fcompile.diagnostics.visible import at_line_start, encodable, visible
 from fcompile.diagnostics.writer import Style, Summary, Waived, summary_line
 
 ColorChoice = Literal["auto", "always", "never"]
@@ -68,7 +68,7 @@ def render(problem: Problem, style: Style, explain: bool = True) -> str:
 
 
 def _headline(problem: Problem, style: Style) -> str:
-    place = f"{visible(problem.file)}:{problem.span.line}:{problem.span.column}"
+    place = f"{at_line_start(visible(problem.file))}:{problem.span.line}:{problem.span.column}"
     kind = _painted(f"{problem.severity.value}[{problem.rule.code}]", _COLORS[problem.severity], style)
     return f"{place}: {kind} {_painted(one_line(problem.message), _BOLD, style)}"
 

@@ -13,10 +13,20 @@ _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 def visible(text: str) -> str:
-    """`text` on one line, with characters that act or cannot be seen written as escapes (`\\x1b`, `\\u202e`)."""
+    """`text` on one line, with characters that act or cannot be seen written as escapes (`\\x1b`, `\\u202e`).
+
+    Some runners of CI look for commands everywhere in a line (`##vso[`), and that is no text either.
+    """
+    if "##" in text:
+        text = text.replace("##[", "#\\x23[").replace("##vso[", "#\\x23vso[").replace("##teamcity[", "#\\x23teamcity[")
     if text.isascii() and text.isprintable():
         return text
     return _hidden().sub(_escape, text)
+
+
+def at_line_start(text: str) -> str:
+    """Return a text, already made visible, for the beginning of a line, where a runner of CI takes `::` for a command."""
+    return f'"{text}"' if text.lstrip(" ").startswith("::") else text
 
 
 @cache

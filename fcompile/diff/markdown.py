@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterator
 from typing import Any
 
-from fcompile.diagnostics.visible import visible
+from fcompile.diagnostics.visible import at_line_start, visible
 from fcompile.diff import words
 from fcompile.diff.compare import ABSENT
 from fcompile.diff.effects import Effect
@@ -16,6 +17,7 @@ from fcompile.diff.result import ObjectDiff, Result
 
 MOST = 60_000
 """Characters: a comment on GitHub ends at 65,536."""
+_NAME = re.compile(r"[A-Za-z0-9/-]+")
 _OPEN = 5
 """Up to so many Frameworks are shown unfolded."""
 MARKS = {
@@ -48,23 +50,24 @@ def write(result: Result) -> Iterator[str]:
 
 def _framework(framework: FrameworkDiff, others: list[FrameworkDiff], fold: bool) -> str:
     mark = {"added": "➕", "removed": "➖"}.get(framework.kind) or MARKS[framework.effect]
-    title = f"{mark} <b>{framework.namespace}/{framework.name}</b>: {words.headline(framework)}"
-    body = "".join(_body(framework)) + (f"\n{words.sentence(words.same(others))}\n" if others else "")
+    body = "".join(_body(framework)) + (f"\n{words.sentence(words.same(others, name))}\n" if others else "")
     if fold:
-        return f"\n<details><summary>{title}</summary>\n{body}\n</details>\n"
-    return f"\n#### {title}\n{body}"
+        shown = html.escape(visible(words.name(framework)))
+        shown = shown if _NAME.fullmatch(shown) else f"<code>{shown}</code>"
+        return f"\n<details><summary>{mark} <b>{shown}</b>: {words.headline(framework)}</summary>\n{body}\n</details>\n"
+    return f"\n#### {mark} <b>{name(words.name(framework))}</b>: {words.headline(framework)}\n{body}"
 
 
 def _body(framework: FrameworkDiff) -> Iterator[str]:
     yield f"\n{code(words.place(framework))}\n"
     if framework.kind != "changed":
-        yield f"\nTasks: {', '.join(map(words.size, framework.roles)) or 'none'}\n"
+        yield f"\nTasks: {', '.join(words.size(role, name) for role in framework.roles) or 'none'}\n"
     for group in words.groups(framework):
         yield f"\n{MARKS[group.effect]} **{words.sentence(words.TITLES[group.effect])}**: {_plain(group.reason)}.\n"
         for part in group.parts:
             yield from _changes(part.changes)
             if part.pods:
-                yield f"\n{_sentence(words.pods(part))}\n"
+                yield f"\n{words.pods(part, code)}.\n"
     yield from _resources(framework)
 
 
@@ -78,7 +81,7 @@ def _changes(changes: list[Any]) -> Iterator[str]:
             yield f"| {code(_label(change), table=True)}{note} | {before} | {after} |\n"
     for change in changes:
         if _is_long(change):
-            lines = "\n".join(f"{sign}{line}" for sign, line in words.lines(change.before, change.after))
+            lines = "\n".join(at_line_start(f"{sign}{line}") for sign, line in words.lines(change.before, change.after))
             fence = _fence(lines, 3)
             yield f"\n{code(_label(change))}\n{fence}diff\n{lines}\n{fence}\n"
 
@@ -99,7 +102,7 @@ def _resources(framework: FrameworkDiff) -> Iterator[str]:
     rows = words.resources(framework)
     if rows and framework.kind == "changed":
         yield "\n| asks for | before | after | |\n| --- | ---: | ---: | ---: |\n"
-        yield from (f"| {code(row.name)} | {row.before} | {row.after} | {row.change} |\n" for row in rows)
+        yield from (f"| {code(row.name, table=True)} | {row.before} | {row.after} | {row.change} |\n" for row in rows)
     elif rows:
         yield f"\nAsks for: {', '.join(f'{row.after if framework.after else row.before} {code(row.name)}' for row in rows)}\n"
 
@@ -110,16 +113,17 @@ def _object(thing: ObjectDiff) -> str:
 
 
 def _live(live: Live) -> str:
-    text = f"\n#### <b>{live.namespace}/{live.name}</b> in the cluster: {code(visible(live.state))}, attempt {live.attempt}\n"
+    text = f"\n#### <b>{name(words.name(live))}</b> in the cluster: {code(visible(live.state))}, attempt {live.attempt}\n"
     for pods in live.pods:
-        text += f"\n{_plain(words.stands(pods))}: {code(visible(pods.names))}\n" + "".join(_changes(list(pods.differences)))
-    for name, found in live.services:
-        text += f"\nService {code(name)} differs from what is expected (cluster → expected)\n" + "".join(_changes(list(found)))
+        text += f"\n{words.stands(pods, name)}: {code(pods.names)}\n" + "".join(_changes(list(pods.differences)))
+    for service, found in live.services:
+        text += f"\nService {code(service)} differs from what is expected (cluster → expected)\n" + "".join(_changes(list(found)))
     return text
 
 
 def code(text: str, table: bool = False) -> str:
-    """A code span of any text on one line: nothing in it is formatting, a link or a mention."""
+    """A code span of any text: nothing in it is formatting, a link or a mention."""
+    text = visible(text)
     text = text.replace("|", "\\|") if table else text
     fence = _fence(text, 1)
     return f"{fence} {text} {fence}" if len(fence) > 1 or not text.strip() or text[:1] == " " else f"{fence}{text}{fence}"
@@ -130,11 +134,11 @@ def _fence(text: str, least: int) -> str:
     return "`" * max(least, longest + 1)
 
 
+def name(text: str) -> str:
+    """Return a name as it is, or as code if it is more than names can be: whoever writes a file can waive that."""
+    return text if _NAME.fullmatch(text) else code(text)
+
+
 def _plain(text: str) -> str:
     """Our own words, some of which are fields."""
     return text.replace("<", "&lt;")
-
-
-def _sentence(text: str) -> str:
-    """`words.pods` with the names as code."""
-    return re.sub(r": (\S+?)(;|$)", lambda found: f": {code(found[1])}{found[2]}", text) + "."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from fcompile.diagnostics.visible import visible, width
+from fcompile.diagnostics.visible import at_line_start, visible, width
 from fcompile.diff import words
 from fcompile.diff.compare import ABSENT
 from fcompile.diff.effects import Effect
@@ -45,7 +45,7 @@ class Painter:
         yield words.summary(result) + "\n"
 
     def _framework(self, framework: FrameworkDiff) -> Iterator[str]:
-        name = f"{framework.namespace}/{framework.name}"
+        name = at_line_start(visible(words.name(framework)))
         color = {"added": _COLORS[Effect.ON_THE_FLY], "removed": _COLORS[Effect.REFUSED]}.get(framework.kind, _COLORS[framework.effect])
         yield f"{self._paint(name, _BOLD)}  {self._paint(words.headline(framework), color)}  {self._paint(words.place(framework), _DIM)}"
         if framework.kind != "changed":
@@ -56,34 +56,36 @@ class Painter:
                 for change in part.changes:
                     yield from self._change(words.label(change), change)
                     if change.note:
-                        yield self._paint(f"      {change.note}", _DIM)
+                        yield self._paint(f"      {visible(change.note)}", _DIM)
                 if part.pods:
                     yield f"    {words.pods(part)}"
         yield from self._resources(framework)
 
     def _object(self, thing: ObjectDiff) -> Iterator[str]:
         name = "/".join(filter(None, (thing.namespace, thing.name)))
-        head = self._paint(visible(f"{thing.kind} {name}"), _BOLD)
+        head = self._paint(at_line_start(visible(f"{thing.kind} {name}")), _BOLD)
         yield f"{head}  {thing.change}  {self._paint(visible(thing.after or thing.before), _DIM)}"
         for one in thing.differences:
             yield from self._change(visible(one.field), one)
 
     def _live(self, live: Live) -> Iterator[str]:
-        yield f"{self._paint(f'{live.namespace}/{live.name}', _BOLD)}  in the cluster: {visible(live.state)}, attempt {live.attempt}"
+        name = self._paint(at_line_start(visible(words.name(live))), _BOLD)
+        yield f"{name}  in the cluster: {visible(live.state)}, attempt {live.attempt}"
         for pods in live.pods:
-            yield f"  {words.stands(pods)}: {visible(pods.names)}"
+            yield f"  {at_line_start(words.stands(pods))}: {visible(pods.names)}"
             for one in pods.differences:
                 yield from self._change(visible(one.field), one)
         for name, found in live.services:
-            yield f"  Service {name} differs from what is expected (cluster → expected)"
+            yield f"  Service {visible(name)} differs from what is expected (cluster → expected)"
             for one in found:
                 yield from self._change(visible(one.field), one)
 
     def _change(self, label: str, change: Any) -> Iterator[str]:
+        label = at_line_start(label)
         if words.is_text(change.before) or words.is_text(change.after):
             yield f"    {label}:{' added' if change.before is ABSENT else ' removed' if change.after is ABSENT else ''}"
             for sign, line in words.lines(change.before, change.after):
-                yield self._paint(f"      {sign} {line}", {"-": _OLD, "+": _NEW}.get(sign, _DIM))
+                yield self._paint(f"      {at_line_start(f'{sign} {line}')}", {"-": _OLD, "+": _NEW}.get(sign, _DIM))
             return
         before, after = words.arrow(change)
         old, new = (
@@ -93,6 +95,7 @@ class Painter:
         if width(f"    {label}: {before} → {after}") <= self._columns:
             yield f"    {label}: {old} → {new}"
         else:
+            old = self._paint(at_line_start(before), _DIM if change.before is ABSENT else _OLD)
             yield from (f"    {label}:", f"        {old}", f"      → {new}")
 
     def _resources(self, framework: FrameworkDiff) -> Iterator[str]:

@@ -1,9 +1,12 @@
-"""What the formats for people say in the same words."""
+"""What the formats for people say in the same words.
+
+Names are those of somebody else: an error in one can be waived. Each format says how it quotes them.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -11,6 +14,7 @@ from fcompile.diagnostics.visible import visible
 from fcompile.diff.compare import ABSENT, Difference, blocks
 from fcompile.diff.effects import ORDER, Effect
 from fcompile.diff.frameworks import Change, FrameworkDiff, Pods, RoleSize
+from fcompile.diff.live import Live
 from fcompile.diff.live import Pods as LivePods
 from fcompile.diff.resources import by_importance, shown
 from fcompile.diff.result import Result
@@ -37,6 +41,8 @@ DONE = {
     "deleted": ("is deleted", "are deleted"),
     "kept": ("stays as it is until then", "stay as they are until then"),
 }
+Quote = Callable[[str], str]
+"""How a format writes a text of unknown origin."""
 _LONGEST = 2000
 _LISTED = 20
 _TRIFLE = 60
@@ -99,9 +105,14 @@ def _alike(framework: FrameworkDiff) -> object:
     return repr((framework.roles, sorted(framework.resources.items()), changes)).replace(f"{framework.name}-", "{}-")
 
 
-def same(others: list[FrameworkDiff]) -> str:
+def name(framework: FrameworkDiff | Live) -> str:
+    """Return `ml/train`."""
+    return f"{framework.namespace}/{framework.name}"
+
+
+def same(others: list[FrameworkDiff], quote: Quote = visible) -> str:
     """`the same in 3 more Frameworks: ml/a, ml/b, ml/c`."""
-    listed = ", ".join(f"{one.namespace}/{one.name}" for one in others[:_LISTED]) + (", …" if len(others) > _LISTED else "")
+    listed = ", ".join(quote(name(one)) for one in others[:_LISTED]) + (", …" if len(others) > _LISTED else "")
     return f"the same in {counted(len(others), 'more Framework')}: {listed}"
 
 
@@ -194,9 +205,9 @@ def _split(*texts: str) -> list[list[str]]:
     return [text.split("\n") if text else [] for text in texts]
 
 
-def pods(part: Part) -> str:
+def pods(part: Part, quote: Quote = visible) -> str:
     """`4 Pods stay as they are: train-worker-{0..3}; …`, or nothing."""
-    return "; ".join(f"{counted(one.number, 'Pod')} {DONE[one.what][one.number != 1]}: {one.names}" for one in part.pods)
+    return "; ".join(f"{counted(one.number, 'Pod')} {DONE[one.what][one.number != 1]}: {quote(one.names)}" for one in part.pods)
 
 
 _STANDS = {
@@ -208,17 +219,17 @@ _STANDS = {
 }
 
 
-def stands(pods: LivePods) -> str:
+def stands(pods: LivePods, quote: Quote = visible) -> str:
     """`worker: 3 Pods are as expected`."""
-    text = f"{pods.number:,} {_STANDS[pods.kind][pods.number != 1]}" + (f" ({pods.note})" if pods.note else "")
-    return f"{pods.role}: {text}" if pods.role else text
+    text = f"{pods.number:,} {_STANDS[pods.kind][pods.number != 1]}" + (f" ({quote(pods.note)})" if pods.note else "")
+    return f"{quote(pods.role)}: {text}" if pods.role else text
 
 
-def size(role: RoleSize) -> str:
+def size(role: RoleSize, quote: Quote = visible) -> str:
     """`worker 4 → 6`."""
     if role.before is None or role.after is None:
-        return f"{role.name} {role.after if role.before is None else role.before}"
-    return f"{role.name} {role.before}" + (f" → {role.after}" if role.after != role.before else "")
+        return f"{quote(role.name)} {role.after if role.before is None else role.before}"
+    return f"{quote(role.name)} {role.before}" + (f" → {role.after}" if role.after != role.before else "")
 
 
 class Resource(NamedTuple):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from fcompile.diagnostics.problem import Path, field_path
-from fcompile.diagnostics.visible import visible, width
+from fcompile.diagnostics.visible import at_line_start, visible, width
 from fcompile.explain.lines import Line, lines
 from fcompile.explain.origins import CONTROLLER, DEFAULT, OVERRIDE, PLACEHOLDER, Origin
 
@@ -22,7 +22,7 @@ def write(value: Any, root: Path, origins: dict[Path, Origin], file: str, color:
     shown = list(lines(value, root))
     column = min(max(width(line.text) for line in shown), _WIDEST) + 2
     if root:
-        yield _painted(f"# {field_path(root)}", "2", color) + "\n"
+        yield _painted(f"# {visible(field_path(root))}", "2", color) + "\n"
     for line, folded in _folded(shown, origins) if fold else ((line, 0) for line in shown):
         if folded:
             indent = " " * (len(line.text) - len(line.text.lstrip(" -")))
@@ -31,7 +31,7 @@ def write(value: Any, root: Path, origins: dict[Path, Origin], file: str, color:
                 + "\n"
             )
             continue
-        text = visible(line.text)
+        text = at_line_start(visible(line.text))
         if line.leaf is None:
             yield f"{text}\n"
         else:

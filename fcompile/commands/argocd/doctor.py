@@ -21,6 +21,7 @@ from fcompile.diagnostics.visible import visible
 from fcompile.diagnostics.writer import counted
 from fcompile.errors import EXIT_ERRORS, UsageError
 from fcompile.load import LoadError, values
+from fcompile.program import safe
 from fcompile.schema.pod_schemas import DEFAULT_VERSION
 
 LARGE = 50 * 1024 * 1024
@@ -56,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the report."""
     worst = 0
     for kind, text in _report(arguments):
-        print(f"{kind:<8} {text}", flush=True)
+        print(f"{kind:<8} {safe(text)}", flush=True)
         worst |= kind == ERROR
     return EXIT_ERRORS if worst else 0
 

@@ -1,0 +1,151 @@
+"""Names, values and arguments of others in everything that is printed: nothing acts on a terminal, on a runner of CI, or in a comment.
+
+Whoever writes a file can waive the errors of its names, so that any text can be a name.
+"""
+
+from __future__ import annotations
+
+import html.parser
+import re
+from pathlib import Path
+
+import pytest
+
+from fcompile.emit import yaml
+from tests.diff.frameworks import framework, role, spec
+from tests.laws import run
+
+ACTS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+COMMAND = re.compile(r"^\s*::error::x|##(?:\[|vso\[|teamcity\[)", re.MULTILINE)
+EVIL = "\x1b[31m\u202e\n::error::x##vso[a]<img src=x onerror=alert(1)>[a](http://evil.example)@everyone`|</summary>**b** www.evil.example "
+WAIVED = "# fcompile: waive FC151 *: no reason\n# fcompile: waive FC152 *: no reason\n"
+
+
+def written(folder: Path, side: str, image: str, tasks: int, count: int = 1) -> str:
+    """A folder with Frameworks, and another object, that are evil all over."""
+    (folder / side).mkdir()
+    text = ""
+    for number in range(count):
+        pod = {"containers": [{"name": f"c{EVIL}", "image": image + EVIL}]}
+        value = framework({**spec(role(f"r{EVIL}", retry=1, pod=pod)), "description": image + EVIL}, f"t{number}{EVIL}")
+        value["spec"]["taskRoles"][0]["taskNumber"] = tasks + number
+        value["metadata"] |= {"namespace": f"::error::x{EVIL}", "annotations": {EVIL: image}, "labels": {EVIL: image}}
+        text += "---\n" + WAIVED + yaml.dump(value)
+    other = {"apiVersion": "v1", "kind": f"::error::x{EVIL}", "metadata": {"name": EVIL}, "data": {EVIL: f"{image}{EVIL}"}}
+    (folder / side / f"::error::x{EVIL[:20]}.yaml".replace("/", "")).write_text(text + "---\n" + yaml.dump(other), encoding="utf-8")
+    return side
+
+
+@pytest.fixture
+def sides(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    monkeypatch.chdir(tmp_path)
+    return [written(tmp_path, "old", "a", 2), written(tmp_path, "new", "b", 3)]
+
+
+@pytest.mark.parametrize("columns", ["40", "4000"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "validate",
+        "validate --format github",
+        "build -v --output name",
+        "build -v --emit pods --output name",
+        "diff",
+        "diff --format markdown",
+    ],
+)
+def test_nothing_acts(sides: list[str], monkeypatch: pytest.MonkeyPatch, command: str, columns: str) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    ran = run([*command.split(), *(sides if "diff" in command else ["new"])])
+    assert ran.code in (0, 1), ran.err
+    for text in (ran.out.decode(), ran.err):
+        assert not ACTS.search(text), repr(text)
+        assert not COMMAND.search(re.sub(r"^::(?:error|warning) file=", "", text, flags=re.MULTILINE)), text
+
+
+ARGUMENTS = (
+    "build --set E new",
+    "build --set w.E=1 new",
+    "build --only E new",
+    "build --emit E new",
+    "build --output E new",
+    "build --namespace E new",
+    "validate --kubernetes-version E new",
+    "validate --waivers E new",
+    "validate --format E new",
+    "validate --E new",
+    "validate --jobs E new",
+    "validate E",
+    "E",
+    "diff --git E",
+    "diff --git HEAD E",
+    "diff E E",
+    "diff --format E new new",
+    "diff --E",
+    "rule E",
+    "schema E",
+    "crd --kubernetes-version E",
+    "completion E",
+    "explain E new",
+    "explain E E",
+    "argocd E",
+    "argocd generate E",
+    "argocd doctor E",
+    "argocd doctor -p E .",
+    "argocd bundle E",
+)
+
+
+@pytest.mark.parametrize("written", ARGUMENTS)
+def test_an_argument_is_repeated_harmlessly(sides: list[str], written: str) -> None:
+    ran = run([argument.replace("E", EVIL) for argument in written.split()])
+    assert ran.code in (1, 2), ran.out
+    for text in (ran.out.decode(), ran.err):
+        assert not ACTS.search(text), repr(text)
+        assert not COMMAND.search(text), text
+        assert "Traceback" not in text
+
+
+class _Page(html.parser.HTMLParser):
+    """Collects the tags of a page."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+
+
+def test_a_page_has_only_its_own_tags(sides: list[str]) -> None:
+    pytest.importorskip("jinja2")
+    page = run(["diff", "--format", "html", *sides]).out.decode()
+    assert "img src=x" in page
+    assert not ACTS.search(page)
+    parser = _Page()
+    parser.feed(page)
+    assert not parser.tags & {"img", "a", "script"}
+
+
+@pytest.mark.parametrize("count", [1, 8])
+def test_a_comment_has_only_its_own_markup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int) -> None:
+    """Read as GitHub reads it: what is in code is text. With many Frameworks each is folded, and its title is HTML."""
+    monkeypatch.chdir(tmp_path)
+    sides = [written(tmp_path, "old", "a", 2, count), written(tmp_path, "new", "b", 3, count)]
+    comment = run(["diff", "--format", "markdown", *sides]).out.decode()
+    assert comment.count("img src=x") > 4
+    outside = without_code(comment)
+    assert set(re.findall(r"</?([a-z]+)", outside)) <= {"b", "br", "code", "details", "summary"}
+    for markup in ("](", "http", "www.", "onerror"):
+        assert markup not in outside
+    assert not re.search(r"(?<!&#x27;)@everyone", re.sub(r"<code>.*?</code>", "", outside))
+    for line in comment.splitlines():
+        if line.startswith("| "):
+            assert len(re.findall(r"(?<!\\)\|", line)) == 4, line
+
+
+def without_code(text: str) -> str:
+    """Markdown without blocks of code, spans of code, and HTML's own code, each as CommonMark ends it."""
+    text = re.sub(r"^(`{3,})diff\n.*?^\1$", "", text, flags=re.MULTILINE | re.DOTALL)
+    text = re.sub(r"(?<!`)(`+)(?!`)(.*?)(?<!`)\1(?!`)", "", text)
+    return re.sub(r"<code>[^<]*</code>", "", text)
