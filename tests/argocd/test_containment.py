@@ -321,6 +321,22 @@ def test_built_in_plugins_work(app: Path) -> None:
     assert kinds == [("ConfigMap", "laba"), ("Framework", "labtrain"), ("Secret", "laba")]
 
 
+@pytest.mark.parametrize("broken", ["stringData: {password: hunter2", "stringData:\n  hunter2: 1\n  hunter2: 2", "a: !!int hunter2"])
+def test_no_word_of_a_broken_secret_is_shown(app: Path, broken: str) -> None:
+    (app / "secret.yaml").write_text(f"kind: Secret\n{broken}\n")
+    (app / "kustomization.yaml").write_text("resources: [fw.yaml, secret.yaml]\n")
+    refused(generate(app), "secret.yaml:")
+    (app / "kustomization.yaml").write_text(f"secretGenerator:\n- name: a\n  {broken}\n")
+    refused(generate(app), "kustomization.yaml:")
+
+
+def test_kustomize_repeats_no_secret(app: Path) -> None:
+    (app / "secret.yaml").write_text("apiVersion: v1\nkind: Secret\nmetadata: {namespace: hunter2}\n")
+    (app / "kustomization.yaml").write_text("resources: [fw.yaml, secret.yaml]\n")
+    answer = inside("generate", app, {**environment("app"), "PATH": os.path.dirname(tool("kustomize"))})
+    refused(answer, "kustomize build failed with exit code 1; there are Secrets here")
+
+
 LAUGHS = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(f"{b}: &{b} [{','.join([f'*{a}'] * 9)}]\n" for a, b in pairwise("abcdefghi"))
 CHART = "apiVersion: v2\nname: chart\nversion: 0.1.0\n"
 BOMBS = {

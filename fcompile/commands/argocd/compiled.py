@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 from functools import partial
 from typing import Any, NamedTuple
@@ -13,6 +12,7 @@ from fcompile.check.document import Checked, check_read, empty
 from fcompile.check.ours import frameworks_in, is_framework, looks_like_template, objects_in, skip_reason
 from fcompile.check.values import mapping
 from fcompile.commands import expected
+from fcompile.commands.argocd.discreet import without_lines_of_secrets, without_secrets
 from fcompile.commands.argocd.repository import Repository
 from fcompile.commands.argocd.settings import Settings
 from fcompile.commands.argocd.sources import Source
@@ -30,7 +30,6 @@ from fcompile.schema.types import types
 
 SKIP_HOOK = "argocd.argoproj.io/hook"
 """With the value `Skip`, Argo CD compares an object and never applies or deletes it."""
-_SECRET = re.compile(rb"""\bkind["']?\s*:\s*["']?Secret\b""")
 
 
 class Job(NamedTuple):
@@ -73,13 +72,14 @@ def _compiled(source: Source, data: bytes, job: Job) -> Made:
         reason = skip_reason(source.path, os.getcwd())
         if reason or (any(isinstance(item, LoadError) for item in found) and looks_like_template(data.decode("utf-8", "replace"))):
             raise UsageError(f"{visible(source.name)}: {reason or 'a template, not YAML'}; or list it in .fcompileignore")
-    if _SECRET.search(data):
-        found = [_without_line(item) if isinstance(item, LoadError) else item for item in found]
+    found = [without_secrets(item, data) if isinstance(item, LoadError) else item for item in found]
     documents = [item for item in found if isinstance(item, Document)]
     frameworks = [value for document in documents for _, value in frameworks_in(document.value)]
     roles = tuple((framework, role) for framework, role, _ in overrides.roles(frameworks))
     _override(frameworks, roles, job.settings)
-    made = Made(check_read(source.name, found, job.settings.checked), roles=roles, frameworks=len(frameworks))
+    checked = check_read(source.name, found, job.settings.checked)
+    checked = checked._replace(problems=without_lines_of_secrets(checked.problems, documents))
+    made = Made(checked, roles=roles, frameworks=len(frameworks))
     if any(problem.severity is Severity.ERROR for problem in made.checked.problems) and not (job.waivers or made.checked.waivers):
         return made
     try:
@@ -90,11 +90,6 @@ def _compiled(source: Source, data: bytes, job: Job) -> Made:
         if any(problem.severity is Severity.ERROR for problem in made.checked.problems):
             return made._replace(refused=f"{visible(source.name)}: cannot be compiled with the errors that were waived")
         raise
-
-
-def _without_line(error: LoadError) -> LoadError:
-    """What goes to Argo CD's users must not show a line of a Secret."""
-    return LoadError(error.rule, error.message, error.span, "", error.name, error.related)
 
 
 def _override(frameworks: list[dict[str, Any]], roles: tuple[tuple[str, str], ...], settings: Settings) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Generator, Iterator
 from typing import Any, Final, NamedTuple
 
 from fcompile.check.ours import objects_in
+from fcompile.commands.argocd.discreet import without_secrets
 from fcompile.commands.argocd.kustomize_fields import KUSTOMIZATION, PLUGIN_FOLDER, PLUGINS, Read, Shape
 from fcompile.commands.argocd.repository import MAX_FILE, Repository
 from fcompile.commands.argocd.sources import KUSTOMIZATIONS
@@ -56,7 +57,11 @@ def check_yaml(data: bytes, name: str) -> None:
     """Refuse what our own reader cannot read: it has limits, and those who read it next may have none. Raises InputError."""
     for item in read(data, name):
         if isinstance(item, LoadError):
-            raise InputError(f"{visible(name)}:{item}")
+            raise _unreadable(item, data)
+
+
+def _unreadable(error: LoadError, data: bytes) -> InputError:
+    return InputError(f"{visible(error.name)}:{without_secrets(error, data)}")
 
 
 class _Follower:
@@ -96,10 +101,11 @@ class _Follower:
 
     def _document(self, path: str) -> Document | None:
         """The one document of a kustomization; None if there is nothing in it. kustomize would pass over what follows it."""
-        found = list(read(self._repository.read(path), path))
+        data = self._repository.read(path)
+        found = list(read(data, path))
         for item in found:
             if isinstance(item, LoadError):
-                raise InputError(f"{visible(path)}:{item}")
+                raise _unreadable(item, data)
         documents = [item for item in found if isinstance(item, Document)]
         if len(documents) > 1:
             raise _error(documents[1], (), "a second document: a kustomization is one, and kustomize reads nothing after it: remove it")
@@ -138,7 +144,7 @@ class _Follower:
         cost = Cost()
         for document in read(data, name):
             if isinstance(document, LoadError):
-                raise InputError(f"{visible(name)}:{document}")
+                raise _unreadable(document, data)
             for path, value in objects_in(document.value):
                 shape = PLUGINS.get(str(value.get("kind"))) if isinstance(value, dict) and value.get("apiVersion") == "builtin" else None
                 if shape is None:

@@ -6,11 +6,13 @@ import os
 import shutil
 
 from fcompile.commands.argocd.chart import arguments
+from fcompile.commands.argocd.discreet import makes_secrets
 from fcompile.commands.argocd.kustomization import check_yaml, reached
 from fcompile.commands.argocd.renderer import run
 from fcompile.commands.argocd.repository import Repository
 from fcompile.commands.argocd.settings import Settings
 from fcompile.errors import UsageError
+from fcompile.load import values
 
 
 def helm(repository: Repository, settings: Settings) -> bytes:
@@ -22,10 +24,14 @@ def helm(repository: Repository, settings: Settings) -> bytes:
 def kustomize(repository: Repository) -> tuple[bytes, tuple[str, ...]]:
     """What kustomize makes of the current folder, and the files that it is made of."""
     files = tuple(dict.fromkeys(reached(repository, ".")))
+    secret = False
     for file in files:
         if file.yaml:
-            check_yaml(repository.read(file.path), file.path)
-    return run([*_kustomize(), "."], repository.root), tuple(dict.fromkeys(file.path for file in files))
+            data = repository.read(file.path)
+            check_yaml(data, file.path)
+            secret = secret or makes_secrets(values(data))
+    # In what goes wrong kustomize repeats whole objects.
+    return run([*_kustomize(), "."], repository.root, quiet=secret), tuple(dict.fromkeys(file.path for file in files))
 
 
 def _kustomize() -> list[str]:

@@ -36,8 +36,11 @@ _ENVIRONMENT: Final = {
 _OPEN: Final = {NETWORK: "the network", FILES: "files outside of the repository"}
 
 
-def run(command: Sequence[str], root: str) -> bytes:
-    """Return what a program prints that reads the repository at `root`. Raises InputError with what it says when it fails."""
+def run(command: Sequence[str], root: str, quiet: bool = False) -> bytes:
+    """Return what a program prints that reads the repository at `root`. Raises InputError with what it says when it fails.
+
+    :param quiet: not with what it says, which may be secret.
+    """
     name = os.path.basename(command[0])
     with confinement([root, os.path.realpath(command[0])], MAX_MEMORY, 2 * DEADLINE) as prepare:
         process, lacking = _started(command, prepare)
@@ -52,6 +55,10 @@ def run(command: Sequence[str], root: str) -> bytes:
     text = said.decode("utf-8", "replace").strip()
     if code and ("out of memory" in text or "cannot allocate memory" in text):
         raise InputError(f"{name} needs more than {MAX_MEMORY // 2**20:,} MiB of memory for this application: divide it")
+    if code and quiet:
+        raise InputError(
+            f"{name} {command[1]} failed with exit code {code}; there are Secrets here, so run it yourself to see what it says"
+        )
     if code:
         raise InputError(f"{name} {command[1]} failed with exit code {code}:\n" + "\n".join(map(visible, text.splitlines())))
     for what in lacking:
