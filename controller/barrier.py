@@ -34,6 +34,7 @@ from fcontroller.decide.status_json import role_statuses
 
 TIMED_OUT, IMPOSSIBLE, UNKNOWN = CONTAINER_CONFLICT.code, CONTAINER_PERMANENT.code, 1
 FRAMEWORK, INJECTOR = "framework.json", "injector.sh"
+_ROLE = re.compile("[A-Za-z0-9_]+")
 _NAMED = 5
 """How many of the tasks that are waited for are named in a message."""
 
@@ -205,12 +206,17 @@ def _write(path: Path, text: str, mode: int) -> None:
 
 
 def injector(framework: Json) -> str:
-    """The script that exports the addresses of each role."""
+    """The script that exports the addresses of each role.
+
+    A shell reads it, so that a role must have a name that can be a part of a variable's. Raises Failed.
+    """
     roles: dict[str, list[str]] = {role["name"]: [] for role in framework["spec"].get("taskRoles") or ()}
     for task in wanted_tasks(framework):
         roles[task.role].append(task.ip or "")
     lines = ["#!/bin/sh"]
     for role, ips in roles.items():
+        if not _ROLE.fullmatch(role):
+            raise Failed(IMPOSSIBLE, f"a role is called {json.dumps(role)}, which cannot be a part of a variable's name: rename it")
         prefix = f"FB_{role.upper()}"
         addresses = ",".join(f"{ip}:${{{prefix}_PORT}}" for ip in ips)
         lines += [f'export {prefix}_IPS="{",".join(ips)}"', f'export {prefix}_ADDRESSES="{addresses}"']

@@ -171,6 +171,20 @@ class TestFiles:
             barrier.write(tmp_path, {**running, "spec": {}})
         assert (tmp_path / "injector.sh").read_text() == before
 
+    @pytest.mark.parametrize(
+        "name",
+        ["a$(touch ran)", "a`touch ran`", "a\ntouch ran\n", "a;touch ran;", 'a"; touch ran; "', "a b", "a-b", "", "ß", "a}", "a\x1b[2J"],
+    )
+    def test_the_name_of_a_role_is_no_script(self, running: Json, tmp_path: Path, name: str) -> None:
+        """A cluster without our definition of Framework takes any name."""
+        old = running["spec"]["taskRoles"][0]["name"]
+        text = json.dumps(running).replace(json.dumps(old), json.dumps(name))
+        with pytest.raises(barrier.Failed) as raised:
+            barrier.write(tmp_path, json.loads(text))
+        assert raised.value.code == barrier.IMPOSSIBLE
+        assert str(raised.value).isprintable()
+        assert not (tmp_path / "injector.sh").exists()
+
 
 def injected(folder: Path) -> dict[str, str]:
     """The variables after a user's script has read injector.sh, in a real sh, with everything strict."""
