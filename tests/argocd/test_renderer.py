@@ -14,7 +14,9 @@ import pytest
 
 from fcompile.commands.argocd import confine, renderer
 from fcompile.commands.argocd.confine import FILES, NETWORK, confinement
+from fcompile.commands.report import MOST_SHOWN
 from fcompile.errors import InputError
+from fcompile.load import rules
 from tests.argocd.server import environment, inside
 from tests.argocd.test_containment import SECRET, web
 from tests.argocd.tools import tool
@@ -149,6 +151,19 @@ def test_a_schema_of_a_chart_reads_nothing_else(repository: Path, web: tuple[str
     assert "hunter2" not in answer.said
     alone = subprocess.run([tool("helm"), "template", "."], cwd=repository, capture_output=True, text=True, check=False)
     assert web[1] == ["/schema"] if kind == "http" else "permission denied" not in alone.stderr
+
+
+def test_the_page_on_security_names_the_limits() -> None:
+    """What it says of numbers is what is in force."""
+    page = " ".join((Path(__file__).resolve().parents[2] / "docs" / "security.md").read_text("utf-8").split())
+    for number in (
+        f"{renderer.MAX_MEMORY >> 20} MiB, {renderer.DEADLINE} s and {renderer.MAX_OUTPUT >> 20} MiB of output",
+        f"at most {rules.MAX_FILE_BYTES >> 20} MiB are read, of a document {rules.MAX_BYTES >> 20} MiB",
+        f"{rules.MAX_NODES:,} values and {rules.MAX_DEPTH} levels",
+        f"{rules.MAX_DOCUMENTS:,} documents and {rules.MAX_UNREADABLE:,} places",
+        f"up to {rules.MAX_PROBLEMS:,} problems, and {MOST_SHOWN:,} of them",
+    ):
+        assert number in page, number
 
 
 COPIES = "- op: copy\n  from: /metadata/annotations\n  path: /metadata/annotations/a"

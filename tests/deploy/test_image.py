@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 from fnmatch import fnmatch
-from itertools import takewhile
+from itertools import dropwhile, takewhile
 from pathlib import Path
 
 import pytest
@@ -35,13 +36,41 @@ def test_what_is_copied_is_sent_to_the_builder(repository: Path, dockerfile: str
     assert all((repository / source).exists() for source in sources)
 
 
+@pytest.mark.parametrize("dockerfile", [CONTROLLER, PLUGIN])
+def test_images_are_named_by_their_digest(repository: Path, dockerfile: str) -> None:
+    """Those that are built on: the digest has no default, and where it should stand nothing else can be written."""
+    before = list(takewhile(lambda step: step[0] != "FROM", instructions(repository, dockerfile)))
+    given = {rest for instruction, rest in before if instruction == "ARG"}
+    images = [rest.split()[0] for instruction, rest in instructions(repository, dockerfile) if instruction == "FROM"]
+    assert images
+    for image in images:
+        digest = re.fullmatch(r"[a-z0-9./]+:[a-z0-9.-]+@\$\{(\w+_DIGEST)\}", image)
+        assert digest is not None, image
+        assert digest[1] in given
+
+
+@pytest.mark.parametrize("folder", ["deploy", "docs", "examples", "fcompile", "plugins", "schemas"])
+def test_no_image_is_the_latest(repository: Path, folder: str) -> None:
+    for path in (repository / folder).rglob("*"):
+        if path.suffix in (".yaml", ".md", ".py", "") and path.is_file() and path.name != "diagnostics.md":
+            for line in path.read_text("utf-8", "replace").splitlines():
+                image = re.search(r"""(?:\bimage["']?:\s*|^FROM\s+|newTag:\s*|-t\s+)["']?([^\s"',}]+)""", line)
+                assert image is None or not image[1].rpartition(":")[2].startswith("latest"), f"{path}: {line}"
+
+
+def test_the_folder_of_the_sidecar_has_a_limit(repository: Path) -> None:
+    (patch,) = values((repository / "plugins" / "argocd" / "repo-server-patch.yaml").read_bytes())
+    assert all("sizeLimit" in volume["emptyDir"] for volume in patch["spec"]["template"]["spec"]["volumes"])
+
+
 def carry_out(repository: Path, dockerfile: str, target: str, tmp_path: Path) -> dict[str, str]:
     """The steps of the stage `build`, which install into `target`; returns an environment that has nothing but what they made."""
     source, made, system = tmp_path / "src", tmp_path / "made", tmp_path / "system"
     subprocess.run([sys.executable, "-m", "venv", system], check=True, timeout=120)
     environment = {**os.environ, "PATH": f"{system / 'bin'}:{os.environ['PATH']}"}
     source.mkdir()
-    stage = takewhile(lambda step: step[0] != "FROM", instructions(repository, dockerfile)[1:])
+    _, *steps = dropwhile(lambda step: step[0] != "FROM", instructions(repository, dockerfile))
+    stage = takewhile(lambda step: step[0] != "FROM", steps)
     for instruction, rest in stage:
         if instruction == "COPY":
             *sources, place = rest.split()

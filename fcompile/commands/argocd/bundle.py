@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from fcompile import __version__
 from fcompile.emit import yaml
 from fcompile.errors import UsageError
 from fcompile.model.names import GROUP, KIND
@@ -33,7 +34,8 @@ _MOUNTS = [
 ]
 _SIDECAR = {
     "name": "fcompile",
-    "image": "fcompile-argocd:latest",
+    # To be replaced by yours; by its digest, so that a node runs what was built.
+    "image": f"registry.example.com/fcompile-argocd:{__version__}",
     "command": ["/var/run/argocd/argocd-cmp-server"],
     "securityContext": {
         "runAsNonRoot": True,
@@ -46,7 +48,8 @@ _SIDECAR = {
     "resources": {"requests": {"cpu": "100m", "memory": "128Mi"}, "limits": {"memory": "1Gi"}},
     "volumeMounts": _MOUNTS,
 }
-_VOLUMES: list[dict[str, Any]] = [{"name": "fcompile-tmp", "emptyDir": {}}]
+_VOLUMES: list[dict[str, Any]] = [{"name": "fcompile-tmp", "emptyDir": {"sizeLimit": "2Gi"}}]
+"""Checkouts that the repo-server sends go there, each for as long as a call lasts: without a limit they could fill the node's disk."""
 PLUGIN = {
     "apiVersion": "argoproj.io/v1alpha1",
     "kind": "ConfigManagementPlugin",
