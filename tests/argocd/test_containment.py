@@ -147,6 +147,15 @@ def test_an_unknown_key_is_refused_with_the_one_that_is_meant(app: Path) -> None
     refused(generate(app), "kustomization.yaml:3:1: ", "write `namePrefix`")
 
 
+def test_spellings_that_are_documented_are_fine(app: Path) -> None:
+    (app / "kustomization.yaml").write_text(
+        "resources: [fw.yaml]\nvars:\n- name: A\n  objref: {kind: Framework, name: train, "
+        "apiVersion: frameworkcontroller.microsoft.com/v1}\n  fieldref: {fieldpath: metadata.name}\n"
+    )
+    answer = inside("generate", app, {**environment("app"), "PATH": os.path.dirname(tool("kustomize"))})
+    assert answer.code == 0, answer.said
+
+
 PATHS = (
     # kustomize cleans a path as text before it looks at it: what does not exist, or is a link, is taken out with its `..`.
     '"../../other/x\\n/.."',

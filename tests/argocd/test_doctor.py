@@ -41,6 +41,14 @@ def test_an_application_that_is_well(app: Path, capsys: Capture) -> None:
     assert "announced" in out
 
 
+def test_no_module_of_the_repository_is_imported(app: Path, tmp_path: Path, capsys: Capture) -> None:
+    """Python looks into the current folder first, which is that of the application."""
+    for name in ("argparse", "yaml", "fcompile", "json"):
+        (app / f"{name}.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\nraise SystemExit\n")
+    assert doctor(app) == 0, capsys.readouterr().out
+    assert not (tmp_path / "ran").exists()
+
+
 def test_what_would_go_wrong(app: Path, capsys: Capture) -> None:
     (app / "train.yaml").write_text(good().replace("busybox", "busybox\n            imago: b"))
     (app.parent / "elsewhere").symlink_to("/etc")

@@ -357,6 +357,17 @@ def test_the_limit_of_a_file_is_above_that_of_a_document() -> None:
     assert MAX_FILE > 2 * MAX_BYTES
 
 
+def test_an_answer_that_argo_cd_would_not_take_is_not_made(app: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A parameter can ask for ten thousand Pods of each role, and a file can have many roles."""
+    pods = [{"name": "pods", "string": "true"}, {"name": "pods-per-role", "string": "10000"}]
+    (app / "train.yaml").write_text(good().replace("taskNumber: 3", "taskNumber: 10000"))
+    monkeypatch.setattr("fcompile.commands.argocd.compiled.MAX_OUTPUT", 1_000_000)
+    refused(generate(app, pods), "train.yaml: comes to more than 1,000,000 bytes")
+    monkeypatch.undo()
+    monkeypatch.setattr("fcompile.commands.argocd.generate.MAX_OUTPUT", 1_000_000)
+    refused(generate(app, pods), "the application comes to more than 1,000,000 bytes")
+
+
 SECRETS = (
     'kind: "\\x53ecret"',
     'kind: "Sec\\\n  ret"',

@@ -28,6 +28,8 @@ from fcompile.load.files import may_hold_framework
 from fcompile.schema.pod_schemas import NEWEST
 from fcompile.schema.types import types
 
+MAX_OUTPUT = 100 * 1024 * 1024
+"""Characters. The repo-server takes so many bytes as an answer, unless it is told otherwise."""
 SKIP_HOOK = "argocd.argoproj.io/hook"
 """With the value `Skip`, Argo CD compares an object and never applies or deletes it."""
 
@@ -103,9 +105,19 @@ def _override(frameworks: list[dict[str, Any]], roles: tuple[tuple[str, str], ..
 
 
 def _with_text(made: Made, documents: list[Document], settings: Settings) -> Made:
-    texts: list[str] = []
     left_out: list[str] = []
     pods_left_out: list[str] = []
+    size, texts = 0, []
+    for text in _texts(documents, settings, left_out, pods_left_out):
+        size += len(text)
+        if size > MAX_OUTPUT:
+            raise UsageError(f"{visible(made.checked.file)}: comes to more than {MAX_OUTPUT:,} bytes: divide it, or show fewer Pods")
+        texts.append(text)
+    return made._replace(text="".join(texts), left_out=tuple(left_out), pods_left_out=tuple(pods_left_out))
+
+
+def _texts(documents: list[Document], settings: Settings, left_out: list[str], pods_left_out: list[str]) -> Iterator[str]:
+    """The manifests, one after the other; what is not among them is noted."""
     for document in documents:
         for path, value in objects_in(document.value):
             if is_framework(value):
@@ -115,16 +127,15 @@ def _with_text(made: Made, documents: list[Document], settings: Settings) -> Mad
                         f"{_place(document, path)}: without `{field_path((*path, *missing))}` nothing can be built; no waiver helps"
                     )
                 compiled = compile_framework(value, settings.checked.namespace)
-                texts.append(yaml.document(ordered(compiled.framework)))
-                texts += _pods(compiled, settings.pods_per_role, pods_left_out)
+                yield yaml.document(ordered(compiled.framework))
+                yield from _pods(compiled, settings.pods_per_role, pods_left_out)
             elif is_object(value):
-                texts.append(("" if path else raw_text(document)) or yaml.document(value))
+                yield ("" if path else raw_text(document)) or yaml.document(value)
             elif _seems_an_object(value):
                 place = _place(document, path)
                 raise UsageError(f"{place}: an object needs both `apiVersion` and `kind`: add what is missing, or Argo CD would delete it")
             else:
                 left_out.append(_place(document, path))
-    return made._replace(text="".join(texts), left_out=tuple(left_out), pods_left_out=tuple(pods_left_out))
 
 
 def _place(document: Document, path: Path) -> str:

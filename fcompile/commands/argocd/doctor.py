@@ -42,7 +42,8 @@ class Replay(NamedTuple):
 
     def call(self, *actions: str) -> list[Ran]:
         """Commands of plugin.yaml by this installation, at the same time."""
-        commands = [[sys.executable, "-m", "fcompile", "argocd", action] for action in actions]
+        # In the checkout, whose modules Python would import before its own without -P.
+        commands = [[sys.executable, "-P", "-m", "fcompile", "argocd", action] for action in actions]
         return self.sandbox.run(commands, self.folder, self.environment, self.deadline)
 
 

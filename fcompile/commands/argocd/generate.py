@@ -16,7 +16,7 @@ from itertools import islice
 from fcompile import overrides
 from fcompile.check.across import Lookup, Place, Where
 from fcompile.check.document import by_start, look_up
-from fcompile.commands.argocd.compiled import Job, Made, compile_source
+from fcompile.commands.argocd.compiled import MAX_OUTPUT, Job, Made, compile_source
 from fcompile.commands.argocd.placing import Placing
 from fcompile.commands.argocd.repository import Repository, repository_of
 from fcompile.commands.argocd.settings import Settings, settings
@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
     asked = settings(os.environ)
     repository = repository_of(".", os.environ.get("ARGOCD_APP_SOURCE_PATH", ""))
     texts = list(sources(repository, asked))
-    made = list(compile_all(texts, Job(repository, asked, os.path.lexists(WAIVERS_FILE))))
+    made = list(_bounded(compile_all(texts, Job(repository, asked, os.path.lexists(WAIVERS_FILE)))))
     if not _report(made, texts, repository, asked):
         return EXIT_ERRORS
     _check_overrides(made, asked)
@@ -51,6 +51,16 @@ def run(arguments: argparse.Namespace) -> int:
     _tell(made)
     write(one.text for one in made)
     return 0
+
+
+def _bounded(made: Iterator[Made]) -> Iterator[Made]:
+    """Yield what texts came to, as long as all that is kept of them can be an answer. Raises InputError."""
+    size = 0
+    for one in made:
+        size += len(one.text)
+        if size > MAX_OUTPUT:
+            raise InputError(f"the application comes to more than {MAX_OUTPUT:,} bytes, which Argo CD would not take: divide it")
+        yield one
 
 
 def enter(folder: str) -> None:

@@ -63,7 +63,8 @@ _IMAGE: Final[dict[str, Shape]] = dict.fromkeys(("name", "newName", "tagSuffix",
 _REPLICA: Final[dict[str, Shape]] = {"name": _ANY, "count": _ANY}
 _SORT_OPTIONS: Final[Shape] = {"order": _ANY, "legacySortOptions": {"orderFirst": [_ANY], "orderLast": [_ANY]}}
 _TYPE: Final[dict[str, Shape]] = {"apiVersion": _ANY, "kind": _ANY, "metadata": _ANY}
-_VAR: Final[dict[str, Shape]] = {"name": _ANY, "objref": {"apiVersion": _ANY, **_ID}, "fieldref": {"fieldPath": _ANY}}
+_VAR: Final[dict[str, Shape]] = {"name": _ANY, "objref": {"apiVersion": _ANY, **_ID}, "fieldref": {"fieldPath": _ANY, "fieldpath": _ANY}}
+"""Its documentation has the second spelling."""
 
 KUSTOMIZATION: Final[dict[str, Shape]] = {
     **_TYPE,

@@ -11,6 +11,8 @@ from fcompile.diagnostics.problem import Problem, Span
 from fcompile.diagnostics.writer import Summary, Waived, Writer
 from fcompile.errors import UsageError
 
+_MOST_MOVED = 200
+"""Problems whose line is looked for: each is held against all lines of all sources."""
 _TELLING = 5
 """A line of fewer characters is found in too many files by chance."""
 
@@ -23,11 +25,15 @@ class Placing:
         self._templates = {source.name: source.templates for source in texts if source.templates}
         self._repository = repository
         self._lines = lru_cache(maxsize=64)(self._lines_of)
+        self._moves = 0
 
     def problem(self, problem: Problem) -> None:
         templates = self._templates.get(problem.file, ())
         # That two Frameworks have one name, and the like, is said of two places: they must be of one kind.
-        self._writer.problem(self._moved(problem, templates) if templates and not problem.related else problem)
+        if templates and not problem.related and self._moves < _MOST_MOVED:
+            self._moves += 1
+            problem = self._moved(problem, templates)
+        self._writer.problem(problem)
 
     def waived(self, waived: Waived) -> None:
         self._writer.waived(waived)

@@ -85,7 +85,7 @@ def sandbox() -> Sandbox:
         Sandbox((user,), ("not tried: a root filesystem that is read-only, which this machine does not allow",)),
     ):
         with suppress(subprocess.SubprocessError, OSError):
-            (ran,) = candidate.run([[sys.executable, "-m", "fcompile", "--version"]], "/", {}, 30)
+            (ran,) = candidate.run([[sys.executable, "-P", "-m", "fcompile", "--version"]], "/", {}, 30)
             if ran.code == 0:
                 return candidate
     return Sandbox(notes=(f"not tried: the user {USER} and a root filesystem that is read-only, which this machine does not allow",))
