@@ -6,8 +6,10 @@ Whoever writes a file can waive the errors of its names, so that any text can be
 from __future__ import annotations
 
 import html.parser
+import json
 import re
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -61,6 +63,23 @@ def test_nothing_acts(sides: list[str], monkeypatch: pytest.MonkeyPatch, command
     for text in (ran.out.decode(), ran.err):
         assert not ACTS.search(text), repr(text)
         assert not COMMAND.search(re.sub(r"^::(?:error|warning) file=", "", text, flags=re.MULTILINE)), text
+
+
+@pytest.mark.parametrize("format", ["json", "sarif", "junit"])
+def test_formats_for_machines_hold_text_and_nothing_else(sides: list[str], format: str) -> None:
+    text = run(["validate", "--format", format, *sides]).out.decode()
+    assert not ACTS.search(text)
+    assert not re.search(r"^\s*::", text, re.MULTILINE)
+    if format == "junit":
+        tree = ElementTree.fromstring(text)
+        assert {element.tag for element in tree.iter()} <= {"testsuites", "testsuite", "testcase", "failure", "system-out"}
+        return
+    document = json.loads(text)
+    if format == "sarif":
+        # An unescaped `[text](address)` in a message is a link (SARIF 3.11.6).
+        messages = [result["message"]["text"] for result in document["runs"][0]["results"]]
+        assert messages
+        assert not [message for message in messages if re.search(r"(?<!\\)\[[^\]\\]*\]\(", message)]
 
 
 ARGUMENTS = (

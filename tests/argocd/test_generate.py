@@ -368,6 +368,17 @@ def test_an_answer_that_argo_cd_would_not_take_is_not_made(app: Path, monkeypatc
     refused(generate(app, pods), "the application comes to more than 1,000,000 bytes")
 
 
+def test_a_report_is_no_longer_than_an_application_can_hold(app: Path) -> None:
+    """Argo CD keeps it in the status of the Application."""
+    for number in range(3):
+        (app / f"{number}.yaml").write_text(
+            good(f"t{number}").replace("spec:\n", "spec:\n" + "".join(f"  z{n}: 1\n" for n in range(2_000)), 1)
+        )
+    answer = generate(app)
+    refused(answer, "more problems are not shown", "Found 6000 errors in 3 of")
+    assert len(answer.said) < 100_000
+
+
 SECRETS = (
     'kind: "\\x53ecret"',
     'kind: "Sec\\\n  ret"',

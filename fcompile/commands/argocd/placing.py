@@ -10,9 +10,10 @@ from fcompile.commands.argocd.sources import Source
 from fcompile.diagnostics.problem import Problem, Span
 from fcompile.diagnostics.writer import Summary, Waived, Writer
 from fcompile.errors import UsageError
+from fcompile.program import say
 
-_MOST_MOVED = 200
-"""Problems whose line is looked for: each is held against all lines of all sources."""
+MOST_WRITTEN = 100
+"""Problems. Argo CD keeps what is said in the Application, and the line of each is held against all lines of all sources."""
 _TELLING = 5
 """A line of fewer characters is found in too many files by chance."""
 
@@ -25,15 +26,14 @@ class Placing:
         self._templates = {source.name: source.templates for source in texts if source.templates}
         self._repository = repository
         self._lines = lru_cache(maxsize=64)(self._lines_of)
-        self._moves = 0
+        self._written = 0
 
     def problem(self, problem: Problem) -> None:
         templates = self._templates.get(problem.file, ())
         # That two Frameworks have one name, and the like, is said of two places: they must be of one kind.
-        if templates and not problem.related and self._moves < _MOST_MOVED:
-            self._moves += 1
-            problem = self._moved(problem, templates)
-        self._writer.problem(problem)
+        self._written += 1
+        if self._written <= MOST_WRITTEN:
+            self._writer.problem(self._moved(problem, templates) if templates and not problem.related else problem)
 
     def waived(self, waived: Waived) -> None:
         self._writer.waived(waived)
@@ -42,6 +42,8 @@ class Placing:
         self._writer.file(name, frameworks)
 
     def finish(self, summary: Summary) -> None:
+        if self._written > MOST_WRITTEN:
+            say(f"{self._written - MOST_WRITTEN:,} more problems are not shown; `fcompile validate` shows them")
         self._writer.finish(summary)
 
     def _moved(self, problem: Problem, templates: tuple[str, ...]) -> Problem:
