@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fcompile.load import documents, yaml_places
@@ -117,6 +117,7 @@ def test_json_has_quotes() -> None:
         max_size=10,
     ).map("".join)
 )
+@example("=: ")
 def test_the_quick_look_misses_nothing(text: str) -> None:
     try:
         places = yaml_places.places(text)
