@@ -25,6 +25,7 @@ MAX_DEPTH: Final = 50
 MAX_READS: Final = 10_000
 MAX_BYTES: Final = 64 * 1024 * 1024
 """Of all that is read, a file as often as kustomize reads it: two folders that both refer to two others double that at each step."""
+_LONGEST: Final = 500
 _REMOTE: Final = re.compile(r"://|^[^/]*[@:]|^github\.com/|\.git(?:$|[/?])|_git/", re.IGNORECASE)
 """What kustomize may take for an address, even where there is a file or folder of that name."""
 _INLINE: Final = re.compile(r"[\n:{]")
@@ -233,4 +234,5 @@ def _sum(one: Cost, other: Cost, name: str) -> Cost:
 
 def _error(document: Document, path: Path, message: str, part: Part = "value") -> InputError:
     span = document.locate(path, part)
-    return InputError(f"{visible(document.source.name)}:{span.line}:{span.column}: {message}")
+    shown = message if len(message) <= _LONGEST else f"{message[:_LONGEST]}…"  # it quotes what can be as long as a file
+    return InputError(f"{visible(document.source.name)}:{span.line}:{span.column}: {shown}")
