@@ -25,7 +25,7 @@ from fcontroller.act.client import Client, from_kubeconfig
 from fcontroller.act.stamp import Stamps
 from fcontroller.api import Json, Part, collection
 from fcontroller.decide.status import Role, Task
-from fcontroller.demo.kubelet import Kubelet
+from fcontroller.testing.kubelet import Kubelet
 
 AT_A_TIME = 32
 NAME = "floor"

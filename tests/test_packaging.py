@@ -66,7 +66,7 @@ def source_files(repository: Path, folder: str) -> set[str]:
 def test_the_wheel_holds_every_file_of_both_packages_and_nothing_else(repository: Path, wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     wanted = {f"fcompile/{name}" for name in source_files(repository, "fcompile")}
-    wanted |= {f"fcontroller/{name}" for name in source_files(repository, "controller")}
+    wanted |= {f"fcontroller/{name}" for name in source_files(repository, "controller/fcontroller")}
     assert {name for name in names if ".dist-info/" not in name} == wanted
     assert {"fcompile/py.typed", "fcontroller/py.typed", "fcontroller/__init__.py"} <= wanted
 

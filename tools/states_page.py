@@ -19,7 +19,7 @@ PAGE = ROOT / "docs" / "states.md"
 INTRODUCTION = """\
 # States
 
-<!-- Written by tools/states_page.py from the tables in controller/decide/states.py: change those. -->
+<!-- Written by tools/states_page.py from the tables in controller/fcontroller/decide/states.py: change those. -->
 
 A Framework and each of its tasks go through the same states, attempt by attempt. An attempt of a Framework is a ConfigMap, an attempt of a
 task is a Pod. The controller stores each state in the Framework's status before it does what the state allows, so that after a crash it

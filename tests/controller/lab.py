@@ -23,11 +23,11 @@ from fcontroller.decide.review import LENIENT, Rules
 from fcontroller.decide.sync import SNAPSHOTS, Settings
 from fcontroller.log import Log
 from fcontroller.main import Controller
-from fcontroller.memory_api import MemoryApi
-from fcontroller.memory_api.facade import Facade
 from fcontroller.outside import Outside
 from fcontroller.report.events import Recorder
 from fcontroller.report.reporter import Reporter
+from fcontroller.testing.memory_api import MemoryApi
+from fcontroller.testing.memory_api.facade import Facade
 from tests.cluster import Cluster
 from tests.controller.scripted_kubelet import ScriptedKubelet
 

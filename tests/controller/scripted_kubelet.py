@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 
 from fcontroller.api import Json
-from fcontroller.demo.kubelet import Kubelet
+from fcontroller.testing.kubelet import Kubelet
 
 
 class ScriptedKubelet(Kubelet):

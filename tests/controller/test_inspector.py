@@ -14,7 +14,7 @@ from fcontroller import inspector as inspector_module
 from fcontroller.api import Answer, Body, Json, Part, collection, path_of
 from fcontroller.inspector import Inspector, contains
 from fcontroller.log import Log
-from fcontroller.memory_api.facade import Facade
+from fcontroller.testing.memory_api.facade import Facade
 from tests.controller.lab import Lab, in_memory, lab, run
 from tests.controller.test_intent import SPEC, all_run, delete_pod
 from tests.controller.test_review import IMAGE, digested

@@ -14,7 +14,7 @@ from fcompile.lower.intent import Intent, lower
 from fcompile.model import names
 from fcontroller import intent as intents
 from fcontroller.api import Answer, Body, Json, Part, path_of
-from fcontroller.memory_api.facade import Facade
+from fcontroller.testing.memory_api.facade import Facade
 from tests.controller.lab import Lab, in_memory, lab, run
 from tests.decide.world import role_spec
 

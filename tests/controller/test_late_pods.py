@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping
 
 from fcontroller.api import Answer, Body, Part
-from fcontroller.memory_api.facade import Facade
+from fcontroller.testing.memory_api.facade import Facade
 from tests.controller.lab import in_memory, lab, run
 from tests.decide.world import role_spec
 

@@ -10,7 +10,7 @@ import pytest
 
 from fcontroller.api import Answer, Api, Body, Part, Unreachable
 from fcontroller.lease import Fenced, Lease, LostLease
-from fcontroller.memory_api.answers import failure
+from fcontroller.testing.memory_api.answers import failure
 from tests.controller.lab import in_memory, run
 
 PATH = "/api/v1/namespaces/default/configmaps"

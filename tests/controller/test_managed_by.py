@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from fcontroller.api import Answer, Body, Json, Part, collection, path_of
-from fcontroller.memory_api.facade import Facade
+from fcontroller.testing.memory_api.facade import Facade
 from tests.cluster import Cluster
 from tests.controller.lab import Lab, in_memory, lab, real, run
 from tests.decide.world import role_spec

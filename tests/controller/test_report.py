@@ -16,9 +16,9 @@ from fcontroller.decide import states
 from fcontroller.decide.codes import STOPPED
 from fcontroller.decide.status import Status
 from fcontroller.log import Log, Rarely
-from fcontroller.memory_api.facade import Facade
 from fcontroller.report.events import NORMAL, WARNING, Recorder
 from fcontroller.report.reporter import Reporter
+from fcontroller.testing.memory_api.facade import Facade
 from tests.controller.lab import Lab, in_memory, lab, run
 from tests.decide.world import role_spec
 

@@ -10,7 +10,7 @@ import pytest
 
 from fcontroller.act import services
 from fcontroller.api import Answer, Body, Json, Part, collection, path_of
-from fcontroller.memory_api.facade import Facade
+from fcontroller.testing.memory_api.facade import Facade
 from tests.cluster import Cluster
 from tests.controller.lab import Lab, in_memory, lab, real, run
 from tests.decide.world import role_spec

@@ -13,10 +13,10 @@ import pytest
 from fcontroller.api import Answer, Api, Body, Json, Part, Unreachable, collection
 from fcontroller.decide.failures import creation_failure
 from fcontroller.main import Controller
-from fcontroller.memory_api.facade import Facade
 from fcontroller.observe import watch
 from fcontroller.observe.watch import Follower
 from fcontroller.outside import Outside
+from fcontroller.testing.memory_api.facade import Facade
 from tests.controller.lab import SETTINGS, in_memory, run
 
 PODS = collection("configmaps", "default")

@@ -12,7 +12,7 @@ import pytest
 from fcompile.compile import compile_framework
 from fcontroller import intent as intents
 from fcontroller.api import path_of
-from fcontroller.demo.kubelet import Kubelet
+from fcontroller.testing.kubelet import Kubelet
 from tests.controller.lab import PREFIX, Lab, in_memory, lab, run
 from tests.diff.frameworks import Json, effects, framework, role, spec
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from fcontroller.memory_api import MemoryApi
+from fcontroller.testing.memory_api import MemoryApi
 from tests.cluster.api import Api
 from tests.memory_api.operations import COLLECTIONS, KINDS, MERGE, Operation, manifest, merged
 from tests.memory_api.same import Comparison

@@ -6,7 +6,7 @@ import itertools
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from fcontroller.memory_api import Faults, MemoryApi
+from fcontroller.testing.memory_api import Faults, MemoryApi
 
 PODS = "/api/v1/namespaces/default/pods"
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fcontroller.memory_api import Call, Crash, Fault, Faults, Lost, WatchFaults
+from fcontroller.testing.memory_api import Call, Crash, Fault, Faults, Lost, WatchFaults
 from tests.memory_api.servers import CONFIG_MAPS, config_map, create, names, server
 
 

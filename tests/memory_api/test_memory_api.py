@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fcontroller.memory_api import MemoryApi
+from fcontroller.testing.memory_api import MemoryApi
 from tests.memory_api.servers import CONFIG_MAPS, MERGE, PODS, Clock, config_map, create, names, pod, server
 
 

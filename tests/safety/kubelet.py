@@ -7,7 +7,7 @@ from typing import Any
 
 from fcompile.model import names
 from fcontroller.api import Json, path_of
-from fcontroller.memory_api.store import Change, Collection
+from fcontroller.testing.memory_api.store import Change, Collection
 from tests.safety.server import Server
 
 RUN, EXITS = "sim/run", "sim/exits"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from fcontroller.api import Answer, Json, collection, path_of
-from fcontroller.memory_api.answers import failure
+from fcontroller.testing.memory_api.answers import failure
 from tests.safety.world import NAMESPACE, RETRY, World, policy, role
 
 Life = Callable[[World], None]

@@ -10,9 +10,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from fcontroller.api import Answer, Api, Body, Json, Unreachable
-from fcontroller.memory_api import Call, Crash, Fault, MemoryApi
-from fcontroller.memory_api.answers import failure
-from fcontroller.memory_api.store import Change, Collection
+from fcontroller.testing.memory_api import Call, Crash, Fault, MemoryApi
+from fcontroller.testing.memory_api.answers import failure
+from fcontroller.testing.memory_api.store import Change, Collection
 from tests.safety.virtual_time import START, VirtualLoop
 
 LATENCY = 0.004

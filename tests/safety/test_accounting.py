@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule, run_state_machine_as_test
 
 from fcontroller.api import Json
-from fcontroller.memory_api import Fault
+from fcontroller.testing.memory_api import Fault
 from tests.decide.world import SETTINGS
 from tests.decide.world import World as SmallWorld
 from tests.safety import tally

@@ -9,7 +9,7 @@ from functools import partial
 
 import pytest
 
-from fcontroller.memory_api import Call, Fault
+from fcontroller.testing.memory_api import Call, Fault
 from tests.safety import tally
 from tests.safety.scenarios import SCENARIOS, live
 from tests.safety.server import CrashAfter

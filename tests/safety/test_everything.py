@@ -7,7 +7,7 @@ import random
 import pytest
 
 from fcontroller.api import Json
-from fcontroller.memory_api import Call, Fault
+from fcontroller.testing.memory_api import Call, Fault
 from tests.safety import tally
 from tests.safety.server import CrashAfter
 from tests.safety.test_storms import KINDS

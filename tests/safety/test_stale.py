@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from fcontroller.memory_api import Call, Fault
+from fcontroller.testing.memory_api import Call, Fault
 from tests.safety import tally
 from tests.safety.scenarios import SCENARIOS, live
 from tests.safety.world import World

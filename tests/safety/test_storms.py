@@ -8,8 +8,8 @@ from itertools import pairwise
 
 import pytest
 
-from fcontroller.memory_api import Call, Fault
-from fcontroller.memory_api.answers import failure
+from fcontroller.testing.memory_api import Call, Fault
+from fcontroller.testing.memory_api.answers import failure
 from tests.safety import tally
 from tests.safety.scenarios import SCENARIOS, live
 from tests.safety.world import World

@@ -9,7 +9,7 @@ from itertools import count
 import pytest
 
 from fcontroller.api import Json, collection
-from fcontroller.memory_api import Call, Fault
+from fcontroller.testing.memory_api import Call, Fault
 from tests.safety.scenarios import SCENARIOS, live, runs
 from tests.safety.world import NAMESPACE, RETRY, World, compiled, role
 

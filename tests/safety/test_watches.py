@@ -12,8 +12,8 @@ import pytest
 
 from fcontroller.act.client import Client
 from fcontroller.api import Json, Unreachable, collection
-from fcontroller.memory_api.answers import failure
 from fcontroller.observe.watch import Follower
+from fcontroller.testing.memory_api.answers import failure
 from tests.safety import tally
 from tests.safety.server import Server
 from tests.safety.virtual_time import VirtualLoop, in_virtual_time

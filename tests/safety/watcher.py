@@ -9,7 +9,7 @@ from typing import Any
 from fcompile.model import names
 from fcontroller.api import Json
 from fcontroller.decide.states import ATTEMPT_COMPLETED, COMPLETED, COMPLETING, CREATION_PENDING, CREATION_REQUESTED
-from fcontroller.memory_api.store import Change, Collection
+from fcontroller.testing.memory_api.store import Change, Collection
 from tests.safety import tally
 from tests.safety.kubelet import Kubelet
 from tests.safety.server import Server

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from fcontroller.memory_api import metadata, pods
-from fcontroller.memory_api.answers import (
+from fcontroller.testing.memory_api import metadata, pods
+from fcontroller.testing.memory_api.answers import (
     CHANGED,
     Problem,
     Refusal,
@@ -17,10 +17,10 @@ from fcontroller.memory_api.answers import (
     not_found,
     other_uid,
 )
-from fcontroller.memory_api.kinds import EVENTS, FRAMEWORKS, NAMESPACES, NODES, PODS, SERVICES, Kind
-from fcontroller.memory_api.patch import patched
-from fcontroller.memory_api.store import Collection, Store
-from fcontroller.memory_api.values import Object, copied, same, without_nulls
+from fcontroller.testing.memory_api.kinds import EVENTS, FRAMEWORKS, NAMESPACES, NODES, PODS, SERVICES, Kind
+from fcontroller.testing.memory_api.patch import patched
+from fcontroller.testing.memory_api.store import Collection, Store
+from fcontroller.testing.memory_api.values import Object, copied, same, without_nulls
 
 Answer = tuple[int, Object]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from fcontroller.memory_api.kinds import Kind
-from fcontroller.memory_api.values import Object
+from fcontroller.testing.memory_api.kinds import Kind
+from fcontroller.testing.memory_api.values import Object
 
 CHANGED = "the object has been modified; please apply your changes to the latest version and try again"
 

@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from fcontroller.memory_api.answers import Refusal, bad_request
-from fcontroller.memory_api.kinds import Kind
-from fcontroller.memory_api.values import Object
+from fcontroller.testing.memory_api.answers import Refusal, bad_request
+from fcontroller.testing.memory_api.kinds import Kind
+from fcontroller.testing.memory_api.values import Object
 
 Selects = Callable[[Object], bool]
 

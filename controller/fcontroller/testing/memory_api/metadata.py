@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from fcontroller.memory_api.answers import Problem
-from fcontroller.memory_api.values import Object
+from fcontroller.testing.memory_api.answers import Problem
+from fcontroller.testing.memory_api.values import Object
 
 FOREGROUND = "foregroundDeletion"
 ORPHAN = "orphan"

@@ -8,9 +8,9 @@ from datetime import datetime, timedelta
 from operator import attrgetter
 from typing import NamedTuple
 
-from fcontroller.memory_api.answers import expired
-from fcontroller.memory_api.kinds import KINDS, Kind
-from fcontroller.memory_api.values import Object, same
+from fcontroller.testing.memory_api.answers import expired
+from fcontroller.testing.memory_api.kinds import KINDS, Kind
+from fcontroller.testing.memory_api.values import Object, same
 
 
 class Change(NamedTuple):

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-from fcontroller.memory_api.answers import Refusal, bad_request
-from fcontroller.memory_api.selectors import selector
-from fcontroller.memory_api.store import Change, Collection, Store, at_revision
-from fcontroller.memory_api.values import Object, copied
+from fcontroller.testing.memory_api.answers import Refusal, bad_request
+from fcontroller.testing.memory_api.selectors import selector
+from fcontroller.testing.memory_api.store import Change, Collection, Store, at_revision
+from fcontroller.testing.memory_api.values import Object, copied
 
 Event = dict[str, Any]
 """`{"type": "ADDED", "object": …}`."""

@@ -7,14 +7,14 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from fcontroller.memory_api import deletion, pods, writing
-from fcontroller.memory_api.answers import Refusal, bad_request, no_such_path, not_allowed, not_found
-from fcontroller.memory_api.collector import Collector
-from fcontroller.memory_api.kinds import KINDS, NAMESPACES, PODS, Kind
-from fcontroller.memory_api.lists import listed
-from fcontroller.memory_api.store import Collection, Store
-from fcontroller.memory_api.values import copied
-from fcontroller.memory_api.watch import Refused, Watch
+from fcontroller.testing.memory_api import deletion, pods, writing
+from fcontroller.testing.memory_api.answers import Refusal, bad_request, no_such_path, not_allowed, not_found
+from fcontroller.testing.memory_api.collector import Collector
+from fcontroller.testing.memory_api.kinds import KINDS, NAMESPACES, PODS, Kind
+from fcontroller.testing.memory_api.lists import listed
+from fcontroller.testing.memory_api.store import Collection, Store
+from fcontroller.testing.memory_api.values import copied
+from fcontroller.testing.memory_api.watch import Refused, Watch
 
 Query = Mapping[str, str]
 _NOTHING: Query = {}

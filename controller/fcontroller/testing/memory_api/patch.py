@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from fcontroller.memory_api.answers import Refusal, bad_request
-from fcontroller.memory_api.values import Object, copied, same, without_nulls
+from fcontroller.testing.memory_api.answers import Refusal, bad_request
+from fcontroller.testing.memory_api.values import Object, copied, same, without_nulls
 
 Copy = Callable[[Any], Any]
 Apply = Callable[[Object, Any, Copy], Any]

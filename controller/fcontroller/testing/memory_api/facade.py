@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping
 
 from fcontroller.api import Answer, Api, Body, Json, Part
-from fcontroller.memory_api.server import MemoryApi
+from fcontroller.testing.memory_api.server import MemoryApi
 
 
 class Facade(Api):

@@ -6,11 +6,11 @@ import base64
 import json
 from collections.abc import Mapping
 
-from fcontroller.memory_api.answers import Refusal, bad_request, expired, too_new
-from fcontroller.memory_api.kinds import Kind
-from fcontroller.memory_api.selectors import only_name, selector
-from fcontroller.memory_api.store import Collection, Store
-from fcontroller.memory_api.values import Object, copied
+from fcontroller.testing.memory_api.answers import Refusal, bad_request, expired, too_new
+from fcontroller.testing.memory_api.kinds import Kind
+from fcontroller.testing.memory_api.selectors import only_name, selector
+from fcontroller.testing.memory_api.store import Collection, Store
+from fcontroller.testing.memory_api.values import Object, copied
 
 
 def listed(store: Store, collection: Collection, namespace: str, query: Mapping[str, str]) -> Object:

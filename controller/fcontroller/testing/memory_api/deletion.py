@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from fcontroller.memory_api import pods
-from fcontroller.memory_api.answers import Problem, bad_request, conflict, invalid, named, not_found, success
-from fcontroller.memory_api.kinds import PODS, Kind
-from fcontroller.memory_api.metadata import FOREGROUND, ORPHAN
-from fcontroller.memory_api.store import Collection, Store, moved, text_of
-from fcontroller.memory_api.values import Object
+from fcontroller.testing.memory_api import pods
+from fcontroller.testing.memory_api.answers import Problem, bad_request, conflict, invalid, named, not_found, success
+from fcontroller.testing.memory_api.kinds import PODS, Kind
+from fcontroller.testing.memory_api.metadata import FOREGROUND, ORPHAN
+from fcontroller.testing.memory_api.store import Collection, Store, moved, text_of
+from fcontroller.testing.memory_api.values import Object
 
 _POLICIES = ("Foreground", "Background", "Orphan")
 

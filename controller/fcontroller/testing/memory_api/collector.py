@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from fcontroller.memory_api.deletion import Options, delete
-from fcontroller.memory_api.kinds import KINDS
-from fcontroller.memory_api.metadata import FOREGROUND, ORPHAN
-from fcontroller.memory_api.store import Change, Collection, Store
-from fcontroller.memory_api.values import Object, same
+from fcontroller.testing.memory_api.deletion import Options, delete
+from fcontroller.testing.memory_api.kinds import KINDS
+from fcontroller.testing.memory_api.metadata import FOREGROUND, ORPHAN
+from fcontroller.testing.memory_api.store import Change, Collection, Store
+from fcontroller.testing.memory_api.values import Object, same
 
 
 class Node(NamedTuple):

@@ -23,12 +23,12 @@ from fcontroller.decide.failures.creation import creation_failure
 from fcontroller.decide.failures.default import DEFAULT_POD_FAILURE_SPEC
 from fcontroller.decide.failures.spec import read_failures
 from fcontroller.decide.sync import Settings
-from fcontroller.demo.kubelet import Kubelet
 from fcontroller.demo.screen import Screen
 from fcontroller.main import Controller
-from fcontroller.memory_api import MemoryApi
-from fcontroller.memory_api.facade import Facade
 from fcontroller.outside import Outside
+from fcontroller.testing.kubelet import Kubelet
+from fcontroller.testing.memory_api import MemoryApi
+from fcontroller.testing.memory_api.facade import Facade
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from fcontroller.memory_api.answers import Problem, conflict, not_found, other_uid, success
-from fcontroller.memory_api.store import Collection, Store
-from fcontroller.memory_api.values import Object
+from fcontroller.testing.memory_api.answers import Problem, conflict, not_found, other_uid, success
+from fcontroller.testing.memory_api.store import Collection, Store
+from fcontroller.testing.memory_api.values import Object
 
 _DEFAULT_GRACE = 30
 _CHANGEABLE = ("activeDeadlineSeconds", "schedulingGates", "tolerations")

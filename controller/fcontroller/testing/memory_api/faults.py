@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from fcontroller.memory_api.answers import Refusal, failure
-from fcontroller.memory_api.server import MemoryApi, Query
-from fcontroller.memory_api.watch import Event, Refused, Watch
+from fcontroller.testing.memory_api.answers import Refusal, failure
+from fcontroller.testing.memory_api.server import MemoryApi, Query
+from fcontroller.testing.memory_api.watch import Event, Refused, Watch
 
 _NOTHING: Query = {}
 Answer = tuple[int, Any]
