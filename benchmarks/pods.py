@@ -22,8 +22,8 @@ from kubernetes import client, config
 from fcompile.compile import compile_framework
 from fcontroller import intent as intents
 from fcontroller.act.client import Client, from_kubeconfig
-from fcontroller.act.stamp import Stamps
-from fcontroller.api import Json, Part, collection
+from fcontroller.act.pod_renderer import PodRenderer
+from fcontroller.api import Json, Projection, collection
 from fcontroller.decide.status import Role, Task
 from fcontroller.testing.kubelet import Kubelet
 
@@ -61,9 +61,9 @@ async def post(api: Client, send: Send, namespace: str, count: int) -> None:
     owner = intents.config_map(intent, value, 0)
     del owner["metadata"]["ownerReferences"]
     made = await api.request("POST", collection("configmaps", namespace), owner)
-    stamps, role = Stamps(intent, value, made.body), Role("worker", str(uuid.uuid4()))
+    renderer, role = PodRenderer(intent, value, made.body), Role("worker", str(uuid.uuid4()))
     tasks = [Task(index, str(uuid.uuid4()), "", 0) for index in range(count)]
-    pods = iter([stamps.pod(0, role, task) for task in tasks])
+    pods = iter([renderer.pod(0, role, task) for task in tasks])
 
     async def worker() -> None:
         for pod in pods:
@@ -97,7 +97,7 @@ async def _main(what: str, kubeconfig: str, namespace: str, count: str) -> None:
     api = from_kubeconfig(kubeconfig)
 
     async def send(path: str, pod: bytes) -> int:
-        return (await api.request("POST", path, pod, part=Part.METADATA)).code
+        return (await api.request("POST", path, pod, projection=Projection.METADATA)).code
 
     try:
         if what == "post":

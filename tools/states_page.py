@@ -13,7 +13,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # this checkout, whatever is installed
 
-from fcontroller.decide.states import COMPLETED, CREATION_PENDING, FRAMEWORK_MOVES, STATES, TASK_MOVES, Move  # noqa: E402
+from fcontroller.decide.states import COMPLETED, CREATION_PENDING, FRAMEWORK_TRANSITIONS, STATES, TASK_TRANSITIONS, Transition  # noqa: E402
 
 PAGE = ROOT / "docs" / "states.md"
 INTRODUCTION = """\
@@ -31,7 +31,7 @@ knows what it may have done:
   `AttemptDeleting`: it is on its way out.
 - `AttemptCompleted`: the object is gone, and the next attempt may begin. `Completed`: there will be none.
 
-There are no other moves than these; a test takes each of them, from each of its states.
+There are no other transitions than these; a test takes each of them, from each of its states.
 """
 
 
@@ -52,23 +52,23 @@ def main() -> int:
 def page() -> str:
     """The whole page."""
     parts = [INTRODUCTION]
-    for title, letter, moves in (("The Framework", "F", FRAMEWORK_MOVES), ("A task", "T", TASK_MOVES)):
-        parts += [f"\n## {title}\n\n", *_diagram(letter, moves), "\n", *_table(letter, moves)]
+    for title, letter, transitions in (("The Framework", "F", FRAMEWORK_TRANSITIONS), ("A task", "T", TASK_TRANSITIONS)):
+        parts += [f"\n## {title}\n\n", *_diagram(letter, transitions), "\n", *_table(letter, transitions)]
     return "".join(parts)
 
 
-def _diagram(letter: str, moves: Mapping[str, Move]) -> Iterator[str]:
+def _diagram(letter: str, transitions: Mapping[str, Transition]) -> Iterator[str]:
     yield f"```mermaid\nstateDiagram-v2\n    [*] --> {CREATION_PENDING}\n"
-    for number, move in enumerate(moves.values(), 1):
-        for source in _in_order(move.sources):
-            yield f"    {source} --> {move.target}: {letter}{number}\n"
+    for number, transition in enumerate(transitions.values(), 1):
+        for source in _in_order(transition.sources):
+            yield f"    {source} --> {transition.target}: {letter}{number}\n"
     yield f"    {COMPLETED} --> [*]\n```\n"
 
 
-def _table(letter: str, moves: Mapping[str, Move]) -> Iterator[str]:
+def _table(letter: str, transitions: Mapping[str, Transition]) -> Iterator[str]:
     yield "| | from | to | when |\n| --- | --- | --- | --- |\n"
-    for number, move in enumerate(moves.values(), 1):
-        yield f"| {letter}{number} | {', '.join(_in_order(move.sources))} | {move.target} | {move.when} |\n"
+    for number, transition in enumerate(transitions.values(), 1):
+        yield f"| {letter}{number} | {', '.join(_in_order(transition.sources))} | {transition.target} | {transition.when} |\n"
 
 
 def _in_order(states: Iterable[str]) -> list[str]:

@@ -39,7 +39,7 @@ Body = Json | list[Any] | bytes
 """What is sent: values, or JSON text."""
 
 
-class Part(Enum):
+class Projection(Enum):
     """What is needed of an object. The rest of a Pod is most of it, and takes most of the time."""
 
     WHOLE = "whole"
@@ -52,14 +52,19 @@ class Api(Protocol):
     """An API server."""
 
     async def request(
-        self, method: str, path: str, body: Body | None = None, query: Mapping[str, str] | None = None, part: Part = Part.WHOLE
+        self,
+        method: str,
+        path: str,
+        body: Body | None = None,
+        query: Mapping[str, str] | None = None,
+        projection: Projection = Projection.WHOLE,
     ) -> Answer:
         """One request. A PATCH is a JSON patch. Raises Unreachable.
 
-        :param part: what is needed of the objects in the answer; there may be more.
+        :param projection: what is needed of the objects in the answer; there may be more.
         """
 
-    def watch(self, path: str, query: Mapping[str, str], part: Part = Part.WHOLE) -> AsyncIterator[Json]:
+    def watch(self, path: str, query: Mapping[str, str], projection: Projection = Projection.WHOLE) -> AsyncIterator[Json]:
         """The events of a watch, until the server ends it. Raises Unreachable; a refusal is an event of type ERROR."""
 
 

@@ -59,13 +59,13 @@ class Inspector:
 
     async def _round(self) -> None:
         """Look at every Pod once, if there is any to look at."""
-        if not any(runner.stamps and runner.pods for runner in self._controller.runners.values()):
+        if not any(runner.renderer and runner.pods for runner in self._controller.runners.values()):
             self._found.clear()
             return
         looked: dict[Name, dict[str, list[str]]] = {}
         query = {"labelSelector": names.FRAMEWORK_NAME, "limit": str(_PAGE)}
         while True:
-            answer = await self._controller.outside.api.request("GET", collection("pods", self._controller.namespace), query=query)
+            answer = await self._controller.dependencies.api.request("GET", collection("pods", self._controller.namespace), query=query)
             following = answer.body["metadata"].get("continue")
             # The list as it was may be gone by now; then we are told how to go on with what there is.
             if not answer.ok and not (answer.code == 410 and following):
@@ -87,23 +87,23 @@ class Inspector:
             looked.setdefault(name, {})[metadata["uid"]] = fields
             found = self._found.setdefault(name, {})
             if not found and not _is_adopted(runner):
-                runner.outside.report.warn(runner.framework, "PodsDiffer", _message(metadata["name"], fields))
+                runner.dependencies.report.warn(runner.framework, "PodsDiffer", _message(metadata["name"], fields))
             found[metadata["uid"]] = fields
 
 
 def differing_fields(runner: Runner, pod: Json) -> list[str]:
     """The fields of a Pod that the intent of its attempt has otherwise; none for a Pod that is none of the attempt's or is going."""
-    key, status, stamps = task_of(pod), runner.status, runner.stamps
-    if key is None or status is None or stamps is None or "deletionTimestamp" in pod["metadata"]:
+    key, status, renderer = task_of(pod), runner.status, runner.renderer
+    if key is None or status is None or renderer is None or "deletionTimestamp" in pod["metadata"]:
         return []
     role = status.role(key[0])
     task = role.tasks[key[1]] if role and key[1] < len(role.tasks) else None
     if role is None or task is None or task.attempt.object_uid != pod["metadata"]["uid"]:
         return []
-    made = stamps.pod(status.attempt.id, role, task)
+    made = renderer.pod(status.attempt.id, role, task)
     if made is None or _is_as_made(pod, json.decode(made)):
         return []
-    intent = next(intent for intent in stamps.intent.roles if intent.name == role.name)
+    intent = next(intent for intent in renderer.intent.roles if intent.name == role.name)
     found = pod_differences(pod, expand.pod(intent, runner.namespace, task.index))
     return [difference.field for difference in found if difference.after is not ABSENT]
 

@@ -12,7 +12,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from datetime import UTC, datetime
 
-from fcontroller.api import Answer, Api, Body, Json, Part, Unreachable
+from fcontroller.api import Answer, Api, Body, Json, Projection, Unreachable
 
 _LEASES = "/apis/coordination.k8s.io/v1/namespaces"
 
@@ -152,11 +152,16 @@ class Fenced(Api):
         self._api, self._lease = api, lease
 
     async def request(
-        self, method: str, path: str, body: Body | None = None, query: Mapping[str, str] | None = None, part: Part = Part.WHOLE
+        self,
+        method: str,
+        path: str,
+        body: Body | None = None,
+        query: Mapping[str, str] | None = None,
+        projection: Projection = Projection.WHOLE,
     ) -> Answer:
         if method != "GET" and not self._lease.held:
             raise Unreachable("this process no longer leads")
-        return await self._api.request(method, path, body, query, part)
+        return await self._api.request(method, path, body, query, projection)
 
-    def watch(self, path: str, query: Mapping[str, str], part: Part = Part.WHOLE) -> AsyncIterator[Json]:
-        return self._api.watch(path, query, part)
+    def watch(self, path: str, query: Mapping[str, str], projection: Projection = Projection.WHOLE) -> AsyncIterator[Json]:
+        return self._api.watch(path, query, projection)

@@ -8,11 +8,11 @@ from typing import Any
 
 from fcompile.model import names
 from fcontroller.act.services import essence
-from fcontroller.api import Json, Part, collection
+from fcontroller.api import Json, Projection, collection
 from fcontroller.decide import observed
-from fcontroller.decide.sync import POD_DELETION, Key
-from fcontroller.observe.watch import Follower
-from fcontroller.outside import Outside
+from fcontroller.decide.context import POD_DELETION, Key
+from fcontroller.dependencies import Dependencies
+from fcontroller.observe.reflector import Reflector
 from fcontroller.runner import Runner
 
 Name = tuple[str, str]
@@ -22,31 +22,38 @@ Name = tuple[str, str]
 class Controller:
     """Runs all Frameworks of one namespace, or of all."""
 
-    def __init__(self, outside: Outside, namespace: str = "", failed: Callable[[str], object] = lambda _: None) -> None:
+    def __init__(self, dependencies: Dependencies, namespace: str = "", failed: Callable[[str], object] = lambda _: None) -> None:
         """:param failed: is told why something could not be listed or watched."""
-        self.outside, self.namespace, self._failed = outside, namespace, failed
+        self.dependencies, self.namespace, self._failed = dependencies, namespace, failed
         self.runners: dict[Name, Runner] = {}
         self._config_maps: dict[Name, Json] = {}
         """By the Framework's name."""
         self._pods: dict[Name, dict[Key, observed.Pod]] = {}
         self._services: dict[Name, dict[str, Json]] = {}
-        snapshots = POD_DELETION in outside.settings.snapshots
+        snapshots = POD_DELETION in dependencies.settings.snapshots
         self._owned = [
-            self._follow("pods", namespace, self._all_pods, self._pod, Part.WHOLE if snapshots else Part.POD),
-            self._follow("configmaps", namespace, self._all_config_maps, self._config_map, Part.METADATA),
+            self._follow("pods", namespace, self._all_pods, self._pod, Projection.WHOLE if snapshots else Projection.POD),
+            self._follow("configmaps", namespace, self._all_config_maps, self._config_map, Projection.METADATA),
         ]
-        self._of_services = self._follow("services", namespace, self._all_services, self._service, Part.WHOLE)
-        self._frameworks = Follower(outside.api, collection("frameworks", namespace), self._all_frameworks, self._framework, failed=failed)
+        self._of_services = self._follow("services", namespace, self._all_services, self._service, Projection.WHOLE)
+        self._frameworks = Reflector(
+            dependencies.api, collection("frameworks", namespace), self._all_frameworks, self._framework, failed=failed
+        )
 
     def _follow(
-        self, kind: str, namespace: str, replaced: Callable[[list[Json]], None], changed: Callable[[str, Json], None], part: Part
-    ) -> Follower:
+        self,
+        kind: str,
+        namespace: str,
+        replaced: Callable[[list[Json]], None],
+        changed: Callable[[str, Json], None],
+        projection: Projection,
+    ) -> Reflector:
         """Follow what Frameworks own."""
         path, selector = collection(kind, namespace), names.FRAMEWORK_NAME
-        return Follower(self.outside.api, path, replaced, changed, selector=selector, part=part, failed=self._failed)
+        return Reflector(self.dependencies.api, path, replaced, changed, selector=selector, projection=projection, failed=self._failed)
 
     @property
-    def followers(self) -> tuple[Follower, ...]:
+    def reflectors(self) -> tuple[Reflector, ...]:
         """In the order in which they begin."""
         return (*self._owned, self._of_services, self._frameworks)
 
@@ -58,11 +65,11 @@ class Controller:
     async def run(self) -> None:
         """Run until cancelled."""
         try:
-            async with asyncio.TaskGroup() as followers:
-                for follower in self.followers:
+            async with asyncio.TaskGroup() as reflectors:
+                for reflector in self.reflectors:
                     # Frameworks come last: none is looked at before its objects are known.
-                    followers.create_task(follower.run())
-                    await follower.listed.wait()
+                    reflectors.create_task(reflector.run())
+                    await reflector.listed.wait()
         finally:
             for runner in self.runners.values():
                 runner.stop()
@@ -75,14 +82,14 @@ class Controller:
         name = _name(framework)
         runner = self.runners.get(name)
         other = runner is not None and runner.uid != framework["metadata"]["uid"]
-        if runner is not None and (event == "DELETED" or other or self.outside.dry_run or _is_anothers(framework)):
+        if runner is not None and (event == "DELETED" or other or self.dependencies.dry_run or _is_anothers(framework)):
             runner.stop()
             del self.runners[name]
             self._forget(name)
             runner = None
         if event == "DELETED":
             if not _is_anothers(framework):
-                self.outside.report.framework_deleted(framework)
+                self.dependencies.report.framework_deleted(framework)
             return
         if runner is None:
             self._begin(framework)
@@ -96,9 +103,9 @@ class Controller:
         if _is_anothers(framework):
             return
         try:
-            runner = Runner(self.outside, framework, self._begin_again, self._has_seen)
+            runner = Runner(self.dependencies, framework, self._begin_again, self._has_seen)
         except Exception as error:  # Whatever is in it: it must not be in the way of others. It may be edited.
-            self.outside.report.broke(framework, error)
+            self.dependencies.report.broke(framework, error)
             return
         self.runners[name] = runner
         runner.config_map = self._config_maps.get(name)
@@ -112,14 +119,14 @@ class Controller:
 
     def _has_seen(self, value: Json) -> bool:
         """Whether ConfigMaps and Pods are known as they were when an object was last written, or later."""
-        return all(follower.version >= int(value["metadata"]["resourceVersion"]) for follower in self._owned)
+        return all(reflector.version >= int(value["metadata"]["resourceVersion"]) for reflector in self._owned)
 
     def _all_frameworks(self, frameworks: list[Json]) -> None:
         for name in self.runners.keys() - {_name(framework) for framework in frameworks}:
             gone = self.runners.pop(name)
             gone.stop()
             self._forget(name)
-            self.outside.report.framework_deleted(gone.framework)
+            self.dependencies.report.framework_deleted(gone.framework)
         for framework in frameworks:
             self._framework("MODIFIED", framework)
 
@@ -174,7 +181,7 @@ class Controller:
         if key is None:
             return
         if event == "DELETED":
-            self.outside.report.pod_deleted(pod)
+            self.dependencies.report.pod_deleted(pod)
         name = _framework_of(pod)
         pods = self._pods.setdefault(name, {})
         seen = None if event == "DELETED" else observed.pod(pod)

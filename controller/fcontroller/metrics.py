@@ -54,7 +54,9 @@ METRICS = {
         "counter", "state changes that were stored, of Frameworks and tasks (level), by the new state", ("level", "state")
     ),
     "fcontroller_attempts_ended": Described(
-        "counter", "attempts that have ended, by completion code; exit codes of containers outside 200..219 are `other`", ("level", "code")
+        "counter",
+        "attempts that have ended, by completion code; exit codes of containers dependencies 200..219 are `other`",
+        ("level", "code"),
     ),
     "fcontroller_retries": Described(
         "counter", "retries: accountable, or not since the failure was transient or a conflict", ("level", "kind")
@@ -121,9 +123,9 @@ class Metrics:
         yield _looked_up("fcontroller_leader", {(): self.lease is not None and self.lease.held})
         yield from self._of_frameworks(list(self.controller.runners.values()) if self.controller else [])
         ends = {
-            (follower.path.rpartition("/")[2], reason): count
-            for follower in (self.controller.followers if self.controller else ())
-            for reason, count in follower.ends.items()
+            (reflector.path.rpartition("/")[2], reason): count
+            for reflector in (self.controller.reflectors if self.controller else ())
+            for reason, count in reflector.ends.items()
         }
         yield _looked_up("fcontroller_watch_ends", ends)
         yield _looked_up("fcontroller_pods_not_as_reviewed", {(): self.inspector.differing if self.inspector else 0})

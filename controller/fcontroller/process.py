@@ -17,17 +17,17 @@ from fcontroller.act.client import Client
 from fcontroller.act.dry_run import DryRun
 from fcontroller.api import Api
 from fcontroller.config.given import Given
+from fcontroller.decide.context import Settings
 from fcontroller.decide.failures.classify import Classifier
 from fcontroller.decide.failures.creation import creation_failure
 from fcontroller.decide.failures.spec import read_failures
 from fcontroller.decide.review import Rules
-from fcontroller.decide.sync import Settings
+from fcontroller.dependencies import Dependencies
 from fcontroller.inspector import Inspector
 from fcontroller.lease import Fenced, Lease, LostLease
 from fcontroller.log import Log, Rarely
 from fcontroller.main import Controller
 from fcontroller.metrics import Metrics
-from fcontroller.outside import Outside
 from fcontroller.report import Report
 from fcontroller.report.events import Recorder
 from fcontroller.report.reporter import Reporter
@@ -122,8 +122,8 @@ class Process:
     def _make(self, api: Api, report: Report) -> Controller:
         config = self._config
         rules = Rules(config.enforce_intent, config.require_digest)
-        outside = Outside(api, _settings(self._given), time.time, random.randint, creation_failure, rules, report, config.dry_run)
-        self._controller = self._metrics.controller = Controller(outside, config.namespace, self._unreachable)
+        dependencies = Dependencies(api, _settings(self._given), time.time, random.randint, creation_failure, rules, report, config.dry_run)
+        self._controller = self._metrics.controller = Controller(dependencies, config.namespace, self._unreachable)
         return self._controller
 
     def _unreachable(self, why: str) -> None:

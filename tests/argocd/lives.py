@@ -171,10 +171,10 @@ def _framework(world: World, status: Json | None) -> Json:
     return framework if status is None else {**framework, "status": copy.deepcopy(status)}
 
 
-def _moved(framework: Json, move: states.Move) -> Json:
-    """The Framework after a move that the world never stops after."""
+def _moved(framework: Json, transition: states.Transition) -> Json:
+    """The Framework after a transition that the world never stops after."""
     status = from_json(framework["status"])
-    status.move(move, START)
+    status.transition(transition, START)
     return {**framework, "status": to_json(status)}
 
 

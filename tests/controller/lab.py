@@ -15,15 +15,15 @@ from typing import Any
 from fcompile.compile import compile_framework
 from fcontroller.act.client import Client, from_kubeconfig
 from fcontroller.api import Answer, Api, Json, collection, path_of
+from fcontroller.decide.context import SNAPSHOTS, Settings
 from fcontroller.decide.failures.classify import Classifier
 from fcontroller.decide.failures.creation import creation_failure
 from fcontroller.decide.failures.default import DEFAULT_POD_FAILURE_SPEC
 from fcontroller.decide.failures.spec import read_failures
 from fcontroller.decide.review import LENIENT, Rules
-from fcontroller.decide.sync import SNAPSHOTS, Settings
+from fcontroller.dependencies import Dependencies
 from fcontroller.log import Log
 from fcontroller.main import Controller
-from fcontroller.outside import Outside
 from fcontroller.report.events import Recorder
 from fcontroller.report.reporter import Reporter
 from fcontroller.testing.memory_api import MemoryApi
@@ -65,8 +65,8 @@ class Lab:
         log = Log("debug", lambda line: self.lines.append(json.loads(line)))
         self.recorder = Recorder(self.api, time.time)
         self.report = Reporter(log, self.recorder, self.settings.snapshots, lambda seconds: None, time.time)
-        outside = Outside(self.api, self.settings, time.time, random.randint, creation_failure, self.rules, self.report)
-        return Controller(outside, self.namespace)
+        dependencies = Dependencies(self.api, self.settings, time.time, random.randint, creation_failure, self.rules, self.report)
+        return Controller(dependencies, self.namespace)
 
     def start(self) -> None:
         self._running = asyncio.create_task(self.controller.run())

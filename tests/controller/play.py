@@ -19,7 +19,7 @@ from functools import partial
 from typing import Any
 
 from fcontroller.api import Api, Json, collection
-from fcontroller.observe.watch import Follower
+from fcontroller.observe.reflector import Reflector
 
 _TIMES = ("startTime", "runTime", "completionTime", "transitionTime")
 _OURS = ("taskCounts", "conditions")
@@ -82,9 +82,9 @@ class Stage:
         self.objects: dict[str, Json] = {}
         """By kind and name, as `pods/f-a-0`."""
         self.changed = asyncio.Event()
-        self._followers = [self._follower(kind) for kind in ("frameworks", "pods", "configmaps")]
+        self._reflectors = [self._reflector(kind) for kind in ("frameworks", "pods", "configmaps")]
 
-    def _follower(self, kind: str) -> Follower:
+    def _reflector(self, kind: str) -> Reflector:
         def replaced(values: list[Json]) -> None:
             for value in values:
                 changed("MODIFIED", value)
@@ -98,16 +98,16 @@ class Stage:
             news, self.changed = self.changed, asyncio.Event()
             news.set()
 
-        return Follower(self.api, collection(kind, self.namespace), replaced, changed)
+        return Reflector(self.api, collection(kind, self.namespace), replaced, changed)
 
     async def watch(self) -> None:
         """Follow what happens, until cancelled."""
-        await asyncio.gather(*(follower.run() for follower in self._followers))
+        await asyncio.gather(*(reflector.run() for reflector in self._reflectors))
 
     async def listed(self) -> None:
         """Wait until everything that is there has been seen."""
-        for follower in self._followers:
-            await follower.listed.wait()
+        for reflector in self._reflectors:
+            await reflector.listed.wait()
 
     async def play(self, scenario: Json, seconds: float = 60) -> list[Json]:
         """Play a scenario; returns what was noted. No step may take longer than `seconds`."""

@@ -10,8 +10,8 @@ from fcontroller import runner
 from fcontroller.act import queue
 from fcontroller.act.perform import perform
 from fcontroller.api import Json, path_of
-from fcontroller.decide.framework import sync_framework
-from fcontroller.decide.sync import Sync
+from fcontroller.decide.context import ReconcileContext
+from fcontroller.decide.framework import reconcile_framework
 from tests.controller.lab import Lab, in_memory, lab, run
 from tests.decide.world import role_spec
 
@@ -23,20 +23,20 @@ def told(made: Lab) -> list[str]:
 
 
 def test_while_deciding(monkeypatch: pytest.MonkeyPatch) -> None:
-    def failing(sync: Sync, *rest: Any) -> None:
-        if sync.name == "bad" and sync.status.state == "AttemptRunning":
+    def failing(context: ReconcileContext, *rest: Any) -> None:
+        if context.name == "bad" and context.status.state == "AttemptRunning":
             raise LookupError("a defect")
-        sync_framework(sync, *rest)
+        reconcile_framework(context, *rest)
 
     async def work() -> None:
         async with lab(in_memory(), broken=["bad"]) as made:
             monkeypatch.setattr(runner, "_BROKEN_DELAY", 0.5)
-            monkeypatch.setattr(runner, "sync_framework", failing)
+            monkeypatch.setattr(runner, "reconcile_framework", failing)
             await made.make("bad", SPEC)
             await made.make("good", SPEC)
             await made.completed("good")
             assert set(told(made)) == {"bad"}
-            monkeypatch.setattr(runner, "sync_framework", sync_framework)
+            monkeypatch.setattr(runner, "reconcile_framework", reconcile_framework)
             await made.completed("bad")
 
     run(work())

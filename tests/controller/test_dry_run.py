@@ -10,8 +10,8 @@ from typing import Any
 from fcontroller.act.dry_run import DryRun
 from fcontroller.api import Api, Json, path_of
 from fcontroller.decide.failures.creation import creation_failure
+from fcontroller.dependencies import Dependencies
 from fcontroller.main import Controller
-from fcontroller.outside import Outside
 from tests.controller.lab import SETTINGS, in_memory, lab, run
 from tests.decide.world import role_spec
 
@@ -26,8 +26,8 @@ async def said(api: Api, last: str) -> list[str]:
         if lines[-1].endswith(last):
             over.set()
 
-    outside = Outside(DryRun(api, say), SETTINGS, time.time, random.randint, creation_failure, dry_run=True)
-    controller = asyncio.create_task(Controller(outside).run())
+    dependencies = Dependencies(DryRun(api, say), SETTINGS, time.time, random.randint, creation_failure, dry_run=True)
+    controller = asyncio.create_task(Controller(dependencies).run())
     await asyncio.wait_for(over.wait(), 30)
     controller.cancel()
     return lines

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from fcontroller import inspector as inspector_module
-from fcontroller.api import Answer, Body, Json, Part, collection, path_of
+from fcontroller.api import Answer, Body, Json, Projection, collection, path_of
 from fcontroller.inspector import Inspector, contains
 from fcontroller.log import Log
 from fcontroller.testing.memory_api.facade import Facade
@@ -28,7 +28,12 @@ class Mutates(Facade):
         self.mirror, self.lists = mirror, 0
 
     async def request(
-        self, method: str, path: str, body: Body | None = None, query: Mapping[str, str] | None = None, part: Part = Part.WHOLE
+        self,
+        method: str,
+        path: str,
+        body: Body | None = None,
+        query: Mapping[str, str] | None = None,
+        projection: Projection = Projection.WHOLE,
     ) -> Answer:
         self.lists += method == "GET" and path.endswith("/pods")
         if method == "POST" and path.endswith("/pods"):
@@ -38,7 +43,7 @@ class Mutates(Facade):
             pod["spec"]["containers"].append({"name": "proxy", "image": "proxy"})
             pod["metadata"]["annotations"]["proxy"] = "yes"
             body = json.dumps(pod).encode()
-        return await super().request(method, path, body, query, part)
+        return await super().request(method, path, body, query, projection)
 
 
 @contextlib.asynccontextmanager
@@ -105,13 +110,18 @@ class ForgetsLists(Mutates):
     """A list that was begun is soon gone: to go on with it is answered as a real server answers then."""
 
     async def request(
-        self, method: str, path: str, body: Body | None = None, query: Mapping[str, str] | None = None, part: Part = Part.WHOLE
+        self,
+        method: str,
+        path: str,
+        body: Body | None = None,
+        query: Mapping[str, str] | None = None,
+        projection: Projection = Projection.WHOLE,
     ) -> Answer:
         if method == "GET" and query and "continue" in query and not query["continue"].startswith("new "):
             return Answer(410, {"metadata": {"continue": f"new {query['continue']}"}, "reason": "Expired"})
         if query and "continue" in query:
             query = {**query, "continue": query["continue"].removeprefix("new ")}
-        return await super().request(method, path, body, query, part)
+        return await super().request(method, path, body, query, projection)
 
 
 def test_many_pods_are_looked_at_page_by_page(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from fcompile.compile import compile_framework
 from fcompile.lower.intent import Intent, lower
 from fcompile.model import names
 from fcontroller import intent as intents
-from fcontroller.api import Answer, Body, Json, Part, path_of
+from fcontroller.api import Answer, Body, Json, Projection, path_of
 from fcontroller.testing.memory_api.facade import Facade
 from tests.controller.lab import Lab, in_memory, lab, run
 from tests.decide.world import role_spec
@@ -30,13 +30,18 @@ class Recorder(Facade):
         self.asked: list[Json] = []
 
     async def request(
-        self, method: str, path: str, body: Body | None = None, query: Mapping[str, str] | None = None, part: Part = Part.WHOLE
+        self,
+        method: str,
+        path: str,
+        body: Body | None = None,
+        query: Mapping[str, str] | None = None,
+        projection: Projection = Projection.WHOLE,
     ) -> Answer:
         if method == "POST" and path.endswith("/pods"):
             assert isinstance(body, bytes)
             assert query == {"fieldValidation": "Strict"}
             self.asked.append(json.loads(body))
-        return await super().request(method, path, body, query, part)
+        return await super().request(method, path, body, query, projection)
 
 
 def without_cluster_values(pod: Json) -> Json:
@@ -134,7 +139,12 @@ class EditsFirst(Facade):
         self.edited = False
 
     async def request(
-        self, method: str, path: str, body: Body | None = None, query: Mapping[str, str] | None = None, part: Part = Part.WHOLE
+        self,
+        method: str,
+        path: str,
+        body: Body | None = None,
+        query: Mapping[str, str] | None = None,
+        projection: Projection = Projection.WHOLE,
     ) -> Answer:
         if method == "PUT" and path.endswith("/status") and not self.edited:
             assert isinstance(body, bytes)
@@ -142,10 +152,10 @@ class EditsFirst(Facade):
                 self.edited = True
                 patch = [{"op": "replace", "path": "/spec/taskRoles/0/taskNumber", "value": 3}]
                 assert (await super().request("PATCH", path.removesuffix("/status"), patch)).ok
-        return await super().request(method, path, body, query, part)
+        return await super().request(method, path, body, query, projection)
 
-    async def watch(self, path: str, query: Mapping[str, str], part: Part = Part.WHOLE) -> AsyncIterator[Json]:
-        async for event in super().watch(path, query, part):
+    async def watch(self, path: str, query: Mapping[str, str], projection: Projection = Projection.WHOLE) -> AsyncIterator[Json]:
+        async for event in super().watch(path, query, projection):
             if self.edited and path.endswith("/frameworks"):
                 await asyncio.sleep(0.3)
             yield event

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 
-from fcontroller.api import Answer, Body, Part
+from fcontroller.api import Answer, Body, Projection
 from fcontroller.testing.memory_api.facade import Facade
 from tests.controller.lab import in_memory, lab, run
 from tests.decide.world import role_spec
@@ -19,7 +19,12 @@ class Slow(Facade):
         self.log: list[str] = []
 
     async def request(
-        self, method: str, path: str, body: Body | None = None, query: Mapping[str, str] | None = None, part: Part = Part.WHOLE
+        self,
+        method: str,
+        path: str,
+        body: Body | None = None,
+        query: Mapping[str, str] | None = None,
+        projection: Projection = Projection.WHOLE,
     ) -> Answer:
         if method == "POST" and path.endswith("/pods"):
             self.log.append("asked")
@@ -28,7 +33,7 @@ class Slow(Facade):
             self.log.append("answered")
         elif method == "DELETE" and "/configmaps/" in path:
             self.log.append("ends")
-        return await super().request(method, path, body, query, part)
+        return await super().request(method, path, body, query, projection)
 
 
 def test_an_attempt_ends_when_all_pods_that_were_asked_for_are_there() -> None:

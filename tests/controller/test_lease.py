@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from fcontroller.api import Answer, Api, Body, Part, Unreachable
+from fcontroller.api import Answer, Api, Body, Projection, Unreachable
 from fcontroller.lease import Fenced, Lease, LostLease
 from fcontroller.testing.memory_api.answers import failure
 from tests.controller.lab import in_memory, run
@@ -35,7 +35,12 @@ class Cut(Api):
         self.before = self.after = False
 
     async def request(
-        self, method: str, path: str, body: Body | None = None, query: Mapping[str, str] | None = None, part: Part = Part.WHOLE
+        self,
+        method: str,
+        path: str,
+        body: Body | None = None,
+        query: Mapping[str, str] | None = None,
+        projection: Projection = Projection.WHOLE,
     ) -> Answer:
         if self.before:
             raise Unreachable("cut")
@@ -44,7 +49,7 @@ class Cut(Api):
             raise Unreachable("cut")
         return answer
 
-    def watch(self, path: str, query: Mapping[str, str], part: Part = Part.WHOLE) -> Any:
+    def watch(self, path: str, query: Mapping[str, str], projection: Projection = Projection.WHOLE) -> Any:
         return self.api.watch(path, query)
 
 
@@ -52,10 +57,15 @@ class Refusing(Cut):
     """An API server that lets nobody write."""
 
     async def request(
-        self, method: str, path: str, body: Body | None = None, query: Mapping[str, str] | None = None, part: Part = Part.WHOLE
+        self,
+        method: str,
+        path: str,
+        body: Body | None = None,
+        query: Mapping[str, str] | None = None,
+        projection: Projection = Projection.WHOLE,
     ) -> Answer:
         if method == "GET":
-            return await super().request(method, path, body, query, part)
+            return await super().request(method, path, body, query, projection)
         verb = {"POST": "create", "PUT": "update"}[method]
         return Answer(403, failure(403, "Forbidden", f"you may not {verb} leases"))
 
@@ -186,10 +196,12 @@ class Slow(Cut):
         super().__init__(api)
         self.through = asyncio.Event()
 
-    async def request(self, method: str, path: str, body: Any = None, query: Any = None, part: Part = Part.WHOLE) -> Answer:
+    async def request(
+        self, method: str, path: str, body: Any = None, query: Any = None, projection: Projection = Projection.WHOLE
+    ) -> Answer:
         if method != "GET":
             await self.through.wait()
-        return await self.api.request(method, path, body, query, part)
+        return await self.api.request(method, path, body, query, projection)
 
 
 def test_what_was_under_way_when_the_lease_ran_out_changes_nothing() -> None:

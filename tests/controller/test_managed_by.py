@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from fcontroller.api import Answer, Body, Json, Part, collection, path_of
+from fcontroller.api import Answer, Body, Json, Projection, collection, path_of
 from fcontroller.testing.memory_api.facade import Facade
 from tests.cluster import Cluster
 from tests.controller.lab import Lab, in_memory, lab, real, run
@@ -27,9 +27,14 @@ class Writes(Facade):
         self.theirs: list[str] = []
 
     async def request(
-        self, method: str, path: str, body: Body | None = None, query: Mapping[str, str] | None = None, part: Part = Part.WHOLE
+        self,
+        method: str,
+        path: str,
+        body: Body | None = None,
+        query: Mapping[str, str] | None = None,
+        projection: Projection = Projection.WHOLE,
     ) -> Answer:
-        answer = await super().request(method, path, body, query, part)
+        answer = await super().request(method, path, body, query, projection)
         name = (answer.body.get("metadata") or {}).get("name", "") if method == "POST" else path.partition("/default/")[2].partition("/")[2]
         if method != "GET" and name.startswith("theirs") and not ("/pods/" in path and path.endswith(("/status", "/binding"))):
             self.theirs.append(f"{method} {path}")

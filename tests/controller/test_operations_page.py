@@ -17,10 +17,8 @@ def test_conditions(repository: Path) -> None:
 def test_events(repository: Path) -> None:
     page = (repository / "docs" / "operations.md").read_text("utf-8").partition("## Events")[2].partition("## Conditions")[0]
     told = set(re.findall(r"`([A-Z]\w+)`(?=[^|]*\|)", page))
-    sources = [
-        path.read_text("utf-8")
-        for path in (repository / "controller" / "report" / "reporter.py", repository / "controller" / "inspector.py")
-    ]
+    folder = repository / "controller" / "fcontroller"
+    sources = [(folder / name).read_text("utf-8") for name in ("report/reporter.py", "inspector.py")]
     calls = [call for source in sources for call in re.findall(r"(?:_record|_warn_of|\.warn)\(([^()]*)", source)]
     recorded = {reason for call in calls for reason in re.findall(r'"([A-Z][A-Za-z]+)"', call)}
     assert {"AttemptStarted", "TasksFailed", "NameTaken", "PodsDiffer"} <= recorded <= told

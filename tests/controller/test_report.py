@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from fcontroller.api import Answer, Body, Json, Part, Unreachable, path_of
+from fcontroller.api import Answer, Body, Json, Projection, Unreachable, path_of
 from fcontroller.decide import states
 from fcontroller.decide.codes import STOPPED
 from fcontroller.decide.status import Status
@@ -34,9 +34,14 @@ class Refusing(Facade):
         self.refusal = refusal
 
     async def request(
-        self, method: str, path: str, body: Body | None = None, query: Mapping[str, str] | None = None, part: Part = Part.WHOLE
+        self,
+        method: str,
+        path: str,
+        body: Body | None = None,
+        query: Mapping[str, str] | None = None,
+        projection: Projection = Projection.WHOLE,
     ) -> Answer:
-        return self.refusal(method, path) or await super().request(method, path, body, query, part)
+        return self.refusal(method, path) or await super().request(method, path, body, query, projection)
 
 
 def refusal(code: int, reason: str, message: str) -> Answer:
@@ -292,14 +297,14 @@ def test_an_end_that_is_not_stored_yet_is_not_told() -> None:
     lines: list[str] = []
     report = Reporter(Log("debug", lines.append), None, frozenset(), lambda seconds: None, time.time)
     status = Status("f-attempt", 0)
-    for move in (states.FRAMEWORK_CREATED, states.FRAMEWORK_SEEN, states.FRAMEWORK_RUNS):
-        status.move(move, 1)
+    for transition in (states.FRAMEWORK_CREATED, states.FRAMEWORK_SEEN, states.FRAMEWORK_RUNS):
+        status.transition(transition, 1)
     status.stored = status.revision
     status.attempt.completion = STOPPED.ended("stop")
-    status.move(states.FRAMEWORK_ENDS, 2)
-    report.stored(FRAMEWORK, status.take_moves())
+    status.transition(states.FRAMEWORK_ENDS, 2)
+    report.stored(FRAMEWORK, status.take_transitions())
     assert [json.loads(line).get("code") for line in lines] == [None, None, None]
     status.stored = status.revision
-    report.stored(FRAMEWORK, status.take_moves())
+    report.stored(FRAMEWORK, status.take_transitions())
     assert json.loads(lines[-1])["code"] == -210
     assert report.transitions["framework", "AttemptDeletionPending"] == 1

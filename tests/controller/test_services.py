@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from fcontroller.act import services
-from fcontroller.api import Answer, Body, Json, Part, collection, path_of
+from fcontroller.api import Answer, Body, Json, Projection, collection, path_of
 from fcontroller.testing.memory_api.facade import Facade
 from tests.cluster import Cluster
 from tests.controller.lab import Lab, in_memory, lab, real, run
@@ -215,15 +215,20 @@ class Counts(Facade):
         self.fights, self.refuses = fights, refuses
 
     async def request(
-        self, method: str, path: str, body: Body | None = None, query: Mapping[str, str] | None = None, part: Part = Part.WHOLE
+        self,
+        method: str,
+        path: str,
+        body: Body | None = None,
+        query: Mapping[str, str] | None = None,
+        projection: Projection = Projection.WHOLE,
     ) -> Answer:
         if "/services" not in path:
-            return await super().request(method, path, body, query, part)
+            return await super().request(method, path, body, query, projection)
         self.requests.append(method)
         if method in ("POST", "PUT") and self.refuses:
             self.refuses -= 1
             return Answer(403, {"message": "exceeded quota: services"})
-        answer = await super().request(method, path, body, query, part)
+        answer = await super().request(method, path, body, query, projection)
         if self.fights and method in ("POST", "PUT") and answer.ok:
             path = path_of("services", "default", answer.body["metadata"]["name"])
             await super().request("PATCH", path, [{"op": "add", "path": "/spec/selector/mine", "value": "yes"}])

@@ -10,12 +10,12 @@ from collections.abc import AsyncIterator, Callable, Mapping
 
 import pytest
 
-from fcontroller.api import Answer, Api, Body, Json, Part, Unreachable, collection
+from fcontroller.api import Answer, Api, Body, Json, Projection, Unreachable, collection
 from fcontroller.decide.failures import creation_failure
+from fcontroller.dependencies import Dependencies
 from fcontroller.main import Controller
-from fcontroller.observe import watch
-from fcontroller.observe.watch import Follower
-from fcontroller.outside import Outside
+from fcontroller.observe import reflector as reflector_module
+from fcontroller.observe.reflector import Reflector
 from fcontroller.testing.memory_api.facade import Facade
 from tests.controller.lab import SETTINGS, in_memory, run
 
@@ -30,12 +30,17 @@ class Failing(Api):
         self.lists = self.watches = 0
 
     async def request(
-        self, method: str, path: str, body: Body | None = None, query: Mapping[str, str] | None = None, part: Part = Part.WHOLE
+        self,
+        method: str,
+        path: str,
+        body: Body | None = None,
+        query: Mapping[str, str] | None = None,
+        projection: Projection = Projection.WHOLE,
     ) -> Answer:
         self.lists += method == "GET"
         return await self.api.request(method, path, body, query)
 
-    async def watch(self, path: str, query: Mapping[str, str], part: Part = Part.WHOLE) -> AsyncIterator[Json]:
+    async def watch(self, path: str, query: Mapping[str, str], projection: Projection = Projection.WHOLE) -> AsyncIterator[Json]:
         assert query["allowWatchBookmarks"] == "true"
         self.watches += 1
         if self.watches <= len(self.ways):
@@ -48,7 +53,7 @@ class Failing(Api):
 
 
 class Seen:
-    """What a follower has told."""
+    """What a reflector has told."""
 
     def __init__(self) -> None:
         self.names: set[str] = set()
@@ -83,15 +88,15 @@ async def make(api: Api, name: str) -> None:
 
 @pytest.mark.parametrize(("way", "lists"), [(ends, 1), (breaks, 1), (expired, 2), (refuses, 1)])
 def test_nothing_is_lost(way: Callable[[], Json | None], lists: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watch, "_FIRST_DELAY", 0.05)
+    monkeypatch.setattr(reflector_module, "_FIRST_DELAY", 0.05)
 
     async def work() -> None:
         memory = in_memory()
         api, seen = Failing(memory, [way]), Seen()
         await make(memory, "before")
-        follower = Follower(api, PODS, seen.replaced, seen.changed)
-        task = asyncio.create_task(follower.run())
-        await asyncio.wait_for(follower.listed.wait(), 5)
+        reflector = Reflector(api, PODS, seen.replaced, seen.changed)
+        task = asyncio.create_task(reflector.run())
+        await asyncio.wait_for(reflector.listed.wait(), 5)
         await make(memory, "meanwhile")
         while api.watches < 2:
             await asyncio.sleep(0.01)
@@ -112,7 +117,7 @@ def test_nothing_is_lost(way: Callable[[], Json | None], lists: int, monkeypatch
 def test_a_server_that_is_in_trouble_is_not_run_over(way: Callable[[], Json | None]) -> None:
     async def work() -> None:
         api, seen = Failing(in_memory(), [way] * 1000), Seen()
-        task = asyncio.create_task(Follower(api, PODS, seen.replaced, seen.changed, random=lambda: 0.5).run())
+        task = asyncio.create_task(Reflector(api, PODS, seen.replaced, seen.changed, random=lambda: 0.5).run())
         with contextlib.suppress(asyncio.TimeoutError):
             await asyncio.wait_for(asyncio.shield(task), 2.5)
         task.cancel()
@@ -125,18 +130,23 @@ class Nulls(Facade):
     """Writes an empty list as null, as a real API server does where only metadata is asked for."""
 
     async def request(
-        self, method: str, path: str, body: Body | None = None, query: Mapping[str, str] | None = None, part: Part = Part.WHOLE
+        self,
+        method: str,
+        path: str,
+        body: Body | None = None,
+        query: Mapping[str, str] | None = None,
+        projection: Projection = Projection.WHOLE,
     ) -> Answer:
-        answer = await super().request(method, path, body, query, part)
+        answer = await super().request(method, path, body, query, projection)
         return answer._replace(body={**answer.body, "items": answer.body["items"] or None}) if method == "GET" else answer
 
 
 def test_an_empty_list_may_be_null() -> None:
     async def work() -> None:
         seen = Seen()
-        follower = Follower(Nulls(in_memory().server), PODS, seen.replaced, seen.changed)
-        following = asyncio.create_task(follower.run())
-        await asyncio.wait_for(follower.listed.wait(), 5)
+        reflector = Reflector(Nulls(in_memory().server), PODS, seen.replaced, seen.changed)
+        following = asyncio.create_task(reflector.run())
+        await asyncio.wait_for(reflector.listed.wait(), 5)
         following.cancel()
 
     run(work())
@@ -146,12 +156,17 @@ class Broken(Facade):
     """Answers what no API server does."""
 
     async def request(
-        self, method: str, path: str, body: Body | None = None, query: Mapping[str, str] | None = None, part: Part = Part.WHOLE
+        self,
+        method: str,
+        path: str,
+        body: Body | None = None,
+        query: Mapping[str, str] | None = None,
+        projection: Projection = Projection.WHOLE,
     ) -> Answer:
         return Answer(200, {})
 
 
 def test_a_follower_that_fails_ends_the_controller() -> None:
-    outside = Outside(Broken(in_memory().server), SETTINGS, time.time, random.randint, creation_failure)
+    dependencies = Dependencies(Broken(in_memory().server), SETTINGS, time.time, random.randint, creation_failure)
     with pytest.raises(ExceptionGroup):
-        run(asyncio.wait_for(Controller(outside).run(), 5))
+        run(asyncio.wait_for(Controller(dependencies).run(), 5))

@@ -1,4 +1,4 @@
-"""The tables of states: every move in them happens to somebody, from every state that it is said to begin in, and no other move does."""
+"""The tables of states: every transition in them happens to somebody, from every state that it can begin in, and there is no other."""
 
 from __future__ import annotations
 
@@ -7,12 +7,17 @@ from typing import Any
 
 import pytest
 
-from fcontroller.decide.states import FRAMEWORK_MOVES, STATES, TASK_MOVES, Move
+from fcontroller.decide.states import FRAMEWORK_TRANSITIONS, STATES, TASK_TRANSITIONS, Transition
 from fcontroller.decide.status import Attempt, Life, Status, to_time
 from tests.decide.world import SETTINGS, World, role_spec
 
-TABLES = {"framework": FRAMEWORK_MOVES, "task": TASK_MOVES}
-ROWS = [(kind, name, source) for kind, moves in TABLES.items() for name, move in moves.items() for source in move.sources]
+TABLES = {"framework": FRAMEWORK_TRANSITIONS, "task": TASK_TRANSITIONS}
+ROWS = [
+    (kind, name, source)
+    for kind, transitions in TABLES.items()
+    for name, transition in transitions.items()
+    for source in transition.sources
+]
 Taken = set[tuple[str, str, str]]
 """Whose life it was, the state that was left, and the one that was entered."""
 
@@ -79,13 +84,13 @@ DEEDS += [_scale_away]
 
 @pytest.fixture(scope="module")
 def taken() -> Taken:
-    """The moves of all lives in which one thing happens in one state."""
+    """The transitions of all lives in which one thing happens in one state."""
     found: Taken = set()
     enter = Life.enter
 
-    def noted(self: Life, move: Move, attempt: Attempt, now: float) -> None:
-        found.add(("framework" if isinstance(self, Status) else "task", self.state, move.target))
-        enter(self, move, attempt, now)
+    def noted(self: Life, transition: Transition, attempt: Attempt, now: float) -> None:
+        found.add(("framework" if isinstance(self, Status) else "task", self.state, transition.target))
+        enter(self, transition, attempt, now)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Life, "enter", noted)
@@ -101,7 +106,7 @@ def test_every_move_is_taken(taken: Taken, kind: str, name: str, source: str) ->
     assert (kind, source, TABLES[kind][name].target) in taken
 
 
-@pytest.mark.parametrize("moves", TABLES.values(), ids=TABLES)
-def test_every_state_can_be_reached_and_left(moves: dict[str, Move]) -> None:
-    assert {move.target for move in moves.values()} == set(STATES)
-    assert {source for move in moves.values() for source in move.sources} == set(STATES) - {"Completed"}
+@pytest.mark.parametrize("transitions", TABLES.values(), ids=TABLES)
+def test_every_state_can_be_reached_and_left(transitions: dict[str, Transition]) -> None:
+    assert {transition.target for transition in transitions.values()} == set(STATES)
+    assert {source for transition in transitions.values() for source in transition.sources} == set(STATES) - {"Completed"}

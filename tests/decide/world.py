@@ -12,17 +12,7 @@ from typing import Any
 
 from fcompile.default import default
 from fcontroller.decide import observed
-from fcontroller.decide.failures import DEFAULT_POD_FAILURE_SPEC, Classifier, read_failures
-from fcontroller.decide.framework import (
-    config_map_created,
-    config_map_deleted,
-    config_map_gone,
-    sync_framework,
-)
-from fcontroller.decide.spec import read_spec
-from fcontroller.decide.status import Status, to_time
-from fcontroller.decide.status_json import from_json, to_json
-from fcontroller.decide.sync import (
+from fcontroller.decide.context import (
     Action,
     CreateConfigMap,
     CreatePod,
@@ -30,11 +20,21 @@ from fcontroller.decide.sync import (
     DeleteFramework,
     DeletePod,
     Key,
+    ReconcileContext,
     RemoveConfigMap,
     RemovePod,
     Settings,
-    Sync,
 )
+from fcontroller.decide.failures import DEFAULT_POD_FAILURE_SPEC, Classifier, read_failures
+from fcontroller.decide.framework import (
+    config_map_created,
+    config_map_deleted,
+    config_map_gone,
+    reconcile_framework,
+)
+from fcontroller.decide.spec import read_spec
+from fcontroller.decide.status import Status, to_time
+from fcontroller.decide.status_json import from_json, to_json
 from fcontroller.decide.task import pod_created, pod_deleted, pod_gone
 
 Json = dict[str, Any]
@@ -109,11 +109,11 @@ class World:
         heapq.heappush(self._events, (self.now + seconds, self.uids, what))
 
     def run(self, seconds: float) -> None:
-        """Sync, and let so many seconds pass."""
+        """ReconcileContext, and let so many seconds pass."""
         end = self.now + seconds
         while True:
-            wakes = self.settle()
-            times = [time for time, _ in wakes] + [event[0] for event in self._events[:1]]
+            requeue_after = self.settle()
+            times = [time for time, _ in requeue_after] + [event[0] for event in self._events[:1]]
             times = [time for time in times if time <= end]
             if not times:
                 self.now = end
@@ -123,25 +123,25 @@ class World:
                 heapq.heappop(self._events)[2]()
 
     def settle(self) -> list[tuple[float, Key | None]]:
-        """Sync until nothing changes; returns when to look again."""
+        """ReconcileContext until nothing changes; returns when to look again."""
         before: list[Action] = []
         for _ in range(10_000):
-            sync = self.look()
-            self.status = sync.status
-            sync_framework(sync)
+            context = self.look()
+            self.status = context.status
+            reconcile_framework(context)
             try:
                 saved = self._save()
-                if not saved and sync.actions == before:
-                    if sync.actions:
+                if not saved and context.actions == before:
+                    if context.actions:
                         self.at(1, lambda: None)  # They were done, and to no effect yet: they are tried again.
-                    return sync.wakes
-                for action in sync.actions:
+                    return context.requeue_after
+                for action in context.actions:
                     self._may_crash()
-                    self._act(sync, action)
+                    self._act(context, action)
                     self._may_crash()
             except Crashed:
                 self.status = None if self.stored is None else from_json(self.stored)
-            before = sync.actions
+            before = context.actions
             if self.frameworks_deleted:
                 return []
         raise AssertionError("it never settles")
@@ -151,8 +151,8 @@ class World:
         if self.crash_after == 0:
             raise Crashed
 
-    def look(self) -> Sync:
-        return Sync(
+    def look(self) -> ReconcileContext:
+        return ReconcileContext(
             name=self.name,
             uid="framework",
             spec=self.rules,
@@ -183,33 +183,33 @@ class World:
                 self.status = from_json(self.stored)
         return changed
 
-    def _act(self, sync: Sync, action: Action) -> None:
-        sync.status = self.status or sync.status
+    def _act(self, context: ReconcileContext, action: Action) -> None:
+        context.status = self.status or context.status
         match action:
             case CreateConfigMap():
                 assert self.config_map is None
                 self.config_map = self.object(f"{self.name}-attempt", "framework")
-                config_map_created(sync, self.config_map["metadata"]["uid"])
+                config_map_created(context, self.config_map["metadata"]["uid"])
             case DeleteConfigMap(uid, completion):
                 self.delete_config_map(uid)
                 if completion is None:
-                    config_map_deleted(sync)
+                    config_map_deleted(context)
                 elif self.config_map is None:
-                    config_map_gone(sync, completion)
+                    config_map_gone(context, completion)
             case RemoveConfigMap(completion):
-                config_map_gone(sync, completion)
+                config_map_gone(context, completion)
             case CreatePod(role, index):
-                self._create_pod(sync, (role, index))
+                self._create_pod(context, (role, index))
             case DeletePod(role, index, uid, force, completion):
                 key = (role, index)
                 self.delete_pod(key, uid, force)
                 if completion is not None:
                     if key not in self.pods:
-                        pod_gone(sync, key, completion)
+                        pod_gone(context, key, completion)
                 else:
-                    pod_deleted(sync, key, uid)
+                    pod_deleted(context, key, uid)
             case RemovePod(role, index, completion):
-                pod_gone(sync, (role, index), completion)
+                pod_gone(context, (role, index), completion)
             case DeleteFramework():
                 self.frameworks_deleted += 1
 
@@ -217,13 +217,13 @@ class World:
         references = [{"uid": owner, "controller": True}]
         return {"metadata": {"name": name, "uid": self.new_uid(), "ownerReferences": references}, "spec": {}, "status": {}}
 
-    def _create_pod(self, sync: Sync, key: Key) -> None:
+    def _create_pod(self, context: ReconcileContext, key: Key) -> None:
         assert key not in self.pods, "two Pods of one task"
         assert self.config_map is not None
         try:
             self.admit(key)
         except Refused as refused:
-            pod_gone(sync, key, refused.completion)
+            pod_gone(context, key, refused.completion)
             return
         name = f"{self.name}-{key[0]}-{key[1]}"
         pod = self.object(name, self.config_map["metadata"]["uid"])
@@ -231,7 +231,7 @@ class World:
         pod["spec"]["nodeName"] = "node"
         self.pods[key] = pod
         self.made[name] = self.made.get(name, 0) + 1
-        pod_created(sync, key, pod["metadata"]["uid"])
+        pod_created(context, key, pod["metadata"]["uid"])
         self._kubelet(key, pod)
 
     def _kubelet(self, key: Key, pod: Json) -> None:

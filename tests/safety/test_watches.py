@@ -12,7 +12,7 @@ import pytest
 
 from fcontroller.act.client import Client
 from fcontroller.api import Json, Unreachable, collection
-from fcontroller.observe.watch import Follower
+from fcontroller.observe.reflector import Reflector
 from fcontroller.testing.memory_api.answers import failure
 from tests.safety import tally
 from tests.safety.server import Server
@@ -104,11 +104,11 @@ WAYS: list[Way] = [
 
 
 class Seen:
-    """What a follower has told."""
+    """What a reflector has told."""
 
     def __init__(self, client: Client) -> None:
         self.names: set[str] = set()
-        self.follower = Follower(client, PATH, self._replaced, self._changed)
+        self.reflector = Reflector(client, PATH, self._replaced, self._changed)
 
     def _replaced(self, values: list[Json]) -> None:
         self.names = {value["metadata"]["name"] for value in values}
@@ -122,7 +122,7 @@ async def following(loop: VirtualLoop, server: Server) -> AsyncIterator[tuple[Wi
     wire = Wire(server)
     client = await wire.client()
     seen = Seen(client)
-    task = loop.create_task(seen.follower.run())
+    task = loop.create_task(seen.reflector.run())
     try:
         yield wire, seen
         assert not task.done()
@@ -149,7 +149,7 @@ def test_a_watch_recovers(way: Way, times: int) -> None:
             write(server, "POST", name)
         async with following(loop, server) as (wire, seen):
             wire.watch_ways = [way] * times
-            await seen.follower.listed.wait()
+            await seen.reflector.listed.wait()
             write(server, "DELETE", "a")
             while len(wire.watches) < times:
                 await asyncio.sleep(0.5)

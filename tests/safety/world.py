@@ -13,13 +13,13 @@ from typing import Any
 
 from fcompile.compile import compile_framework
 from fcontroller.api import Api, Json, collection, path_of
+from fcontroller.decide.context import Settings
 from fcontroller.decide.failures.classify import Classifier
 from fcontroller.decide.failures.creation import creation_failure
 from fcontroller.decide.failures.default import DEFAULT_POD_FAILURE_SPEC
 from fcontroller.decide.failures.spec import read_failures
-from fcontroller.decide.sync import Settings
+from fcontroller.dependencies import Dependencies
 from fcontroller.main import Controller
-from fcontroller.outside import Outside
 from fcontroller.report import Report
 from tests.safety.kubelet import EXITS, RUN, Kubelet
 from tests.safety.server import Connection, Server
@@ -62,7 +62,7 @@ class Process:
     def __init__(self, world: World, api: Connection) -> None:
         self.api = api
         self.tasks: set[asyncio.Task[Any]] = set()
-        self.controller = Controller(world.outside(api), NAMESPACE)
+        self.controller = Controller(world.dependencies(api), NAMESPACE)
         context = contextvars.copy_context()
         context.run(_process.set, self)
         self.main = world.loop.create_task(self.controller.run(), context=context)
@@ -94,8 +94,8 @@ class World(Report):
         if start:
             self.start()
 
-    def outside(self, api: Api) -> Outside:
-        return Outside(api, SETTINGS, lambda: self.loop.wall() - self.slow, lambda low, high: low, creation_failure, report=self)
+    def dependencies(self, api: Api) -> Dependencies:
+        return Dependencies(api, SETTINGS, lambda: self.loop.wall() - self.slow, lambda low, high: low, creation_failure, report=self)
 
     def broke(self, framework: Json, error: BaseException) -> None:
         self.watcher.violations.append(f"the controller has failed: {error!r}")

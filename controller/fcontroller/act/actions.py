@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from fcompile.model import names
-from fcontroller.api import Answer, Api, Json, Part, collection, path_of
+from fcontroller.api import Answer, Api, Json, Projection, collection, path_of
 from fcontroller.decide.observed import controller_of
 
 _FIRST_DELAY, _LONGEST_DELAY = 0.05, 60.0
@@ -41,7 +41,7 @@ async def write_status(api: Api, framework: Json, status: str) -> Json:
     head = {"apiVersion": framework["apiVersion"], "kind": framework["kind"], "metadata": metadata, "spec": framework["spec"]}
     path = path_of("frameworks", metadata["namespace"], metadata["name"])
     body = f'{json.dumps(head)[:-1]},"status":{status}}}'.encode()
-    return {**framework, "metadata": _taken(await api.request("PUT", f"{path}/status", body, part=Part.METADATA))["metadata"]}
+    return {**framework, "metadata": _taken(await api.request("PUT", f"{path}/status", body, projection=Projection.METADATA))["metadata"]}
 
 
 async def read_framework(api: Api, framework: Json) -> Json | None:
@@ -83,7 +83,9 @@ async def replace(api: Api, path: str, value: Json) -> None:
 
 async def create_pod(api: Api, namespace: str, pod: bytes) -> str:
     """Create a Pod; returns its uid. What the API server does not know in it is an error, not dropped."""
-    made = _taken(await api.request("POST", collection("pods", namespace), pod, {"fieldValidation": "Strict"}, part=Part.METADATA))
+    made = _taken(
+        await api.request("POST", collection("pods", namespace), pod, {"fieldValidation": "Strict"}, projection=Projection.METADATA)
+    )
     return str(made["metadata"]["uid"])
 
 
@@ -94,7 +96,7 @@ async def delete(api: Api, path: str, uid: str, *, force: bool = False, confirm:
         options["gracePeriodSeconds"] = 0
     if propagation:
         options["propagationPolicy"] = propagation
-    answer = await api.request("DELETE", path, options, part=Part.METADATA)
+    answer = await api.request("DELETE", path, options, projection=Projection.METADATA)
     if not answer.ok and answer.code not in (404, 409):
         raise Failed(answer)
     # A 409 nearly always says that there is another one by now.

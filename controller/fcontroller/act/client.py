@@ -15,7 +15,7 @@ from fcompile import __version__
 from fcontroller.act import decode
 from fcontroller.act.decode import Unreadable
 from fcontroller.act.http import Lost, Origin
-from fcontroller.api import Answer, Api, Body, Json, Part, Unreachable
+from fcontroller.api import Answer, Api, Body, Json, Projection, Unreachable
 
 CONNECTIONS = 64
 _REQUEST_TIMEOUT = 60
@@ -63,23 +63,34 @@ class Client(Api):
         await self._origin.close()
 
     async def request(
-        self, method: str, path: str, body: Body | None = None, query: Mapping[str, str] | None = None, part: Part = Part.WHOLE
+        self,
+        method: str,
+        path: str,
+        body: Body | None = None,
+        query: Mapping[str, str] | None = None,
+        projection: Projection = Projection.WHOLE,
     ) -> Answer:
         data = body if body is None or isinstance(body, bytes) else msgspec.json.encode(body)
         headers = {
             "Content-Type": "application/json-patch+json" if method == "PATCH" else "application/json",
-            "Accept": _accept(part, lists=method == "GET"),
+            "Accept": _accept(projection, lists=method == "GET"),
         }
         async with self._slots:
             for last in (*[False] * _TRIES_WHEN_BUSY, True):
-                answer, wait = await self._once(method, path, data, headers, query, part)
+                answer, wait = await self._once(method, path, data, headers, query, projection)
                 if answer.code != 429 or last:
                     return answer
                 await asyncio.sleep(wait)
         raise AssertionError
 
     async def _once(
-        self, method: str, path: str, data: bytes | None, headers: Mapping[str, str], query: Mapping[str, str] | None, part: Part
+        self,
+        method: str,
+        path: str,
+        data: bytes | None,
+        headers: Mapping[str, str],
+        query: Mapping[str, str] | None,
+        projection: Projection,
     ) -> tuple[Answer, float]:
         """The answer, and how many seconds to wait if the server is too busy."""
         headers = {**self._who(), **headers}
@@ -88,7 +99,7 @@ class Client(Api):
             code, about, text = await self._origin.request(method, _target(path, query), headers, data, _REQUEST_TIMEOUT)
             if code == 401:
                 self._authorized_until = 0.0
-            body = decode.answer(text, part, listed=method == "GET") if code < 300 else decode.refusal(text)
+            body = decode.answer(text, projection, listed=method == "GET") if code < 300 else decode.refusal(text)
             return Answer(code, body), _seconds(about.get("retry-after"))
         except Unreadable as error:  # Also a refusal: it need not be by the API server.
             raise Unreachable(f"{method} {path}: {code}, and what follows is no object: {_beginning(text)}") from error
@@ -97,8 +108,8 @@ class Client(Api):
         finally:
             self._called(method, path, code, time.perf_counter() - began)
 
-    async def watch(self, path: str, query: Mapping[str, str], part: Part = Part.WHOLE) -> AsyncIterator[Json]:
-        headers = {**self._who(), "Accept": _accept(part)}
+    async def watch(self, path: str, query: Mapping[str, str], projection: Projection = Projection.WHOLE) -> AsyncIterator[Json]:
+        headers = {**self._who(), "Accept": _accept(projection)}
         try:
             async with self._origin.stream(_target(path, {**query, "watch": "1"}), headers, _REQUEST_TIMEOUT) as stream:
                 self._called("WATCH", path, stream.status, 0)
@@ -108,7 +119,7 @@ class Client(Api):
                     if stream.status == 200:
                         *lines, rest = rest.split(b"\n")
                         for line in lines:
-                            yield decode.event(line, part)
+                            yield decode.event(line, projection)
                 if stream.status != 200:
                     yield {"type": "ERROR", "object": decode.refusal(rest)}
         except (Lost, Unreadable) as error:
@@ -129,8 +140,8 @@ def _target(path: str, query: Mapping[str, str] | None) -> str:
     return f"{path}?{urlencode(query)}" if query else path
 
 
-def _accept(part: Part, lists: bool = False) -> str:
-    return _METADATA.format("List" if lists else "") if part is Part.METADATA else "application/json"
+def _accept(projection: Projection, lists: bool = False) -> str:
+    return _METADATA.format("List" if lists else "") if projection is Projection.METADATA else "application/json"
 
 
 def _beginning(text: bytes) -> str:

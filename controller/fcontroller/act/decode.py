@@ -6,7 +6,7 @@ from typing import Any, TypedDict
 
 import msgspec
 
-from fcontroller.api import Json, Part
+from fcontroller.api import Json, Projection
 
 
 class _Owner(TypedDict, total=False):
@@ -77,21 +77,21 @@ _WHOLE: msgspec.json.Decoder[Json] = msgspec.json.Decoder(dict[str, Any])
 _EVENT: msgspec.json.Decoder[Any] = msgspec.json.Decoder(_Event)
 _LIST: msgspec.json.Decoder[Any] = msgspec.json.Decoder(_List)
 _OBJECT: msgspec.json.Decoder[Any] = msgspec.json.Decoder(_Object)
-_ANSWERS = {(Part.POD, True): _LIST, (Part.METADATA, False): _OBJECT}
+_ANSWERS = {(Projection.POD, True): _LIST, (Projection.METADATA, False): _OBJECT}
 
 
 class Unreadable(Exception):
     """No JSON, or none of the kind that was asked for."""
 
 
-def event(text: bytes, part: Part) -> Json:
+def event(text: bytes, projection: Projection) -> Json:
     """An event of a watch."""
-    return _decode(_EVENT if part is Part.POD else _WHOLE, text)
+    return _decode(_EVENT if projection is Projection.POD else _WHOLE, text)
 
 
-def answer(text: bytes, part: Part, listed: bool) -> Json:
+def answer(text: bytes, projection: Projection, listed: bool) -> Json:
     """The body of an answer that is no refusal: a list, or an object."""
-    return _decode(_ANSWERS.get((part, listed), _WHOLE), text)
+    return _decode(_ANSWERS.get((projection, listed), _WHOLE), text)
 
 
 def refusal(text: bytes) -> Json:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Callable, Mapping
 
-from fcontroller.api import Answer, Api, Body, Json, Part, Unreachable
+from fcontroller.api import Answer, Api, Body, Json, Projection, Unreachable
 
 _VERBS = {"POST": "create", "PUT": "update", "PATCH": "update", "DELETE": "delete"}
 
@@ -19,10 +19,15 @@ class DryRun(Api):
         self._said: set[tuple[str, str]] = set()
 
     async def request(
-        self, method: str, path: str, body: Body | None = None, query: Mapping[str, str] | None = None, part: Part = Part.WHOLE
+        self,
+        method: str,
+        path: str,
+        body: Body | None = None,
+        query: Mapping[str, str] | None = None,
+        projection: Projection = Projection.WHOLE,
     ) -> Answer:
         if method == "GET":
-            return await self._api.request(method, path, body, query, part)
+            return await self._api.request(method, path, body, query, projection)
         content: Json = json.loads(body) if isinstance(body, bytes) else body if isinstance(body, dict) else {}
         if path.endswith("/status"):
             return await self._as_if_stored(path.removesuffix("/status"), content["status"])
@@ -43,5 +48,5 @@ class DryRun(Api):
             self._said.add(said)
             self._say(f"would {_VERBS[method]} {path}", **fields)
 
-    def watch(self, path: str, query: Mapping[str, str], part: Part = Part.WHOLE) -> AsyncIterator[Json]:
-        return self._api.watch(path, query, part)
+    def watch(self, path: str, query: Mapping[str, str], projection: Projection = Projection.WHOLE) -> AsyncIterator[Json]:
+        return self._api.watch(path, query, projection)

@@ -11,12 +11,10 @@ from fcompile.model import names
 from fcontroller import intent as intents
 from fcontroller.act import actions
 from fcontroller.act.actions import Failed
+from fcontroller.act.pod_renderer import PodRenderer
 from fcontroller.act.services import Services
-from fcontroller.act.stamp import Stamps
 from fcontroller.api import Api, Json, path_of
-from fcontroller.decide.framework import config_map_created, config_map_deleted, config_map_gone
-from fcontroller.decide.status import Status
-from fcontroller.decide.sync import (
+from fcontroller.decide.context import (
     Action,
     CreateConfigMap,
     CreatePod,
@@ -24,25 +22,27 @@ from fcontroller.decide.sync import (
     DeleteFramework,
     DeletePod,
     Key,
+    ReconcileContext,
     RemoveConfigMap,
     RemovePod,
-    Sync,
 )
+from fcontroller.decide.framework import config_map_created, config_map_deleted, config_map_gone
+from fcontroller.decide.status import Status
 from fcontroller.decide.task import find, pod_created, pod_deleted, pod_gone
-from fcontroller.outside import Outside
+from fcontroller.dependencies import Dependencies
 
-Result = Callable[[Sync], None]
+Result = Callable[[ReconcileContext], None]
 """What follows from an action for the status."""
 
 
-class Scene(NamedTuple):
+class ActionContext(NamedTuple):
     """What an action is carried out with: everything as it was when the action was decided."""
 
     framework: Json
     status: Status
     config_map: Json | None
     """The attempt's ConfigMap, without its data."""
-    stamps: Stamps | None
+    renderer: PodRenderer | None
     """What its Pods are made from; None while the attempt has no ConfigMap."""
     services: Services
     next_intent: tuple[Json, Intent] | None
@@ -67,9 +67,9 @@ class Scene(NamedTuple):
         return str(self.config_map["metadata"]["uid"])
 
 
-async def perform(outside: Outside, action: Action, scene: Scene) -> Result | None:
+async def perform(dependencies: Dependencies, action: Action, scene: ActionContext) -> Result | None:
     """Carry an action out. Raises Failed and Unreachable, after which it is decided again."""
-    api = outside.api
+    api = dependencies.api
     match action:
         case CreateConfigMap(attempt):
             return await _begin_attempt(api, scene, attempt)
@@ -80,7 +80,7 @@ async def perform(outside: Outside, action: Action, scene: Scene) -> Result | No
             await actions.remove(api, scene.config_map_path(), scene.framework["metadata"]["uid"])
             return partial(config_map_gone, completion=completion)
         case CreatePod(role, index):
-            return await _create_pod(outside, scene, (role, index))
+            return await _create_pod(dependencies, scene, (role, index))
         case DeletePod(role, index, uid, force, completion):
             key = (role, index)
             await actions.delete(api, scene.pod_path(key), uid, force=force, confirm=completion is not None or force)
@@ -92,7 +92,7 @@ async def perform(outside: Outside, action: Action, scene: Scene) -> Result | No
     return None
 
 
-async def _begin_attempt(api: Api, scene: Scene, attempt: int) -> Result:
+async def _begin_attempt(api: Api, scene: ActionContext, attempt: int) -> Result:
     assert scene.next_intent is not None
     framework, intent = scene.next_intent
     await scene.services.bring(intent, framework)
@@ -100,22 +100,22 @@ async def _begin_attempt(api: Api, scene: Scene, attempt: int) -> Result:
     return partial(config_map_created, uid=made["metadata"]["uid"])
 
 
-async def _create_pod(outside: Outside, scene: Scene, key: Key) -> Result | None:
+async def _create_pod(dependencies: Dependencies, scene: ActionContext, key: Key) -> Result | None:
     role, task = find(scene.status, key)
-    pod = scene.stamps.pod(scene.status.attempt.id, role, task) if scene.stamps else None
+    pod = scene.renderer.pod(scene.status.attempt.id, role, task) if scene.renderer else None
     if pod is None:  # The role has left the spec just now.
         return None
     try:
-        uid = await actions.create_pod(outside.api, scene.namespace, pod)
+        uid = await actions.create_pod(dependencies.api, scene.namespace, pod)
     except Failed as error:
-        completion = outside.creation_failed(error.code, error.reason, str(error))
+        completion = dependencies.creation_failed(error.code, error.reason, str(error))
         if completion is None:
             raise
-        return await _remove_pod(outside.api, scene, key, completion)
+        return await _remove_pod(dependencies.api, scene, key, completion)
     return partial(pod_created, key=key, uid=uid)
 
 
-async def _remove_pod(api: Api, scene: Scene, key: Key, completion: Json) -> Result:
+async def _remove_pod(api: Api, scene: ActionContext, key: Key, completion: Json) -> Result:
     await actions.remove(api, scene.pod_path(key), scene.config_map_uid())
     return partial(pod_gone, key=key, completion=completion)
 

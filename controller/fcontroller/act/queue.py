@@ -12,11 +12,11 @@ from collections.abc import Callable, Coroutine, Iterator
 from typing import Any
 
 from fcontroller.act.actions import Failed, backoff
-from fcontroller.act.perform import Scene, perform
+from fcontroller.act.perform import ActionContext, perform
 from fcontroller.api import Unreachable
+from fcontroller.decide.context import Action, CreatePod, DeleteConfigMap, DeletePod, Key, ReconcileContext, RemovePod
 from fcontroller.decide.status import Attempt, Status, Task
-from fcontroller.decide.sync import Action, CreatePod, DeleteConfigMap, DeletePod, Key, RemovePod, Sync
-from fcontroller.outside import Outside
+from fcontroller.dependencies import Dependencies
 
 _AT_A_TIME = 32
 _Decided = tuple[int, int | None]
@@ -28,14 +28,14 @@ class Queue:
 
     def __init__(
         self,
-        outside: Outside,
+        dependencies: Dependencies,
         start: Callable[[Coroutine[Any, Any, None]], object],
-        scene: Callable[[], Scene],
-        sync: Callable[[], Sync],
+        scene: Callable[[], ActionContext],
+        context: Callable[[], ReconcileContext],
         poke: Callable[..., None],
     ) -> None:
-        """:param start: runs the work. :param scene, sync: how things are now. :param poke: is told the tasks to look at."""
-        self._outside, self._start, self._scene, self._sync, self._poke = outside, start, scene, sync, poke
+        """:param start: runs the work. :param scene, context: how things are now. :param poke: is told the tasks to look at."""
+        self._dependencies, self._start, self._scene, self._context, self._poke = dependencies, start, scene, context, poke
         self.busy: set[Key | None] = set()
         """Tasks for which something is to be done, and None for the Framework itself."""
         self._failures: dict[Key | None, int] = {}
@@ -87,13 +87,13 @@ class Queue:
             if isinstance(action, DeleteConfigMap):
                 await self._all_answered.wait()  # A Pod that came after its attempt has gone would run on for a while.
             with self._counted(action):
-                result = await perform(self._outside, action, scene)
+                result = await perform(self._dependencies, action, scene)
             # Meanwhile the attempt may have gone, and its tasks with it: what was done for them means nothing to those that came after.
             if result is not None and self._about(key) is about:
-                result(self._sync())
+                result(self._context())
         except (Failed, Unreachable) as error:
             code = error.code if isinstance(error, Failed) else 0
-            self._outside.report.refused(self._scene().framework, key, code, str(error), self._failures.get(key, 0) + 1)
+            self._dependencies.report.refused(self._scene().framework, key, code, str(error), self._failures.get(key, 0) + 1)
         if self._decided(key) != decided:
             self._failures.pop(key, None)
             self.done(key)

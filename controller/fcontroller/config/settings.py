@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from fcontroller.decide.sync import SNAPSHOTS
+from fcontroller.decide.context import SNAPSHOTS
 
 Value = str | int | float | bool
 

@@ -6,10 +6,10 @@ from typing import Any
 
 from fcontroller.decide import states
 from fcontroller.decide.codes import FRAMEWORK_ATTEMPT_ENDS, SUCCEEDED
+from fcontroller.decide.context import ReconcileContext
 from fcontroller.decide.spec import RoleSpec
 from fcontroller.decide.states import ATTEMPT_COMPLETED, COMPLETED, COMPLETING
 from fcontroller.decide.status import Json, Role, Task
-from fcontroller.decide.sync import Sync
 
 Found = tuple[float, Json]
 """When a policy was met, and the completion status that follows."""
@@ -18,31 +18,31 @@ TOGETHER = 0.4
 quarter of a second before they are stored, so that smaller differences say more of that than of the Pods."""
 
 
-def policies(sync: Sync) -> None:
+def policies(context: ReconcileContext) -> None:
     """Hold all policies against all tasks. The earliest one that is met wins."""
-    met = [found for spec in sync.spec.roles.values() for found in _of_role(sync, spec)]
+    met = [found for spec in context.spec.roles.values() for found in _of_role(context, spec)]
     if met:
         first = min(when for when, _ in met)
-        end_framework_attempt(sync, next(completion for when, completion in met if when <= first + TOGETHER))
+        end_framework_attempt(context, next(completion for when, completion in met if when <= first + TOGETHER))
         return
-    completed, total = sum(role.completed for role in sync.status.roles), sync.spec.task_number
+    completed, total = sum(role.completed for role in context.status.roles), context.spec.task_number
     if total and completed >= total:
-        role, task = _last(sync)
-        end_framework_attempt(sync, _all_completed(role, task, completed, total))
+        role, task = _last(context)
+        end_framework_attempt(context, _all_completed(role, task, completed, total))
 
 
-def task_completed(sync: Sync, role: Role, task: Task) -> None:
+def task_completed(context: ReconcileContext, role: Role, task: Task) -> None:
     """Hold the policies against the tasks if one that has completed just now can make a difference."""
-    spec = sync.spec.roles.get(role.name)
-    if sync.status.state in COMPLETING or spec is None or task.deletion_pending:
+    spec = context.spec.roles.get(role.name)
+    if context.status.state in COMPLETING or spec is None or task.deletion_pending:
         return
     reached = 1 <= spec.min_failed <= role.failed or 1 <= spec.min_succeeded <= role.succeeded
-    if reached or sum(role.completed for role in sync.status.roles) >= sync.spec.task_number:
-        policies(sync)
+    if reached or sum(role.completed for role in context.status.roles) >= context.spec.task_number:
+        policies(context)
 
 
-def _of_role(sync: Sync, spec: RoleSpec) -> list[Found]:
-    role = sync.status.role(spec.name)
+def _of_role(context: ReconcileContext, spec: RoleSpec) -> list[Found]:
+    role = context.status.role(spec.name)
     if role is None:
         return []
     found = []
@@ -67,9 +67,9 @@ def _nth(role: Role, counted: str, number: int) -> Task:
     return together[number - 1 - before]
 
 
-def _last(sync: Sync) -> tuple[Role, Task]:
+def _last(context: ReconcileContext) -> tuple[Role, Task]:
     """The task that completed last; of those that did together the last in the order of the spec."""
-    roles = [role for name in sync.spec.roles if (role := sync.status.role(name)) is not None]
+    roles = [role for name in context.spec.roles if (role := context.status.role(name)) is not None]
     done = [(role, task) for role in roles for task in role.tasks if task.counted in ("failed", "succeeded")]
     end = max(_completed(task) for _, task in done)
     return [found for found in done if _completed(found[1]) >= end - TOGETHER][-1]
@@ -93,25 +93,25 @@ def _all_completed(role: Role, task: Task, completed: int, total: int) -> Json:
     return {**SUCCEEDED.ended(message), "trigger": _trigger(role, task, message)}
 
 
-def end_framework_attempt(sync: Sync, completion: Json) -> None:
+def end_framework_attempt(context: ReconcileContext, completion: Json) -> None:
     """The attempt of the Framework has ended like this, and its ConfigMap is still there."""
-    _complete(sync, completion)
-    sync.status.move(states.FRAMEWORK_ENDS, sync.now)
+    _complete(context, completion)
+    context.status.transition(states.FRAMEWORK_ENDS, context.now)
 
 
-def framework_attempt_gone(sync: Sync, completion: Json | None) -> None:
+def framework_attempt_gone(context: ReconcileContext, completion: Json | None) -> None:
     """The attempt of the Framework is over, and its ConfigMap gone for sure: so is every task. A completion that is known stays."""
-    _complete(sync, completion)
-    status, now = sync.status, sync.now
+    _complete(context, completion)
+    status, now = context.status, context.now
     for role, task in status.tasks():
         if task.state == COMPLETED:
             continue
         if task.state != ATTEMPT_COMPLETED:
-            status.move_task(role, task, states.TASK_GONE, now)
+            status.transition_task(role, task, states.TASK_GONE, now)
         task.retries.delay = None
-        status.move_task(role, task, states.TASK_DONE, now)
+        status.transition_task(role, task, states.TASK_DONE, now)
     status.waiting.clear()
-    status.move(states.FRAMEWORK_GONE, now)
+    status.transition(states.FRAMEWORK_GONE, now)
 
 
 def ended_with_the_attempt() -> Json:
@@ -119,13 +119,13 @@ def ended_with_the_attempt() -> Json:
     return FRAMEWORK_ATTEMPT_ENDS.ended("The attempt of the Framework has ended")
 
 
-def _complete(sync: Sync, completion: Json | None) -> None:
-    attempt = sync.status.attempt
+def _complete(context: ReconcileContext, completion: Json | None) -> None:
+    attempt = context.status.attempt
     if attempt.completion is None:
         attempt.completion = completion
-    for role, task in sync.status.tasks():
+    for role, task in context.status.tasks():
         if task.attempt.completion is None:
             role.count(task, -1)
             task.attempt.completion = ended_with_the_attempt()
             role.count(task, 1)
-    sync.status.touch()
+    context.status.touch()

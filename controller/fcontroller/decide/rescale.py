@@ -7,44 +7,44 @@ task if the spec wants its index once more. Nothing of this happens once the att
 from __future__ import annotations
 
 from fcontroller.decide.codes import SCALED_DOWN
+from fcontroller.decide.context import TASK_DELETION, ReconcileContext
 from fcontroller.decide.states import ATTEMPT_COMPLETED, COMPLETED, COMPLETING
 from fcontroller.decide.status import Role, Task
-from fcontroller.decide.sync import TASK_DELETION, Sync
 
 
-def rescale(sync: Sync) -> bool:
+def rescale(context: ReconcileContext) -> bool:
     """Follow the spec's scale. True: it has changed, and nothing else may happen before that is stored."""
-    status = sync.status
+    status = context.status
     if status.state in (*COMPLETING, ATTEMPT_COMPLETED, COMPLETED):
         return False
-    if _follow(sync) or _compact(sync):
+    if _follow(context) or _compact(context):
         status.settled = status.revision
         return True
     return False
 
 
-def _follow(sync: Sync) -> bool:
+def _follow(context: ReconcileContext) -> bool:
     changed = False
-    for spec in sync.spec.roles.values():
-        role = sync.status.role(spec.name)
+    for spec in context.spec.roles.values():
+        role = context.status.role(spec.name)
         if role is None:
-            sync.status.roles.append(sync.new_role(spec.name, spec.task_number))
-            sync.status.touch()
+            context.status.roles.append(context.new_role(spec.name, spec.task_number))
+            context.status.touch()
             changed |= spec.task_number > 0
             continue
         count = len(role.tasks)
         for index in range(count, spec.task_number):
-            role.tasks.append(sync.new_task(spec.name, index))
+            role.tasks.append(context.new_task(spec.name, index))
             changed = True
         if count > spec.task_number:
-            changed |= _mark(sync, role, spec.task_number)
-    for role in sync.status.roles:
-        if role.name not in sync.spec.roles:
-            changed |= _mark(sync, role, 0)
+            changed |= _mark(context, role, spec.task_number)
+    for role in context.status.roles:
+        if role.name not in context.spec.roles:
+            changed |= _mark(context, role, 0)
     return changed
 
 
-def _mark(sync: Sync, role: Role, first: int) -> bool:
+def _mark(context: ReconcileContext, role: Role, first: int) -> bool:
     """Mark the tasks from an index on; whether one of them was not marked yet."""
     changed = False
     for task in role.tasks[first:]:
@@ -54,37 +54,37 @@ def _mark(sync: Sync, role: Role, first: int) -> bool:
             role.count(task, 1)
             if task.attempt.completion is None:
                 task.attempt.completion = SCALED_DOWN.ended("The task is scaled away")
-            task.changed = sync.status.touch()
+            task.changed = context.status.touch()
             changed = True
     return changed
 
 
-def _compact(sync: Sync) -> bool:
+def _compact(context: ReconcileContext) -> bool:
     """Drop and replace marked tasks that are done. Only a new task must be stored before anything else happens."""
-    roles, replaced = sync.status.roles, False
+    roles, replaced = context.status.roles, False
     for place in range(len(roles) - 1, -1, -1):
         role = roles[place]
-        if not role.deletion_pending and role.name in sync.spec.roles:
+        if not role.deletion_pending and role.name in context.spec.roles:
             continue
-        spec = sync.spec.roles.get(role.name)
+        spec = context.spec.roles.get(role.name)
         wanted = spec.task_number if spec else 0
-        while len(role.tasks) > wanted and _is_done(sync, role.tasks[-1]):
-            sync.keep(TASK_DELETION, role, role.tasks[-1])
+        while len(role.tasks) > wanted and _is_done(context, role.tasks[-1]):
+            context.keep(TASK_DELETION, role, role.tasks[-1])
             role.count(role.tasks.pop(), -1)
-            sync.status.touch()
+            context.status.touch()
         if spec is None and not role.tasks:
             roles[place] = roles[-1]
             roles.pop()
-            sync.status.touch()
+            context.status.touch()
             continue
         for index in range(min(len(role.tasks), wanted) - 1, -1, -1):
-            if _is_done(sync, role.tasks[index]):
-                sync.keep(TASK_DELETION, role, role.tasks[index])
+            if _is_done(context, role.tasks[index]):
+                context.keep(TASK_DELETION, role, role.tasks[index])
                 role.count(role.tasks[index], -1)
-                role.tasks[index] = sync.new_task(role.name, index)
+                role.tasks[index] = context.new_task(role.name, index)
                 replaced = True
     return replaced
 
 
-def _is_done(sync: Sync, task: Task) -> bool:
-    return task.deletion_pending and task.state == COMPLETED and sync.status.is_stored(task)
+def _is_done(context: ReconcileContext, task: Task) -> bool:
+    return task.deletion_pending and task.state == COMPLETED and context.status.is_stored(task)

@@ -33,7 +33,7 @@ STATES = (CREATION_PENDING, *CREATED, *COMPLETING, ATTEMPT_COMPLETED, COMPLETED)
 """In the order of a life."""
 
 
-class Move(NamedTuple):
+class Transition(NamedTuple):
     """A way from each of some states to another."""
 
     sources: tuple[str, ...]
@@ -41,29 +41,35 @@ class Move(NamedTuple):
     when: str
 
 
-FRAMEWORK_CREATED = Move((CREATION_PENDING,), CREATION_REQUESTED, "the ConfigMap was created")
-FRAMEWORK_SEEN = Move((CREATION_REQUESTED,), PREPARING, "the ConfigMap is in the cache")
-FRAMEWORK_RUNS = Move((PREPARING,), RUNNING, "a task that is not to be deleted runs")
-FRAMEWORK_ENDS = Move((PREPARING, RUNNING), DELETION_PENDING, "a completion policy is met, all tasks are completed, or Stop")
-FRAMEWORK_DELETED = Move((DELETION_PENDING,), DELETION_REQUESTED, "the ConfigMap was told to go")
-FRAMEWORK_GOES = Move((*CREATED, DELETION_PENDING, DELETION_REQUESTED), DELETING, "the ConfigMap is being deleted, by us or by others")
-FRAMEWORK_GONE = Move((CREATION_PENDING, *CREATED, *COMPLETING), ATTEMPT_COMPLETED, "the ConfigMap is gone, or is not to be made")
-FRAMEWORK_RETRIED = Move((ATTEMPT_COMPLETED,), CREATION_PENDING, "the retry policy wants another attempt, and its delay is over")
-FRAMEWORK_DONE = Move((ATTEMPT_COMPLETED,), COMPLETED, "the retry policy wants no other attempt")
+FRAMEWORK_CREATED = Transition((CREATION_PENDING,), CREATION_REQUESTED, "the ConfigMap was created")
+FRAMEWORK_SEEN = Transition((CREATION_REQUESTED,), PREPARING, "the ConfigMap is in the cache")
+FRAMEWORK_RUNS = Transition((PREPARING,), RUNNING, "a task that is not to be deleted runs")
+FRAMEWORK_ENDS = Transition((PREPARING, RUNNING), DELETION_PENDING, "a completion policy is met, all tasks are completed, or Stop")
+FRAMEWORK_DELETED = Transition((DELETION_PENDING,), DELETION_REQUESTED, "the ConfigMap was told to go")
+FRAMEWORK_GOES = Transition(
+    (*CREATED, DELETION_PENDING, DELETION_REQUESTED), DELETING, "the ConfigMap is being deleted, by us or by others"
+)
+FRAMEWORK_GONE = Transition((CREATION_PENDING, *CREATED, *COMPLETING), ATTEMPT_COMPLETED, "the ConfigMap is gone, or is not to be made")
+FRAMEWORK_RETRIED = Transition((ATTEMPT_COMPLETED,), CREATION_PENDING, "the retry policy wants another attempt, and its delay is over")
+FRAMEWORK_DONE = Transition((ATTEMPT_COMPLETED,), COMPLETED, "the retry policy wants no other attempt")
 
-FRAMEWORK_MOVES = {name: move for name, move in globals().items() if name.startswith("FRAMEWORK_") and isinstance(move, Move)}
+FRAMEWORK_TRANSITIONS = {
+    name: transition for name, transition in globals().items() if name.startswith("FRAMEWORK_") and isinstance(transition, Transition)
+}
 
-TASK_CREATED = Move((CREATION_PENDING,), CREATION_REQUESTED, "the Pod was created")
-TASK_SEEN = Move((CREATION_REQUESTED,), PREPARING, "the Pod is in the cache")
-TASK_RUNS = Move((PREPARING,), RUNNING, "the Pod is Running")
-TASK_WAITS = Move((RUNNING,), PREPARING, "the Pod is Pending again")
-TASK_ENDS = Move((PREPARING, RUNNING), DELETION_PENDING, "the Pod has Succeeded or Failed, or the task is scaled away")
-TASK_DELETED = Move((DELETION_PENDING,), DELETION_REQUESTED, "the Pod was told to go")
-TASK_GOES = Move((*CREATED, DELETION_PENDING, DELETION_REQUESTED), DELETING, "the Pod is being deleted, by us or by others")
-TASK_GONE = Move(
+TASK_CREATED = Transition((CREATION_PENDING,), CREATION_REQUESTED, "the Pod was created")
+TASK_SEEN = Transition((CREATION_REQUESTED,), PREPARING, "the Pod is in the cache")
+TASK_RUNS = Transition((PREPARING,), RUNNING, "the Pod is Running")
+TASK_WAITS = Transition((RUNNING,), PREPARING, "the Pod is Pending again")
+TASK_ENDS = Transition((PREPARING, RUNNING), DELETION_PENDING, "the Pod has Succeeded or Failed, or the task is scaled away")
+TASK_DELETED = Transition((DELETION_PENDING,), DELETION_REQUESTED, "the Pod was told to go")
+TASK_GOES = Transition((*CREATED, DELETION_PENDING, DELETION_REQUESTED), DELETING, "the Pod is being deleted, by us or by others")
+TASK_GONE = Transition(
     (CREATION_PENDING, *CREATED, *COMPLETING), ATTEMPT_COMPLETED, "the Pod is gone or cannot be made, or the Framework's attempt is gone"
 )
-TASK_RETRIED = Move((ATTEMPT_COMPLETED,), CREATION_PENDING, "the retry policy wants another attempt, and its delay is over")
-TASK_DONE = Move((ATTEMPT_COMPLETED,), COMPLETED, "the retry policy wants no other attempt, or the Framework's attempt is gone")
+TASK_RETRIED = Transition((ATTEMPT_COMPLETED,), CREATION_PENDING, "the retry policy wants another attempt, and its delay is over")
+TASK_DONE = Transition((ATTEMPT_COMPLETED,), COMPLETED, "the retry policy wants no other attempt, or the Framework's attempt is gone")
 
-TASK_MOVES = {name: move for name, move in globals().items() if name.startswith("TASK_") and isinstance(move, Move)}
+TASK_TRANSITIONS = {
+    name: transition for name, transition in globals().items() if name.startswith("TASK_") and isinstance(transition, Transition)
+}

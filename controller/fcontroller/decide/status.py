@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from fcontroller.decide.states import ATTEMPT_COMPLETED, COMPLETED, CREATION_PENDING, ENDED, RUNNING, Move
+from fcontroller.decide.states import ATTEMPT_COMPLETED, COMPLETED, CREATION_PENDING, ENDED, RUNNING, Transition
 
 Json = dict[str, Any]
 
@@ -87,17 +87,17 @@ class Life:
         self.changed = 0
         """The revision of the last change of state."""
 
-    def enter(self, move: Move, attempt: Attempt, now: float) -> None:
-        """Go where the move leads, and keep the times."""
-        if self.state not in move.sources:
-            raise ValueError(f"no way from {self.state} to {move.target} when {move.when}")
-        self.state, self.transition_time = move.target, now
-        if move.target == RUNNING:
+    def enter(self, transition: Transition, attempt: Attempt, now: float) -> None:
+        """Go where the transition leads, and keep the times."""
+        if self.state not in transition.sources:
+            raise ValueError(f"no way from {self.state} to {transition.target} when {transition.when}")
+        self.state, self.transition_time = transition.target, now
+        if transition.target == RUNNING:
             attempt.run_time = now
             self.run_time = now if self.run_time is None else self.run_time
-        elif move.target == ATTEMPT_COMPLETED:
+        elif transition.target == ATTEMPT_COMPLETED:
             attempt.completion_time = now
-        elif move.target == COMPLETED:
+        elif transition.target == COMPLETED:
             self.completion_time = now
 
 
@@ -164,12 +164,12 @@ class Role:
         return self.failed + self.succeeded
 
 
-class Moved(NamedTuple):
-    """A move that was made: of a task, or of the Framework."""
+class TransitionRecord(NamedTuple):
+    """A transition that was made: of a task, or of the Framework."""
 
     revision: int
     """With which it is stored."""
-    move: Move
+    transition: Transition
     source: str
     attempt: Attempt
     """Of a retry: the attempt that has ended."""
@@ -177,19 +177,19 @@ class Moved(NamedTuple):
     """What kind of retry it is (`RetryDecision.kind`)."""
     role: Role | None = None
     task: Task | None = None
-    """Both None: the Framework itself has moved."""
+    """Both None: the transition is the Framework's own."""
 
     @property
     def completion(self) -> Json | None:
         """How the attempt has ended, if it had by then. (The attempt itself may know more, which is not stored yet.)"""
-        return self.attempt.completion if self.retry or self.move.target in ENDED else None
+        return self.attempt.completion if self.retry or self.transition.target in ENDED else None
 
 
 class Ended(NamedTuple):
     """A Framework or a task as it was before it began anew or went, for the history."""
 
     trigger: str
-    """Of `sync.SNAPSHOTS`."""
+    """Of `context.SNAPSHOTS`."""
     value: Json
     """Its status."""
     attempt: Attempt
@@ -201,7 +201,19 @@ class Ended(NamedTuple):
 class Status(Life):
     """A Framework's status, and its current attempt."""
 
-    __slots__ = ("attempt", "attempt_known", "ended", "moved", "moves", "others", "revision", "roles", "settled", "stored", "waiting")
+    __slots__ = (
+        "attempt",
+        "attempt_known",
+        "ended",
+        "others",
+        "revision",
+        "roles",
+        "settled",
+        "stored",
+        "transitioned",
+        "transitions",
+        "waiting",
+    )
 
     def __init__(self, config_map_name: str, now: float) -> None:
         super().__init__(now)
@@ -209,7 +221,7 @@ class Status(Life):
         self.others: Json = {}
         """Fields that are not upstream's, such as `conditions`."""
         self.revision = self.changed = 1
-        self.moved = 1
+        self.transitioned = 1
         """The revision of the last change of any state."""
         self.stored = 0
         self.settled = 1
@@ -218,8 +230,8 @@ class Status(Life):
         """The revision in which the uid of the attempt's ConfigMap came in."""
         self.waiting: set[tuple[str, int]] = set()
         """Tasks that have something to do as soon as their state is stored."""
-        self.moves: list[Moved] = []
-        """In order, until `take_moves`."""
+        self.transitions: list[TransitionRecord] = []
+        """In order, until `take_transitions`."""
         self.ended: list[Ended] = []
         """Until somebody takes them out. All of it was stored before."""
         self.attempt = Attempt(0, config_map_name, now)
@@ -239,28 +251,28 @@ class Status(Life):
         self.revision += 1
         return self.revision
 
-    def move(self, move: Move, now: float, retry: str = "") -> None:
-        """Move the Framework, unless it is there already."""
+    def transition(self, transition: Transition, now: float, retry: str = "") -> None:
+        """Transition the Framework, unless it is there already."""
         source = self.state
-        if source != move.target:
-            self.enter(move, self.attempt, now)
-            self.changed = self.moved = self.touch()
-            self.moves.append(Moved(self.revision, move, source, self.attempt, retry))
+        if source != transition.target:
+            self.enter(transition, self.attempt, now)
+            self.changed = self.transitioned = self.touch()
+            self.transitions.append(TransitionRecord(self.revision, transition, source, self.attempt, retry))
 
-    def move_task(self, role: Role, task: Task, move: Move, now: float, retry: str = "") -> None:
-        """Move a task, unless it is there already."""
+    def transition_task(self, role: Role, task: Task, transition: Transition, now: float, retry: str = "") -> None:
+        """Transition a task, unless it is there already."""
         source = task.state
-        if source != move.target:
+        if source != transition.target:
             role.count(task, -1)
-            task.enter(move, task.attempt, now)
+            task.enter(transition, task.attempt, now)
             role.count(task, 1)
-            task.changed = self.moved = self.touch()
-            self.moves.append(Moved(self.revision, move, source, task.attempt, retry, role, task))
+            task.changed = self.transitioned = self.touch()
+            self.transitions.append(TransitionRecord(self.revision, transition, source, task.attempt, retry, role, task))
 
-    def take_moves(self) -> list[Moved]:
-        """The moves that the API server has and that were not taken before."""
-        taken = [moved for moved in self.moves if moved.revision <= self.stored]
-        self.moves = self.moves[len(taken) :]
+    def take_transitions(self) -> list[TransitionRecord]:
+        """The transitions that the API server has and that were not taken before."""
+        taken = [record for record in self.transitions if record.revision <= self.stored]
+        self.transitions = self.transitions[len(taken) :]
         return taken
 
 

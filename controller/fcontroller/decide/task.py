@@ -10,201 +10,201 @@ from fcompile.model import names
 from fcontroller.decide import states
 from fcontroller.decide.codes import CACHE_TIMEOUT_POD, POD_DELETED_BY_OTHERS, SCALED_DOWN
 from fcontroller.decide.completion import task_completed
+from fcontroller.decide.context import TASK_RETRY, CreatePod, DeletePod, Key, ReconcileContext, RemovePod
 from fcontroller.decide.observed import Pod
 from fcontroller.decide.retry import RetryDecision, retry_decision
 from fcontroller.decide.states import ATTEMPT_COMPLETED, COMPLETED, COMPLETING, CREATION_PENDING, CREATION_REQUESTED, DELETION_PENDING
 from fcontroller.decide.status import Json, Role, Status, Task
-from fcontroller.decide.sync import TASK_RETRY, CreatePod, DeletePod, Key, RemovePod, Sync
 
 SCALED_AWAY = "The task is scaled away"
 
 
-def sync_task(sync: Sync, role: Role, task: Task) -> None:
+def reconcile_task(context: ReconcileContext, role: Role, task: Task) -> None:
     """Decide about one task, while the Framework's attempt is under way or ending."""
     key = (role.name, task.index)
-    if task.state == COMPLETED or key in sync.busy:
+    if task.state == COMPLETED or key in context.busy:
         return
     if task.state != ATTEMPT_COMPLETED:
-        pod = sync.pods.get(key)
+        pod = context.pods.get(key)
         if pod is not None and pod.uid != task.attempt.object_uid:
-            if _remove_stranger(sync, role, task, pod):
+            if _remove_stranger(context, role, task, pod):
                 return
             pod = None
         if pod is None:
-            if not _without_pod(sync, role, task):
+            if not _without_pod(context, role, task):
                 return
         elif pod.deletion_start is not None:
-            _going(sync, role, task, pod)
+            _going(context, role, task, pod)
             return
         else:
-            _with_pod(sync, role, task, pod)
+            _with_pod(context, role, task, pod)
             return
     if task.state == ATTEMPT_COMPLETED:
-        _retry_or_complete(sync, role, task)
+        _retry_or_complete(context, role, task)
     elif task.state == CREATION_PENDING:
-        _create(sync, role, task)
+        _create(context, role, task)
 
 
-def _is_stored(sync: Sync, role: Role, task: Task) -> bool:
+def _is_stored(context: ReconcileContext, role: Role, task: Task) -> bool:
     """Whether the task's state is stored; if not, it is looked at again as soon as it is."""
-    if sync.status.is_stored(task):
+    if context.status.is_stored(task):
         return True
-    sync.status.waiting.add((role.name, task.index))
+    context.status.waiting.add((role.name, task.index))
     return False
 
 
-def _remove_stranger(sync: Sync, role: Role, task: Task, pod: Pod) -> bool:
+def _remove_stranger(context: ReconcileContext, role: Role, task: Task, pod: Pod) -> bool:
     """Delete a Pod that is ours and yet not the one that the status knows; whether it was one."""
-    if sync.config_map is None or pod.controller != sync.config_map.uid:
+    if context.config_map is None or pod.controller != context.config_map.uid:
         return False
-    force = _overdue(sync, role, task, pod)
+    force = _overdue(context, role, task, pod)
     if force or pod.deletion_start is None:
-        sync.actions.append(DeletePod(role.name, task.index, pod.uid, force))
+        context.actions.append(DeletePod(role.name, task.index, pod.uid, force))
     return True
 
 
-def _without_pod(sync: Sync, role: Role, task: Task) -> bool:
+def _without_pod(context: ReconcileContext, role: Role, task: Task) -> bool:
     """There is no Pod of the task in the cache. Whether there is more to decide, since none has been asked for yet."""
     key = (role.name, task.index)
     if task.state == CREATION_PENDING:
         return True
     if task.state != CREATION_REQUESTED:
-        end_attempt(sync, role, task, None if task.attempt.completion else POD_DELETED_BY_OTHERS.ended("Pod was deleted by others"))
+        end_attempt(context, role, task, None if task.attempt.completion else POD_DELETED_BY_OTHERS.ended("Pod was deleted by others"))
         return True
     if task.deletion_pending:
         completion = SCALED_DOWN.ended(SCALED_AWAY)
-    elif sync.due(task.transition_time, sync.settings.cache_timeout, key):
+    elif context.due(task.transition_time, context.settings.cache_timeout, key):
         completion = CACHE_TIMEOUT_POD.ended(
-            f"Pod does not appear in the cache within {sync.settings.cache_timeout} s: it is taken for deleted, and deleted to be sure"
+            f"Pod does not appear in the cache within {context.settings.cache_timeout} s: it is taken for deleted, and deleted to be sure"
         )
     else:
         return False
     # It may be there all the same: the attempt is only over when it is gone for sure.
     assert task.attempt.object_uid is not None
-    sync.actions.append(DeletePod(role.name, task.index, task.attempt.object_uid, completion=completion))
+    context.actions.append(DeletePod(role.name, task.index, task.attempt.object_uid, completion=completion))
     return False
 
 
-def _going(sync: Sync, role: Role, task: Task, pod: Pod) -> None:
+def _going(context: ReconcileContext, role: Role, task: Task, pod: Pod) -> None:
     """The Pod is being deleted."""
     if task.attempt.completion is None:
         task.attempt.completion = POD_DELETED_BY_OTHERS.ended("Pod is being deleted by others")
-    sync.status.move_task(role, task, states.TASK_GOES, sync.now)
-    if _overdue(sync, role, task, pod) and _is_stored(sync, role, task):
-        sync.actions.append(DeletePod(role.name, task.index, pod.uid, force=True))
+    context.status.transition_task(role, task, states.TASK_GOES, context.now)
+    if _overdue(context, role, task, pod) and _is_stored(context, role, task):
+        context.actions.append(DeletePod(role.name, task.index, pod.uid, force=True))
 
 
-def _overdue(sync: Sync, role: Role, task: Task, pod: Pod) -> bool:
+def _overdue(context: ReconcileContext, role: Role, task: Task, pod: Pod) -> bool:
     """Whether the Pod is still being deleted after the time that the role gives it."""
     timeout = role.graceful_deletion_timeout
-    return timeout is not None and pod.deletion_start is not None and sync.due(pod.deletion_start, timeout, (role.name, task.index))
+    return timeout is not None and pod.deletion_start is not None and context.due(pod.deletion_start, timeout, (role.name, task.index))
 
 
-def _with_pod(sync: Sync, role: Role, task: Task, pod: Pod) -> None:
+def _with_pod(context: ReconcileContext, role: Role, task: Task, pod: Pod) -> None:
     """The Pod is there, and nobody deletes it yet."""
-    status = sync.status
+    status = context.status
     if task.state == DELETION_PENDING:
-        if _is_stored(sync, role, task):
-            sync.actions.append(DeletePod(role.name, task.index, pod.uid))
+        if _is_stored(context, role, task):
+            context.actions.append(DeletePod(role.name, task.index, pod.uid))
         return
     if task.state in COMPLETING:
         return  # It was told to go, and the cache does not show it yet.
     if task.state == CREATION_REQUESTED:
-        status.move_task(role, task, states.TASK_SEEN, sync.now)
-    _note_place(sync, task, pod)
+        status.transition_task(role, task, states.TASK_SEEN, context.now)
+    _note_place(context, task, pod)
     if pod.phase == "Pending" and task.state == states.RUNNING:
-        status.move_task(role, task, states.TASK_WAITS, sync.now)
+        status.transition_task(role, task, states.TASK_WAITS, context.now)
     elif pod.phase == "Running":
-        status.move_task(role, task, states.TASK_RUNS, sync.now)
+        status.transition_task(role, task, states.TASK_RUNS, context.now)
     elif pod.finished is not None:
-        _end(sync, role, task, sync.settings.classify(pod.finished))
+        _end(context, role, task, context.settings.classify(pod.finished))
         return
     if task.deletion_pending:
-        _end(sync, role, task, SCALED_DOWN.ended(SCALED_AWAY))
+        _end(context, role, task, SCALED_DOWN.ended(SCALED_AWAY))
 
 
-def _note_place(sync: Sync, task: Task, pod: Pod) -> None:
+def _note_place(context: ReconcileContext, task: Task, pod: Pod) -> None:
     place = (pod.node_name, pod.ip, pod.host_ip)
     if place != (task.pod_node_name, task.pod_ip, task.pod_host_ip):
         task.pod_node_name, task.pod_ip, task.pod_host_ip = place
-        sync.status.touch()
+        context.status.touch()
 
 
-def _end(sync: Sync, role: Role, task: Task, completion: Json) -> None:
+def _end(context: ReconcileContext, role: Role, task: Task, completion: Json) -> None:
     """The attempt has ended like this, and its Pod is still there."""
     if task.attempt.completion is None:
         task.attempt.completion = completion
-    sync.status.move_task(role, task, states.TASK_ENDS, sync.now)
-    _is_stored(sync, role, task)
+    context.status.transition_task(role, task, states.TASK_ENDS, context.now)
+    _is_stored(context, role, task)
 
 
-def end_attempt(sync: Sync, role: Role, task: Task, completion: Json | None) -> None:
+def end_attempt(context: ReconcileContext, role: Role, task: Task, completion: Json | None) -> None:
     """The attempt is over, and its Pod is gone for sure. A completion that is known already stays."""
     if task.attempt.completion is None:
         task.attempt.completion = completion
-    sync.status.move_task(role, task, states.TASK_GONE, sync.now)
-    _is_stored(sync, role, task)
+    context.status.transition_task(role, task, states.TASK_GONE, context.now)
+    _is_stored(context, role, task)
 
 
-def _retry_or_complete(sync: Sync, role: Role, task: Task) -> None:
-    key, spec = (role.name, task.index), sync.spec.roles.get(role.name)
+def _retry_or_complete(context: ReconcileContext, role: Role, task: Task) -> None:
+    key, spec = (role.name, task.index), context.spec.roles.get(role.name)
     assert task.attempt.completion is not None
     decision = retry_decision(spec.retry, task.retries.accountable, task.attempt.completion) if spec else RetryDecision(False)
     if task.retries.delay is None and not decision.retries:
-        sync.status.move_task(role, task, states.TASK_DONE, sync.now)
-        task_completed(sync, role, task)
+        context.status.transition_task(role, task, states.TASK_DONE, context.now)
+        task_completed(context, role, task)
         if task.deletion_pending:
-            _is_stored(sync, role, task)  # It is dropped as soon as it is.
+            _is_stored(context, role, task)  # It is dropped as soon as it is.
         return
-    if not _is_stored(sync, role, task):
+    if not _is_stored(context, role, task):
         return
     if task.retries.delay is None:
         task.retries.delay = 0
-        task.changed = sync.status.touch()
-    if task.deletion_pending or sync.due(task.transition_time, task.retries.delay, key):
-        sync.keep(TASK_RETRY, role, task)
+        task.changed = context.status.touch()
+    if task.deletion_pending or context.due(task.transition_time, task.retries.delay, key):
+        context.keep(TASK_RETRY, role, task)
         task.retries.total += 1
         task.retries.accountable += decision.accountable
         task.retries.delay = None
-        sync.status.move_task(role, task, states.TASK_RETRIED, sync.now, decision.kind)
-        task.begin_attempt(names.pod_name(sync.name, role.name, task.index), sync.now)
-        _is_stored(sync, role, task)
+        context.status.transition_task(role, task, states.TASK_RETRIED, context.now, decision.kind)
+        task.begin_attempt(names.pod_name(context.name, role.name, task.index), context.now)
+        _is_stored(context, role, task)
 
 
-def _create(sync: Sync, role: Role, task: Task) -> None:
-    status = sync.status
-    if status.state in COMPLETING or not _is_stored(sync, role, task):
+def _create(context: ReconcileContext, role: Role, task: Task) -> None:
+    status = context.status
+    if status.state in COMPLETING or not _is_stored(context, role, task):
         return
     if status.attempt_known > status.stored:
         status.waiting.add((role.name, task.index))  # The ConfigMap's uid, by which the Pod will be known as ours, is not stored yet.
         return
-    if task.deletion_pending or role.name not in sync.spec.roles:
-        sync.actions.append(RemovePod(role.name, task.index, SCALED_DOWN.ended(SCALED_AWAY)))
+    if task.deletion_pending or role.name not in context.spec.roles:
+        context.actions.append(RemovePod(role.name, task.index, SCALED_DOWN.ended(SCALED_AWAY)))
     else:
-        sync.actions.append(CreatePod(role.name, task.index))
+        context.actions.append(CreatePod(role.name, task.index))
 
 
-def pod_created(sync: Sync, key: Key, uid: str) -> None:
+def pod_created(context: ReconcileContext, key: Key, uid: str) -> None:
     """The result of a CreatePod: the Pod exists with that uid."""
-    role, task = find(sync.status, key)
+    role, task = find(context.status, key)
     if task.state == CREATION_PENDING:
         task.attempt.created(uid)
-        sync.status.move_task(role, task, states.TASK_CREATED, sync.now)
-        sync.due(task.transition_time, sync.settings.cache_timeout, key)
+        context.status.transition_task(role, task, states.TASK_CREATED, context.now)
+        context.due(task.transition_time, context.settings.cache_timeout, key)
 
 
-def pod_deleted(sync: Sync, key: Key, uid: str) -> None:
+def pod_deleted(context: ReconcileContext, key: Key, uid: str) -> None:
     """The result of a DeletePod without a completion: the API server took it."""
-    role, task = find(sync.status, key)
+    role, task = find(context.status, key)
     if task.state == DELETION_PENDING and task.attempt.object_uid == uid:
-        sync.status.move_task(role, task, states.TASK_DELETED, sync.now)
+        context.status.transition_task(role, task, states.TASK_DELETED, context.now)
 
 
-def pod_gone(sync: Sync, key: Key, completion: Json) -> None:
+def pod_gone(context: ReconcileContext, key: Key, completion: Json) -> None:
     """The result of a RemovePod, or of a DeletePod with a completion: there is no Pod of ours any more."""
-    role, task = find(sync.status, key)
+    role, task = find(context.status, key)
     if task.state not in (ATTEMPT_COMPLETED, COMPLETED):
-        end_attempt(sync, role, task, completion)
+        end_attempt(context, role, task, completion)
 
 
 def find(status: Status, key: Key) -> tuple[Role, Task]:

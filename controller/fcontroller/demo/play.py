@@ -18,14 +18,14 @@ from datetime import UTC, datetime
 from typing import Any
 
 from fcontroller.api import Json, collection
+from fcontroller.decide.context import Settings
 from fcontroller.decide.failures.classify import Classifier
 from fcontroller.decide.failures.creation import creation_failure
 from fcontroller.decide.failures.default import DEFAULT_POD_FAILURE_SPEC
 from fcontroller.decide.failures.spec import read_failures
-from fcontroller.decide.sync import Settings
 from fcontroller.demo.screen import Screen
+from fcontroller.dependencies import Dependencies
 from fcontroller.main import Controller
-from fcontroller.outside import Outside
 from fcontroller.testing.kubelet import Kubelet
 from fcontroller.testing.memory_api import MemoryApi
 from fcontroller.testing.memory_api.facade import Facade
@@ -76,7 +76,7 @@ async def play(frameworks: list[Json], seconds: float, exits: dict[str, list[int
     api = Facade(MemoryApi(lambda: datetime.now(UTC), lambda: str(uuid.uuid4())))
     failures, _ = read_failures(DEFAULT_POD_FAILURE_SPEC)
     settings = Settings(Classifier(failures), conflict_delay=(1, 3))
-    controller = Controller(Outside(api, settings, time.time, random.randint, creation_failure))
+    controller = Controller(Dependencies(api, settings, time.time, random.randint, creation_failure))
     kubelet = Kubelet(api, "fcontroller.demo", start=0.3, stop=0.5, run=str(seconds), exits=exits)
     tasks = [asyncio.create_task(work) for work in (controller.run(), kubelet.run(), _collect(api))]
     screen = Screen(sys.stdout)

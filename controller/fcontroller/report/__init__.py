@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fcontroller.api import Json
-from fcontroller.decide.status import Ended, Moved
-from fcontroller.decide.sync import Key
+from fcontroller.decide.context import Key
+from fcontroller.decide.status import Ended, TransitionRecord
 
 
 class Report:
@@ -15,8 +15,8 @@ class Report:
     def looked(self, seconds: float) -> None:
         """A look at a Framework took so long."""
 
-    def stored(self, framework: Json, moves: Sequence[Moved]) -> None:
-        """A Framework and its tasks have moved."""
+    def stored(self, framework: Json, transitions: Sequence[TransitionRecord]) -> None:
+        """The API server has stored transitions of a Framework and its tasks."""
 
     def ended(self, framework: Json, ended: Ended) -> None:
         """A Framework or a task begins anew, or goes."""

@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from fcontroller.api import Json
+from fcontroller.decide.context import FRAMEWORK_DELETION, POD_DELETION, Key
 from fcontroller.decide.retry import NEVER_RETRIED
 from fcontroller.decide.states import FRAMEWORK_CREATED, FRAMEWORK_DONE, FRAMEWORK_ENDS, FRAMEWORK_GONE, FRAMEWORK_RETRIED, TASK_GONE
-from fcontroller.decide.status import Ended, Moved
-from fcontroller.decide.sync import FRAMEWORK_DELETION, POD_DELETION, Key
+from fcontroller.decide.status import Ended, TransitionRecord
 from fcontroller.log import Log, Rarely
 from fcontroller.report import Report
 from fcontroller.report.events import NORMAL, WARNING, Recorder
@@ -39,73 +39,81 @@ class Reporter(Report):
         self.retries: Counter[tuple[str, str]] = Counter()
         """By level and kind."""
 
-    def stored(self, framework: Json, moves: Sequence[Moved]) -> None:
-        self._count(moves)
-        self._tell_failed_tasks(framework, moves)
+    def stored(self, framework: Json, transitions: Sequence[TransitionRecord]) -> None:
+        self._count(transitions)
+        self._tell_failed_tasks(framework, transitions)
         tasks = self._log.writes("debug")
-        for moved in moves:
-            if moved.task is None:
-                self._tell_framework(framework, moved)
+        for record in transitions:
+            if record.task is None:
+                self._tell_framework(framework, record)
             elif tasks:
-                self._tell_task(framework, moved)
+                self._tell_task(framework, record)
 
-    def _count(self, moves: Sequence[Moved]) -> None:
-        self.transitions.update([(_level(moved), moved.move.target) for moved in moves])
-        self.retries.update([(_level(moved), moved.retry) for moved in moves if moved.retry])
-        self.attempts.update([(_level(moved), _code(moved)) for moved in moves if moved.move is TASK_GONE or moved.move is FRAMEWORK_GONE])
+    def _count(self, transitions: Sequence[TransitionRecord]) -> None:
+        self.transitions.update([(_level(record), record.transition.target) for record in transitions])
+        self.retries.update([(_level(record), record.retry) for record in transitions if record.retry])
+        self.attempts.update(
+            [
+                (_level(record), _code(record))
+                for record in transitions
+                if record.transition is TASK_GONE or record.transition is FRAMEWORK_GONE
+            ]
+        )
 
-    def _tell_framework(self, framework: Json, moved: Moved) -> None:
-        move, attempt, completion = moved.move, moved.attempt, moved.completion
+    def _tell_framework(self, framework: Json, record: TransitionRecord) -> None:
+        transition, attempt, completion = record.transition, record.attempt, record.completion
         how = _how(completion)
-        if completion is not None and move in (FRAMEWORK_ENDS, FRAMEWORK_GONE):
+        if completion is not None and transition in (FRAMEWORK_ENDS, FRAMEWORK_GONE):
             how["diagnostics"] = _brief(completion)
-        why = _why(completion) if completion is not None and move is FRAMEWORK_ENDS else ""
-        self._log.info(f"{_name(framework)} is {move.target}", why=why or move.when, **_of(framework), attempt=attempt.id, **how)
+        why = _why(completion) if completion is not None and transition is FRAMEWORK_ENDS else ""
+        self._log.info(
+            f"{_name(framework)} is {transition.target}", why=why or transition.when, **_of(framework), attempt=attempt.id, **how
+        )
         failed = completion is not None and completion["type"]["name"] == "Failed"
         kind, end = (WARNING if failed else NORMAL), _told(completion) if completion else ""
-        if move is FRAMEWORK_CREATED:
+        if transition is FRAMEWORK_CREATED:
             self._record(framework, NORMAL, "AttemptStarted", f"Attempt {attempt.id} has begun", topic="started")
-        elif move is FRAMEWORK_RETRIED:
-            again = f"attempt {attempt.id + 1} follows ({moved.retry} retry)"
+        elif transition is FRAMEWORK_RETRIED:
+            again = f"attempt {attempt.id + 1} follows ({record.retry} retry)"
             topic = _ending(completion) if completion else ""
             self._record(framework, kind, "AttemptRetried", f"Attempt {attempt.id} has ended with {end}; {again}", topic)
-        elif move is FRAMEWORK_DONE:
+        elif transition is FRAMEWORK_DONE:
             self._record(
                 framework, kind, "Failed" if failed else "Completed", f"Attempt {attempt.id} was the last, and has ended with {end}"
             )
 
-    def _tell_task(self, framework: Json, moved: Moved) -> None:
-        assert moved.role is not None
-        assert moved.task is not None
-        which = {"role": moved.role.name, "index": moved.task.index, "taskAttempt": moved.attempt.id}
-        how = _how(moved.completion)
+    def _tell_task(self, framework: Json, record: TransitionRecord) -> None:
+        assert record.role is not None
+        assert record.task is not None
+        which = {"role": record.role.name, "index": record.task.index, "taskAttempt": record.attempt.id}
+        how = _how(record.completion)
         self._log.debug(
-            f"task {moved.task.index} of role {moved.role.name} of {_name(framework)} is {moved.move.target}",
-            why=moved.move.when,
+            f"task {record.task.index} of role {record.role.name} of {_name(framework)} is {record.transition.target}",
+            why=record.transition.when,
             **_of(framework),
             **which,
             **how,
         )
 
-    def _tell_failed_tasks(self, framework: Json, moves: Iterable[Moved]) -> None:
+    def _tell_failed_tasks(self, framework: Json, transitions: Iterable[TransitionRecord]) -> None:
         """One line and one Event for all tasks of a role that have failed in the same way."""
-        failed: dict[tuple[str, int], list[Moved]] = {}
-        for moved in moves:
-            completion = moved.completion
+        failed: dict[tuple[str, int], list[TransitionRecord]] = {}
+        for record in transitions:
+            completion = record.completion
             if (
-                moved.move is TASK_GONE
+                record.transition is TASK_GONE
                 and completion
                 and completion["type"]["name"] == "Failed"
                 and completion["code"] not in NEVER_RETRIED
             ):
-                assert moved.role is not None
-                failed.setdefault((moved.role.name, completion["code"]), []).append(moved)
+                assert record.role is not None
+                failed.setdefault((record.role.name, completion["code"]), []).append(record)
         for (role, code), tasks in failed.items():
             first = tasks[0]
             assert first.task is not None
             assert first.completion is not None
             ending, brief = _ending(first.completion), _brief(first.completion)
-            indices = [moved.task.index for moved in tasks[:10] if moved.task is not None]
+            indices = [record.task.index for record in tasks[:10] if record.task is not None]
             which = {"role": role, "code": code, "tasks": len(tasks), "indices": indices}
             self._log.info(f"tasks of {_name(framework)} have failed with {ending}", **_of(framework), **which, diagnostics=brief)
             message = f"Tasks of role {role} have failed with {ending}; task {first.task.index}: {brief}"
@@ -171,13 +179,13 @@ def _name(value: Json) -> str:
     return f"{value['metadata']['namespace']}/{value['metadata']['name']}"
 
 
-def _level(moved: Moved) -> str:
-    return "framework" if moved.task is None else "task"
+def _level(record: TransitionRecord) -> str:
+    return "framework" if record.task is None else "task"
 
 
-def _code(moved: Moved) -> str:
+def _code(record: TransitionRecord) -> str:
     """The completion code as a label: exit codes of users' containers are too many to be told apart."""
-    code: int = (moved.completion or {"code": 0})["code"]
+    code: int = (record.completion or {"code": 0})["code"]
     return str(code) if code <= 0 or 200 <= code <= 219 else "other"
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from fcompile.model import names
 from fcontroller.api import Json
+from fcontroller.decide.context import TASK_DELETION
 from fcontroller.decide.status import Ended, to_time
-from fcontroller.decide.sync import TASK_DELETION
 
 
 def marked(trigger: str, value: Json) -> str:

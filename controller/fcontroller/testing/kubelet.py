@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from fcontroller.api import Api, Json, Unreachable, collection, path_of
-from fcontroller.observe.watch import Follower
+from fcontroller.observe.reflector import Reflector
 
 NODE = "node"
 _ADDRESSES = {"podIP": "10.0.0.1", "hostIP": "10.0.0.2"}
@@ -44,14 +44,14 @@ class Kubelet:
         self._going: set[str] = set()
         self._known: set[str] = set()
         self._tasks: set[asyncio.Task[None]] = set()
-        self._follower = Follower(api, collection("pods", namespace), self._all, self._changed)
+        self._reflector = Reflector(api, collection("pods", namespace), self._all, self._changed)
 
     async def run(self) -> None:
         """Follow Pods until cancelled."""
         node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": NODE}}
         await self._api.request("POST", "/api/v1/nodes", node)
         try:
-            await self._follower.run()
+            await self._reflector.run()
         finally:
             for task in self._tasks:
                 task.cancel()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 
-from fcontroller.api import Answer, Api, Body, Json, Part
+from fcontroller.api import Answer, Api, Body, Json, Projection
 from fcontroller.testing.memory_api.server import MemoryApi
 
 
@@ -17,7 +17,12 @@ class Facade(Api):
         self._news = asyncio.Event()
 
     async def request(
-        self, method: str, path: str, body: Body | None = None, query: Mapping[str, str] | None = None, part: Part = Part.WHOLE
+        self,
+        method: str,
+        path: str,
+        body: Body | None = None,
+        query: Mapping[str, str] | None = None,
+        projection: Projection = Projection.WHOLE,
     ) -> Answer:
         await asyncio.sleep(0)
         kind = "application/json-patch+json" if method == "PATCH" else "application/json"
@@ -32,7 +37,7 @@ class Facade(Api):
         if self.server.collect():
             self._wake()
 
-    async def watch(self, path: str, query: Mapping[str, str], part: Part = Part.WHOLE) -> AsyncIterator[Json]:
+    async def watch(self, path: str, query: Mapping[str, str], projection: Projection = Projection.WHOLE) -> AsyncIterator[Json]:
         watch = self.server.watch(path, query)
         while not watch.closed:
             news = self._news

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from fcontroller.api import Api, Json
+from fcontroller.decide.context import Settings
 from fcontroller.decide.review import LENIENT, Rules
-from fcontroller.decide.sync import Settings
 from fcontroller.report import Report
 
 
-class Outside(NamedTuple):
+class Dependencies(NamedTuple):
     """An API server, a clock, chance, and how the controller is configured."""
 
     api: Api

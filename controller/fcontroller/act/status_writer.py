@@ -43,7 +43,7 @@ Stored = Callable[[Json | None, bool], None]
 """Is told the Framework (None: it is gone), and whether its status is not the one that was to be stored."""
 
 
-class Saver:
+class StatusWriter:
     """Stores one Framework's status. No two writes of it at once."""
 
     def __init__(self, api: Api, start: Callable[[Coroutine[Any, Any, None]], object], framework: Json) -> None:
@@ -82,7 +82,7 @@ class Saver:
     def _delay(self, status: Status) -> float:
         if status.changed > status.stored:
             return _AT_ONCE
-        tasks = _SOON if status.waiting else self._pace if status.moved > status.stored else _LATER
+        tasks = _SOON if status.waiting else self._pace if status.transitioned > status.stored else _LATER
         return max(tasks, _SHARE * self._took)
 
     def stop(self) -> None:

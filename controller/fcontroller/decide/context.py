@@ -92,8 +92,8 @@ class DeleteFramework(NamedTuple):
 Action = CreateConfigMap | DeleteConfigMap | RemoveConfigMap | CreatePod | DeletePod | RemovePod | DeleteFramework
 
 
-class Sync:
-    """The inputs of a decision, and its results: changes of `status`, `actions`, and `wakes`."""
+class ReconcileContext:
+    """The inputs of a decision, and its results: changes of `status`, `actions`, and `requeue_after`."""
 
     def __init__(
         self,
@@ -132,14 +132,14 @@ class Sync:
         self.actions: list[Action] = []
         self.looked_at_tasks = False
         """Whether it came to the tasks at all; if not, they are still to be looked at."""
-        self.wakes: list[tuple[float, Key | None]] = []
+        self.requeue_after: list[tuple[float, Key | None]] = []
         """When to look again, at a task or at the Framework, though nothing may have happened."""
 
     def due(self, since: float, seconds: int, key: Key | None = None) -> bool:
         """Whether so much time has passed; if not, it is noted when to look again."""
         if self.now >= since + seconds:
             return True
-        self.wakes.append((since + seconds, key))
+        self.requeue_after.append((since + seconds, key))
         return False
 
     def keep(self, trigger: str, role: Role | None = None, task: Task | None = None) -> None:

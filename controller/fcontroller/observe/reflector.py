@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from fcontroller.api import Api, Json, Part, Unreachable
+from fcontroller.api import Api, Json, Projection, Unreachable
 
 TIMEOUT = 55
 """Seconds after which the server is asked to end a watch."""
@@ -25,7 +25,7 @@ class Expired(Exception):
     """The server no longer has the changes since our last one: everything must be listed again."""
 
 
-class Follower:
+class Reflector:
     """Keeps `seen` told of a collection: `replaced` with all objects after each list, `changed` with each event after that."""
 
     def __init__(
@@ -36,13 +36,13 @@ class Follower:
         changed: Callable[[str, Json], None],
         *,
         selector: str = "",
-        part: Part = Part.WHOLE,
+        projection: Projection = Projection.WHOLE,
         random: Callable[[], float] = lambda: 0.5,
         failed: Callable[[str], object] = lambda _: None,
     ) -> None:
         """:param changed: the type of the event (ADDED, MODIFIED, DELETED) and the object.
 
-        :param selector: a label selector. :param part: what is needed of the objects.
+        :param selector: a label selector. :param projection: what is needed of the objects.
         :param failed: is told why the collection could not be listed or watched.
         """
         self._api = api
@@ -50,7 +50,7 @@ class Follower:
         self._replaced = replaced
         self._changed = changed
         self._query = {"labelSelector": selector} if selector else {}
-        self._part = part
+        self._projection = projection
         self._random, self._failed = random, failed
         self.listed = asyncio.Event()
         """Set once the collection was seen as a whole."""
@@ -92,7 +92,7 @@ class Follower:
         items: list[Json] = []
         query = {**self._query, "limit": str(_PAGE)}
         while True:
-            answer = await self._api.request("GET", self.path, None, query, self._part)
+            answer = await self._api.request("GET", self.path, None, query, self._projection)
             if answer.code == 410:
                 raise Expired
             if not answer.ok:
@@ -116,7 +116,7 @@ class Follower:
             "allowWatchBookmarks": "true",
             "timeoutSeconds": str(TIMEOUT),
         }
-        async for event in self._api.watch(self.path, query, self._part):
+        async for event in self._api.watch(self.path, query, self._projection):
             kind, value, newer = _read(event)
             if kind == "ERROR":
                 raise Expired if value.get("code") == 410 else Unreachable(f"{self.path}: {value.get('message')}")

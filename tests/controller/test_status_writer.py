@@ -6,13 +6,13 @@ import asyncio
 
 import pytest
 
-from fcontroller.act import save
+from fcontroller.act import status_writer
 from tests.controller.lab import in_memory, lab, run
 from tests.decide.world import role_spec
 
 
 def test_what_must_be_stored_first_does_not_wait_however_large_the_status_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(save, "_SHARE", 1e9)  # Changes of tasks are not stored for years.
+    monkeypatch.setattr(status_writer, "_SHARE", 1e9)  # Changes of tasks are not stored for years.
 
     async def work() -> None:
         async with lab(in_memory()) as made:

@@ -25,7 +25,7 @@ _INDEX, _TASK_UID, _TASK_ATTEMPT = (uuid.uuid4().hex for _ in range(3))
 _HOLE = re.compile(f"({_INDEX}|{_TASK_UID}|{_TASK_ATTEMPT})")
 
 
-class Stamp(NamedTuple):
+class RoleTemplate(NamedTuple):
     """The text of a role's Pods, cut at its holes."""
 
     role_uid: str
@@ -49,7 +49,7 @@ class Stamp(NamedTuple):
         return "".join(parts).encode()
 
 
-class Stamps:
+class PodRenderer:
     """What the Pods of one attempt are made from: its intent, for a Framework and its ConfigMap."""
 
     def __init__(self, intent: Intent, framework: Json, config_map: Json) -> None:
@@ -58,7 +58,7 @@ class Stamps:
         self._framework_uid: str = framework["metadata"]["uid"]
         self._config_map: Json = config_map["metadata"]
         self._roles = {role.name: role for role in intent.roles}
-        self._stamps: dict[str, Stamp | None] = {}
+        self._templates: dict[str, RoleTemplate | None] = {}
 
     def pod(self, attempt: int, role_status: Role, task: Task) -> bytes | None:
         """The Pod of a task's attempt as JSON, or None when its role is not in the intent.
@@ -68,15 +68,15 @@ class Stamps:
         role = self._roles.get(role_status.name)
         if role is None:
             return None
-        stamp = self._stamps.get(role.name)
-        if role.name not in self._stamps or (stamp and stamp.role_uid != role_status.instance_uid):
-            stamp = self._stamps[role.name] = self._cut(role, attempt, role_status.instance_uid)
+        stamp = self._templates.get(role.name)
+        if role.name not in self._templates or (stamp and stamp.role_uid != role_status.instance_uid):
+            stamp = self._templates[role.name] = self._cut(role, attempt, role_status.instance_uid)
         if stamp:
             return stamp.fill(task)
         made = self._make(role, attempt, role_status.instance_uid, task.index, task.instance_uid, task.attempt.id)
         return _text(made).encode()
 
-    def _cut(self, role: RoleIntent, attempt: int, role_uid: str) -> Stamp | None:
+    def _cut(self, role: RoleIntent, attempt: int, role_uid: str) -> RoleTemplate | None:
         """The stamp of a role; None where strings are not all that differs between its Pods."""
         if has_symbolic_quantity(role.pod, POD_TEMPLATE):
             return None
@@ -84,7 +84,9 @@ class Stamps:
         if any(_INDEX in key for key in keys(made)):
             return None
         parts = _HOLE.split(_text(made))
-        return Stamp(role_uid, parts, *([i for i, part in enumerate(parts) if part == mark] for mark in (_INDEX, _TASK_UID, _TASK_ATTEMPT)))
+        return RoleTemplate(
+            role_uid, parts, *([i for i, part in enumerate(parts) if part == mark] for mark in (_INDEX, _TASK_UID, _TASK_ATTEMPT))
+        )
 
     def _make(self, role: RoleIntent, attempt: int, role_uid: str, index: int | str, task_uid: str, task_attempt: int | str) -> Json:
         values = ClusterValues(self._framework_uid, attempt, self._config_map["uid"], role_uid, task_uid, task_attempt)
