@@ -22,9 +22,9 @@ from kubernetes import client, config
 from fcompile.compile import compile_framework
 from fcontroller import intent as intents
 from fcontroller.act.client import Client, from_kubeconfig
-from fcontroller.act.pod_renderer import PodRenderer
 from fcontroller.api import Json, Projection, collection
 from fcontroller.decide.status import Role, Task
+from fcontroller.reconcile.pod_renderer import PodRenderer
 from fcontroller.testing.kubelet import Kubelet
 
 AT_A_TIME = 32
@@ -61,7 +61,7 @@ async def post(api: Client, send: Send, namespace: str, count: int) -> None:
     owner = intents.config_map(intent, value, 0)
     del owner["metadata"]["ownerReferences"]
     made = await api.request("POST", collection("configmaps", namespace), owner)
-    renderer, role = PodRenderer(intent, value, made.body), Role("worker", str(uuid.uuid4()))
+    renderer, role = PodRenderer(intent, value, made.body["metadata"]["uid"]), Role("worker", str(uuid.uuid4()))
     tasks = [Task(index, str(uuid.uuid4()), "", 0) for index in range(count)]
     pods = iter([renderer.pod(0, role, task) for task in tasks])
 

@@ -24,7 +24,6 @@ LEFT_OUT = (
     ("Pod", "env of every container and init container", (names.TASK_ATTEMPT_INSTANCE_UID,), "the attempt id"),
     ("ConfigMap", "metadata.ownerReferences", ("of the Framework",), "its uid"),
     ("ConfigMap", "metadata.annotations", names.CLUSTER_NAMES[:2], "a uid or attempt id"),
-    ("ConfigMap", "metadata.annotations", (names.GENERATION_ANNOTATION,), "the API server counts generations"),
     ("ConfigMap", "binaryData", (), "a compressed intent: its bytes depend on the compressor; the digest vouches for its content"),
     ("Service", "metadata.ownerReferences", ("of the Framework",), "its uid"),
 )

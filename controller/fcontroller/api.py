@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from enum import Enum
 from typing import Any, NamedTuple, Protocol
 
@@ -16,6 +16,8 @@ class Answer(NamedTuple):
 
     code: int
     body: Json
+    retry_after: float = 1
+    """Seconds after which a server that is too busy (429) wants to be asked again."""
 
     @property
     def ok(self) -> bool:
@@ -35,8 +37,20 @@ class Unreachable(Exception):
     """No answer came, or none that can be understood: a write may have been carried out, or not."""
 
 
+class Unwanted(Exception):
+    """The request was not sent: nobody wanted it any more when its turn came."""
+
+
 Body = Json | list[Any] | bytes
 """What is sent: values, or JSON text."""
+
+Wanted = Callable[[], bool]
+"""Asked right before each sending of a request: whether to send it. When it says yes, it is sent."""
+
+
+def always() -> bool:
+    """Return True."""
+    return True
 
 
 class Projection(Enum):
@@ -59,7 +73,7 @@ class Api(Protocol):
         query: Mapping[str, str] | None = None,
         projection: Projection = Projection.WHOLE,
     ) -> Answer:
-        """One request. A PATCH is a JSON patch. Raises Unreachable.
+        """Send one request. A PATCH is a JSON patch. Raises Unreachable.
 
         :param projection: what is needed of the objects in the answer; there may be more.
         """

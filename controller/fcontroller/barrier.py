@@ -21,7 +21,6 @@ import re
 import signal
 import sys
 import time
-import zlib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple, NoReturn
@@ -150,7 +149,7 @@ def _look(get: Callable[[], Answer], settings: Settings) -> tuple[Json | None, s
             return _unpacked(answer.body), ""
     except Unreachable as error:
         return None, str(error)
-    except (OSError, EOFError, ValueError, zlib.error) as error:
+    except ValueError as error:
         return None, f"the Framework's compressed status cannot be read: {error}"
     if answer.code == 404:
         raise Failed(IMPOSSIBLE, f"there is no Framework {settings.namespace}/{settings.name}")

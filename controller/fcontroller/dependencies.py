@@ -1,28 +1,36 @@
-"""What the controller needs of the world around it."""
+"""What reconciling needs of the world around it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import NamedTuple
 
-from fcontroller.api import Api, Json
+from fcontroller.act.dispatcher import Dispatcher
+from fcontroller.api import Json
 from fcontroller.decide.context import Settings
-from fcontroller.decide.review import LENIENT, Rules
+from fcontroller.decide.review import Rules
 from fcontroller.report import Report
 
 
 class Dependencies(NamedTuple):
     """An API server, a clock, chance, and how the controller is configured."""
 
-    api: Api
+    api: Dispatcher
     settings: Settings
     now: Callable[[], float]
     """Seconds since 1970."""
     random_delay: Callable[[int, int], int]
     creation_failed: Callable[[int, str, str], Json | None]
     """From the code, reason and message of a refusal to create a Pod: the completion of the attempt, or None to try again."""
-    rules: Rules = LENIENT
+    rules: Rules = Rules()
     """Whether anything runs that was not reviewed."""
     report: Report = Report()
     dry_run: bool = False
     """Nothing is stored: a Framework that changes is begun with anew."""
+    server_now: Callable[[], float | None] = lambda: None
+    """What the API server says of the time; None: it has not said it."""
+
+    def sure_now(self) -> float:
+        """Return the time at which what cannot be taken back may be due: a clock that has jumped ahead is not believed alone."""
+        server = self.server_now()
+        return self.now() if server is None else min(self.now(), server)

@@ -1,44 +1,52 @@
-"""The intent of an attempt: made from the Framework before the attempt begins, stored in its ConfigMap, and all that its Pods come from."""
+"""The intent of an attempt as a document: lowered from the Framework, stored in the attempt's ConfigMap, and all that its Pods come from.
+
+A stored document is only read once its digest is the one that the status names (`decide.intents`).
+"""
 
 from __future__ import annotations
 
 import base64
 import gzip
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from fcompile import expand
 from fcompile.default import default
 from fcompile.emit.json import canonical
+from fcompile.lower.digest import LOWERING_VERSION, LOWERING_VERSIONS, document_digest, version_of
 from fcompile.lower.environment import ClusterValues
 from fcompile.lower.intent import Intent, Role, lower
 from fcompile.model import names
+from fcompile.model.packed import INTENT_BYTES, unpacked
 
 Json = dict[str, Any]
 _CONTENT = ("data", "binaryData")
 COMPRESSED_KEY = f"{expand.INTENT_KEY}.gz"
 
 
-def intent_of(framework: Json) -> Intent:
-    """What the Framework, as it is stored, will run."""
-    return lower(default(framework).framework)
-
-
 def reviewed_digest(framework: Json) -> str | None:
-    """The digest of what was reviewed; None when the Framework was not compiled."""
+    """Return the digest of what was reviewed; None when the Framework was not compiled."""
     digest: str | None = (framework["metadata"].get("annotations") or {}).get(names.DIGEST_ANNOTATION)
     return digest
 
 
+def intent_of(framework: Json, *digests: str | None) -> Intent:
+    """Return what the Framework, as it is stored, will run, lowered by the rules of the first of these digests whose rules are known."""
+    versions = (version_of(digest) for digest in digests if digest)
+    return lower(default(framework).framework, next((version for version in versions if version in LOWERING_VERSIONS), LOWERING_VERSION))
+
+
+def digest_of(intent: Intent) -> str:
+    """Return the digest of an intent's whole document."""
+    return document_digest(canonical(intent.document()), intent.lowering)
+
+
 def config_map(intent: Intent, framework: Json, attempt: int) -> Json:
-    """The ConfigMap of an attempt: the reviewed one, with what only the cluster knows."""
+    """Return the ConfigMap of an attempt: the reviewed one, with what only the cluster knows."""
     metadata = framework["metadata"]
     made = expand.config_map(intent, metadata["namespace"])
-    made["metadata"]["annotations"] |= {
-        names.FRAMEWORK_UID: metadata["uid"],
-        names.FRAMEWORK_ATTEMPT_ID: str(attempt),
-        names.GENERATION_ANNOTATION: str(metadata["generation"]),
-    }
+    made["metadata"]["annotations"] |= {names.FRAMEWORK_UID: metadata["uid"], names.FRAMEWORK_ATTEMPT_ID: str(attempt)}
     made["metadata"]["ownerReferences"] = [_owner(names.API_VERSION, names.KIND, metadata)]
     if expand.INTENT_KEY not in made["data"]:
         packed = gzip.compress(canonical(intent.document()), mtime=0)
@@ -46,43 +54,37 @@ def config_map(intent: Intent, framework: Json, attempt: int) -> Json:
     return made
 
 
-def stored_intent(config_map: Json) -> Intent | None:
-    """The intent that an attempt's ConfigMap holds; None for one that upstream's controller made."""
-    text: str | None = (config_map.get("data") or {}).get(expand.INTENT_KEY)
-    packed: str | None = (config_map.get("binaryData") or {}).get(COMPRESSED_KEY)
+def stored_document(config_map: Json) -> bytes:
+    """Return the text of the document that a ConfigMap holds. Raises ValueError when it holds none that can be read."""
+    packed = (config_map.get("binaryData") or {}).get(COMPRESSED_KEY)
     if packed is not None:
-        text = gzip.decompress(base64.b64decode(packed)).decode()
+        return unpacked(packed, INTENT_BYTES)
+    text = (config_map.get("data") or {}).get(expand.INTENT_KEY)
     if text is None:
-        return None
+        raise ValueError("it holds no intent")
+    return str(text).encode()
+
+
+def read_document(text: bytes) -> Intent:
+    """Return the intent of a document whose digest is known to be right."""
     document = json.loads(text)
     roles = tuple(Role(role["name"], role["taskNumber"], role["policies"], role["pod"], role["service"]) for role in document["roles"])
-    return Intent(document["framework"], document["executionType"], document["retryPolicy"], roles, document["digest"])
+    lowering = document["lowering"]
+    return Intent(document["framework"], document["executionType"], document["retryPolicy"], roles, document["digest"], lowering)
 
 
-def is_current(config_map: Json, framework: Json) -> bool:
-    """Whether the intent in an attempt's ConfigMap was made of the Framework's spec as it is now, by whichever version of the rules."""
-    annotations = config_map["metadata"].get("annotations") or {}
-    return annotations.get(names.GENERATION_ANNOTATION) == str(framework["metadata"]["generation"])
+def as_made(stored: Json, made: Json) -> Json:
+    """Return a ConfigMap as it is stored, with the document, labels, annotations and owner of the one that the controller makes."""
+    there, wanted = stored["metadata"], made["metadata"]
+    metadata = {**there, "ownerReferences": wanted["ownerReferences"]}
+    for kind in ("labels", "annotations"):
+        metadata[kind] = {**(there.get(kind) or {}), **wanted[kind]}
+    kept = {key: value for key, value in stored.items() if key not in _CONTENT}
+    return {**kept, **{key: made[key] for key in _CONTENT if key in made}, "metadata": metadata}
 
 
-def is_adopted(config_map: Json) -> bool:
-    """Whether an attempt was begun by upstream's controller, by its ConfigMap."""
-    return stored_intent(config_map) is None or names.ADOPTED_ANNOTATION in (config_map["metadata"].get("annotations") or {})
-
-
-def with_intent(config_map: Json, made: Json) -> Json:
-    """An attempt's ConfigMap as it is stored, with the intent of another one."""
-    metadata = config_map["metadata"]
-    added = {names.GENERATION_ANNOTATION: made["metadata"]["annotations"][names.GENERATION_ANNOTATION]}
-    if is_adopted(config_map):
-        added[names.ADOPTED_ANNOTATION] = "true"
-    kept = {key: value for key, value in config_map.items() if key not in _CONTENT}
-    content = {key: value for key, value in made.items() if key in _CONTENT}
-    return {**kept, **content, "metadata": {**metadata, "annotations": {**(metadata.get("annotations") or {}), **added}}}
-
-
-def pod(role: Role, namespace: str, index: int | str, values: ClusterValues, config_map: Json) -> Json:
-    """The Pod of a task's attempt: the reviewed one, with what only the cluster knows.
+def pod(role: Role, namespace: str, index: int | str, values: ClusterValues, config_map: Mapping[str, Any]) -> Json:
+    """Return the Pod of a task's attempt: the reviewed one, with what only the cluster knows.
 
     :param config_map: the metadata of the attempt's ConfigMap.
     """
@@ -92,7 +94,7 @@ def pod(role: Role, namespace: str, index: int | str, values: ClusterValues, con
 
 
 def service(role: Role, framework: Json) -> Json | None:
-    """The role's Service, owned by the Framework; None when the role has none."""
+    """Return the role's Service, owned by the Framework; None when the role has none."""
     made = expand.service(role, framework["metadata"]["namespace"])
     if made is None:
         return None
@@ -100,7 +102,7 @@ def service(role: Role, framework: Json) -> Json | None:
     return {**made, "metadata": {**made["metadata"], "ownerReferences": [owner]}}
 
 
-def _owner(api_version: str, kind: str, metadata: Json) -> Json:
+def _owner(api_version: str, kind: str, metadata: Mapping[str, Any]) -> Json:
     return {
         "apiVersion": api_version,
         "kind": kind,

@@ -15,13 +15,14 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.exposition import generate_latest
 
 from fcompile import __version__
-from fcontroller.decide.states import STATES
-from fcontroller.inspector import Inspector
-from fcontroller.lease import Lease
-from fcontroller.main import Controller
+from fcontroller.act.dispatcher import Dispatcher
+from fcontroller.act.lease import Lease
+from fcontroller.decide.states import COMPLETED, STATES
+from fcontroller.reconcile.controller import Controller
+from fcontroller.reconcile.inspector import Inspector
+from fcontroller.reconcile.reconciler import Reconciler
 from fcontroller.report.events import Recorder
 from fcontroller.report.reporter import Reporter
-from fcontroller.runner import Runner
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _LOOKS = (0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5)
@@ -81,6 +82,7 @@ class Metrics:
         self.controller: Controller | None = None
         self.reporter: Reporter | None = None
         self.recorder: Recorder | None = None
+        self.dispatcher: Dispatcher | None = None
         self.inspector: Inspector | None = None
         disable_created_metrics()  # type: ignore[no-untyped-call]  # When each series began: nobody asks, and it is as many series again.
         self._registry = CollectorRegistry()
@@ -121,7 +123,7 @@ class Metrics:
         """What is not counted but looked up."""
         yield _looked_up("fcontroller_build_info", {(__version__,): 1})
         yield _looked_up("fcontroller_leader", {(): self.lease is not None and self.lease.held})
-        yield from self._of_frameworks(list(self.controller.runners.values()) if self.controller else [])
+        yield from self._of_frameworks(list(self.controller.reconcilers.values()) if self.controller else [])
         ends = {
             (reflector.path.rpartition("/")[2], reason): count
             for reflector in (self.controller.reflectors if self.controller else ())
@@ -136,10 +138,11 @@ class Metrics:
         if self.recorder is not None:
             yield _looked_up("fcontroller_events", {(result,): count for result, count in self.recorder.results.items()})
 
-    def _of_frameworks(self, runners: list[Runner]) -> Iterator[Metric]:
-        statuses = [runner.status for runner in runners if runner.status is not None]
+    def _of_frameworks(self, reconcilers: list[Reconciler]) -> Iterator[Metric]:
+        statuses = [reconciler.status for reconciler in reconcilers if reconciler.status is not None]
         states = Counter({(state,): 0 for state in STATES})
         states.update((status.state,) for status in statuses)
+        states[COMPLETED,] += len(self.controller.retention.kept) if self.controller else 0
         yield _looked_up("fcontroller_frameworks", states)
         roles = [role for status in statuses for role in status.roles]
         tasks = {
@@ -150,8 +153,8 @@ class Metrics:
         }
         tasks["other"] = sum(len(role.tasks) for role in roles) - sum(tasks.values())
         yield _looked_up("fcontroller_tasks", {(state,): count for state, count in tasks.items()})
-        yield _looked_up("fcontroller_queue_depth", {(): sum(len(runner.queue) for runner in runners)})
-        yield _looked_up("fcontroller_actions_in_flight", {(): sum(runner.queue.workers for runner in runners)})
+        yield _looked_up("fcontroller_queue_depth", {(): sum(len(reconciler.workers) for reconciler in reconcilers)})
+        yield _looked_up("fcontroller_actions_in_flight", {(): sum(len(reconciler.workers.under_way) for reconciler in reconcilers)})
 
 
 def _what(method: str, path: str) -> tuple[str, str]:

@@ -12,10 +12,13 @@ import socket
 import time
 import traceback
 import uuid
+from collections.abc import Callable
 
 from fcontroller.act.client import Client
+from fcontroller.act.dispatcher import Dispatcher
 from fcontroller.act.dry_run import DryRun
-from fcontroller.api import Api
+from fcontroller.act.lease import Lease, LostLease
+from fcontroller.api import Wanted, always
 from fcontroller.config.given import Given
 from fcontroller.decide.context import Settings
 from fcontroller.decide.failures.classify import Classifier
@@ -23,11 +26,11 @@ from fcontroller.decide.failures.creation import creation_failure
 from fcontroller.decide.failures.spec import read_failures
 from fcontroller.decide.review import Rules
 from fcontroller.dependencies import Dependencies
-from fcontroller.inspector import Inspector
-from fcontroller.lease import Fenced, Lease, LostLease
 from fcontroller.log import Log, Rarely
-from fcontroller.main import Controller
 from fcontroller.metrics import Metrics
+from fcontroller.observe.reflector import WentBack
+from fcontroller.reconcile.controller import Controller
+from fcontroller.reconcile.inspector import Inspector
 from fcontroller.report import Report
 from fcontroller.report.events import Recorder
 from fcontroller.report.reporter import Reporter
@@ -40,39 +43,56 @@ _FINISH, _RELEASE = 10, 5
 _GC_THRESHOLDS = 20_000, 20, 20
 
 
+Connect = Callable[[Wanted], Client]
+"""Makes a client of the API server, which writes only while it may."""
+
+
 class Process:
     """Everything of one process."""
 
-    def __init__(self, api: Client, given: Given, log: Log, metrics: Metrics) -> None:
-        self._api, self._given, self._config, self._log, self._metrics = api, given, given.config, log, metrics
-        identity = f"{socket.gethostname()}_{os.getpid()}_{uuid.uuid4()}"
+    def __init__(self, connect: Connect, given: Given, log: Log, metrics: Metrics) -> None:
+        self._given, self._config, self._log, self._metrics = given, given.config, log, metrics
         config = self._config
+        self._identity = f"{socket.gethostname()}_{os.getpid()}_{uuid.uuid4()}"
         self._rarely = Rarely(time.time)
-        where = config.lease_namespace, config.lease_name
-        lease = Lease(api, *where, identity, duration=config.lease_seconds, failed=self._unreachable)
-        self._lease = metrics.lease = None if config.dry_run else lease
-        self._identity = identity
+        self._lease: Lease | None = None
+        self._lease_client: Client | None = None
+        if not config.dry_run:
+            # Connections of its own: a renewal waits behind nothing.
+            self._lease_client = connect(always)
+            where = config.lease_namespace, config.lease_name
+            self._lease = Lease(self._lease_client, *where, self._identity, duration=config.lease_seconds, failed=self._unreachable)
+        metrics.lease = self._lease
+        self._client = connect(self._may_write)
         self._controller: Controller | None = None
         self._work: asyncio.Task[None] | None = None
 
+    def _may_write(self) -> bool:
+        return self._lease is not None and self._lease.held
+
     async def run(self) -> int:
         """Run until told to stop; returns the exit code: 0 after a signal, 1 after a failure or a lost lease. Raises Unlistenable."""
-        listen = self._config.listen
-        server = await serve(listen, self._metrics, self._trouble, self._unready) if listen else None
-        self._work = asyncio.ensure_future(self._lead(self._lease) if self._lease else self._dry_run())
-        for number in (signal.SIGTERM, signal.SIGINT):
-            asyncio.get_running_loop().add_signal_handler(number, self._stop, number)
-        code = await self._outcome(self._work)
-        if self._lease:
-            with contextlib.suppress(Exception):  # It would be free in a few seconds anyway.
-                await asyncio.wait_for(self._lease.release(), _RELEASE)
-        if server:
-            await server.cleanup()
-        self._log.info("has ended", exitCode=code)
-        return code
+        try:
+            listen = self._config.listen
+            server = await serve(listen, self._metrics, self._trouble, self._unready) if listen else None
+            self._work = asyncio.ensure_future(self._lead(self._lease) if self._lease else self._dry_run())
+            for number in (signal.SIGTERM, signal.SIGINT):
+                asyncio.get_running_loop().add_signal_handler(number, self._stop, number)
+            code = await self._outcome(self._work)
+            if self._lease:
+                with contextlib.suppress(Exception):  # It would be free in a few seconds anyway.
+                    await asyncio.wait_for(self._lease.release(), _RELEASE)
+            if server:
+                await server.cleanup()
+            self._log.info("has ended", exitCode=code)
+            return code
+        finally:
+            for client in (self._client, self._lease_client):
+                if client is not None:
+                    await client.close()
 
     async def _outcome(self, work: asyncio.Task[None]) -> int:
-        """The exit code that follows from how the work has ended."""
+        """Return the exit code that follows from how the work has ended."""
         try:
             await work
         except asyncio.CancelledError:
@@ -94,35 +114,58 @@ class Process:
         self._log.info("waits for the lease", identity=self._identity)
         await lease.acquire()
         self._log.info("leads", identity=self._identity)
-        api, metrics = Fenced(self._api, lease), self._metrics
-        metrics.recorder = Recorder(api, time.time)
+        keeping = asyncio.create_task(lease.keep())
+        try:
+            while True:
+                await self._control(lease, keeping)
+        finally:
+            keeping.cancel()
+            await asyncio.wait([keeping])
+
+    async def _control(self, lease: Lease, keeping: asyncio.Task[None]) -> None:
+        """Run all Frameworks; returns when everything must begin anew. Raises LostLease."""
+        api, metrics = Dispatcher(self._client, self._may_write), self._metrics
+        metrics.dispatcher, metrics.recorder = api, Recorder(api, time.time)
         metrics.reporter = Reporter(self._log, metrics.recorder, self._config.snapshots, metrics.looked, time.time)
         controller = self._make(api, metrics.reporter)
         _spare_the_collector()
-        running, keeping = asyncio.create_task(controller.run()), asyncio.create_task(lease.keep())
         metrics.inspector = Inspector(controller, self._log)
-        looking = asyncio.create_task(metrics.inspector.run())
+        running, looking = asyncio.create_task(controller.run()), asyncio.create_task(metrics.inspector.run())
         try:
             done, _ = await asyncio.wait((running, keeping), return_when=asyncio.FIRST_COMPLETED)
+            if keeping in done:
+                self._client.abort_writes()
             for task in done:
                 task.result()
+        except ExceptionGroup as group:
+            if group.split(WentBack)[1] is not None:
+                raise
+            self._log.error("the API server's data is older than before, and stays so: begins anew", error=str(group.exceptions[0]))
         finally:
             running.cancel()
             looking.cancel()
             await asyncio.wait([running, looking])
             if lease.held:
                 await controller.finish(_FINISH)
-            keeping.cancel()
-            await asyncio.wait([keeping])
 
     async def _dry_run(self) -> None:
         self._log.info("begins a dry run: nothing is written, and no lease is taken")
-        await self._make(DryRun(self._api, self._log.info), Report()).run()
+        await self._make(Dispatcher(DryRun(self._client, self._log.info)), Report()).run()
 
-    def _make(self, api: Api, report: Report) -> Controller:
+    def _make(self, api: Dispatcher, report: Report) -> Controller:
         config = self._config
         rules = Rules(config.enforce_intent, config.require_digest)
-        dependencies = Dependencies(api, _settings(self._given), time.time, random.randint, creation_failure, rules, report, config.dry_run)
+        dependencies = Dependencies(
+            api,
+            _settings(self._given),
+            time.time,
+            random.randint,
+            creation_failure,
+            rules,
+            report,
+            config.dry_run,
+            self._client.server_now,
+        )
         self._controller = self._metrics.controller = Controller(dependencies, config.namespace, self._unreachable)
         return self._controller
 

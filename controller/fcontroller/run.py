@@ -71,16 +71,18 @@ def _event_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:
 
 
 async def _run(given: Given) -> int:
-    from fcontroller.act.client import from_kubeconfig
+    from fcontroller.act.client import Client, from_kubeconfig
+    from fcontroller.api import Wanted
     from fcontroller.metrics import Metrics
     from fcontroller.process import Process
 
     config, metrics = given.config, Metrics()
-    api = from_kubeconfig(config.kube_config_file_path or None, address=config.kube_api_server_address, called=metrics.called)
+
+    def connect(may_write: Wanted) -> Client:
+        path, address = config.kube_config_file_path or None, config.kube_api_server_address
+        return from_kubeconfig(path, address=address, called=metrics.called, may_write=may_write)
+
     log = Log(config.log_level)
     for problem in given.problems:
         log.info(problem.message, file=problem.file, line=problem.span.line)
-    try:
-        return await Process(api, given, log, metrics).run()
-    finally:
-        await api.close()
+    return await Process(connect, given, log, metrics).run()

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from fcompile.diagnostics.problem import Finding, Severity, rule
+from fcompile.model.packed import INTENT_BYTES
 
 ETCD_BYTES = 1_572_864
 """etcd's default limit of one request (1.5 MiB)."""
@@ -37,7 +38,8 @@ INTENT_TOO_LARGE = rule(
     "intent-too-large",
     Severity.ERROR,
     "The intent of a Framework does not fit into its attempt's ConfigMap.",
-    "The ConfigMap holds the intent, compressed when it is large, and ends at 1 MiB. Move large scripts or data out of the Pod templates.",
+    "The ConfigMap holds the intent, compressed when it is large, and ends at 1 MiB; unpacked it may have 16 MiB. "
+    "Move large scripts or data out of the Pod templates.",
 )
 
 
@@ -71,6 +73,15 @@ def intent_size(document: dict[str, Any]) -> Iterator[Finding]:
 
     plain = canonical(document)
     if len(plain) <= CONFIG_MAP_BYTES // 2:
+        return
+    if len(plain) > INTENT_BYTES:
+        yield Finding(
+            INTENT_TOO_LARGE,
+            ("spec",),
+            f"the intent has {len(plain):,} bytes, and the controller unpacks {INTENT_BYTES:,} at most: use fewer containers, or move "
+            "large scripts or data out of the Pod templates",
+            part="key",
+        )
         return
     import gzip
 

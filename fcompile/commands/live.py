@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import gzip
 import json
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -16,6 +14,7 @@ from fcompile.diff.result import Key
 from fcompile.errors import UsageError
 from fcompile.load.files import FileEntry
 from fcompile.model import names
+from fcompile.model.packed import STATUS_BYTES, unpacked
 
 _PLURAL = f"frameworks.{names.GROUP}"
 _AT_ONCE = 100
@@ -57,8 +56,8 @@ def full_status(status: Any) -> Any:
     if not packed or attempt.get("taskRoleStatuses") is not None:
         return status
     try:
-        tasks = json.loads(gzip.decompress(base64.b64decode(packed)))
-    except (ValueError, OSError, EOFError):
+        tasks = json.loads(unpacked(packed, STATUS_BYTES))
+    except ValueError:
         return status
     return {**status, "attemptStatus": {**attempt, "taskRoleStatuses": tasks}}
 

@@ -10,16 +10,27 @@ from fcompile.emit.json import canonical
 
 LOWERING_VERSION = "v1"
 """The version of the lowering rules. Any change of what `lower` makes of a Framework needs a new one."""
+LOWERING_VERSIONS = (LOWERING_VERSION,)
+"""All that `lower` knows: a release keeps at least the version before its own, so that what was reviewed with that still runs."""
 
 
-def digest(roles: list[dict[str, Any]]) -> str:
-    """`v1:sha256:…` over the canonical JSON of what Pods and Services will be.
+def digest(roles: list[dict[str, Any]], version: str = LOWERING_VERSION) -> str:
+    """Return `v1:sha256:…` over the canonical JSON of what Pods and Services will be.
 
     `roles` are mappings of `name`, `pod` and `service` (null without one). Their order does not count, nor do counts and
     policies, which stay outside: scaling and stopping never change a digest.
     """
-    content = {"lowering": LOWERING_VERSION, "roles": sorted(roles, key=lambda role: str(role["name"]))}
-    return f"{LOWERING_VERSION}:sha256:{_sha256()(canonical(content)).hexdigest()}"
+    return document_digest(canonical({"lowering": version, "roles": sorted(roles, key=lambda role: str(role["name"]))}), version)
+
+
+def document_digest(text: bytes, version: str) -> str:
+    """Return `v1:sha256:…` over the canonical JSON of a whole document, counts and policies included."""
+    return f"{version}:sha256:{_sha256()(text).hexdigest()}"
+
+
+def version_of(digest: str) -> str:
+    """Return the version of the lowering rules that a digest begins with."""
+    return digest.partition(":")[0]
 
 
 @cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from fcompile.lower.atomic import as_stored
-from fcompile.lower.digest import LOWERING_VERSION, digest
+from fcompile.lower.digest import LOWERING_VERSION, LOWERING_VERSIONS, digest
 from fcompile.lower.environment import lower_container
 from fcompile.lower.placeholders import role_values, substitute
 from fcompile.lower.quantities import canonical_quantities
@@ -47,11 +47,13 @@ class Intent(NamedTuple):
     retry_policy: dict[str, Any]
     roles: tuple[Role, ...]
     digest: str
+    lowering: str = LOWERING_VERSION
+    """The version of the rules that it was lowered by."""
 
     def document(self) -> dict[str, Any]:
         """The intent as plain JSON values: what the attempt's ConfigMap holds."""
         return {
-            "lowering": LOWERING_VERSION,
+            "lowering": self.lowering,
             "digest": self.digest,
             "framework": self.framework,
             "executionType": self.execution_type,
@@ -60,8 +62,13 @@ class Intent(NamedTuple):
         }
 
 
-def lower(framework: dict[str, Any]) -> Intent:
-    """The intent of a defaulted Framework without errors. Pure: the same Framework gives the same intent everywhere."""
+def lower(framework: dict[str, Any], version: str = LOWERING_VERSION) -> Intent:
+    """Return the intent of a defaulted Framework without errors. Pure: the same Framework gives the same intent everywhere.
+
+    Raises ValueError for a version of the rules that is not among `LOWERING_VERSIONS`.
+    """
+    if version not in LOWERING_VERSIONS:
+        raise ValueError(f"lowering rules {version} are not known")
     name, spec = framework["metadata"]["name"], framework["spec"]
     roles = tuple(lower_role(name, role) for role in spec.get("taskRoles") or ())
     return Intent(
@@ -69,7 +76,8 @@ def lower(framework: dict[str, Any]) -> Intent:
         execution_type=spec["executionType"],
         retry_policy=spec["retryPolicy"],
         roles=roles,
-        digest=digest([{"name": role.name, "pod": role.pod, "service": role.service} for role in roles]),
+        digest=digest([{"name": role.name, "pod": role.pod, "service": role.service} for role in roles], version),
+        lowering=version,
     )
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from fcompile.compile import compile_framework
 from fcontroller.act.client import Client, from_kubeconfig
+from fcontroller.act.dispatcher import Dispatcher
 from fcontroller.api import Answer, Api, Json, collection, path_of
 from fcontroller.decide.context import SNAPSHOTS, Settings
 from fcontroller.decide.failures.classify import Classifier
@@ -23,7 +24,7 @@ from fcontroller.decide.failures.spec import read_failures
 from fcontroller.decide.review import LENIENT, Rules
 from fcontroller.dependencies import Dependencies
 from fcontroller.log import Log
-from fcontroller.main import Controller
+from fcontroller.reconcile.controller import Controller
 from fcontroller.report.events import Recorder
 from fcontroller.report.reporter import Reporter
 from fcontroller.testing.memory_api import MemoryApi
@@ -65,7 +66,9 @@ class Lab:
         log = Log("debug", lambda line: self.lines.append(json.loads(line)))
         self.recorder = Recorder(self.api, time.time)
         self.report = Reporter(log, self.recorder, self.settings.snapshots, lambda seconds: None, time.time)
-        dependencies = Dependencies(self.api, self.settings, time.time, random.randint, creation_failure, self.rules, self.report)
+        dependencies = Dependencies(
+            Dispatcher(self.api), self.settings, time.time, random.randint, creation_failure, self.rules, self.report
+        )
         return Controller(dependencies, self.namespace)
 
     def start(self) -> None:
@@ -80,7 +83,8 @@ class Lab:
     async def kill(self) -> None:
         assert self._running is not None
         await _cancelled(self._running)
-        await _cancelled(*(task for runner in self.controller.runners.values() for task in runner.running))
+        for reconciler in self.controller.reconcilers.values():
+            await _cancelled(*reconciler.under_way)
 
     async def make(self, name: str, spec: Json) -> Json:
         """Compile a Framework and apply it."""

@@ -19,10 +19,10 @@ from functools import partial
 from typing import Any
 
 from fcontroller.api import Api, Json, collection
-from fcontroller.observe.reflector import Reflector
+from fcontroller.observe.reflector import Name, Reflector
 
 _TIMES = ("startTime", "runTime", "completionTime", "transitionTime")
-_OURS = ("taskCounts", "conditions")
+_OURS = ("taskCounts", "conditions", "intent")
 _UID = re.compile("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
 
@@ -74,6 +74,33 @@ def has(found: Any, wanted: Any) -> bool:
     return found is not None if wanted == "*" else bool(found == wanted)
 
 
+class _Objects:
+    """What is seen of a kind."""
+
+    def __init__(self, stage: Stage, kind: str) -> None:
+        self._stage, self._kind = stage, kind
+
+    def seen(self, value: Json) -> None:
+        self._put(value["metadata"]["name"], value)
+
+    def deleted(self, value: Json) -> None:
+        self._put(value["metadata"]["name"], None)
+
+    def retain(self, present: set[Name]) -> None:
+        known = [path.partition("/") for path in self._stage.objects]
+        for name in {name for kind, _, name in known if kind == self._kind} - {name for _, name in present}:
+            self._put(name, None)
+
+    def _put(self, name: str, value: Json | None) -> None:
+        path, stage = f"{self._kind}/{name}", self._stage
+        if value is None:
+            stage.objects.pop(path, None)
+        else:
+            stage.objects[path] = value
+        news, stage.changed = stage.changed, asyncio.Event()
+        news.set()
+
+
 class Stage:
     """One namespace of an API server, and what is in it."""
 
@@ -85,20 +112,7 @@ class Stage:
         self._reflectors = [self._reflector(kind) for kind in ("frameworks", "pods", "configmaps")]
 
     def _reflector(self, kind: str) -> Reflector:
-        def replaced(values: list[Json]) -> None:
-            for value in values:
-                changed("MODIFIED", value)
-
-        def changed(event: str, value: Json) -> None:
-            path = f"{kind}/{value['metadata']['name']}"
-            if event == "DELETED":
-                self.objects.pop(path, None)
-            else:
-                self.objects[path] = value
-            news, self.changed = self.changed, asyncio.Event()
-            news.set()
-
-        return Reflector(self.api, collection(kind, self.namespace), replaced, changed)
+        return Reflector(self.api, collection(kind, self.namespace), _Objects(self, kind))
 
     async def watch(self) -> None:
         """Follow what happens, until cancelled."""

@@ -9,6 +9,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from fcompile.lower.digest import LOWERING_VERSION, document_digest
 from fcompile.model import names
 from fcontroller import intent as intents
 from fcontroller.api import Api, Json, path_of
@@ -77,21 +78,26 @@ async def _adopted(stage: Stage, leftovers: Leftovers) -> list[str]:
         await _told(stage, name)
     if name in GOES_ON:
         return []
-    wrong = differences({key: item for key, item in stage.status(name).items() if key not in ("conditions", "taskCounts")}, before, name)
+    wrong = differences(
+        {key: item for key, item in stage.status(name).items() if key not in ("conditions", "taskCounts", "intent")}, before, name
+    )
     for pod in leftovers.objects("Pod"):
         now = stage.objects[f"pods/{pod['metadata']['name']}"]
         if now["metadata"]["uid"] != pod["metadata"]["uid"]:
             wrong.append(f"{pod['metadata']['name']} is another Pod")
     if before["state"] in CREATED:
         answer = await stage.api.request("GET", path_of("configmaps", stage.namespace, names.config_map_name(name)))
-        if answer.body["metadata"]["annotations"].get(names.ADOPTED_ANNOTATION) != "true" or not intents.stored_intent(answer.body):
-            wrong.append(f"{name}: the ConfigMap has no adopted intent")
+        record, stored = stage.status(name)["intent"], document_digest(intents.stored_document(answer.body), LOWERING_VERSION)
+        if not record["adopted"] or record["digest"] != stored:
+            wrong.append(f"{name}: the ConfigMap does not hold the adopted intent")
     return wrong
 
 
 async def _told(stage: Stage, name: str) -> None:
-    """Wait until it is said whether the Pods are what the intent says, and look at what is said."""
+    """Wait until it is said whether the Pods are what the intent says, and look at what is said; an end of the attempt comes first."""
     while not (found := [one for one in stage.status(name)["conditions"] if one["type"] == "Adopted"]):
+        if stage.status(name)["state"] not in CREATED:
+            return
         await stage.changed.wait()
     if name == "edited":
         assert found[0]["reason"] == "PodsDiffer"

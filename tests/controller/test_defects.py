@@ -6,12 +6,11 @@ from typing import Any
 
 import pytest
 
-from fcontroller import runner
-from fcontroller.act import queue
-from fcontroller.act.perform import perform
 from fcontroller.api import Json, path_of
 from fcontroller.decide.context import ReconcileContext
 from fcontroller.decide.framework import reconcile_framework
+from fcontroller.reconcile import reconciler, workers
+from fcontroller.reconcile.perform import perform
 from tests.controller.lab import Lab, in_memory, lab, run
 from tests.decide.world import role_spec
 
@@ -30,13 +29,13 @@ def test_while_deciding(monkeypatch: pytest.MonkeyPatch) -> None:
 
     async def work() -> None:
         async with lab(in_memory(), broken=["bad"]) as made:
-            monkeypatch.setattr(runner, "_BROKEN_DELAY", 0.5)
-            monkeypatch.setattr(runner, "reconcile_framework", failing)
+            monkeypatch.setattr(reconciler, "_BROKEN_DELAY", 0.5)
+            monkeypatch.setattr(reconciler, "reconcile_framework", failing)
             await made.make("bad", SPEC)
             await made.make("good", SPEC)
             await made.completed("good")
             assert set(told(made)) == {"bad"}
-            monkeypatch.setattr(runner, "reconcile_framework", reconcile_framework)
+            monkeypatch.setattr(reconciler, "reconcile_framework", reconcile_framework)
             await made.completed("bad")
 
     run(work())
@@ -48,11 +47,11 @@ def test_while_acting(monkeypatch: pytest.MonkeyPatch) -> None:
 
     async def work() -> None:
         async with lab(in_memory(), broken=["bad"]) as made:
-            monkeypatch.setattr(runner, "_BROKEN_DELAY", 0.5)
-            monkeypatch.setattr(queue, "perform", failing)
+            monkeypatch.setattr(reconciler, "_BROKEN_DELAY", 0.5)
+            monkeypatch.setattr(workers, "perform", failing)
             await made.make("bad", SPEC)
             await made.until("bad", lambda _: bool(told(made)))
-            monkeypatch.setattr(queue, "perform", perform)
+            monkeypatch.setattr(workers, "perform", perform)
             await made.make("good", SPEC)
             await made.completed("good")
             await made.completed("bad")

@@ -7,11 +7,12 @@ import random
 import time
 from typing import Any
 
+from fcontroller.act.dispatcher import Dispatcher
 from fcontroller.act.dry_run import DryRun
 from fcontroller.api import Api, Json, path_of
 from fcontroller.decide.failures.creation import creation_failure
 from fcontroller.dependencies import Dependencies
-from fcontroller.main import Controller
+from fcontroller.reconcile.controller import Controller
 from tests.controller.lab import SETTINGS, in_memory, lab, run
 from tests.decide.world import role_spec
 
@@ -26,7 +27,7 @@ async def said(api: Api, last: str) -> list[str]:
         if lines[-1].endswith(last):
             over.set()
 
-    dependencies = Dependencies(DryRun(api, say), SETTINGS, time.time, random.randint, creation_failure, dry_run=True)
+    dependencies = Dependencies(Dispatcher(DryRun(api, say)), SETTINGS, time.time, random.randint, creation_failure, dry_run=True)
     controller = asyncio.create_task(Controller(dependencies).run())
     await asyncio.wait_for(over.wait(), 30)
     controller.cancel()

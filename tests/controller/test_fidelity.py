@@ -19,8 +19,8 @@ from fcompile.load import values
 from fcompile.lower.intent import Intent, lower
 from fcontroller import intent as intents
 from fcontroller.api import Json, collection, path_of
-from fcontroller.inspector import Inspector
 from fcontroller.log import Log
+from fcontroller.reconcile.inspector import Inspector
 from tests import laws
 from tests.cluster import Cluster
 from tests.controller.lab import Lab, lab, real

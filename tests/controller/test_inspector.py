@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 
-from fcontroller import inspector as inspector_module
+from fcontroller.act.compare import contains
 from fcontroller.api import Answer, Body, Json, Projection, collection, path_of
-from fcontroller.inspector import Inspector, contains
 from fcontroller.log import Log
+from fcontroller.reconcile import inspector as inspector_module
+from fcontroller.reconcile.inspector import Inspector
 from fcontroller.testing.memory_api.facade import Facade
 from tests.controller.lab import Lab, in_memory, lab, run
 from tests.controller.test_intent import SPEC, all_run, delete_pod

@@ -112,7 +112,7 @@ def test_after_retries_a_rescale_and_an_upgrade_of_the_controller(monkeypatch: p
 
             answer = await api.request("GET", path_of("configmaps", "default", "train-attempt"))
             intent = compile_framework(await made.framework("train"), "default").intent
-            assert intents.stored_intent(answer.body) == intent
+            assert intents.read_document(intents.stored_document(answer.body)) == intent
             service = await api.request("GET", path_of("services", "default", "train-worker"))
             assert service.ok
 
@@ -128,7 +128,7 @@ def test_a_large_intent_is_stored_compressed_and_read_back() -> None:
         compiled.intent, {**compiled.framework, "metadata": {**compiled.framework["metadata"], "uid": "u", "generation": 1}}, 0
     )
     assert (list(stored["binaryData"]), list(stored["data"])) == (["intent.json.gz"], ["digest"])
-    assert intents.stored_intent(stored) == compiled.intent
+    assert intents.read_document(intents.stored_document(stored)) == compiled.intent
 
 
 class EditsFirst(Facade):

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from fcontroller.act.dispatcher import Dispatcher
+from fcontroller.act.lease import Lease, LostLease
 from fcontroller.api import Answer, Api, Body, Projection, Unreachable
-from fcontroller.lease import Fenced, Lease, LostLease
 from fcontroller.testing.memory_api.answers import failure
 from tests.controller.lab import in_memory, run
 
@@ -142,7 +143,7 @@ def test_a_process_that_was_stopped_writes_nothing_when_it_wakes() -> None:
     async def work() -> None:
         api, clock = in_memory(), Clock()
         lease = Lease(api, "default", "x", "one", clock=clock)
-        fenced = Fenced(api, lease)
+        fenced = Dispatcher(api, lambda: lease.held)
         with pytest.raises(Unreachable):
             await fenced.request("POST", PATH, CONFIG_MAP)
         assert await tried(lease)
@@ -210,7 +211,7 @@ def test_what_was_under_way_when_the_lease_ran_out_changes_nothing() -> None:
         one, two = (Lease(memory, "default", "x", name, clock=clock) for name in ("one", "two"))
         assert await tried(one)
         slow = Slow(memory)
-        old, new = Fenced(slow, one), Fenced(memory, two)
+        old, new = Dispatcher(slow, lambda: one.held), Dispatcher(memory, lambda: two.held)
         made = (await memory.request("POST", PATH, CONFIG_MAP)).body
         uid = {"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": {"uid": made["metadata"]["uid"]}}
         late = [asyncio.create_task(old.request("PUT", f"{PATH}/a", {**made, "data": {"by": "one"}}))]

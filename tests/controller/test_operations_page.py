@@ -18,7 +18,7 @@ def test_events(repository: Path) -> None:
     page = (repository / "docs" / "operations.md").read_text("utf-8").partition("## Events")[2].partition("## Conditions")[0]
     told = set(re.findall(r"`([A-Z]\w+)`(?=[^|]*\|)", page))
     folder = repository / "controller" / "fcontroller"
-    sources = [(folder / name).read_text("utf-8") for name in ("report/reporter.py", "inspector.py")]
+    sources = [(folder / name).read_text("utf-8") for name in ("report/reporter.py", "reconcile/inspector.py")]
     calls = [call for source in sources for call in re.findall(r"(?:_record|_warn_of|\.warn)\(([^()]*)", source)]
     recorded = {reason for call in calls for reason in re.findall(r'"([A-Z][A-Za-z]+)"', call)}
     assert {"AttemptStarted", "TasksFailed", "NameTaken", "PodsDiffer"} <= recorded <= told

@@ -9,8 +9,6 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import pytest
-
 from fcontroller.api import Answer, Body, Json, Projection, Unreachable, path_of
 from fcontroller.decide import states
 from fcontroller.decide.codes import STOPPED
@@ -211,22 +209,33 @@ def test_a_name_that_is_taken() -> None:
     run(work())
 
 
-@pytest.mark.parametrize(
-    ("answer", "reason", "message"),
-    [
-        (refusal(403, "Forbidden", "exceeded quota: q"), "Refused", "Something for role a was refused, and is tried again (403): exceeded"),
-        (refusal(422, "Invalid", "no such field"), "TasksFailed", "Tasks of role a have failed with -200 PodCreationPermanentError; task "),
-    ],
-)
-def test_pods_that_are_refused(answer: Answer, reason: str, message: str) -> None:
+def pods_answered(answer: Answer) -> Refusing:
+    return Refusing(lambda method, path: answer if method == "POST" and path.endswith("/pods") else None)
+
+
+def test_pods_that_can_never_be_made() -> None:
     async def work() -> None:
-        api = Refusing(lambda method, path: answer if method == "POST" and path.endswith("/pods") else None)
+        async with lab(pods_answered(refusal(422, "Invalid", "no such field"))) as made:
+            await made.make("f", {"taskRoles": [role_spec("a", 20, frameworkAttemptCompletionPolicy={"minFailedTaskCount": -1})]})
+            found = await event(made, lambda each: each["reason"] == "TasksFailed" and each["count"] == 20)
+            assert found["message"].startswith("Tasks of role a have failed with -200 PodCreationPermanentError; task ")
+            assert len([each for each in await made.events() if each["reason"] == "TasksFailed"]) == 1
+
+    run(work())
+
+
+def test_pods_that_a_quota_forbids() -> None:
+    async def work() -> None:
+        api = pods_answered(refusal(403, "Forbidden", "exceeded quota: q"))
         async with lab(api) as made:
             await made.make("f", {"taskRoles": [role_spec("a", 20)]})
-            found = await event(made, lambda each: each["reason"] == reason)
-            assert found["message"].startswith(message)
-            assert found["count"] > 1
-            assert len([each for each in await made.events() if each["reason"] == reason]) == 1
+            found = await event(made, lambda each: each["reason"] == "Refused")
+            assert found["message"].startswith("Something for role a was refused, and is tried again (403): exceeded")
+            status = await made.until("f", lambda status: any(each["type"] == "PodsCreated" for each in status["conditions"]))
+            (said,) = [each for each in status["conditions"] if each["type"] == "PodsCreated"]
+            assert (said["status"], said["reason"], said["message"]) == ("False", "Refused", "role a: exceeded quota: q")
+            await made.edit("f", "executionType", "Stop")
+            await made.completed("f")
 
     run(work())
 

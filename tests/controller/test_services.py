@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from fcontroller.act import services
 from fcontroller.api import Answer, Body, Json, Projection, collection, path_of
+from fcontroller.reconcile import services
 from fcontroller.testing.memory_api.facade import Facade
 from tests.cluster import Cluster
 from tests.controller.lab import Lab, in_memory, lab, real, run
@@ -145,7 +145,7 @@ async def ends_with_the_framework(made: Lab) -> None:
     await delete(made, "frameworks", "ends", propagationPolicy="Foreground")
     await until(made, "ends-worker", lambda found: found is None)
     async with asyncio.timeout(30):
-        while (made.namespace, "ends") in made.controller._services:
+        while (made.namespace, "ends") in made.controller.cache.all():
             await asyncio.sleep(0.05)
 
 

@@ -16,20 +16,21 @@ def without_nulls(value: Any) -> Any:
 
 
 def test_one_without_nulls_says_the_same() -> None:
-    """As Argo CD writes it with an action: Lua has no nulls. The runner goes on with what it knows, and does not begin anew."""
+    """As Argo CD writes it with an action: Lua has no nulls. The reconciler goes on with what it knows, and does not begin anew."""
 
     async def work() -> None:
         async with lab(in_memory()) as made:
             await made.make("train", {"taskRoles": [role_spec("a", 1)]})
             await made.until("train", lambda status: status["state"] == "AttemptRunning")
-            runner = made.controller.runners["default", "train"]
-            await made.until("train", lambda _: runner.status is not None and runner.status.stored == runner.status.revision)
+            reconciler = made.controller.reconcilers["default", "train"]
+            writer = reconciler.writer
+            await made.until("train", lambda _: reconciler.status is not None and reconciler.status.stored == reconciler.status.revision)
             path = path_of("frameworks", "default", "train")
             framework = without_nulls(await made.framework("train"))
             assert (await made.api.request("PUT", f"{path}/status", framework)).ok
             await made.edit("train", "executionType", "Stop")
             status = await made.completed("train")
-            assert made.controller.runners["default", "train"] is runner
+            assert reconciler.writer is writer
             assert status["retryPolicyStatus"]["retryDelaySec"] is None
 
     run(work())

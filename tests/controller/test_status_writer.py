@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from fcontroller.act import status_writer
+from fcontroller.reconcile import status_writer
 from tests.controller.lab import in_memory, lab, run
 from tests.decide.world import role_spec
 

@@ -10,12 +10,13 @@ from collections.abc import AsyncIterator, Callable, Mapping
 
 import pytest
 
+from fcontroller.act.dispatcher import Dispatcher
 from fcontroller.api import Answer, Api, Body, Json, Projection, Unreachable, collection
 from fcontroller.decide.failures import creation_failure
 from fcontroller.dependencies import Dependencies
-from fcontroller.main import Controller
 from fcontroller.observe import reflector as reflector_module
-from fcontroller.observe.reflector import Reflector
+from fcontroller.observe.reflector import Name, Reflector
+from fcontroller.reconcile.controller import Controller
 from fcontroller.testing.memory_api.facade import Facade
 from tests.controller.lab import SETTINGS, in_memory, run
 
@@ -58,11 +59,14 @@ class Seen:
     def __init__(self) -> None:
         self.names: set[str] = set()
 
-    def replaced(self, values: list[Json]) -> None:
-        self.names = {value["metadata"]["name"] for value in values}
+    def seen(self, value: Json) -> None:
+        self.names.add(value["metadata"]["name"])
 
-    def changed(self, event: str, value: Json) -> None:
-        (self.names.discard if event == "DELETED" else self.names.add)(value["metadata"]["name"])
+    def deleted(self, value: Json) -> None:
+        self.names.discard(value["metadata"]["name"])
+
+    def retain(self, present: set[Name]) -> None:
+        self.names &= {name for _, name in present}
 
 
 def ends() -> None:
@@ -94,7 +98,7 @@ def test_nothing_is_lost(way: Callable[[], Json | None], lists: int, monkeypatch
         memory = in_memory()
         api, seen = Failing(memory, [way]), Seen()
         await make(memory, "before")
-        reflector = Reflector(api, PODS, seen.replaced, seen.changed)
+        reflector = Reflector(api, PODS, seen)
         task = asyncio.create_task(reflector.run())
         await asyncio.wait_for(reflector.listed.wait(), 5)
         await make(memory, "meanwhile")
@@ -117,7 +121,7 @@ def test_nothing_is_lost(way: Callable[[], Json | None], lists: int, monkeypatch
 def test_a_server_that_is_in_trouble_is_not_run_over(way: Callable[[], Json | None]) -> None:
     async def work() -> None:
         api, seen = Failing(in_memory(), [way] * 1000), Seen()
-        task = asyncio.create_task(Reflector(api, PODS, seen.replaced, seen.changed, random=lambda: 0.5).run())
+        task = asyncio.create_task(Reflector(api, PODS, seen).run())
         with contextlib.suppress(asyncio.TimeoutError):
             await asyncio.wait_for(asyncio.shield(task), 2.5)
         task.cancel()
@@ -144,7 +148,7 @@ class Nulls(Facade):
 def test_an_empty_list_may_be_null() -> None:
     async def work() -> None:
         seen = Seen()
-        reflector = Reflector(Nulls(in_memory().server), PODS, seen.replaced, seen.changed)
+        reflector = Reflector(Nulls(in_memory().server), PODS, seen)
         following = asyncio.create_task(reflector.run())
         await asyncio.wait_for(reflector.listed.wait(), 5)
         following.cancel()
@@ -152,8 +156,10 @@ def test_an_empty_list_may_be_null() -> None:
     run(work())
 
 
-class Broken(Facade):
-    """Answers what no API server does."""
+class Nonsense(Facade):
+    """Answers the first two lists with what no API server does, as a proxy may."""
+
+    lists = 0
 
     async def request(
         self,
@@ -163,10 +169,30 @@ class Broken(Facade):
         query: Mapping[str, str] | None = None,
         projection: Projection = Projection.WHOLE,
     ) -> Answer:
-        return Answer(200, {})
+        self.lists += 1
+        wrong = {1: Answer(200, {}), 2: Answer(200, {"metadata": {"resourceVersion": "latest"}, "items": []})}.get(self.lists)
+        return wrong or await super().request(method, path, body, query, projection)
 
 
-def test_a_follower_that_fails_ends_the_controller() -> None:
-    dependencies = Dependencies(Broken(in_memory().server), SETTINGS, time.time, random.randint, creation_failure)
+def test_what_is_no_list_is_told_and_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reflector_module, "_FIRST_DELAY", 0.02)
+
+    async def work() -> None:
+        said: list[str] = []
+        reflector = Reflector(Nonsense(in_memory().server), PODS, Seen(), failed=said.append)
+        following = asyncio.create_task(reflector.run())
+        await asyncio.wait_for(reflector.listed.wait(), 5)
+        following.cancel()
+        assert ["no list" in line for line in said] == [True, True]
+
+    run(work())
+
+
+def test_a_reflector_with_a_defect_ends_the_controller(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(self: Reflector) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(Reflector, "_list", fails)
+    dependencies = Dependencies(Dispatcher(in_memory()), SETTINGS, time.time, random.randint, creation_failure)
     with pytest.raises(ExceptionGroup):
         run(asyncio.wait_for(Controller(dependencies).run(), 5))

@@ -18,7 +18,7 @@ def test_pods_as_they_should_be_are_no_reason_to_warn() -> None:
         "type": "Adopted",
         "status": "True",
         "reason": "PodsMatch",
-        "message": "FrameworkController began attempt 0; its Pods are what the intent says",
+        "message": "Attempt 0 began before this controller knew it; its Pods are what the intent says",
     }
 
 
@@ -27,7 +27,7 @@ def test_a_few_of_those_that_differ_are_named_and_it_is_warned_once() -> None:
     fields = ["spec.containers[main].image", "spec.nodeSelector", "spec.priority", "spec.subdomain"]
     differing = {f"f-a-{index}": fields[: index + 1] for index in range(5)}
     message = (
-        "FrameworkController began attempt 0; Pods that differ from the intent run on until their tasks are retried: "
+        "Attempt 0 began before this controller knew it; Pods that differ from the intent run on until their tasks are retried: "
         "`f-a-0` in `spec.containers[main].image`; `f-a-1` in `spec.containers[main].image`, `spec.nodeSelector`; "
         "`f-a-2` in `spec.containers[main].image`, `spec.nodeSelector`, `spec.priority` and 2 more"
     )

@@ -18,7 +18,7 @@ SCENARIOS: dict[str, Any] = {
 }
 LEFT_OUT = {
     *("startTime", "runTime", "completionTime", "transitionTime", "instanceUID", "configMapUID", "podUID"),
-    *("podIP", "podHostIP", "podNodeName", "message", "reason", "diagnostics", "taskCounts", "conditions"),
+    *("podIP", "podHostIP", "podNodeName", "message", "reason", "diagnostics", "taskCounts", "conditions", "intent"),
 }
 
 
@@ -71,7 +71,7 @@ def test_a_whole_object_has_the_same_fields_and_nulls() -> None:
     assert world.stored is not None
     attempt = world.stored["attemptStatus"]
     assert sorted(world.stored) == [
-        *("attemptStatus", "completionTime", "retryPolicyStatus", "runTime", "startTime", "state", "taskCounts", "transitionTime")
+        *("attemptStatus", "completionTime", "intent", "retryPolicyStatus", "runTime", "startTime", "state", "taskCounts", "transitionTime")
     ]
     assert sorted(attempt) == [
         *("completionStatus", "completionTime", "configMapName", "configMapUID", "id", "instanceUID", "runTime", "startTime"),

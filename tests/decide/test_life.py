@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from fcontroller.decide.status import to_time
 from tests.decide.world import SETTINGS, World, role_spec
 
 FANCY = {"fancyRetryPolicy": True, "maxRetryCount": 0}
@@ -142,23 +143,82 @@ class TestTime:
         assert world.stored is not None
         assert world.stored["retryPolicyStatus"] == {"accountableRetriedCount": 0, "retryDelaySec": None, "totalRetriedCount": 1}
 
-    def test_a_completed_framework_is_deleted_in_the_end(self) -> None:
-        world = World(spec(1, run="1"), SETTINGS)
-        world.run(30 * 24 * 3600)
-        assert world.frameworks_deleted == 0
-        world.run(100)
-        assert world.frameworks_deleted == 1
-
 
 class TestStrangers:
-    def test_a_pod_that_was_made_and_not_remembered_goes_before_another_is_made(self) -> None:
+    def test_a_pod_that_was_made_and_not_remembered_is_the_tasks_own(self) -> None:
         world = World(spec(1), SETTINGS)
         world.run(0.01)
-        assert world.config_map is not None
         world.forget_pod(("a", 0))
+        world.run(5)
+        assert world.made == {"f-a-0": 1}
+        assert world.task("a", 0)["attemptStatus"]["podUID"] == world.pods["a", 0]["metadata"]["uid"]
+
+    def test_one_that_has_finished_meanwhile_counts(self) -> None:
+        world = World(spec(1, task={"retryPolicy": {"maxRetryCount": 1}}), SETTINGS)
+        world.run(0.01)
+        world.forget_pod(("a", 0))
+        world.finish(world.pods["a", 0], 3)
+        world.run(5)
+        assert world.made == {"f-a-0": 2}
+        assert world.task("a", 0)["retryPolicyStatus"]["accountableRetriedCount"] == 1
+
+    @pytest.mark.parametrize("how", ["of another attempt", "being deleted"])
+    def test_any_other_goes_before_the_tasks_own_is_made(self, how: str) -> None:
+        world = World(spec(1), SETTINGS)
+        world.run(0.01)
+        world.forget_pod(("a", 0))
+        if how == "being deleted":
+            world.delete_pod(("a", 0))
+        else:
+            world.pods["a", 0]["made_for"] = "something else"
         world.run(5)
         assert world.made == {"f-a-0": 2}
         assert len(world.pods) == 1
+
+    def test_a_pod_of_the_attempt_that_is_no_tasks_goes(self) -> None:
+        world = World(spec(1), SETTINGS)
+        world.run(5)
+        assert world.config_map is not None
+        for key in (("a", 1), ("b", 0), ("f-a-00", -1)):
+            world.pods[key] = {**world.object("any", world.config_map["metadata"]["uid"]), "status": {"phase": "Running"}}
+        other = {**world.object("any", "another ConfigMap"), "status": {"phase": "Running"}}
+        world.pods["a", 2] = other
+        world.run(5)
+        assert world.pods.keys() == {("a", 0), ("a", 2)}
+
+    def test_a_pod_that_lost_its_label_is_not_taken_for_gone(self) -> None:
+        """The cache does not show it any more: the API server has it until it is deleted."""
+        world = World(spec(1, task={"retryPolicy": {"maxRetryCount": -1}}), SETTINGS)
+        world.run(5)
+        world.hidden = True
+        world.run(5)
+        assert (world.made, world.task("a", 0)["state"]) == ({"f-a-0": 1}, "AttemptRunning")
+
+    def test_an_attempt_whose_config_map_lost_its_label_goes_on(self) -> None:
+        world = World(spec(1, retryPolicy={"maxRetryCount": -2}), SETTINGS)
+        world.run(5)
+        world.hidden_config_map = True
+        world.run(5)
+        assert world.stored is not None
+        assert (world.stored["attemptStatus"]["id"], world.stored["state"]) == (0, "AttemptRunning")
+        world.set_spec(spec(1, executionType="Stop"))
+        world.hidden_config_map = False
+        world.run(60)
+        assert world.stored["attemptStatus"]["completionStatus"]["code"] == -210
+
+    def test_a_pod_whose_deletion_was_cut_short_is_told_to_go_once_more(self) -> None:
+        world = World(spec(1), SETTINGS)
+        world.run(5)
+        pod = world.pods["a", 0]
+        pod["metadata"] |= {"deletionTimestamp": to_time(world.now), "deletionGracePeriodSeconds": 0}
+        world.run(3)
+        assert world.deleted == []
+        pod["metadata"]["finalizers"] = ["held"]
+        world.run(5)
+        assert world.deleted == []
+        del pod["metadata"]["finalizers"]
+        world.run(3)
+        assert world.deleted[0] == (("a", 0), pod["metadata"]["uid"], False)
 
     def test_a_config_map_that_was_made_and_not_remembered_goes(self) -> None:
         world = World(spec(1, executionType="Create"), SETTINGS)

@@ -14,12 +14,14 @@ from fcompile.default import default
 from fcontroller.decide import observed
 from fcontroller.decide.context import (
     Action,
+    ConfirmConfigMapGone,
+    ConfirmPodGone,
     CreateConfigMap,
     CreatePod,
     DeleteConfigMap,
-    DeleteFramework,
     DeletePod,
     Key,
+    RecognizePod,
     ReconcileContext,
     RemoveConfigMap,
     RemovePod,
@@ -27,6 +29,7 @@ from fcontroller.decide.context import (
 )
 from fcontroller.decide.failures import DEFAULT_POD_FAILURE_SPEC, Classifier, read_failures
 from fcontroller.decide.framework import (
+    config_map_confirmed_gone,
     config_map_created,
     config_map_deleted,
     config_map_gone,
@@ -35,7 +38,7 @@ from fcontroller.decide.framework import (
 from fcontroller.decide.spec import read_spec
 from fcontroller.decide.status import Status, to_time
 from fcontroller.decide.status_json import from_json, to_json
-from fcontroller.decide.task import pod_created, pod_deleted, pod_gone
+from fcontroller.decide.task import find, pod_created, pod_deleted, pod_gone
 
 Json = dict[str, Any]
 START = 1_800_000_000.0
@@ -85,7 +88,8 @@ class World:
         """How many Pods were made under a name."""
         self.finished: dict[str, int] = {}
         """How many of them ended by themselves."""
-        self.frameworks_deleted = 0
+        self.deleted: list[tuple[Key, str, bool]] = []
+        """What the controller has deleted of Pods, and whether by force."""
         self.admit: Callable[[Key], None] = lambda key: None
         """May raise `Refused`."""
         self.keep_going = True
@@ -109,7 +113,7 @@ class World:
         heapq.heappush(self._events, (self.now + seconds, self.uids, what))
 
     def run(self, seconds: float) -> None:
-        """ReconcileContext, and let so many seconds pass."""
+        """Reconcile, and let so many seconds pass."""
         end = self.now + seconds
         while True:
             requeue_after = self.settle()
@@ -123,7 +127,7 @@ class World:
                 heapq.heappop(self._events)[2]()
 
     def settle(self) -> list[tuple[float, Key | None]]:
-        """ReconcileContext until nothing changes; returns when to look again."""
+        """Reconcile until nothing changes. Return when to do so again."""
         before: list[Action] = []
         for _ in range(10_000):
             context = self.look()
@@ -142,8 +146,6 @@ class World:
             except Crashed:
                 self.status = None if self.stored is None else from_json(self.stored)
             before = context.actions
-            if self.frameworks_deleted:
-                return []
         raise AssertionError("it never settles")
 
     def _may_crash(self) -> None:
@@ -189,7 +191,7 @@ class World:
             case CreateConfigMap():
                 assert self.config_map is None
                 self.config_map = self.object(f"{self.name}-attempt", "framework")
-                config_map_created(context, self.config_map["metadata"]["uid"])
+                config_map_created(context, self.config_map["metadata"]["uid"], "v1:sha256:0", 1)
             case DeleteConfigMap(uid, completion):
                 self.delete_config_map(uid)
                 if completion is None:
@@ -202,6 +204,7 @@ class World:
                 self._create_pod(context, (role, index))
             case DeletePod(role, index, uid, force, completion):
                 key = (role, index)
+                self.deleted.append((key, uid, force))
                 self.delete_pod(key, uid, force)
                 if completion is not None:
                     if key not in self.pods:
@@ -210,8 +213,28 @@ class World:
                     pod_deleted(context, key, uid)
             case RemovePod(role, index, completion):
                 pod_gone(context, (role, index), completion)
-            case DeleteFramework():
-                self.frameworks_deleted += 1
+            case RecognizePod(role, index, uid):
+                self._recognize(context, (role, index), uid)
+            case ConfirmPodGone(role, index, uid, completion):
+                pod = self.pods.get((role, index))
+                if pod is None or pod["metadata"]["uid"] != uid:
+                    pod_gone(context, (role, index), completion)
+            case ConfirmConfigMapGone(uid):
+                if self.config_map is None or self.config_map["metadata"]["uid"] != uid:
+                    config_map_confirmed_gone(context, uid)
+
+    def _recognize(self, context: ReconcileContext, key: Key, uid: str) -> None:
+        pod = self.pods.get(key)
+        if pod is None or pod["metadata"]["uid"] != uid:
+            return
+        if pod["made_for"] == self._made_for(context, key):
+            pod_created(context, key, uid)
+        else:
+            self.delete_pod(key, uid)
+
+    def _made_for(self, context: ReconcileContext, key: Key) -> Json:
+        _, task = find(context.status, key)
+        return {"uid": task.instance_uid, "attempts": (context.status.attempt.id, task.attempt.id)}
 
     def object(self, name: str, owner: str) -> Json:
         references = [{"uid": owner, "controller": True}]
@@ -229,6 +252,7 @@ class World:
         pod = self.object(name, self.config_map["metadata"]["uid"])
         pod["status"] = {"phase": "Pending"}
         pod["spec"]["nodeName"] = "node"
+        pod["made_for"] = self._made_for(context, key)
         self.pods[key] = pod
         self.made[name] = self.made.get(name, 0) + 1
         pod_created(context, key, pod["metadata"]["uid"])
@@ -271,6 +295,13 @@ class World:
             pod["metadata"]["deletionGracePeriodSeconds"] = 30
             if self.keep_going:
                 self.at(1, lambda: self.gone(key, pod))
+
+    def task(self, role: str, index: int) -> Json:
+        """The status of a task, as it is stored."""
+        assert self.stored is not None
+        roles = self.stored["attemptStatus"]["taskRoleStatuses"]
+        task: Json = next(one for one in roles if one["name"] == role)["taskStatuses"][index]
+        return task
 
     def forget_pod(self, key: Key) -> None:
         """Lose what was stored since the Pod was made, as a controller does that dies just then."""

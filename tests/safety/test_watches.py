@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from fcontroller.act.client import Client
+from fcontroller.act.dispatcher import Dispatcher
 from fcontroller.api import Json, Unreachable, collection
-from fcontroller.observe.reflector import Reflector
+from fcontroller.observe.reflector import Name, Reflector
 from fcontroller.testing.memory_api.answers import failure
 from tests.safety import tally
 from tests.safety.server import Server
@@ -108,13 +109,16 @@ class Seen:
 
     def __init__(self, client: Client) -> None:
         self.names: set[str] = set()
-        self.reflector = Reflector(client, PATH, self._replaced, self._changed)
+        self.reflector = Reflector(client, PATH, self)
 
-    def _replaced(self, values: list[Json]) -> None:
-        self.names = {value["metadata"]["name"] for value in values}
+    def seen(self, value: Json) -> None:
+        self.names.add(value["metadata"]["name"])
 
-    def _changed(self, event: str, value: Json) -> None:
-        (self.names.discard if event == "DELETED" else self.names.add)(value["metadata"]["name"])
+    def deleted(self, value: Json) -> None:
+        self.names.discard(value["metadata"]["name"])
+
+    def retain(self, present: set[Name]) -> None:
+        self.names &= {name for _, name in present}
 
 
 @contextlib.asynccontextmanager
@@ -192,7 +196,7 @@ def test_retry_after_is_obeyed(times: int) -> None:
         wire = Wire(server)
         client = await wire.client()
         wire.ways = [too_many] * times
-        answer = await client.request("POST", PATH, {"metadata": {"name": "a"}})
+        answer = await Dispatcher(client).request("POST", PATH, {"metadata": {"name": "a"}})
         assert answer.code == (201 if times < 9 else 429)
         came = [time for time, _ in wire.requests]
         assert len(came) == min(times, 8) + 1

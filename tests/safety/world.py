@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import contextvars
+import copy
 import json
 from collections.abc import Callable
 from functools import cache
@@ -12,15 +13,19 @@ from types import TracebackType
 from typing import Any
 
 from fcompile.compile import compile_framework
+from fcompile.model import names
+from fcontroller.act.dispatcher import Dispatcher
 from fcontroller.api import Api, Json, collection, path_of
+from fcontroller.decide.conditions import INTENT_STORED, PODS_CREATED, SERVICES_MADE
 from fcontroller.decide.context import Settings
 from fcontroller.decide.failures.classify import Classifier
 from fcontroller.decide.failures.creation import creation_failure
 from fcontroller.decide.failures.default import DEFAULT_POD_FAILURE_SPEC
 from fcontroller.decide.failures.spec import read_failures
 from fcontroller.dependencies import Dependencies
-from fcontroller.main import Controller
+from fcontroller.reconcile.controller import Controller
 from fcontroller.report import Report
+from fcontroller.testing.memory_api.patch import operated
 from tests.safety.kubelet import EXITS, RUN, Kubelet
 from tests.safety.server import Connection, Server
 from tests.safety.virtual_time import VirtualLoop
@@ -95,7 +100,9 @@ class World(Report):
             self.start()
 
     def dependencies(self, api: Api) -> Dependencies:
-        return Dependencies(api, SETTINGS, lambda: self.loop.wall() - self.slow, lambda low, high: low, creation_failure, report=self)
+        return Dependencies(
+            Dispatcher(api), SETTINGS, lambda: self.loop.wall() - self.slow, lambda low, high: low, creation_failure, report=self
+        )
 
     def broke(self, framework: Json, error: BaseException) -> None:
         self.watcher.violations.append(f"the controller has failed: {error!r}")
@@ -132,8 +139,9 @@ class World(Report):
     def look_again(self) -> None:
         """Have the controller look at everything."""
         assert self.process is not None
-        for runner in self.process.controller.runners.values():
-            self.loop.call_soon(runner.poke_all)
+        for reconciler in self.process.controller.reconcilers.values():
+            reconciler._mark_all()
+            self.loop.call_soon(reconciler.reconcile)
 
     # Time
 
@@ -172,8 +180,11 @@ class World(Report):
         assert answer.ok, answer.message
 
     def edit(self, where: str, value: Any, name: str = "f") -> None:
-        """Change a field of the spec, as `kubectl patch` does."""
+        """Change a field of the spec, as `kubectl patch` does, and have that reviewed."""
         patch = [{"op": "add", "path": f"/spec/{where}", "value": value}]
+        edited = operated({"spec": self.framework(name)["spec"]}, patch, copy.deepcopy)
+        digest = compiled(name, edited["spec"])["metadata"]["annotations"][names.DIGEST_ANNOTATION]
+        patch.append({"op": "add", "path": "/metadata/annotations/" + names.DIGEST_ANNOTATION.replace("/", "~1"), "value": digest})
         answer = self.server.write("PATCH", path_of("frameworks", NAMESPACE, name), patch)
         assert answer.ok, answer.message
 
@@ -262,7 +273,7 @@ def _depends_on_the_way(value: Any) -> bool:
     """A condition that is only there when Services could not be made at first; a task that was scaled away and left when all ended."""
     if not isinstance(value, dict):
         return False
-    made_at_last = (value.get("type"), value.get("status")) == ("ServicesMade", "True")
+    made_at_last = (value.get("type"), value.get("status")) in [(kind, "True") for kind in (SERVICES_MADE, INTENT_STORED, PODS_CREATED)]
     return made_at_last or (value.get("deletionPending") is True and value.get("state") == "Completed")
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import ssl
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
+from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import urlencode
 
@@ -15,15 +17,15 @@ from fcompile import __version__
 from fcontroller.act import decode
 from fcontroller.act.decode import Unreadable
 from fcontroller.act.http import Lost, Origin
-from fcontroller.api import Answer, Api, Body, Json, Projection, Unreachable
+from fcontroller.api import Answer, Api, Body, Json, Projection, Unreachable, Wanted, always
 
-CONNECTIONS = 64
 _REQUEST_TIMEOUT = 60
 _SILENCE = 70
 """Seconds: a watch that has said nothing for so long is dead."""
-_TRIES_WHEN_BUSY = 8
 _AUTHORIZED_FOR = 10
 """Seconds that a token is used before it is asked for again."""
+_TIME_HOLDS = 10
+"""Seconds after which the server's clock is looked at again."""
 _SHOWN = 200
 """Bytes of an answer that cannot be understood that are shown."""
 _AGENT = {"User-Agent": f"fcontroller/{__version__}"}
@@ -42,12 +44,14 @@ def _nobody(method: str, path: str, code: int, seconds: float) -> None:
 class Client(Api):
     """One API server, as one user."""
 
-    def __init__(self, configuration: Any, called: Called | None = None) -> None:
+    def __init__(self, configuration: Any, called: Called | None = None, may_write: Wanted = always) -> None:
         """:param configuration: a `kubernetes.client.Configuration`, as its `config` module loads it.
+
+        :param may_write: asked right before each write is sent.
 
         :raises ValueError: the server's address is none.
         """
-        self._called = called or _nobody
+        self._called, self._may_write = called or _nobody, may_write
         self._configuration = configuration
         context = ssl.create_default_context(cafile=configuration.ssl_ca_cert)
         if not configuration.verify_ssl:
@@ -55,12 +59,23 @@ class Client(Api):
         if configuration.cert_file:
             context.load_cert_chain(configuration.cert_file, configuration.key_file)
         self._origin = Origin(configuration.host, context, configuration.tls_server_name)
+        self._writes = Origin(configuration.host, context, configuration.tls_server_name)
+        """Connections of their own, which can be cut off."""
         self._headers: dict[str, str] = {}
         self._authorized_until = 0.0
-        self._slots = asyncio.Semaphore(CONNECTIONS)
+        self._told: tuple[float, float] | None = None
+        """The time that the server told last, and the monotonic clock then, both in seconds."""
 
     async def close(self) -> None:
-        await self._origin.close()
+        await asyncio.gather(self._origin.close(), self._writes.close())
+
+    def abort_writes(self) -> None:
+        """Cut off every write that is under way: its answer is not waited for, and it may or may not be carried out."""
+        self._writes.abort("this process no longer leads")
+
+    def server_now(self) -> float | None:
+        """Return what the server's clock says, in seconds since 1970; None: it has not said it yet."""
+        return None if self._told is None else self._told[0] + time.monotonic() - self._told[1]
 
     async def request(
         self,
@@ -73,34 +88,18 @@ class Client(Api):
         data = body if body is None or isinstance(body, bytes) else msgspec.json.encode(body)
         headers = {
             "Content-Type": "application/json-patch+json" if method == "PATCH" else "application/json",
-            "Accept": _accept(projection, lists=method == "GET"),
+            "Accept": _accept(projection, _is_list(method, path)),
         }
-        async with self._slots:
-            for last in (*[False] * _TRIES_WHEN_BUSY, True):
-                answer, wait = await self._once(method, path, data, headers, query, projection)
-                if answer.code != 429 or last:
-                    return answer
-                await asyncio.sleep(wait)
-        raise AssertionError
-
-    async def _once(
-        self,
-        method: str,
-        path: str,
-        data: bytes | None,
-        headers: Mapping[str, str],
-        query: Mapping[str, str] | None,
-        projection: Projection,
-    ) -> tuple[Answer, float]:
-        """The answer, and how many seconds to wait if the server is too busy."""
         headers = {**self._who(), **headers}
         began, code, text = time.perf_counter(), 0, b""
         try:
-            code, about, text = await self._origin.request(method, _target(path, query), headers, data, _REQUEST_TIMEOUT)
+            origin, wanted = (self._origin, always) if method == "GET" else (self._writes, self._may_write)
+            code, about, text = await origin.request(method, _target(path, query), headers, data, _REQUEST_TIMEOUT, wanted)
             if code == 401:
                 self._authorized_until = 0.0
-            body = decode.answer(text, projection, listed=method == "GET") if code < 300 else decode.refusal(text)
-            return Answer(code, body), _seconds(about.get("retry-after"))
+            self._note_time(about.get("date"))
+            body = decode.answer(text, projection, _is_list(method, path)) if code < 300 else decode.refusal(text)
+            return Answer(code, body, _seconds(about.get("retry-after")))
         except Unreadable as error:  # Also a refusal: it need not be by the API server.
             raise Unreachable(f"{method} {path}: {code}, and what follows is no object: {_beginning(text)}") from error
         except Lost as error:
@@ -125,6 +124,12 @@ class Client(Api):
         except (Lost, Unreadable) as error:
             raise Unreachable(f"watch {path}: {error}") from error
 
+    def _note_time(self, date: str | None) -> None:
+        now = time.monotonic()
+        if date and (self._told is None or now > self._told[1] + _TIME_HOLDS):
+            with contextlib.suppress(ValueError):
+                self._told = parsedate_to_datetime(date).timestamp(), now
+
     def _who(self) -> dict[str, str]:
         """Headers that say who asks."""
         # Tokens of service accounts and of exec plugins rotate; to ask for one costs as much as a request.
@@ -138,6 +143,13 @@ class Client(Api):
 
 def _target(path: str, query: Mapping[str, str] | None) -> str:
     return f"{path}?{urlencode(query)}" if query else path
+
+
+def _is_list(method: str, path: str) -> bool:
+    """Return whether the answer is a list: the path ends with a kind, not with a name."""
+    _, _, rest = path.partition("/v1/")
+    steps = rest.split("/")
+    return method == "GET" and len(steps[2:] if steps[0] == "namespaces" else steps) == 1
 
 
 def _accept(projection: Projection, lists: bool = False) -> str:
@@ -160,10 +172,19 @@ class NoServer(Exception):
     """Nothing says where the API server is, or what says it is wrong."""
 
 
-def from_kubeconfig(path: str | None = None, context: str | None = None, address: str = "", called: Called | None = None) -> Client:
-    """The API server of a kubeconfig (default: KUBECONFIG or ~/.kube/config), or, in a Pod, that of the cluster around it. Raises NoServer.
+def from_kubeconfig(
+    path: str | None = None,
+    context: str | None = None,
+    address: str = "",
+    called: Called | None = None,
+    may_write: Wanted = always,
+) -> Client:
+    """Return the API server of a kubeconfig (default: KUBECONFIG or ~/.kube/config), or, in a Pod, that of the cluster around it.
 
-    :param address: where the server is instead; without a kubeconfig it is asked as nobody in particular. :param called: as for `Client`.
+    Raises NoServer.
+
+    :param address: where the server is instead; without a kubeconfig it is asked as nobody in particular.
+    :param called, may_write: as for `Client`.
     """
     from kubernetes import client, config
 
@@ -179,7 +200,7 @@ def from_kubeconfig(path: str | None = None, context: str | None = None, address
         raise NoServer(f"{error.filename}: {error.strerror}") from None
     configuration.host = address or configuration.host
     try:
-        return Client(configuration, called)
+        return Client(configuration, called, may_write)
     except ValueError as error:
         raise NoServer(str(error)) from None
 

@@ -18,6 +18,7 @@ class _PodMetadata(TypedDict, total=False):
     creationTimestamp: str | None
     deletionGracePeriodSeconds: int
     deletionTimestamp: str
+    finalizers: list[str]
     generation: int
     labels: dict[str, str]
     name: str

@@ -15,6 +15,8 @@ from urllib.parse import urlsplit
 
 import httptools
 
+from fcontroller.api import Wanted, always
+
 _KEPT = 30
 """Seconds that an idle connection is kept. What stands between may forget one that is silent for longer, and not tell."""
 _GATHERED = 0.03
@@ -55,14 +57,27 @@ class Origin:
         """The one that was used last is the last."""
         self._open: set[_Connection] = set()
 
+    def abort(self, why: str) -> None:
+        """End all connections at once, whatever is under way on them."""
+        self._idle.clear()
+        for connection in list(self._open):
+            connection.abort(why)
+
     async def close(self) -> None:
         """End all connections."""
         await asyncio.gather(*(connection.end() for connection in self._open))
 
-    async def request(self, method: str, target: str, headers: Mapping[str, str], body: bytes | None, timeout: float) -> Response:
-        """Raises Lost, also when the answer is not there after so many seconds."""
+    async def request(
+        self, method: str, target: str, headers: Mapping[str, str], body: bytes | None, timeout: float, wanted: Wanted = always
+    ) -> Response:
+        """Send a request. Raises Lost, also when the answer is not there after so many seconds, or when it is not wanted any more.
+
+        :param wanted: asked when there is a connection, right before it is sent.
+        """
         connection = self._kept() or await self._connect(timeout)
         try:
+            if not wanted():
+                raise Lost("not sent: it is not wanted any more")
             connection.send(self._head(method, target, headers, body), body)
             answer = await connection.whole(timeout)
             return Response(connection.status, connection.headers, answer)
@@ -221,6 +236,10 @@ class _Connection(asyncio.Protocol):
                 await self._waiting
         finally:
             timer.cancel()
+
+    def abort(self, why: str) -> None:
+        """End it: whoever waits for an answer gets Lost."""
+        self._end(why)
 
     def _wake(self) -> None:
         if self._waiting and not self._waiting.done():

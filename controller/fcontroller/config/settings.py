@@ -72,7 +72,7 @@ SETTINGS = (
     Setting("leaseNamespace", "default", "where the Lease is", metavar="NAME"),
     Setting("leaseName", "fcontroller", "the Lease of all replicas", metavar="NAME"),
     Setting("leaseSeconds", 15.0, "how long the Lease lasts without a renewal", least=1, most=3600, metavar="SECONDS"),
-    Setting("enforceIntent", False, "run nothing that differs from what a Framework's digest says was reviewed"),
+    Setting("enforceIntent", True, "run nothing that differs from what a Framework's digest says was reviewed"),
     Setting("requireDigest", False, "as enforceIntent, and begin no attempt of a Framework that has no digest"),
     Setting("dryRun", False, "log what would be done next and write nothing, the Lease included"),
     Setting("frameworkCompletedRetainSec", 30 * 24 * 3600, "delete a Framework so long after it has completed", least=0, metavar="SECONDS"),
@@ -107,7 +107,7 @@ class Config(NamedTuple):
     lease_namespace: str = "default"
     lease_name: str = "fcontroller"
     lease_seconds: float = 15.0
-    enforce_intent: bool = False
+    enforce_intent: bool = True
     require_digest: bool = False
     dry_run: bool = False
     framework_completed_retain_sec: int = 30 * 24 * 3600

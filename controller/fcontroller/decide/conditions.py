@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from fcontroller.decide.review import Verdict
 from fcontroller.decide.status import Json, Status, to_time
 
 _REASON: Final = re.compile(r"[A-Za-z]([A-Za-z0-9_,:]{0,1022}[A-Za-z0-9_])?")
@@ -13,6 +14,12 @@ _REASON: Final = re.compile(r"[A-Za-z]([A-Za-z0-9_,:]{0,1022}[A-Za-z0-9_])?")
 
 INTENT_REVIEWED = "IntentReviewed"
 """Whether the attempt runs what the digest annotation says was reviewed. Unknown: the Framework has no such annotation."""
+
+INTENT_STORED = "IntentStored"
+"""Whether the attempt's ConfigMap holds the intent that it should. Only said once it did not."""
+
+PODS_CREATED = "PodsCreated"
+"""Whether the API server takes the Pods that are asked for. Only said once it did not."""
 
 SERVICES_MADE = "ServicesMade"
 """Whether the Services of the roles are there. Only said once one of them could not be made."""
@@ -28,7 +35,7 @@ def set_adopted(status: Status, differing: Mapping[str, Sequence[str]], generati
 
     :param differing: the fields in which Pods differ from the intent, by Pod.
     """
-    begun = f"FrameworkController began attempt {status.attempt.id}"
+    begun = f"Attempt {status.attempt.id} began before this controller knew it"
     reason, message = "PodsMatch", f"{begun}; its Pods are what the intent says"
     if differing:
         shown = "; ".join(
@@ -45,6 +52,29 @@ def _listed(items: Sequence[str]) -> str:
     return ", ".join(items[:_NAMED]) + (", …" if len(items) > _NAMED else "")
 
 
+def set_reviewed(status: Status, verdict: Verdict, generation: int, now: float) -> tuple[str, str] | None:
+    """Set the condition of the review. Return the reason and message of what there is to warn of since it was last set."""
+    before = _found(status, INTENT_REVIEWED)
+    if not set_condition(status, INTENT_REVIEWED, verdict.reviewed, verdict.reason, verdict.message, generation, now):
+        return None
+    if verdict.reviewed is None and before is not None and before["status"] != "Unknown":
+        return verdict.reason, f"{verdict.message} any more: somebody has removed it, and nothing is enforced without it"
+    return (verdict.reason, verdict.message) if verdict.reviewed is False else None
+
+
+def set_problem(status: Status, kind: str, reason: str, message: str, fine: tuple[str, str], generation: int, now: float) -> bool:
+    """Set a condition that is only there once something was wrong. Return whether there is something new to warn of.
+
+    :param reason: of what is wrong; empty: nothing is. :param fine: the reason and message of all being well again.
+    """
+    if reason:
+        return set_condition(status, kind, False, reason, message, generation, now)
+    before = _found(status, kind)
+    if before is not None and before["status"] != "True":
+        set_condition(status, kind, True, *fine, generation, now)
+    return False
+
+
 def set_services(status: Status, taken: Sequence[str], refused: str, generation: int, now: float) -> tuple[str, str] | None:
     """Set the condition of the Services; returns the reason and message of what has gone wrong since it was last set.
 
@@ -53,15 +83,10 @@ def set_services(status: Status, taken: Sequence[str], refused: str, generation:
     if taken:
         names = ", ".join(f"`{name}`" for name in taken)
         reason, message = "NameTaken", f"Not this Framework's, and left alone: Service {names}. Delete it, or rename the role"
-    elif refused:
-        reason, message = "Refused", f"The API server refuses a Service: {refused}"
-    elif any(condition["type"] == SERVICES_MADE for condition in status.others.get("conditions") or ()):
-        reason, message = "Made", "All Services are there"
     else:
-        return None
-    fine = not taken and not refused
-    changed = set_condition(status, SERVICES_MADE, fine, reason, message, generation, now)
-    return (f"Service{reason}", message) if changed and not fine else None
+        reason, message = ("Refused", f"The API server refuses a Service: {refused}") if refused else ("", "")
+    new = set_problem(status, SERVICES_MADE, reason, message, ("Made", "All Services are there"), generation, now)
+    return (f"Service{reason}", message) if new else None
 
 
 COMPLETED = "Completed"
@@ -84,7 +109,7 @@ def set_condition(status: Status, kind: str, value: bool | None, reason: str, me
     """Set a condition; None is Unknown. Whether it says something else than before."""
     wanted = {None: "Unknown", True: "True", False: "False"}[value]
     conditions: list[Json] = list(status.others.get("conditions") or ())
-    old = next((condition for condition in conditions if condition["type"] == kind), None)
+    old = _found(status, kind)
     said = {"type": kind, "status": wanted, "reason": reason, "message": message, "observedGeneration": generation}
     if old is not None and all(old.get(key) == item for key, item in said.items()):
         return False
@@ -93,3 +118,7 @@ def set_condition(status: Status, kind: str, value: bool | None, reason: str, me
     status.others = {**status.others, "conditions": [*(condition for condition in conditions if condition is not old), new]}
     status.touch()
     return True
+
+
+def _found(status: Status, kind: str) -> Json | None:
+    return next((condition for condition in status.others.get("conditions") or () if condition["type"] == kind), None)

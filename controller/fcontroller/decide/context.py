@@ -1,4 +1,4 @@
-"""One look at a Framework: what there is to decide with, and what comes of it."""
+"""What one reconciliation of a Framework decides with, and what it decides."""
 
 from __future__ import annotations
 
@@ -57,6 +57,12 @@ class RemoveConfigMap(NamedTuple):
     completion: Json
 
 
+class ConfirmConfigMapGone(NamedTuple):
+    """Ask the API server whether the ConfigMap is gone, which the cache no longer shows; give it its label back if it is there."""
+
+    uid: str
+
+
 class CreatePod(NamedTuple):
     """Begin an attempt of a task."""
 
@@ -83,17 +89,39 @@ class RemovePod(NamedTuple):
     completion: Json
 
 
-class DeleteFramework(NamedTuple):
-    """Delete the Framework, which has been completed for long enough."""
+class RecognizePod(NamedTuple):
+    """Take a Pod of unknown uid for the task's own if it holds just what the task's attempt makes; else delete it."""
 
+    role: str
+    task: int
     uid: str
 
 
-Action = CreateConfigMap | DeleteConfigMap | RemoveConfigMap | CreatePod | DeletePod | RemovePod | DeleteFramework
+class ConfirmPodGone(NamedTuple):
+    """Ask the API server whether the task's Pod is gone, which the cache no longer shows; delete it if it has only lost its label."""
+
+    role: str
+    task: int
+    uid: str
+    completion: Json
+    """Of the attempt, once it is gone."""
+
+
+Action = (
+    CreateConfigMap
+    | DeleteConfigMap
+    | RemoveConfigMap
+    | ConfirmConfigMapGone
+    | CreatePod
+    | DeletePod
+    | RemovePod
+    | RecognizePod
+    | ConfirmPodGone
+)
 
 
 class ReconcileContext:
-    """The inputs of a decision, and its results: changes of `status`, `actions`, and `requeue_after`."""
+    """Holds the inputs of a decision, and its results: changes of `status`, `actions`, and `requeue_after`."""
 
     def __init__(
         self,
@@ -111,6 +139,8 @@ class ReconcileContext:
         deleting: bool = False,
         busy: Container[Key | None] = (),
         creating: bool = False,
+        may_begin: bool = True,
+        may_create: bool = True,
     ) -> None:
         self.name = name
         self.uid = uid
@@ -128,6 +158,10 @@ class ReconcileContext:
         """Tasks for which an action is under way, and None for the Framework: nothing is decided before its result is here."""
         self.creating = creating
         """Whether Pods have been asked for, and no answer has come yet."""
+        self.may_begin = may_begin
+        """Whether an attempt of the Framework as it is may begin: it was reviewed, and the status names its intent."""
+        self.may_create = may_create
+        """Whether it is known what Pods are made from."""
         self.settings = settings
         self.actions: list[Action] = []
         self.looked_at_tasks = False

@@ -13,9 +13,9 @@ from fcontroller.decide.codes import CACHE_TIMEOUT_CONFIG_MAP, CONFIG_MAP_DELETE
 from fcontroller.decide.completion import end_framework_attempt, ended_with_the_attempt, framework_attempt_gone, policies
 from fcontroller.decide.context import (
     FRAMEWORK_RETRY,
+    ConfirmConfigMapGone,
     CreateConfigMap,
     DeleteConfigMap,
-    DeleteFramework,
     DeletePod,
     Key,
     ReconcileContext,
@@ -35,7 +35,7 @@ from fcontroller.decide.states import (
     DELETION_REQUESTED,
     PREPARING,
 )
-from fcontroller.decide.status import Attempt, Json
+from fcontroller.decide.status import Attempt, IntentRecord, Json
 from fcontroller.decide.task import reconcile_task
 
 STOP_REQUESTED = "The Framework is to be stopped"
@@ -53,11 +53,7 @@ def reconcile_framework(context: ReconcileContext, keys: Iterable[Key] | None = 
         return
     if status.settled > status.stored or rescale(context) or _copy_timeouts(context):
         return
-    if status.state == COMPLETED:
-        if context.due(status.transition_time, context.settings.completed_retention) and not context.deleting:
-            context.actions.append(DeleteFramework(context.uid))
-        return
-    if None in context.busy:
+    if status.state == COMPLETED or None in context.busy:
         return
     if status.state != ATTEMPT_COMPLETED and not _config_map(context):
         return
@@ -115,6 +111,11 @@ def _without_config_map(context: ReconcileContext) -> bool:
     if status.state == CREATION_PENDING:
         return True
     if status.state != CREATION_REQUESTED:
+        if not status.attempt.object_gone:
+            # It may only have lost its label, and then its Pods live on.
+            assert status.attempt.object_uid is not None
+            context.actions.append(ConfirmConfigMapGone(status.attempt.object_uid))
+            return False
         if status.state != DELETION_REQUESTED and _pods_may_come(context):
             return False
         known = status.attempt.completion is not None
@@ -154,7 +155,6 @@ def _retry_or_complete(context: ReconcileContext) -> None:
     decision = retry_decision(context.spec.retry, status.retries.accountable, status.attempt.completion)
     if status.retries.delay is None and not decision.retries:
         status.transition(states.FRAMEWORK_DONE, context.now)
-        context.due(status.transition_time, context.settings.completed_retention)
         return
     if not status.is_stored(status):
         return
@@ -169,6 +169,7 @@ def _retry_or_complete(context: ReconcileContext) -> None:
         status.transition(states.FRAMEWORK_RETRIED, context.now, decision.kind)
         status.attempt = Attempt(status.retries.total, names.config_map_name(context.name), context.now)
         status.roles = [context.new_role(role.name, role.task_number) for role in context.spec.roles.values()]
+        status.intent = IntentRecord()
         status.settled = status.revision
 
 
@@ -177,8 +178,18 @@ def _create(context: ReconcileContext) -> None:
         return
     if context.spec.execution_type == STOP:
         context.actions.append(RemoveConfigMap(STOPPED.ended(STOP_REQUESTED)))
-    else:
+    elif context.may_begin:
         context.actions.append(CreateConfigMap(context.status.attempt.id))
+
+
+def _sweep(context: ReconcileContext, keys: Iterable[Key]) -> None:
+    """Delete Pods of the attempt that are no task's: created late after a scale-down, or by somebody else under our ConfigMap."""
+    for key in keys:
+        pod = context.pods.get(key)
+        if pod is None or key in context.busy or context.config_map is None or pod.controller != context.config_map.uid:
+            continue
+        if not context.status.has(key) and pod.deletion_start is None:
+            context.actions.append(DeletePod(*key, pod.uid))
 
 
 def _tasks(context: ReconcileContext, keys: Iterable[Key] | None) -> None:
@@ -189,6 +200,7 @@ def _tasks(context: ReconcileContext, keys: Iterable[Key] | None) -> None:
         end_framework_attempt(context, STOPPED.ended(STOP_REQUESTED))
     if status.state not in COMPLETING and keys is None:
         policies(context)
+    _sweep(context, context.pods if keys is None else keys)
     if keys is None:
         for role, task in status.tasks():
             reconcile_task(context, role, task)
@@ -203,11 +215,12 @@ def _tasks(context: ReconcileContext, keys: Iterable[Key] | None) -> None:
         status.transition(states.FRAMEWORK_RUNS, context.now)
 
 
-def config_map_created(context: ReconcileContext, uid: str) -> None:
-    """The result of a CreateConfigMap: the ConfigMap exists with that uid."""
+def config_map_created(context: ReconcileContext, uid: str, digest: str, generation: int) -> None:
+    """The result of a CreateConfigMap: the ConfigMap exists with that uid, and holds the document with that digest."""
     if context.status.state != CREATION_PENDING:
         return
     context.status.attempt.created(uid)
+    context.status.intent = IntentRecord(digest, None, generation)
     context.status.transition(states.FRAMEWORK_CREATED, context.now)
     context.status.attempt_known = context.status.revision
     context.due(context.status.transition_time, context.settings.cache_timeout)
@@ -217,6 +230,12 @@ def config_map_deleted(context: ReconcileContext) -> None:
     """The result of a DeleteConfigMap without a completion: the API server took it."""
     if context.status.state == DELETION_PENDING:
         context.status.transition(states.FRAMEWORK_DELETED, context.now)
+
+
+def config_map_confirmed_gone(context: ReconcileContext, uid: str) -> None:
+    """The result of a ConfirmConfigMapGone: the attempt's ConfigMap is gone for sure."""
+    if context.status.attempt.object_uid == uid:
+        context.status.attempt.object_gone = True
 
 
 def config_map_gone(context: ReconcileContext, completion: Json) -> None:

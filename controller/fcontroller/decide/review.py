@@ -1,12 +1,14 @@
-"""Whether what would run is what was reviewed, and what holds of a Framework while its newest edit was not."""
+"""Whether what would run is what was reviewed, and what holds of a Framework while its newest edit is not in force."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from fcompile.lower.digest import LOWERING_VERSION
+from fcompile.lower.digest import LOWERING_VERSION, LOWERING_VERSIONS, version_of
 from fcompile.lower.intent import Intent, Role
-from fcontroller.decide.spec import RoleSpec, Spec, read_role
+from fcontroller.decide.spec import RetryPolicy, RoleSpec, Spec, read_role
+from fcontroller.decide.status import Role as RoleStatus
+from fcontroller.decide.status import Status
 
 
 class Verdict(NamedTuple):
@@ -22,13 +24,13 @@ class Verdict(NamedTuple):
 class Rules(NamedTuple):
     """How strict the controller is told to be."""
 
-    enforce: bool = False
+    enforce: bool = True
     """Run nothing that differs from what its digest says was reviewed."""
     require: bool = False
     """Also run nothing without a digest."""
 
 
-LENIENT = Rules()
+LENIENT = Rules(enforce=False)
 
 
 def review(reviewed: str | None, digest: str, rules: Rules) -> Verdict:
@@ -40,15 +42,15 @@ def review(reviewed: str | None, digest: str, rules: Rules) -> Verdict:
     if not reviewed:
         said = "The Framework has no digest of what was reviewed"
         return Verdict(False if rules.require else None, "NotCompiled", f"{said}: {fix}" if rules.require else said, not rules.require)
-    version = reviewed.partition(":")[0]
-    if version[:1] == "v" and version[1:].isdecimal() and version != LOWERING_VERSION:
+    version = version_of(reviewed)
+    if version[:1] == "v" and version[1:].isdecimal() and version not in LOWERING_VERSIONS:
         said = f"{reviewed} was reviewed, by the lowering rules {version}, and this controller has {LOWERING_VERSION}"
         return Verdict(False, "UnknownLowering", f"{said}: use fcompile and fcontroller of one version, or {fix}", not enforced)
     return Verdict(False, "DigestDiffers", f"What would run is {digest}, and {reviewed} was reviewed: {fix}", not enforced)
 
 
 def in_force(spec: Spec, intent: Intent) -> Spec:
-    """The spec as far as the intent that an attempt runs has its roles: their counts and policies are in no digest, and count at once.
+    """Return the spec as far as the intent that an attempt runs has its roles: their counts and policies count at once.
 
     It is the whole spec when the intent was made of it. If not, a role that the spec has lost stays as it was.
     """
@@ -56,5 +58,19 @@ def in_force(spec: Spec, intent: Intent) -> Spec:
     return spec._replace(roles={role.name: role for role in roles})
 
 
+def with_what_runs(spec: Spec, status: Status) -> Spec:
+    """Return the spec as far as it is about roles that run, while it is not known what Pods are made from.
+
+    A role that the spec has lost stays, and its tasks are not retried: nobody knows how they would be.
+    """
+    roles = [spec.roles.get(role.name) or _bare_role(role) for role in status.roles]
+    return spec._replace(roles={role.name: role for role in roles})
+
+
 def _stored_role(role: Role) -> RoleSpec:
     return read_role({"name": role.name, "taskNumber": role.task_number, **role.policies, "task": role.policies})
+
+
+def _bare_role(role: RoleStatus) -> RoleSpec:
+    count = len(role.tasks) - role.deletion_pending
+    return RoleSpec(role.name, count, -1, -1, RetryPolicy(fancy=False, max_retry_count=0), role.graceful_deletion_timeout)

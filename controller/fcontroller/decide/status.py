@@ -52,7 +52,17 @@ class Retries:
 class Attempt:
     """What an attempt of a Framework and one of a task have in common."""
 
-    __slots__ = ("completion", "completion_time", "id", "instance_uid", "object_name", "object_uid", "run_time", "start_time")
+    __slots__ = (
+        "completion",
+        "completion_time",
+        "id",
+        "instance_uid",
+        "object_gone",
+        "object_name",
+        "object_uid",
+        "run_time",
+        "start_time",
+    )
 
     def __init__(self, id: int, object_name: str, now: float) -> None:
         self.id = id
@@ -63,6 +73,8 @@ class Attempt:
         self.object_name = object_name
         """Of the ConfigMap or Pod."""
         self.object_uid: str | None = None
+        self.object_gone = False
+        """Whether the API server has said that the object is gone. It is not stored: who begins anew asks again."""
         self.completion: Json | None = None
         """The completion status, which never changes once it is there."""
 
@@ -185,6 +197,25 @@ class TransitionRecord(NamedTuple):
         return self.attempt.completion if self.retry or self.transition.target in ENDED else None
 
 
+class IntentRecord:
+    """Which stored intent is true, by the digests of whole documents. Only the status can say it: nobody but the controller writes that."""
+
+    __slots__ = ("adopted", "digest", "generation", "next")
+
+    def __init__(self, digest: str | None = None, next: str | None = None, generation: int | None = None, adopted: bool = False) -> None:
+        self.digest = digest
+        """Of the document in force; None: of an attempt that nobody has recorded one for."""
+        self.next = next
+        """Of the document that is about to replace it in the ConfigMap."""
+        self.generation = generation
+        """The Framework's generation that the document in force was lowered from."""
+        self.adopted = adopted
+        """Whether the attempt began without a record, so that its Pods are older than the intent."""
+
+    def to_json(self) -> Json:
+        return {"digest": self.digest, "nextDigest": self.next, "observedGeneration": self.generation, "adopted": self.adopted}
+
+
 class Ended(NamedTuple):
     """A Framework or a task as it was before it began anew or went, for the history."""
 
@@ -205,6 +236,8 @@ class Status(Life):
         "attempt",
         "attempt_known",
         "ended",
+        "intent",
+        "named",
         "others",
         "revision",
         "roles",
@@ -234,10 +267,18 @@ class Status(Life):
         """In order, until `take_transitions`."""
         self.ended: list[Ended] = []
         """Until somebody takes them out. All of it was stored before."""
+        self.intent = IntentRecord()
+        self.named = 0
+        """The revision in which the digest of the next intent came in."""
         self.attempt = Attempt(0, config_map_name, now)
 
     def role(self, name: str) -> Role | None:
         return next((role for role in self.roles if role.name == name), None)
+
+    def has(self, key: tuple[str, int]) -> bool:
+        """Return whether there is a task of this role with this index."""
+        role = self.role(key[0])
+        return role is not None and 0 <= key[1] < len(role.tasks)
 
     def tasks(self) -> Iterator[tuple[Role, Task]]:
         return ((role, task) for role in self.roles for task in role.tasks)

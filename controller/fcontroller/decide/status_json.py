@@ -9,18 +9,30 @@ from collections.abc import Mapping
 from json.encoder import encode_basestring
 from typing import Any
 
-from fcontroller.decide.status import Attempt, Json, Life, Retries, Role, Status, Task, from_time, task_counts, to_time
+from fcompile.model.packed import STATUS_BYTES, unpacked
+from fcontroller.decide.status import Attempt, IntentRecord, Json, Life, Retries, Role, Status, Task, from_time, task_counts, to_time
 
 COMPRESSED_FROM = 716_800
 """Bytes of the JSON of `taskRoleStatuses` from which on it is compressed."""
 _LEVEL = 1  # Higher ones take several times as long for a tenth less.
-_OWN = frozenset(("attemptStatus", "completionTime", "retryPolicyStatus", "runTime", "startTime", "state", "taskCounts", "transitionTime"))
+_OWN = frozenset(
+    ("attemptStatus", "completionTime", "intent", "retryPolicyStatus", "runTime", "startTime", "state", "taskCounts", "transitionTime")
+)
 
 
 def to_json(status: Status) -> Json:
     """The status as it is stored."""
     value: Json = json.loads(to_text(status))
     return value
+
+
+def summary(status: Status) -> Json:
+    """Return the fields of a status by which a Framework that is over is known."""
+    return {
+        "transitionTime": to_time(status.transition_time),
+        "taskCounts": task_counts(status),
+        "attemptStatus": {"completionStatus": status.attempt.completion},
+    }
 
 
 def to_text(status: Status) -> str:
@@ -34,7 +46,8 @@ def to_text(status: Status) -> str:
         tasks = f'"taskRoleStatuses":{roles}'
     own, others = status.attempt, "".join(f"{_text(key)}:{_text(value)}," for key, value in status.others.items())
     attempt = f'{{{_attempt_text(own)},"configMapName":{_text(own.object_name)},"configMapUID":{_text(own.object_uid)},{tasks}}}'
-    return f'{{{others}{_life_text(status)},"taskCounts":{_text(task_counts(status))},"attemptStatus":{attempt}}}'
+    intent = f'"intent":{_text(status.intent.to_json())},' if status.intent.digest or status.intent.next else ""
+    return f'{{{others}{_life_text(status)},"taskCounts":{_text(task_counts(status))},{intent}"attemptStatus":{attempt}}}'
 
 
 _text = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
@@ -50,17 +63,21 @@ def from_json(value: Mapping[str, Any]) -> Status:
     _life_from_json(status, value)
     _attempt_from_json(status.attempt, attempt, attempt.get("configMapUID"))
     status.roles = [_role_from_json(role) for role in role_statuses(attempt)]
+    intent = value.get("intent") or {}
+    status.intent = IntentRecord(
+        intent.get("digest"), intent.get("nextDigest"), intent.get("observedGeneration"), bool(intent.get("adopted"))
+    )
     status.others = {key: item for key, item in value.items() if key not in _OWN}
     status.stored = status.revision
     return status
 
 
 def role_statuses(attempt: Mapping[str, Any]) -> list[Json]:
-    """The `taskRoleStatuses` of an `attemptStatus`, compressed or not."""
+    """Return the `taskRoleStatuses` of an `attemptStatus`, compressed or not. Raises ValueError when they cannot be unpacked."""
     roles: list[Json] | None = attempt.get("taskRoleStatuses")
     packed = attempt.get("taskRoleStatusesCompressed")
     if roles is None and packed:
-        roles = json.loads(gzip.decompress(base64.b64decode(packed)))
+        roles = json.loads(unpacked(packed, STATUS_BYTES))
     return roles or []
 
 

@@ -1,7 +1,8 @@
 """One task: what its Pod is seen to be, what it was told before, and so what is done about it next.
 
-The uid in the status is the truth: a Pod of the task's name that is ours and has another uid is one that the controller made without
-living to store it, and is deleted. One that is not ours is left alone, and in the way.
+The uid in the status is the truth. A Pod of the task's name that is ours and has another uid is one that the controller made without
+living to store it: it is the task's own if it holds just what the task's attempt makes, and is deleted if not. One that is not ours is left
+alone, and in the way.
 """
 
 from __future__ import annotations
@@ -10,13 +11,16 @@ from fcompile.model import names
 from fcontroller.decide import states
 from fcontroller.decide.codes import CACHE_TIMEOUT_POD, POD_DELETED_BY_OTHERS, SCALED_DOWN
 from fcontroller.decide.completion import task_completed
-from fcontroller.decide.context import TASK_RETRY, CreatePod, DeletePod, Key, ReconcileContext, RemovePod
+from fcontroller.decide.context import TASK_RETRY, ConfirmPodGone, CreatePod, DeletePod, Key, RecognizePod, ReconcileContext, RemovePod
 from fcontroller.decide.observed import Pod
 from fcontroller.decide.retry import RetryDecision, retry_decision
 from fcontroller.decide.states import ATTEMPT_COMPLETED, COMPLETED, COMPLETING, CREATION_PENDING, CREATION_REQUESTED, DELETION_PENDING
 from fcontroller.decide.status import Json, Role, Status, Task
 
 SCALED_AWAY = "The task is scaled away"
+_DELETED_BY_OTHERS = POD_DELETED_BY_OTHERS.ended("Pod was deleted by others")
+_LINGERS = 5
+"""Seconds after which a Pod that is to be gone at once, and is held by nothing, is told once more."""
 
 
 def reconcile_task(context: ReconcileContext, role: Role, task: Task) -> None:
@@ -27,7 +31,7 @@ def reconcile_task(context: ReconcileContext, role: Role, task: Task) -> None:
     if task.state != ATTEMPT_COMPLETED:
         pod = context.pods.get(key)
         if pod is not None and pod.uid != task.attempt.object_uid:
-            if _remove_stranger(context, role, task, pod):
+            if _meet_stranger(context, role, task, pod):
                 return
             pod = None
         if pod is None:
@@ -53,14 +57,24 @@ def _is_stored(context: ReconcileContext, role: Role, task: Task) -> bool:
     return False
 
 
-def _remove_stranger(context: ReconcileContext, role: Role, task: Task, pod: Pod) -> bool:
-    """Delete a Pod that is ours and yet not the one that the status knows; whether it was one."""
+def _meet_stranger(context: ReconcileContext, role: Role, task: Task, pod: Pod) -> bool:
+    """Recognize or delete a Pod that is ours and yet not the one that the status knows. Return whether it is one."""
     if context.config_map is None or pod.controller != context.config_map.uid:
         return False
     force = _overdue(context, role, task, pod)
-    if force or pod.deletion_start is None:
+    going = pod.deletion_start is not None
+    asked_for = task.state == CREATION_PENDING and task.attempt.object_uid is None and not task.deletion_pending
+    if asked_for and context.status.state not in COMPLETING and (pod.finished or not going):
+        if context.may_create and _is_stored(context, role, task):
+            context.actions.append(RecognizePod(role.name, task.index, pod.uid))
+    elif force or not going or _lingers(context, role, task, pod):
         context.actions.append(DeletePod(role.name, task.index, pod.uid, force))
     return True
+
+
+def _lingers(context: ReconcileContext, role: Role, task: Task, pod: Pod) -> bool:
+    """Return whether a deletion that was cut short left the Pod marked, and nobody will ever finish it."""
+    return pod.marked and pod.deletion_start is not None and context.due(pod.deletion_start, _LINGERS, (role.name, task.index))
 
 
 def _without_pod(context: ReconcileContext, role: Role, task: Task) -> bool:
@@ -68,9 +82,14 @@ def _without_pod(context: ReconcileContext, role: Role, task: Task) -> bool:
     key = (role.name, task.index)
     if task.state == CREATION_PENDING:
         return True
-    if task.state != CREATION_REQUESTED:
-        end_attempt(context, role, task, None if task.attempt.completion else POD_DELETED_BY_OTHERS.ended("Pod was deleted by others"))
+    if task.state in COMPLETING:
+        end_attempt(context, role, task, None)
         return True
+    if task.state != CREATION_REQUESTED:
+        # Nothing that was seen explains it: it may have lost its label, and run on.
+        assert task.attempt.object_uid is not None
+        context.actions.append(ConfirmPodGone(role.name, task.index, task.attempt.object_uid, _DELETED_BY_OTHERS))
+        return False
     if task.deletion_pending:
         completion = SCALED_DOWN.ended(SCALED_AWAY)
     elif context.due(task.transition_time, context.settings.cache_timeout, key):
@@ -90,8 +109,12 @@ def _going(context: ReconcileContext, role: Role, task: Task, pod: Pod) -> None:
     if task.attempt.completion is None:
         task.attempt.completion = POD_DELETED_BY_OTHERS.ended("Pod is being deleted by others")
     context.status.transition_task(role, task, states.TASK_GOES, context.now)
-    if _overdue(context, role, task, pod) and _is_stored(context, role, task):
+    if not _is_stored(context, role, task):
+        return
+    if _overdue(context, role, task, pod):
         context.actions.append(DeletePod(role.name, task.index, pod.uid, force=True))
+    elif _lingers(context, role, task, pod):
+        context.actions.append(DeletePod(role.name, task.index, pod.uid))
 
 
 def _overdue(context: ReconcileContext, role: Role, task: Task, pod: Pod) -> bool:
@@ -180,7 +203,7 @@ def _create(context: ReconcileContext, role: Role, task: Task) -> None:
         return
     if task.deletion_pending or role.name not in context.spec.roles:
         context.actions.append(RemovePod(role.name, task.index, SCALED_DOWN.ended(SCALED_AWAY)))
-    else:
+    elif context.may_create:
         context.actions.append(CreatePod(role.name, task.index))
 
 
@@ -195,6 +218,8 @@ def pod_created(context: ReconcileContext, key: Key, uid: str) -> None:
 
 def pod_deleted(context: ReconcileContext, key: Key, uid: str) -> None:
     """The result of a DeletePod without a completion: the API server took it."""
+    if not context.status.has(key):
+        return  # It was no task's.
     role, task = find(context.status, key)
     if task.state == DELETION_PENDING and task.attempt.object_uid == uid:
         context.status.transition_task(role, task, states.TASK_DELETED, context.now)

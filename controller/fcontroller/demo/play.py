@@ -17,15 +17,17 @@ import uuid
 from datetime import UTC, datetime
 from typing import Any
 
+from fcontroller.act.dispatcher import Dispatcher
 from fcontroller.api import Json, collection
 from fcontroller.decide.context import Settings
 from fcontroller.decide.failures.classify import Classifier
 from fcontroller.decide.failures.creation import creation_failure
 from fcontroller.decide.failures.default import DEFAULT_POD_FAILURE_SPEC
 from fcontroller.decide.failures.spec import read_failures
+from fcontroller.decide.status import Status
 from fcontroller.demo.screen import Screen
 from fcontroller.dependencies import Dependencies
-from fcontroller.main import Controller
+from fcontroller.reconcile.controller import Controller
 from fcontroller.testing.kubelet import Kubelet
 from fcontroller.testing.memory_api import MemoryApi
 from fcontroller.testing.memory_api.facade import Facade
@@ -76,15 +78,15 @@ async def play(frameworks: list[Json], seconds: float, exits: dict[str, list[int
     api = Facade(MemoryApi(lambda: datetime.now(UTC), lambda: str(uuid.uuid4())))
     failures, _ = read_failures(DEFAULT_POD_FAILURE_SPEC)
     settings = Settings(Classifier(failures), conflict_delay=(1, 3))
-    controller = Controller(Dependencies(api, settings, time.time, random.randint, creation_failure))
+    controller = Controller(Dependencies(Dispatcher(api), settings, time.time, random.randint, creation_failure))
     kubelet = Kubelet(api, "fcontroller.demo", start=0.3, stop=0.5, run=str(seconds), exits=exits)
     tasks = [asyncio.create_task(work) for work in (controller.run(), kubelet.run(), _collect(api))]
-    screen = Screen(sys.stdout)
+    screen, statuses = Screen(sys.stdout), dict[str, Status | None]()
     try:
         for framework in frameworks:
             await _create(api, framework)
         end = time.monotonic() + timeout
-        while not screen.show([runner.status for runner in controller.runners.values()], _names(controller)) and time.monotonic() < end:
+        while not screen.show(_statuses(controller, statuses)) and time.monotonic() < end:
             await asyncio.wait(tasks, timeout=0.1, return_when=asyncio.FIRST_EXCEPTION)
             for task in tasks:
                 if task.done():
@@ -96,8 +98,10 @@ async def play(frameworks: list[Json], seconds: float, exits: dict[str, list[int
     return 0
 
 
-def _names(controller: Controller) -> list[str]:
-    return [name for _, name in controller.runners]
+def _statuses(controller: Controller, known: dict[str, Status | None]) -> dict[str, Status | None]:
+    """Return the statuses of all Frameworks by name: those that are over are as they were last."""
+    known.update({name: reconciler.status for (_, name), reconciler in controller.reconcilers.items()})
+    return known
 
 
 async def _create(api: Facade, framework: Json) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
+from collections.abc import Mapping
 from typing import TextIO
 
 from fcontroller.decide.retry import NEVER_RETRIED
@@ -26,10 +27,13 @@ class Screen:
         self._drawn: list[str] = []
         self._began = time.monotonic()
 
-    def show(self, statuses: list[Status | None], names: list[str]) -> bool:
-        """Show how things are; whether all Frameworks have completed."""
+    def show(self, statuses: Mapping[str, Status | None]) -> bool:
+        """Show how things are. Return whether all Frameworks have completed.
+
+        :param statuses: by the Framework's name.
+        """
         lines: list[str] = []
-        for name, status in zip(names, statuses, strict=True):
+        for name, status in statuses.items():
             if status is not None:
                 lines += _framework(name, status)
         if lines != self._drawn:
@@ -40,7 +44,7 @@ class Screen:
                 self._out.writelines(f"{seconds:6.1f} s  {line}\n" for line in lines if line not in self._drawn)
             self._drawn = lines
             self._out.flush()
-        return bool(statuses) and all(status is not None and status.state == COMPLETED for status in statuses)
+        return bool(statuses) and all(status is not None and status.state == COMPLETED for status in statuses.values())
 
     def _draw(self, lines: list[str]) -> None:
         # Up to where the last picture began, and each line to its end.

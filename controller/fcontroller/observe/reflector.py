@@ -8,59 +8,85 @@ coming up again is not run over.
 from __future__ import annotations
 
 import asyncio
+import random
 from collections import Counter
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import AsyncIterator, Callable, Mapping
+from typing import Any, Protocol
 
 from fcontroller.api import Api, Json, Projection, Unreachable
+from fcontroller.breath import Breath
 
 TIMEOUT = 55
 """Seconds after which the server is asked to end a watch."""
 _FIRST_DELAY, _LONGEST_DELAY = 1.0, 30.0
 _PAGE = 500
 _KINDS = ("ADDED", "MODIFIED", "DELETED", "BOOKMARK")
+_OLDER_LISTS = 5
+"""Lists older than what was known, one after the other, after which the server's data is taken to have gone back in time: it then comes
+from a backup, and waiting does not help."""
+_ODD = (AttributeError, LookupError, TypeError, ValueError)
+
+Name = tuple[str, str]
+"""Namespace and name."""
 
 
 class Expired(Exception):
     """The server no longer has the changes since our last one: everything must be listed again."""
 
 
+class WentBack(Exception):
+    """The server's data is older than what it has told before, and stays so: nothing that is known here holds any more."""
+
+
+class Store(Protocol):
+    """What is told of a collection."""
+
+    def seen(self, value: Json) -> None:
+        """Take in an object that is there."""
+
+    def deleted(self, value: Json) -> None:
+        """Take in that an object is gone; it is as it was last."""
+
+    def retain(self, names: set[Name]) -> None:
+        """Take in that there are no others than these: all has been listed."""
+
+
 class Reflector:
-    """Keeps `seen` told of a collection: `replaced` with all objects after each list, `changed` with each event after that."""
+    """Keeps a store told of a collection."""
 
     def __init__(
         self,
         api: Api,
         path: str,
-        replaced: Callable[[list[Json]], None],
-        changed: Callable[[str, Json], None],
+        store: Store,
         *,
         selector: str = "",
         projection: Projection = Projection.WHOLE,
-        random: Callable[[], float] = lambda: 0.5,
+        page: int = _PAGE,
         failed: Callable[[str], object] = lambda _: None,
     ) -> None:
-        """:param changed: the type of the event (ADDED, MODIFIED, DELETED) and the object.
+        """:param selector: a label selector. :param projection: what is needed of the objects. :param page: objects in one answer.
 
-        :param selector: a label selector. :param projection: what is needed of the objects.
-        :param failed: is told why the collection could not be listed or watched.
+        :param failed: is told why the collection could not be listed or watched, or an object in it not be understood.
         """
         self._api = api
         self.path = path
-        self._replaced = replaced
-        self._changed = changed
+        self._store = store
         self._query = {"labelSelector": selector} if selector else {}
-        self._projection = projection
-        self._random, self._failed = random, failed
+        self._projection, self._page = projection, page
+        self._failed = failed
         self.listed = asyncio.Event()
         """Set once the collection was seen as a whole."""
         self.version = 0
         """The newest resourceVersion that was seen."""
+        self.heard = 0.0
+        """When the server last said anything, by the clock of the loop."""
+        self._older_lists = 0
         self.ends: Counter[str] = Counter()
         """Why watches have ended, and how often."""
 
     async def run(self) -> None:
-        """Follow for ever."""
+        """Follow for ever. Raises WentBack."""
         version, failures = "", 0
         while True:
             began = asyncio.get_running_loop().time()
@@ -86,29 +112,44 @@ class Reflector:
                 await asyncio.sleep(max(began + _FIRST_DELAY - asyncio.get_running_loop().time(), 0))
                 continue
             delay = min(_FIRST_DELAY * 2 ** max(failures - 1, 0), _LONGEST_DELAY)
-            await asyncio.sleep(delay * (0.5 + self._random()))
+            await asyncio.sleep(delay * random.uniform(0.5, 1.5))
 
     async def _list(self) -> str:
-        items: list[Json] = []
-        query = {**self._query, "limit": str(_PAGE)}
+        names: set[Name] = set()
+        query, breath = {**self._query, "limit": str(self._page)}, Breath()
         while True:
             answer = await self._api.request("GET", self.path, None, query, self._projection)
             if answer.code == 410:
                 raise Expired
             if not answer.ok:
                 raise Unreachable(f"{self.path}: {answer.message}")
-            items += answer.body["items"] or ()  # An empty list of metadata is null.
-            following = answer.body["metadata"].get("continue")
+            try:
+                about, items = answer.body["metadata"], answer.body["items"] or ()  # An empty list of metadata is null.
+                version = str(about["resourceVersion"])
+                self._check_age(int(version))
+            except _ODD as error:
+                raise Unreachable(f"{self.path}: what came is no list: {error!r}") from error
+            for value in items:
+                if self._tell(self._store.seen, value):
+                    names.add((value["metadata"].get("namespace", ""), value["metadata"]["name"]))
+                await breath.take()
+            following = about.get("continue")
             if not following:
-                version = str(answer.body["metadata"]["resourceVersion"])
-                if int(version) < self.version:
-                    raise Unreachable("the list is older than what was seen before")
-                self.version = int(version)
-                self._replaced(items)
+                self._store.retain(names)
+                self.version, self.heard = int(version), asyncio.get_running_loop().time()
                 return version
             query["continue"] = following
 
-    async def _watch(self, version: str) -> Any:
+    def _check_age(self, version: int) -> None:
+        if version >= self.version:
+            self._older_lists = 0
+            return
+        self._older_lists += 1
+        if self._older_lists >= _OLDER_LISTS:
+            raise WentBack(f"{self.path} is at {version}, and was at {self.version} before")
+        raise Unreachable(f"{self.path}: the list is older than what was seen before")
+
+    async def _watch(self, version: str) -> AsyncIterator[str]:
         """Pass events on, and yield the version after each."""
         query: Mapping[str, str] = {
             **self._query,
@@ -122,15 +163,27 @@ class Reflector:
                 raise Expired if value.get("code") == 410 else Unreachable(f"{self.path}: {value.get('message')}")
             if kind not in _KINDS or not newer.isdecimal():
                 raise Expired  # Whatever it means: the list says how things are.
+            self.heard = asyncio.get_running_loop().time()
             if int(newer) <= self.version:
                 continue  # What was seen before may come once more, and was overwritten since.
             if kind != "BOOKMARK":
-                self._changed(kind, value)
+                self._tell(self._store.deleted if kind == "DELETED" else self._store.seen, value)
             yield newer
+
+    def _tell(self, store: Callable[[Json], None], value: Json) -> bool:
+        """Hand an object on; one that nobody understands is set aside. Return whether it was understood."""
+        try:
+            store(value)
+        except _ODD as error:
+            about = value.get("metadata") if isinstance(value, dict) else None
+            name = f"{about.get('namespace')}/{about.get('name')}" if isinstance(about, dict) else "an object"
+            self._failed(f"{self.path}: {name} is not understood, and left alone: {error!r}")
+            return False
+        return True
 
 
 def _read(event: Any) -> tuple[str, Json, str]:
-    """Type, object and resourceVersion of an event; what is not there is empty."""
+    """Return type, object and resourceVersion of an event; what is not there is empty."""
     event = event if isinstance(event, dict) else {}
     value = event.get("object")
     value = value if isinstance(value, dict) else {}

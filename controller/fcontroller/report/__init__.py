@@ -21,8 +21,14 @@ class Report:
     def ended(self, framework: Json, ended: Ended) -> None:
         """A Framework or a task begins anew, or goes."""
 
-    def refused(self, framework: Json, key: Key | None, code: int, message: str, failures: int) -> None:
-        """The API server refused something for a task, or for the Framework itself, for the so-manieth time one after the other."""
+    def refused(self, framework: Json, key: Key | None, error: Exception, failures: int) -> None:
+        """The API server has refused something for a task, or for the Framework itself, or has not answered.
+
+        :param failures: how often one after the other.
+        """
+
+    def unsaved(self, framework: Json, error: Exception) -> None:
+        """The status could not be stored; it is tried again."""
 
     def warn(self, framework: Json, reason: str, message: str) -> None:
         """Something is not as it should be with a Framework."""

@@ -6,6 +6,7 @@ import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
+from fcontroller.act.requests import Refused, StillThere
 from fcontroller.api import Json
 from fcontroller.decide.context import FRAMEWORK_DELETION, POD_DELETION, Key
 from fcontroller.decide.retry import NEVER_RETRIED
@@ -125,8 +126,11 @@ class Reporter(Report):
         else:
             self._snapshot(framework, ended.trigger, task_snapshot(framework, ended, self._now()))
 
-    def refused(self, framework: Json, key: Key | None, code: int, message: str, failures: int) -> None:
-        if code == 0 or code == 429 or code >= 500:  # The server's trouble, not the Framework's.
+    def refused(self, framework: Json, key: Key | None, error: Exception, failures: int) -> None:
+        code, message = (error.code if isinstance(error, Refused) else 0), str(error)
+        if isinstance(error, StillThere):
+            self._warn_of(framework, "DeletionHeld", message, key, code)
+        elif code == 0 or code == 429 or code >= 500:  # The server's trouble, not the Framework's.
             if self._rarely.may(("", code)):
                 self._log.warning("the API server fails, and is asked again", code=code, answer=message)
         elif code != 409:
@@ -135,6 +139,13 @@ class Reporter(Report):
         elif failures >= _TRANSITORY:
             what = "The ConfigMap" if key is None else f"A Pod of role {key[0]}"
             self._warn_of(framework, "NameTaken", f"{what} cannot be made, since something else has its name: {message}", key, code)
+
+    def unsaved(self, framework: Json, error: Exception) -> None:
+        if isinstance(error, Refused) and 400 <= error.code < 500 and error.code != 429:
+            message = f"The status cannot be stored, and nothing more is done until it can be ({error.code}): {error}"
+            self._warn_of(framework, "StatusRefused", message, None, error.code)
+        else:
+            self.refused(framework, None, error, 1)
 
     def _warn_of(self, framework: Json, reason: str, message: str, key: Key | None, code: int) -> None:
         """A warning that many tasks may give at the same time, again and again."""

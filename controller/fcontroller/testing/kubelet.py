@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from fcontroller.api import Api, Json, Unreachable, collection, path_of
-from fcontroller.observe.reflector import Reflector
+from fcontroller.observe.reflector import Name, Reflector
 
 NODE = "node"
 _ADDRESSES = {"podIP": "10.0.0.1", "hostIP": "10.0.0.2"}
@@ -44,7 +44,7 @@ class Kubelet:
         self._going: set[str] = set()
         self._known: set[str] = set()
         self._tasks: set[asyncio.Task[None]] = set()
-        self._reflector = Reflector(api, collection("pods", namespace), self._all, self._changed)
+        self._reflector = Reflector(api, collection("pods", namespace), self)
 
     async def run(self) -> None:
         """Follow Pods until cancelled."""
@@ -57,16 +57,18 @@ class Kubelet:
                 task.cancel()
             await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    def _all(self, pods: list[Json]) -> None:
-        for pod in pods:
-            self._changed("MODIFIED", pod)
+    def deleted(self, pod: Json) -> None:
+        """Forget a Pod that is gone."""
+        self._going.discard(pod["metadata"]["uid"])
+        self._known.discard(pod["metadata"]["uid"])
 
-    def _changed(self, event: str, pod: Json) -> None:
+    def retain(self, present: set[Name]) -> None:
+        """Nothing follows from it: a Pod that is gone has nothing left to do."""
+
+    def seen(self, pod: Json) -> None:
+        """Let a Pod live, or end."""
         uid = pod["metadata"]["uid"]
-        if event == "DELETED":
-            self._going.discard(uid)
-            self._known.discard(uid)
-        elif "deletionTimestamp" in pod["metadata"]:
+        if "deletionTimestamp" in pod["metadata"]:
             if uid not in self._going:
                 self._going.add(uid)
                 self._do(self._end, pod)

@@ -16,6 +16,8 @@ _REASONS: Final = {400: "BadRequest", 403: "Forbidden", 413: "RequestEntityTooLa
 """What an answer means that has no Status of Kubernetes in it, as one of a proxy."""
 _FORBIDDEN: Final = 403
 _TOO_LARGE: Final = 413
+_TOO_MANY: Final = 429
+_SERVER_ERROR: Final = 500
 
 
 def creation_failure(status: int | None, reason: str | None, message: str) -> Json | None:
@@ -45,6 +47,11 @@ def creation_code(status: int | None, reason: str | None, message: str) -> Code:
         # The API server may say so because it could not read the whole request.
         return POD_CREATION_UNKNOWN if _connection_broke(message) else POD_CREATION_PERMANENT
     return POD_CREATION_TRANSIENT
+
+
+def ends_batch(status: int, message: str) -> bool:
+    """Return whether other Pods of the same role would be refused for the same reason: a quota, or trouble of the server's."""
+    return status == _TOO_MANY or status >= _SERVER_ERROR or "exceeded quota" in message
 
 
 def _connection_broke(message: str) -> bool:

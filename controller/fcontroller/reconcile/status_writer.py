@@ -1,4 +1,4 @@
-"""Storing the status: at once where something waits for it, else a bit later together with what comes until then.
+"""Stores the status: at once where something waits for it, else a bit later together with what comes until then.
 
 Nobody else writes it, but for a controller of before whose last words arrive late, and one that began with something older than the truth
 must not undo what is stored either. So a status is only stored over one that is known.
@@ -13,12 +13,14 @@ import time
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from fcontroller.act import actions
-from fcontroller.act.actions import Failed, backoff
+from fcontroller.act import requests
+from fcontroller.act.requests import Refused
+from fcontroller.act.retry import backoff
 from fcontroller.api import Api, Json, Unreachable
 from fcontroller.decide.states import ATTEMPT_COMPLETED, CREATION_PENDING, CREATION_REQUESTED, DELETION_PENDING
 from fcontroller.decide.status import Status
 from fcontroller.decide.status_json import to_text
+from fcontroller.mailbox import Mailbox, StatusRefused, StatusStored, StatusSuperseded
 
 _AT_ONCE, _SOON, _LATER = 0.05, 0.25, 1.0
 """Seconds that changes are collected before they are stored: of the Framework's own state, of tasks, and of everything else. While tasks
@@ -39,16 +41,12 @@ class Superseded(Exception):
         self.framework = framework
 
 
-Stored = Callable[[Json | None, bool], None]
-"""Is told the Framework (None: it is gone), and whether its status is not the one that was to be stored."""
-
-
 class StatusWriter:
     """Stores one Framework's status. No two writes of it at once."""
 
-    def __init__(self, api: Api, start: Callable[[Coroutine[Any, Any, None]], object], framework: Json) -> None:
-        """:param start: runs a write. :param framework: what the status was read from."""
-        self._api, self._start = api, start
+    def __init__(self, api: Api, framework: Json, start: Callable[[Coroutine[Any, Any, None]], object], mailbox: Mailbox) -> None:
+        """:param framework: what the status was read from. :param start: runs a write."""
+        self._api, self._start, self._mailbox = api, start, mailbox
         self._known = self._seen = framework
         """The Framework with the status that is known to be stored, and as it was last seen."""
         self._stored: str | None = None
@@ -61,23 +59,28 @@ class StatusWriter:
         self._pace = _SOON
         self._last = float("-inf")
         """When the last write began."""
-        self.writes = 0
+        self.unsaved_since: float | None = None
+        """Since when something is not stored, by the clock of the loop; None: all is."""
 
     def seen_framework(self, framework: Json) -> None:
         """This is how the Framework was last seen."""
         self._seen = framework
 
-    def see(self, status: Status, stored: Stored) -> None:
+    def see(self, status: Status) -> None:
         """See to it that the status is stored when it has changed."""
-        if status.revision <= status.stored or self._writing or self._stopped:
+        if status.revision <= status.stored:
+            self.unsaved_since = None
             return
         loop = asyncio.get_running_loop()
-        urgent = max(status.settled, status.attempt_known, status.changed if status.state in _GATES else 0) > status.stored
+        self.unsaved_since = loop.time() if self.unsaved_since is None else self.unsaved_since
+        if self._writing or self._stopped:
+            return
+        urgent = max(status.settled, status.attempt_known, status.named, status.changed if status.state in _GATES else 0) > status.stored
         due = loop.time() + (0.0 if urgent else self._delay(status))
         if self._due is None or due < self._due.when():
             if self._due is not None:
                 self._due.cancel()
-            self._due = loop.call_at(due, self._begin, status, stored)
+            self._due = loop.call_at(due, self._begin, status)
 
     def _delay(self, status: Status) -> float:
         if status.changed > status.stored:
@@ -85,68 +88,69 @@ class StatusWriter:
         tasks = _SOON if status.waiting else self._pace if status.transitioned > status.stored else _LATER
         return max(tasks, _SHARE * self._took)
 
+    def done(self) -> None:
+        """Another write may begin: what has come of the last one was taken in."""
+        self._writing = False
+
     def stop(self) -> None:
         """Begin no other write."""
         self._stopped = True
         if self._due is not None:
             self._due.cancel()
 
-    def _begin(self, status: Status, stored: Stored) -> None:
+    def _begin(self, status: Status) -> None:
         now = asyncio.get_running_loop().time()
         self._pace = min(2 * self._pace, _LATER) if now < self._last + 2 * _LATER else _SOON
         self._last = now
         self._due, self._writing = None, True
-        self._start(self._write(status, stored))
+        self._start(self._write(status))
 
-    async def _write(self, status: Status, stored: Stored) -> None:
+    async def _write(self, status: Status) -> None:
         failures = 0
         while not self._stopped:
+            revision = status.revision
             try:
-                revision = status.revision
                 if await self._try(status):
-                    break
+                    self._mailbox.put(StatusStored(revision, self._known))
+                    return
             except Superseded as gone:
-                return stored(gone.framework, True)
-            except (Failed, Unreachable):
-                pass
+                self._mailbox.put(StatusSuperseded(gone.framework))
+                return
+            except (Refused, Unreachable) as error:
+                self._mailbox.put(StatusRefused(error))
             failures += 1
             await asyncio.sleep(backoff(failures))
-        else:
-            return None
-        self._writing = False
-        self.writes += 1
-        status.stored = revision
-        return stored(self._known, False)
 
     async def finish(self, status: Status) -> bool:
-        """Store the status once more when it has changed; whether that was so. To be called after `stop`."""
+        """Store the status once more when it has changed. Return whether that was so. To be called after `stop`."""
         revision = status.revision
         if self._writing or status.stored == revision:
             return False
-        with contextlib.suppress(Failed, Unreachable, Superseded):
+        with contextlib.suppress(Refused, Unreachable, Superseded):
             if await self._try(status) or await self._try(status):
                 status.stored = revision
         return status.stored == revision
 
     async def _try(self, status: Status) -> bool:
-        """Whether the status was stored; if not, the Framework has changed, and is known now as it is."""
+        """Return whether the status was stored; if not, the Framework has changed, and is known now as it is."""
         self._take(self._seen)
         began = time.perf_counter()
         text = to_text(status)
         self._took = time.perf_counter() - began
         self._sent = [*(sent for sent in self._sent if sent != text), text][-_REMEMBERED:]
         try:
-            self._known = self._seen = await actions.write_status(self._api, self._known, text)
-            self._stored = text
-            self._sent.clear()
-        except Failed as error:
+            metadata = await requests.write_status(self._api, self._known, text)
+        except Refused as error:
             if error.code not in (404, 409):
                 raise
-            found = await actions.read_framework(self._api, self._known)
+            found = await requests.read_framework(self._api, self._known)
             if found is None:
                 raise Superseded(None) from None
             self._take(found)
             return False
+        self._known = self._seen = {**self._known, "metadata": metadata}
+        self._stored = text
+        self._sent.clear()
         return True
 
     def _take(self, seen: Json) -> None:
@@ -160,7 +164,7 @@ class StatusWriter:
 
 
 def _without_nulls(value: Any) -> Any:
-    """A status as it is after it went through a language that has no nulls, as Argo CD's actions do: it says the same."""
+    """Return a status as it is after it went through a language that has no nulls, as Argo CD's actions do: it says the same."""
     if isinstance(value, dict):
         return {key: _without_nulls(item) for key, item in value.items() if item is not None}
     return [_without_nulls(item) for item in value] if isinstance(value, list) else value

@@ -1,6 +1,6 @@
-"""The Pods of an attempt, quickly: of the JSON text of a role's Pods, only what differs between its tasks is put together for each.
+"""Renders the Pods of an attempt quickly: of the JSON text of a role's Pods, only what differs between its tasks is filled in for each.
 
-What marks the places is random, so that nobody's text holds it, and is put into the model, not searched for in a template. Where more than
+What marks the holes is random, so that nobody's text holds it, and is put into the model, not searched for in a template. Where more than
 strings depends on the index (the names of fields, the form of a quantity), each Pod is made in full.
 """
 
@@ -16,6 +16,7 @@ from fcompile.lower.environment import ClusterValues
 from fcompile.lower.intent import Intent
 from fcompile.lower.intent import Role as RoleIntent
 from fcompile.lower.quantities import has_symbolic_quantity
+from fcompile.model import names
 from fcompile.schema.pod_schemas import POD_TEMPLATE
 from fcontroller import intent as intents
 from fcontroller.api import Json
@@ -37,7 +38,7 @@ class RoleTemplate(NamedTuple):
     """Where the holes of each kind are in `parts`."""
 
     def fill(self, task: Task) -> bytes:
-        """The Pod of one task's attempt."""
+        """Return the Pod of one task's attempt."""
         parts = self.parts.copy()
         for places, value in (
             (self.indices, str(task.index)),
@@ -50,47 +51,50 @@ class RoleTemplate(NamedTuple):
 
 
 class PodRenderer:
-    """What the Pods of one attempt are made from: its intent, for a Framework and its ConfigMap."""
+    """Makes the Pods of one attempt from its intent."""
 
-    def __init__(self, intent: Intent, framework: Json, config_map: Json) -> None:
+    def __init__(self, intent: Intent, framework: Json, config_map_uid: str) -> None:
         self.intent = intent
-        self._namespace: str = framework["metadata"]["namespace"]
+        self.namespace: str = framework["metadata"]["namespace"]
         self._framework_uid: str = framework["metadata"]["uid"]
-        self._config_map: Json = config_map["metadata"]
+        self._config_map: Json = {"name": names.config_map_name(framework["metadata"]["name"]), "uid": config_map_uid}
         self._roles = {role.name: role for role in intent.roles}
         self._templates: dict[str, RoleTemplate | None] = {}
 
+    def role(self, name: str) -> RoleIntent | None:
+        """Return what a role's Pods are made from; None: the role is not in the intent."""
+        return self._roles.get(name)
+
     def pod(self, attempt: int, role_status: Role, task: Task) -> bytes | None:
-        """The Pod of a task's attempt as JSON, or None when its role is not in the intent.
+        """Return the Pod of a task's attempt as JSON; None: its role is not in the intent.
 
         :param attempt: the id of the Framework's attempt.
         """
         role = self._roles.get(role_status.name)
         if role is None:
             return None
-        stamp = self._templates.get(role.name)
-        if role.name not in self._templates or (stamp and stamp.role_uid != role_status.instance_uid):
-            stamp = self._templates[role.name] = self._cut(role, attempt, role_status.instance_uid)
-        if stamp:
-            return stamp.fill(task)
+        template = self._templates.get(role.name)
+        if role.name not in self._templates or (template and template.role_uid != role_status.instance_uid):
+            template = self._templates[role.name] = self._cut(role, attempt, role_status.instance_uid)
+        if template:
+            return template.fill(task)
         made = self._make(role, attempt, role_status.instance_uid, task.index, task.instance_uid, task.attempt.id)
         return _text(made).encode()
 
     def _cut(self, role: RoleIntent, attempt: int, role_uid: str) -> RoleTemplate | None:
-        """The stamp of a role; None where strings are not all that differs between its Pods."""
+        """Return the template of a role; None where strings are not all that differs between its Pods."""
         if has_symbolic_quantity(role.pod, POD_TEMPLATE):
             return None
         made = self._make(role, attempt, role_uid, _INDEX, _TASK_UID, _TASK_ATTEMPT)
         if any(_INDEX in key for key in keys(made)):
             return None
         parts = _HOLE.split(_text(made))
-        return RoleTemplate(
-            role_uid, parts, *([i for i, part in enumerate(parts) if part == mark] for mark in (_INDEX, _TASK_UID, _TASK_ATTEMPT))
-        )
+        holes = ([i for i, part in enumerate(parts) if part == mark] for mark in (_INDEX, _TASK_UID, _TASK_ATTEMPT))
+        return RoleTemplate(role_uid, parts, *holes)
 
     def _make(self, role: RoleIntent, attempt: int, role_uid: str, index: int | str, task_uid: str, task_attempt: int | str) -> Json:
         values = ClusterValues(self._framework_uid, attempt, self._config_map["uid"], role_uid, task_uid, task_attempt)
-        return intents.pod(role, self._namespace, index, values, self._config_map)
+        return intents.pod(role, self.namespace, index, values, self._config_map)
 
 
 def _text(pod: Json) -> str:

@@ -1,4 +1,4 @@
-"""Making the Services of one Framework, and keeping them while an attempt runs."""
+"""Makes the Services of one Framework, and keeps them as they should be while an attempt runs."""
 
 from __future__ import annotations
 
@@ -9,77 +9,78 @@ from typing import Any
 
 from fcompile.lower.intent import Intent
 from fcontroller import intent as intents
-from fcontroller.act import actions
-from fcontroller.act.actions import Failed, backoff
+from fcontroller.act import requests
+from fcontroller.act.requests import Refused
+from fcontroller.act.retry import backoff
 from fcontroller.api import Api, Json, Unreachable, collection, path_of
 from fcontroller.decide.services import Action, CreateService, DeleteService, ReplaceService, plan
+from fcontroller.mailbox import Mailbox, ServicesReported
+from fcontroller.observe.cache import essence
 
 _LOOK_AGAIN = 60.0
 """Seconds until a name that is somebody else's is tried again: his Service may have no label by which we would hear of its end."""
 _ROUNDS = 5
-Report = Callable[[list[str], str], None]
-"""Told the names that are somebody else's, and why the API server refuses ours; nothing of either: all are there."""
 
 
 class Services:
     """The Services of one Framework, as they were seen and as they should be."""
 
-    def __init__(self, api: Api, framework: Json, start: Callable[[Coroutine[Any, Any, None]], object], report: Report) -> None:
-        """:param start: runs work beside."""
-        self._api, self._start, self._report = api, start, report
+    def __init__(
+        self, api: Api, framework: Json, found: dict[str, Json], start: Callable[[Coroutine[Any, Any, None]], object], mailbox: Mailbox
+    ) -> None:
+        """:param found: what was seen of them. :param start: runs work beside."""
+        self._api, self._found, self._start, self._mailbox = api, found, start, mailbox
         self._uid: str = framework["metadata"]["uid"]
         self._namespace: str = framework["metadata"]["namespace"]
-        self.found: dict[str, Json] = {}
-        """All under names of the Framework, by name, whoever made them."""
         self._wanted: Mapping[str, Json] | None = None
         """Those of the attempt that runs; None: there is none."""
         self._intent: Intent | None = None
-        self._keeping = False
+        self._maintaining = False
         self._changed = asyncio.Event()
         self._taken: list[str] = []
         self._repairs = 0
 
-    def keep(self, intent: Intent | None, framework: Json) -> None:
+    def maintain(self, intent: Intent | None, framework: Json) -> None:
         """From now on keep those of this intent; None: leave what is there as it is."""
         if intent is self._intent:
             return
         self._intent, self._repairs = intent, 0
         self._wanted = None if intent is None else _wanted(intent, framework)
-        self.seen()
+        self.look()
 
-    def seen(self) -> None:
-        """Something may have changed."""
+    def look(self) -> None:
+        """Repair what is not as it should be."""
         self._changed.set()
-        if self._wanted is None or self._keeping:
+        if self._wanted is None or self._maintaining:
             return
-        to_do, taken = plan(self._wanted, self.found, self._uid)
+        to_do, taken = plan(self._wanted, self._found, self._uid)
         if to_do or taken or self._taken:
-            self._keeping = True
-            self._start(self._keep())
+            self._maintaining = True
+            self._start(self._maintain())
 
-    async def bring(self, intent: Intent, framework: Json) -> None:
-        """Make it so that there are the Services of an intent, and no others. Raises Failed and Unreachable."""
+    async def ensure(self, intent: Intent, framework: Json) -> None:
+        """Make it so that there are the Services of an intent, and no others. Raises Refused and Unreachable."""
         if "deletionTimestamp" not in framework["metadata"]:
-            await self._bring(_wanted(intent, framework))
+            await self._ensure(_wanted(intent, framework))
 
-    async def _bring(self, wanted: Mapping[str, Json]) -> None:
+    async def _ensure(self, wanted: Mapping[str, Json]) -> None:
         try:
             for _ in range(_ROUNDS):
-                to_do, taken = plan(wanted, self.found, self._uid)
+                to_do, taken = plan(wanted, self._found, self._uid)
                 # What was not as it had been seen is seen by now.
                 if all([await self._do(action) for action in to_do]):
                     break
-        except Failed as error:
-            self._report([], str(error))
+        except Refused as error:
+            self._mailbox.put(ServicesReported([], str(error)))
             raise
         self._taken = taken
-        self._report(taken, "")
+        self._mailbox.put(ServicesReported(taken, ""))
 
-    async def _keep(self) -> None:
+    async def _maintain(self) -> None:
         try:
             while self._wanted is not None:
                 self._changed.clear()
-                to_do, taken = plan(self._wanted, self.found, self._uid)
+                to_do, taken = plan(self._wanted, self._found, self._uid)
                 if to_do or taken != self._taken:
                     await self._repair()
                 elif taken:
@@ -87,33 +88,33 @@ class Services:
                 else:
                     break
         finally:
-            self._keeping = False
+            self._maintaining = False
 
     async def _repair(self) -> None:
         if self._repairs:  # Somebody may change them as often as we do.
             await asyncio.sleep(backoff(self._repairs))
         self._repairs += 1
         if self._wanted is not None:
-            with contextlib.suppress(Failed, Unreachable):
-                await self._bring(self._wanted)
+            with contextlib.suppress(Refused, Unreachable):
+                await self._ensure(self._wanted)
 
     async def _until_changed(self) -> None:
         try:
             await asyncio.wait_for(self._changed.wait(), _LOOK_AGAIN)
         except TimeoutError:
             for name in self._taken:
-                self.found.pop(name, None)
+                self._found.pop(name, None)
 
     async def _do(self, action: Action) -> bool:
-        """Carry an action out. False: things are not as they were seen; how they are is noted."""
+        """Carry an action out. Return False when things are not as they were seen; how they are is noted."""
         match action:
             case CreateService(service):
                 return await self._write("POST", collection("services", self._namespace), service)
             case ReplaceService(service):
                 return await self._write("PUT", self._path(service["metadata"]["name"]), service)
             case DeleteService(name, uid):
-                await actions.delete(self._api, self._path(name), uid)
-                self.found.pop(name, None)
+                await requests.delete(self._api, self._path(name), uid)
+                self._found.pop(name, None)
         return True
 
     async def _write(self, method: str, path: str, service: Json) -> bool:
@@ -122,24 +123,18 @@ class Services:
         written = answer.ok
         if not written:
             if answer.code not in (404, 409):
-                raise Failed(answer)
+                raise Refused(answer)
             answer = await self._api.request("GET", self._path(name))
         if answer.ok:
-            self.found[name] = essence(answer.body)
+            self._found[name] = essence(answer.body)
         elif answer.code == 404:
-            self.found.pop(name, None)
+            self._found.pop(name, None)
         else:
-            raise Failed(answer)
+            raise Refused(answer)
         return written
 
     def _path(self, name: str) -> str:
         return path_of("services", self._namespace, name)
-
-
-def essence(service: Json) -> Json:
-    """What is kept of a Service that was seen."""
-    metadata = {key: value for key, value in service["metadata"].items() if key != "managedFields"}
-    return {"metadata": metadata, "spec": service["spec"]}
 
 
 def _wanted(intent: Intent, framework: Json) -> Mapping[str, Json]:

@@ -2,17 +2,18 @@
 
 The leader renews a Lease (coordination.k8s.io/v1). Others take it when they have seen no renewal for as long as it lasts, by their own
 clock from when they saw the last one, so that clocks need not agree. A leader that has not renewed it for less than that already counts
-itself out, and `Fenced` refuses its writes from then on: it stops before anybody else can begin.
+itself out: nothing more is sent, and what is under way is cut off, before anybody else can begin. The lease is renewed over connections of
+its own, so that it never waits behind anything.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import Callable
 from datetime import UTC, datetime
 
-from fcontroller.api import Answer, Api, Body, Json, Projection, Unreachable
+from fcontroller.api import Answer, Api, Json, Unreachable
 
 _LEASES = "/apis/coordination.k8s.io/v1/namespaces"
 
@@ -59,6 +60,11 @@ class Lease:
         return self._clock() < self._until
 
     @property
+    def left(self) -> float:
+        """Seconds that this process may still act, unless it renews the lease before."""
+        return max(self._until - self._clock(), 0)
+
+    @property
     def in_touch(self) -> bool:
         """Whether the API server has answered lately, so that this process can lead when it is its turn."""
         return self._clock() < self._answered + 2 * self._duration
@@ -69,11 +75,19 @@ class Lease:
             await asyncio.sleep(self._duration / 5)
 
     async def keep(self) -> None:
-        """Renew for as long as that works. Raises LostLease."""
-        while True:
-            await asyncio.sleep(self._duration / 5)
-            if not self.held or (not await self._try() and not self.held):
-                raise LostLease
+        """Renew for as long as that works. Raises LostLease as soon as it is over, whatever is under way."""
+        renewing: asyncio.Task[bool] | None = None
+        try:
+            while self.held:
+                if renewing is None or renewing.done():
+                    await asyncio.sleep(min(self._duration / 5, self.left))
+                    renewing = asyncio.create_task(self._try())
+                else:
+                    await asyncio.wait([renewing], timeout=self.left)
+        finally:
+            if renewing is not None:
+                renewing.cancel()
+        raise LostLease
 
     async def release(self) -> None:
         """Let others lead at once."""
@@ -143,25 +157,3 @@ def _is_written(answer: Answer) -> bool:
     if not answer.ok and answer.code != 409:
         raise Unreachable(answer.message)
     return answer.ok
-
-
-class Fenced(Api):
-    """An API server to which only the leader writes."""
-
-    def __init__(self, api: Api, lease: Lease) -> None:
-        self._api, self._lease = api, lease
-
-    async def request(
-        self,
-        method: str,
-        path: str,
-        body: Body | None = None,
-        query: Mapping[str, str] | None = None,
-        projection: Projection = Projection.WHOLE,
-    ) -> Answer:
-        if method != "GET" and not self._lease.held:
-            raise Unreachable("this process no longer leads")
-        return await self._api.request(method, path, body, query, projection)
-
-    def watch(self, path: str, query: Mapping[str, str], projection: Projection = Projection.WHOLE) -> AsyncIterator[Json]:
-        return self._api.watch(path, query, projection)

@@ -1,4 +1,4 @@
-"""Attempts that upstream's controller began: their Pods are held against the intent, which was computed when they ran already."""
+"""Attempts that began before this controller knew them: their Pods are older than the intent, and are held against it."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from fcompile import expand
 from fcompile.diff.live import pod_differences
 from fcompile.lower.intent import Intent
 from fcompile.model import names
-from fcontroller.act import actions
+from fcontroller.act import requests
 from fcontroller.api import Api, Json
 from fcontroller.decide.observed import controller_of
 
 
-async def differing_pods(api: Api, intent: Intent, framework: Json, config_map_uid: str) -> dict[str, list[str]]:
-    """The fields in which Pods of an attempt differ from its intent, by the names of those that do. Raises Failed and Unreachable."""
-    namespace = framework["metadata"]["namespace"]
+async def differing_pods(api: Api, intent: Intent, namespace: str, config_map_uid: str) -> dict[str, list[str]]:
+    """Return the fields in which Pods of an attempt differ from its intent, by Pod. Raises Refused and Unreachable."""
     found: dict[str, list[str]] = {}
-    for pod in await actions.list_pods(api, namespace, intent.framework):
+    pods, _ = await requests.list_pods(api, namespace, intent.framework)
+    for pod in pods:
         if controller_of(pod["metadata"]) == config_map_uid:
             fields = _differences(intent, namespace, pod)
             if fields:

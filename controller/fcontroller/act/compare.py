@@ -1,0 +1,40 @@
+"""Whether a Pod in the cluster is what its attempt makes: all that was asked for, as it was asked for, whatever others have added."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import json
+
+from fcompile import expand
+from fcompile.diff.compare import ABSENT
+from fcompile.diff.live import pod_differences
+from fcompile.lower.intent import Role
+from fcontroller.api import Json
+
+
+def differing_fields(pod: Json, made: bytes, role: Role, namespace: str, index: int) -> list[str]:
+    """Return the fields that a Pod has otherwise than it was asked for.
+
+    :param made: the Pod as the controller creates it, as JSON. :param role: what it is made from.
+    """
+    if _is_as_made(pod, json.decode(made)):
+        return []
+    found = pod_differences(pod, expand.pod(role, namespace, index))
+    return [difference.field for difference in found if difference.after is not ABSENT]
+
+
+def _is_as_made(live: Json, made: Json) -> bool:
+    # In a list an object does not say of what kind it is.
+    return contains(live["metadata"], made["metadata"]) and contains(live["spec"], made["spec"])
+
+
+def contains(live: Any, made: Any) -> bool:
+    """Return whether a value has all that was asked for, as it was asked for. Quick, and sure only when it says so."""
+    if live == made:
+        return True
+    if isinstance(made, dict):
+        return isinstance(live, dict) and all(key in live and contains(live[key], value) for key, value in made.items())
+    # Admission adds volumes, mounts and variables after ours.
+    added = isinstance(made, list) and isinstance(live, list) and len(live) >= len(made) and all(isinstance(item, dict) for item in made)
+    return added and all(contains(*pair) for pair in zip(live, made, strict=False))

@@ -1,0 +1,215 @@
+"""Sends requests so that nobody waits for long behind somebody else's.
+
+Requests wait by tenant, which is the namespace that they are about. Tenants take turns. Within one the important requests go first: what
+deletes, stores a status or reads comes before the creation of Pods, and Events come last. A tenant has so many requests under way at
+most, and not all of them may be creations, so that its deletions pass Pods that hang in a webhook. A request that hangs no longer counts
+against the other tenants. One that is told to come back later (429) waits without a slot, and so do those of its kind.
+
+Whether a request is still wanted is asked right before it is sent, and again before it is sent once more.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from enum import Enum, IntEnum
+
+from fcontroller.api import Answer, Api, Body, Json, Projection, Unreachable, Unwanted, Wanted, always
+
+AT_A_TIME = 64
+"""Requests of all tenants under way, without those that hang."""
+PER_TENANT = 32
+GUARANTEED = 2
+"""Of each tenant, whatever the others do."""
+HANGS_AFTER = 1.0
+"""Seconds after which a request under way is said to hang."""
+_MOST_HANGING = 512
+"""With more requests that hang, no tenant gets more than what is guaranteed."""
+_TRIES_WHEN_BUSY = 8
+
+
+class Priority(IntEnum):
+    """What goes first within a tenant."""
+
+    URGENT = 0
+    CREATION = 1
+    EVENT = 2
+
+
+_MOST = {Priority.URGENT: PER_TENANT, Priority.CREATION: 24, Priority.EVENT: 4}
+"""Requests of one kind that a tenant has under way at most."""
+
+
+class _Phase(Enum):
+    WAITING = 0
+    ACTIVE = 1
+    HANGING = 2
+    DONE = 3
+
+
+class _Waiter:
+    """A request, from when it asks for its turn."""
+
+    def __init__(self, tenant: _Tenant, priority: Priority) -> None:
+        self.tenant, self.priority = tenant, priority
+        self.turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.phase = _Phase.WAITING
+
+
+class _Tenant:
+    """What a namespace has waiting and under way."""
+
+    def __init__(self) -> None:
+        self.waiting: dict[Priority, deque[_Waiter]] = {priority: deque() for priority in Priority}
+        self.under_way = dict.fromkeys(Priority, 0)
+        self.paused_until = dict.fromkeys(Priority, float("-inf"))
+        self.has_turn = False
+        """Whether it is among those that take turns."""
+
+    @property
+    def total(self) -> int:
+        return sum(self.under_way.values())
+
+    def next(self, now: float) -> _Waiter | None:
+        """Take out the request that goes next; None: nothing may go now."""
+        if self.total >= PER_TENANT:
+            return None
+        for priority, waiting in self.waiting.items():
+            if now < self.paused_until[priority] or self.under_way[priority] >= _MOST[priority]:
+                continue
+            while waiting:
+                waiter = waiting.popleft()
+                if not waiter.turn.done():  # Whoever waited may have given up.
+                    return waiter
+        return None
+
+
+class Dispatcher(Api):
+    """Gives requests their turns."""
+
+    def __init__(self, api: Api, may_write: Callable[[], bool] = always) -> None:
+        """:param may_write: whether this process leads, and may change anything."""
+        self._api, self._may_write = api, may_write
+        self._tenants: dict[str, _Tenant] = {}
+        self._turns: deque[_Tenant] = deque()
+        self._begun: deque[tuple[float, _Waiter]] = deque()
+        """Requests under way, the oldest first, until they hang. Some are done."""
+        self._count = dict.fromkeys(_Phase, 0)
+        self._timer: asyncio.TimerHandle | None = None
+
+    async def request(
+        self,
+        method: str,
+        path: str,
+        body: Body | None = None,
+        query: Mapping[str, str] | None = None,
+        projection: Projection = Projection.WHOLE,
+        wanted: Wanted = always,
+    ) -> Answer:
+        tenant, priority = self._tenants.setdefault(_namespace(path), _Tenant()), _priority(method, path)
+        for last in (*[False] * _TRIES_WHEN_BUSY, True):
+            with self._queued(tenant, priority) as waiter:
+                await waiter.turn
+                if not wanted():
+                    raise Unwanted
+                if method != "GET" and not self._may_write():
+                    raise Unreachable("this process no longer leads")
+                answer = await self._api.request(method, path, body, query, projection)
+            if answer.code != 429:
+                break
+            self._pause(tenant, priority, answer.retry_after)
+            if last:
+                break
+        return answer
+
+    def watch(self, path: str, query: Mapping[str, str], projection: Projection = Projection.WHOLE) -> AsyncIterator[Json]:
+        return self._api.watch(path, query, projection)
+
+    @property
+    def waiting(self) -> Mapping[Priority, int]:
+        """How many requests wait for their turn."""
+        tenants = self._tenants.values()
+        return {priority: sum(len(tenant.waiting[priority]) for tenant in tenants) for priority in Priority}
+
+    @property
+    def under_way(self) -> int:
+        return self._count[_Phase.ACTIVE] + self._count[_Phase.HANGING]
+
+    @contextmanager
+    def _queued(self, tenant: _Tenant, priority: Priority) -> Iterator[_Waiter]:
+        """Keep a request in line, and then its slot, until the block ends in whatever way."""
+        waiter = _Waiter(tenant, priority)
+        tenant.waiting[priority].append(waiter)
+        self._advance(tenant)
+        try:
+            yield waiter
+        finally:
+            waiter.turn.cancel()
+            if waiter.phase is not _Phase.WAITING:
+                tenant.under_way[priority] -= 1
+                self._enter(waiter, _Phase.DONE)
+                self._advance(tenant)
+
+    def _advance(self, tenant: _Tenant) -> None:
+        """Begin what may begin, after something has changed for a tenant."""
+        now = asyncio.get_running_loop().time()
+        self._note_hanging(now)
+        while tenant.total < GUARANTEED and (waiter := tenant.next(now)):
+            self._begin(waiter, now)
+        if not tenant.has_turn:
+            tenant.has_turn = True
+            self._turns.append(tenant)
+        while self._turns and self._count[_Phase.ACTIVE] < AT_A_TIME and self._count[_Phase.HANGING] < _MOST_HANGING:
+            first = self._turns.popleft()
+            waiter = first.next(now)
+            first.has_turn = waiter is not None
+            if waiter is not None:
+                self._begin(waiter, now)
+                self._turns.append(first)
+        if self._turns and self._begun and self._timer is None:
+            later = self._begun[0][0] + HANGS_AFTER
+            self._timer = asyncio.get_running_loop().call_at(later, self._look_again)
+
+    def _look_again(self) -> None:
+        self._timer = None
+        if self._turns:
+            self._advance(self._turns[0])
+
+    def _begin(self, waiter: _Waiter, now: float) -> None:
+        waiter.tenant.under_way[waiter.priority] += 1
+        self._enter(waiter, _Phase.ACTIVE)
+        self._begun.append((now, waiter))
+        waiter.turn.set_result(None)
+
+    def _enter(self, waiter: _Waiter, phase: _Phase) -> None:
+        self._count[waiter.phase] -= 1
+        self._count[phase] += 1
+        waiter.phase = phase
+
+    def _note_hanging(self, now: float) -> None:
+        while self._begun and (self._begun[0][1].phase is not _Phase.ACTIVE or self._begun[0][0] <= now - HANGS_AFTER):
+            _, waiter = self._begun.popleft()
+            if waiter.phase is _Phase.ACTIVE:
+                self._enter(waiter, _Phase.HANGING)
+
+    def _pause(self, tenant: _Tenant, priority: Priority, seconds: float) -> None:
+        """Send nothing more of this kind for a while: the server has asked for that."""
+        loop, delay = asyncio.get_running_loop(), seconds * random.uniform(1, 1.25)
+        tenant.paused_until[priority] = max(tenant.paused_until[priority], loop.time() + delay)
+        loop.call_later(delay + 0.001, self._advance, tenant)
+
+
+def _namespace(path: str) -> str:
+    """Return the namespace that a path is about; empty: none in particular."""
+    _, found, rest = path.partition("/namespaces/")
+    name, more, _ = rest.partition("/")
+    return name if found and more else ""
+
+
+def _priority(method: str, path: str) -> Priority:
+    if method in ("POST", "PATCH") and "/events" in path:
+        return Priority.EVENT
+    return Priority.CREATION if method == "POST" and path.endswith("/pods") else Priority.URGENT

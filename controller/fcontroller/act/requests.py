@@ -1,0 +1,114 @@
+"""What is asked of the API server, each request with what makes it safe: uids for what is deleted, owners for what is found instead."""
+
+from __future__ import annotations
+
+import json
+
+from fcompile.model import names
+from fcontroller.act.dispatcher import Dispatcher
+from fcontroller.api import Answer, Api, Json, Projection, Wanted, always, collection, path_of
+from fcontroller.decide.observed import controller_of
+
+
+class Refused(Exception):
+    """The API server has refused; it is asked again later."""
+
+    def __init__(self, answer: Answer, message: str = "") -> None:
+        super().__init__(message or answer.message)
+        self.code = answer.code
+        self.reason = answer.reason
+
+
+class StillThere(Refused):
+    """What was deleted has not gone yet: something holds it."""
+
+    def __init__(self, found: Json) -> None:
+        metadata = found["metadata"]
+        held = f"finalizers hold it: {', '.join(metadata['finalizers'])}" if metadata.get("finalizers") else "it has not ended yet"
+        super().__init__(Answer(200, found), f"{metadata['name']} is being deleted and still there; {held}")
+
+
+def _taken(answer: Answer) -> Json:
+    """Return the body of an answer that is no refusal. Raises Refused."""
+    if not answer.ok:
+        raise Refused(answer)
+    return answer.body
+
+
+async def write_status(api: Api, framework: Json, status: str) -> Json:
+    """Store the status of a Framework, as JSON text, unless the Framework has changed meanwhile. Return its new metadata."""
+    metadata = {key: framework["metadata"][key] for key in ("name", "namespace", "uid", "resourceVersion")}
+    head = {"apiVersion": framework["apiVersion"], "kind": framework["kind"], "metadata": metadata, "spec": framework["spec"]}
+    path = path_of("frameworks", metadata["namespace"], metadata["name"])
+    body = f'{json.dumps(head)[:-1]},"status":{status}}}'.encode()
+    written: Json = _taken(await api.request("PUT", f"{path}/status", body, projection=Projection.METADATA))["metadata"]
+    return written
+
+
+async def read_framework(api: Api, framework: Json) -> Json | None:
+    """Return the Framework as it is now; None: it is gone, whatever is there under its name."""
+    metadata = framework["metadata"]
+    found = await find(api, path_of("frameworks", metadata["namespace"], metadata["name"]))
+    return found if found is not None and found["metadata"]["uid"] == metadata["uid"] else None
+
+
+async def find(api: Api, path: str, projection: Projection = Projection.WHOLE) -> Json | None:
+    """Return the object at a path; None: there is none. Raises Refused."""
+    answer = await api.request("GET", path, projection=projection)
+    return None if answer.code == 404 else _taken(answer)
+
+
+async def create(api: Api, kind: str, value: Json) -> Json:
+    """Create an object. Return it as it is stored."""
+    return _taken(await api.request("POST", collection(kind, value["metadata"]["namespace"]), value))
+
+
+async def list_pods(api: Api, namespace: str, framework: str, projection: Projection = Projection.WHOLE) -> tuple[list[Json], int]:
+    """Return the Pods that have a Framework's label, and the resourceVersion of that list."""
+    items: list[Json] = []
+    query = {"labelSelector": f"{names.FRAMEWORK_NAME}={framework}", "limit": "500"}
+    while True:
+        page = _taken(await api.request("GET", collection("pods", namespace), query=query, projection=projection))
+        items += page["items"]
+        following = page["metadata"].get("continue")
+        if not following:
+            return items, int(page["metadata"]["resourceVersion"])
+        query["continue"] = following
+
+
+async def replace(api: Api, path: str, value: Json) -> Json:
+    """Write an object, unless somebody else did meanwhile. Return it as it is stored."""
+    return _taken(await api.request("PUT", path, value))
+
+
+async def create_pod(api: Dispatcher, namespace: str, pod: bytes, wanted: Wanted = always) -> str:
+    """Create a Pod, and return its uid. What the API server does not know in it is an error, not dropped."""
+    query = {"fieldValidation": "Strict"}
+    made = _taken(await api.request("POST", collection("pods", namespace), pod, query, Projection.METADATA, wanted))
+    return str(made["metadata"]["uid"])
+
+
+async def delete(api: Api, path: str, uid: str, *, force: bool = False, confirm: bool = False, propagation: str = "") -> None:
+    """Delete an object if it still is the one with that uid; with `confirm`, raise StillThere unless it is gone for sure."""
+    options: Json = {"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": {"uid": uid}}
+    if force:
+        options["gracePeriodSeconds"] = 0
+    if propagation:
+        options["propagationPolicy"] = propagation
+    answer = await api.request("DELETE", path, options, projection=Projection.METADATA)
+    if not answer.ok and answer.code not in (404, 409):
+        raise Refused(answer)
+    # A 409 nearly always says that there is another one by now.
+    if answer.code == 409 or (confirm and answer.code != 404):
+        found = await api.request("GET", path, projection=Projection.METADATA)
+        if found.ok and found.body["metadata"]["uid"] == uid:
+            raise StillThere(found.body)
+        if not found.ok and found.code != 404:
+            raise Refused(found)
+
+
+async def remove(api: Api, path: str, owner: str) -> None:
+    """Make sure that the object at a path, if there is one, is not controlled by the owner with that uid: delete it, if need be."""
+    found = await find(api, path, Projection.METADATA)
+    if found is not None and controller_of(found["metadata"]) == owner:
+        await delete(api, path, found["metadata"]["uid"], confirm=True)

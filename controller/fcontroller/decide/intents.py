@@ -1,0 +1,64 @@
+"""Which intent is in force, and what becomes of its ConfigMap.
+
+Whoever may write ConfigMaps may write into this one. So a document counts only by its digest, and only the status, which nobody but the
+controller writes, says which digest is true:
+
+1. The status names the next digest; 2. the ConfigMap is written; 3. the next digest becomes the one in force.
+
+A controller that dies in between finds in the ConfigMap either the document in force or the next one. Any other document is forged or
+lost. It is written back from a copy whose digest is right: one in memory, or what the spec lowers to. Where there is none, nothing is
+created until a spec that may run takes its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from typing import NamedTuple
+
+from fcontroller.decide.status import IntentRecord
+
+
+class Spec(NamedTuple):
+    """What the Framework's spec, as it is now, lowers to."""
+
+    generation: int
+    digest: str
+    """Of the whole document."""
+    may_run: bool
+    """Whether the review lets it begin, or take the place of what is in force."""
+
+
+class IntentPlan(NamedTuple):
+    """What follows for an attempt that runs."""
+
+    record: IntentRecord
+    """As the status should have it."""
+    write: str | None
+    """The digest of the document to write into the ConfigMap, now that the status names it; None: nothing is to be written."""
+
+
+def plan_intent(record: IntentRecord, named: bool, spec: Spec, stored: str | None, held: Container[str]) -> IntentPlan:
+    """Decide what is in force while an attempt runs, what is to be next, and what is to be written.
+
+    :param named: whether `record` is stored, so that its `next` may be written into the ConfigMap.
+    :param stored: the digest of the document in the ConfigMap; empty: it has none that can be read; None: it has not been read yet.
+    :param held: the digests of the documents that are in memory.
+    """
+    digest, generation = record.digest, record.generation
+    if stored and stored == record.next:
+        digest, generation = record.next, None
+    wanted = _wanted(digest, generation, spec)
+    if digest is not None and wanted == digest:
+        generation = spec.generation if spec.digest == digest else generation
+        lost = stored is not None and stored != digest
+        return IntentPlan(IntentRecord(digest, None, generation, record.adopted), digest if lost and digest in held else None)
+    adopted = record.adopted or digest is None
+    write = wanted if wanted is not None and named and record.next == wanted and stored is not None else None
+    return IntentPlan(IntentRecord(digest, wanted, generation, adopted), write)
+
+
+def _wanted(digest: str | None, generation: int | None, spec: Spec) -> str | None:
+    """Return the digest of the document that should be in force; None: there is none that may."""
+    if digest is not None and (generation == spec.generation or spec.digest == digest or not spec.may_run):
+        return digest
+    return spec.digest if spec.may_run else None

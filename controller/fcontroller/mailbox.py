@@ -1,0 +1,171 @@
+"""What happens to one Framework, in the order in which it is heard of. Nothing else reaches a reconciler."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from fcontroller.api import Json
+from fcontroller.decide.context import Action, Key, ReconcileContext
+from fcontroller.decide.status import Attempt
+
+Result = Callable[[ReconcileContext], None]
+"""What follows from an action for the status."""
+
+
+class Decided(NamedTuple):
+    """What a decision about a task, or the Framework, depends on: it holds for as long as this stays the same."""
+
+    framework: int
+    task: int | None
+    """The revisions of the last changes of the Framework's state and of the task's."""
+    attempt: Attempt | None
+    """The attempt that it is for: the task's, or the Framework's. None: there is no such task any more."""
+
+
+class FrameworkSeen(NamedTuple):
+    """The Framework is this now."""
+
+    framework: Json
+
+
+class ConfigMapSeen(NamedTuple):
+    """The ConfigMap under the attempt's name has changed, or is gone."""
+
+
+class PodSeen(NamedTuple):
+    """The Pod of a task has changed, or is gone."""
+
+    key: Key
+
+
+class ServicesSeen(NamedTuple):
+    """Services have changed."""
+
+
+class Due(NamedTuple):
+    """It is time to look at a task again, or at the Framework (None)."""
+
+    key: Key | None
+
+
+class Loaded(NamedTuple):
+    """The Framework was read, and all that is known of its objects is at least as new; None: it is gone."""
+
+    framework: Json | None
+
+
+class Performed(NamedTuple):
+    """An action has come to its end."""
+
+    action: Action
+    key: Key | None
+    decided: Decided
+    """What it depended on when it was decided."""
+    result: Result | None
+    error: Exception | None
+
+
+class StatusStored(NamedTuple):
+    """The API server has the status as it was with a revision."""
+
+    revision: int
+    framework: Json
+    """The Framework as it is stored; its own status need not be in it."""
+
+
+class StatusSuperseded(NamedTuple):
+    """Somebody else has written the status, or (None) the Framework is gone."""
+
+    framework: Json | None
+
+
+class StatusRefused(NamedTuple):
+    """The status could not be stored; it is tried again."""
+
+    error: Exception
+
+
+class IntentRead(NamedTuple):
+    """What the attempt's ConfigMap holds."""
+
+    version: str
+    """The resourceVersion of the ConfigMap."""
+    digest: str
+    """Of the document; empty: there is none that counts."""
+    document: bytes
+    problem: str
+    """Why it does not count."""
+
+
+class IntentWritten(NamedTuple):
+    """A document is in the attempt's ConfigMap."""
+
+    digest: str
+    version: str
+
+
+class IntentRefused(NamedTuple):
+    """The attempt's ConfigMap could not be read or written; it is tried again."""
+
+    error: Exception
+
+
+class ServicesReported(NamedTuple):
+    """How it stands with the Services."""
+
+    taken: list[str]
+    """Names that are somebody else's."""
+    refused: str
+    """Why the API server refuses one; empty: it does not."""
+
+
+class PodsCompared(NamedTuple):
+    """In which fields Pods of an adopted attempt differ from its intent, by Pod."""
+
+    config_map_uid: str
+    differing: dict[str, list[str]]
+
+
+class Broken(NamedTuple):
+    """Something has failed that must not."""
+
+    error: BaseException
+
+
+Message = (
+    FrameworkSeen
+    | ConfigMapSeen
+    | PodSeen
+    | ServicesSeen
+    | Due
+    | Loaded
+    | Performed
+    | StatusStored
+    | StatusSuperseded
+    | StatusRefused
+    | IntentRead
+    | IntentWritten
+    | IntentRefused
+    | ServicesReported
+    | PodsCompared
+    | Broken
+)
+
+
+class Mailbox:
+    """Collects messages until they are taken."""
+
+    def __init__(self, arrived: Callable[[], object]) -> None:
+        """:param arrived: is called when there is something to take."""
+        self._arrived = arrived
+        self._messages: list[Message] = []
+
+    def put(self, message: Message) -> None:
+        self._messages.append(message)
+        self._arrived()
+
+    def take(self) -> list[Message]:
+        """Return what has come since the last time, in order."""
+        messages, self._messages = self._messages, []
+        return messages

@@ -1,0 +1,212 @@
+"""What was seen of the objects that Frameworks own: of each Framework its ConfigMap, Pods and Services.
+
+An object belongs to a Framework by its name, which nobody can change. Its labels only bring it here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from fcompile.model import names
+from fcontroller.act import requests
+from fcontroller.api import Api, Json, Projection, collection, path_of
+from fcontroller.decide import observed
+from fcontroller.decide.context import Key
+from fcontroller.mailbox import ConfigMapSeen, Message, PodSeen, ServicesSeen
+from fcontroller.observe.reflector import Name, Reflector
+
+_CONFIG_MAP = names.config_map_name("")
+Notify = Callable[[Name, Message], None]
+
+
+class Owned:
+    """What was seen of one Framework's objects."""
+
+    __slots__ = ("config_map", "pods", "services", "version")
+
+    def __init__(self) -> None:
+        self.config_map: Json | None = None
+        """The one under the attempt's name, without its data."""
+        self.pods: dict[Key, observed.Pod] = {}
+        self.services: dict[str, Json] = {}
+        """All under names of the Framework, by name, whoever made them."""
+        self.version = 0
+        """The resourceVersion of a list of these objects that was newer than the watches: what they say up to there is old."""
+
+    @property
+    def empty(self) -> bool:
+        return self.config_map is None and not self.pods and not self.services
+
+
+class Cache:
+    """Keeps what was seen, and says to whom it may concern that something has changed."""
+
+    def __init__(
+        self,
+        api: Api,
+        namespace: str,
+        notify: Notify,
+        *,
+        whole_pods: Callable[[Json], object] | None = None,
+        failed: Callable[[str], object] = lambda _: None,
+    ) -> None:
+        """:param namespace: the only one of interest; empty: all are. :param whole_pods: is told each Pod that is gone, as a whole.
+
+        :param failed: as for `Reflector`.
+        """
+        self._api = api
+        self._owned: dict[Name, Owned] = {}
+        pods = Projection.POD if whole_pods is None else Projection.WHOLE
+        stores: list[tuple[str, _Pods | _ConfigMaps | _Services, Projection]] = [
+            ("pods", _Pods(self, notify, whole_pods), pods),
+            ("configmaps", _ConfigMaps(self, notify), Projection.METADATA),
+            ("services", _Services(self, notify), Projection.WHOLE),
+        ]
+        self.reflectors = tuple(
+            Reflector(api, collection(kind, namespace), store, selector=names.FRAMEWORK_NAME, projection=projection, failed=failed)
+            for kind, store, projection in stores
+        )
+
+    def of(self, name: Name) -> Owned:
+        """Return what was seen of a Framework's objects: one value for each Framework, which changes as they do."""
+        return self._owned.setdefault(name, Owned())
+
+    def all(self) -> dict[Name, Owned]:
+        return self._owned
+
+    def forget(self, name: Name) -> None:
+        """Keep nothing of a Framework that is gone with its objects."""
+        if name in self._owned and self._owned[name].empty:
+            del self._owned[name]
+
+    def has_seen(self, name: Name, version: int) -> bool:
+        """Return whether a Framework's Pods and ConfigMap are known as they were at a resourceVersion, or later."""
+        pods, config_maps, _ = self.reflectors
+        return max(self.of(name).version, min(pods.version, config_maps.version)) >= version
+
+    async def refresh(self, name: Name) -> None:
+        """Read a Framework's Pods and ConfigMap now, ahead of the watches. Raises Refused and Unreachable."""
+        namespace, framework = name
+        config_map = await requests.find(self._api, path_of("configmaps", namespace, names.config_map_name(framework)), Projection.METADATA)
+        pods, version = await requests.list_pods(self._api, namespace, framework, Projection.POD)
+        owned = self.of(name)
+        owned.version = version
+        owned.config_map = config_map
+        owned.pods.clear()
+        for pod in pods:
+            owner, key = task_of(pod["metadata"]["name"])
+            if owner == framework:
+                owned.pods[key] = observed.pod(pod)
+
+
+class _Pods:
+    def __init__(self, cache: Cache, notify: Notify, gone: Callable[[Json], object] | None) -> None:
+        self._cache, self._notify, self._gone = cache, notify, gone
+
+    def seen(self, value: Json) -> None:
+        framework, key = task_of(value["metadata"]["name"])
+        name = value["metadata"]["namespace"], framework
+        owned, pod = self._cache.of(name), observed.pod(value)
+        if _is_newer(value, owned.version) and owned.pods.get(key) != pod:
+            owned.pods[key] = pod
+            self._notify(name, PodSeen(key))
+
+    def deleted(self, value: Json) -> None:
+        framework, key = task_of(value["metadata"]["name"])
+        name = value["metadata"]["namespace"], framework
+        if self._gone:
+            self._gone(value)
+        if _is_newer(value, self._cache.of(name).version):
+            self._drop(name, key)
+
+    def retain(self, present: set[Name]) -> None:
+        for name, owned in list(self._cache.all().items()):
+            for key in [key for key in owned.pods if (name[0], pod_name(name[1], key)) not in present]:
+                self._drop(name, key)
+
+    def _drop(self, name: Name, key: Key) -> None:
+        if self._cache.of(name).pods.pop(key, None) is not None:
+            self._notify(name, PodSeen(key))
+
+
+class _ConfigMaps:
+    def __init__(self, cache: Cache, notify: Notify) -> None:
+        self._cache, self._notify = cache, notify
+
+    def seen(self, value: Json) -> None:
+        # Its data, if it comes at all, is only read from the API server itself.
+        self._put(value, {"metadata": {key: item for key, item in value["metadata"].items() if key != "managedFields"}})
+
+    def deleted(self, value: Json) -> None:
+        self._put(value, None)
+
+    def _put(self, value: Json, kept: Json | None) -> None:
+        metadata = value["metadata"]
+        framework, suffix, rest = metadata["name"].partition(_CONFIG_MAP)
+        name = metadata["namespace"], framework
+        if suffix and not rest and _is_newer(value, self._cache.of(name).version):
+            self._cache.of(name).config_map = kept
+            self._notify(name, ConfigMapSeen())
+
+    def retain(self, present: set[Name]) -> None:
+        for name, owned in list(self._cache.all().items()):
+            if owned.config_map is not None and (name[0], names.config_map_name(name[1])) not in present:
+                owned.config_map = None
+                self._notify(name, ConfigMapSeen())
+
+
+class _Services:
+    def __init__(self, cache: Cache, notify: Notify) -> None:
+        self._cache, self._notify = cache, notify
+
+    def seen(self, value: Json) -> None:
+        self._put(value, essence(value))
+
+    def deleted(self, value: Json) -> None:
+        self._put(value, None)
+
+    def _put(self, value: Json, kept: Json | None) -> None:
+        metadata = value["metadata"]
+        name = metadata["namespace"], metadata["name"].partition("-")[0]
+        services = self._cache.of(name).services
+        there = services.get(metadata["name"])
+        if there is not None and not _is_newer(value, int(there["metadata"]["resourceVersion"]) - 1):
+            return  # We wrote it meanwhile.
+        if kept is None:
+            services.pop(metadata["name"], None)
+        else:
+            services[metadata["name"]] = kept
+        self._notify(name, ServicesSeen())
+
+    def retain(self, present: set[Name]) -> None:
+        for name, owned in list(self._cache.all().items()):
+            gone = [service for service in owned.services if (name[0], service) not in present]
+            for service in gone:
+                del owned.services[service]
+            if gone:
+                self._notify(name, ServicesSeen())
+
+
+def task_of(pod: str) -> tuple[str, Key]:
+    """Return the Framework and the task that a Pod's name is of. A name that is no task's stands for itself, with the index -1."""
+    framework, _, rest = pod.partition("-")
+    role, _, index = rest.rpartition("-")
+    if role and index.isascii() and index.isdecimal() and index == str(int(index[:9])):
+        return framework, (role, int(index))
+    return framework, (pod, -1)
+
+
+def pod_name(framework: str, key: Key) -> str:
+    """Return the name of the Pod that `task_of` gives the key of."""
+    return names.pod_name(framework, *key) if key[1] >= 0 else key[0]
+
+
+def essence(service: Json) -> Json:
+    """Return what is kept of a Service."""
+    metadata: dict[str, Any] = {key: value for key, value in service["metadata"].items() if key != "managedFields"}
+    return {"metadata": metadata, "spec": service["spec"]}
+
+
+def _is_newer(value: Json, version: int) -> bool:
+    return int(value["metadata"]["resourceVersion"]) > version

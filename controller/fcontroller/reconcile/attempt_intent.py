@@ -1,0 +1,206 @@
+"""The intent of a Framework's attempt: what the spec lowers to is reviewed, named in the status, stored, and then in force.
+
+`decide.intents` says in which order, and what counts; here it is carried out for one Framework.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from typing import Any, NamedTuple
+
+from fcompile.lower.digest import LOWERING_VERSIONS, version_of
+from fcompile.lower.intent import Intent
+from fcontroller import intent as intents
+from fcontroller.api import Json
+from fcontroller.decide.conditions import INTENT_STORED, set_problem, set_reviewed
+from fcontroller.decide.intents import Spec as LoweredSpec
+from fcontroller.decide.intents import plan_intent
+from fcontroller.decide.review import Verdict, in_force, review, with_what_runs
+from fcontroller.decide.spec import Spec
+from fcontroller.decide.states import CREATED, CREATION_PENDING
+from fcontroller.decide.status import IntentRecord, Status
+from fcontroller.dependencies import Dependencies
+from fcontroller.mailbox import IntentRead, IntentRefused, IntentWritten, Mailbox
+from fcontroller.reconcile.intent_keeper import IntentKeeper
+from fcontroller.reconcile.perform import NextIntent
+from fcontroller.reconcile.pod_renderer import PodRenderer
+from fcontroller.reconcile.services import Services
+
+_STORED = ("Stored", "The attempt's ConfigMap holds the intent in force")
+
+
+class _Lowered(NamedTuple):
+    """What the Framework lowers to, as long as neither its spec nor its reviewed digest changes."""
+
+    generation: int
+    reviewed: str | None
+    intent: Intent
+    digest: str
+    """Of the document."""
+    verdict: Verdict
+
+
+class AttemptIntent:
+    """Says what Pods are made from, and which spec holds."""
+
+    def __init__(
+        self,
+        dependencies: Dependencies,
+        framework: Json,
+        services: Services,
+        start: Callable[[Coroutine[Any, Any, None]], object],
+        mailbox: Mailbox,
+    ) -> None:
+        """:param start: runs work beside."""
+        self._dependencies = dependencies
+        self._keeper = IntentKeeper(dependencies.api, framework, services, start, mailbox)
+        self._lowered: _Lowered | None = None
+        self._recovered = ("", 0)
+        """The digest, and the generation, that it was tried for to make the document in force anew."""
+        self._next: NextIntent | None = None
+        """What the next attempt may begin with."""
+        self._renderer: tuple[str, str, PodRenderer] | None = None
+
+    def note(self, message: IntentRead | IntentWritten | IntentRefused) -> None:
+        """Take in what has become of reading or writing the ConfigMap."""
+        self._keeper.note(message)
+
+    def spec(self, wanted: Spec, last: Spec, status: Status, framework: Json) -> Spec:
+        """Return the spec that holds now.
+
+        An edit of what Pods are made from holds once its intent is stored, all of it at once, except that Stop never waits. If it may not
+        run, or cannot be stored, its counts and policies hold without it.
+
+        :param wanted: the newest one. :param last: the one that has held so far.
+        """
+        record, generation = status.intent, framework["metadata"]["generation"]
+        if status.state not in CREATED:
+            return wanted
+        held = self._keeper.held.get(record.digest or "")
+        if held is None:
+            return with_what_runs(wanted, status)
+        if record.generation == generation:
+            return wanted
+        lowered = self._lower(framework, record)
+        if lowered.intent.digest == held.digest:
+            return wanted
+        if lowered.verdict.may_run and not self._keeper.refused:
+            return last._replace(execution_type=wanted.execution_type)
+        return in_force(wanted, held)
+
+    def renderer(self, status: Status, framework: Json) -> PodRenderer | None:
+        """Return what Pods are made from; None: that is not known."""
+        digest, uid = status.intent.digest or "", status.attempt.object_uid or ""
+        held = self._keeper.held.get(digest)
+        if held is None:
+            self._renderer = None
+        elif self._renderer is None or self._renderer[:2] != (digest, uid):
+            self._renderer = digest, uid, PodRenderer(held, framework, uid)
+        return self._renderer[2] if self._renderer else None
+
+    def next(self, status: Status, framework: Json) -> NextIntent | None:
+        """Return what the next attempt begins with, once the status that is stored names it."""
+        named = self._next is not None and status.state == CREATION_PENDING and status.intent.next == self._next.digest
+        return self._next if named and status.named <= status.stored else None
+
+    def prepare(self, status: Status, framework: Json, begins: bool) -> None:
+        """Name what the next attempt runs, if it may run.
+
+        :param begins: whether the ConfigMap has been asked for: then nothing changes any more.
+        """
+        lowered = self._lower(framework, status.intent)
+        self._say_reviewed(status, framework, lowered.verdict)
+        if begins:
+            return
+        self._next = NextIntent(lowered.intent, lowered.digest, lowered.generation) if lowered.verdict.may_run else None
+        wanted = self._next.digest if self._next else None
+        if status.intent.next != wanted:
+            status.intent = IntentRecord(None, wanted)
+            status.named = status.touch()
+
+    def begun(self) -> None:
+        """Take in that an attempt has begun with what `next` has returned."""
+        if self._next is not None:
+            self._keeper.begin(self._next.intent, self._next.digest)
+
+    def maintain(self, status: Status, framework: Json, config_map: Json) -> None:
+        """Hold the attempt's ConfigMap to what the status says, and let an edit of the spec take its place."""
+        keeper, record, uid = self._keeper, status.intent, status.attempt.object_uid or ""
+        keeper.seen(config_map["metadata"]["resourceVersion"])
+        if keeper.working:
+            return
+        spec = self._lowered_spec(status, framework)
+        plan = plan_intent(record, status.named <= status.stored, spec, keeper.stored, keeper.held)
+        if plan.record.to_json() != record.to_json():
+            status.intent, revision = plan.record, status.touch()
+            status.named = revision if plan.record.next not in (None, record.next) else status.named
+        record = status.intent
+        keeper.keep_only(record.digest, record.next)
+        if keeper.stored is None:
+            keeper.read(uid, record.digest, record.next)
+        elif plan.write is not None and plan.write == record.digest:
+            keeper.repair(plan.write, uid, framework, status.attempt.id)
+        elif plan.write is not None:
+            keeper.write(plan.write, uid, framework, status.attempt.id)
+        elif record.digest and record.digest not in keeper.held and keeper.stored != record.digest:
+            self._recover(record.digest, framework)
+        self._say_stored(status, framework)
+
+    def _lowered_spec(self, status: Status, framework: Json) -> LoweredSpec:
+        record, generation = status.intent, framework["metadata"]["generation"]
+        held = self._keeper.held.get(record.digest or "")
+        if record.digest and record.generation == generation:
+            # Nothing was edited: what is in force stays, whatever other rules would make of it.
+            if held is not None:
+                self._say_reviewed(status, framework, review(intents.reviewed_digest(framework), held.digest, self._dependencies.rules))
+            return LoweredSpec(generation, record.digest, may_run=True)
+        lowered = self._lower(framework, record)
+        self._say_reviewed(status, framework, lowered.verdict)
+        if lowered.verdict.may_run:
+            self._keeper.held[lowered.digest] = lowered.intent
+        return LoweredSpec(generation, lowered.digest, lowered.verdict.may_run)
+
+    def _lower(self, framework: Json, record: IntentRecord) -> _Lowered:
+        generation, reviewed = framework["metadata"]["generation"], intents.reviewed_digest(framework)
+        if self._lowered is None or (self._lowered.generation, self._lowered.reviewed) != (generation, reviewed):
+            try:
+                intent = intents.intent_of(framework, reviewed, record.digest)
+                verdict = review(reviewed, intent.digest, self._dependencies.rules)
+            except Exception as error:  # Whatever is in it, what runs goes on, and Stop works.
+                intent = Intent(framework["metadata"]["name"], "", {}, (), "")
+                verdict = Verdict(False, "Uncompilable", f"The spec cannot be compiled: {error!r}: see `fcompile validate`", False)
+            self._lowered = _Lowered(generation, reviewed, intent, intents.digest_of(intent), verdict)
+        return self._lowered
+
+    def _recover(self, digest: str, framework: Json) -> None:
+        """Make the document in force from the spec, if it still comes to that."""
+        tried = digest, framework["metadata"]["generation"]
+        if self._recovered != tried and version_of(digest) in LOWERING_VERSIONS:
+            self._recovered = tried
+            intent = intents.intent_of(framework, digest)
+            if intents.digest_of(intent) == digest:
+                self._keeper.held[digest] = intent
+
+    def _say_reviewed(self, status: Status, framework: Json, verdict: Verdict) -> None:
+        wrong = set_reviewed(status, verdict, framework["metadata"]["generation"], self._dependencies.now())
+        if wrong:
+            self._dependencies.report.warn(framework, *wrong)
+
+    def _say_stored(self, status: Status, framework: Json) -> None:
+        reason, message = self._trouble(status)
+        if set_problem(status, INTENT_STORED, reason, message, _STORED, framework["metadata"]["generation"], self._dependencies.now()):
+            self._dependencies.report.warn(framework, f"Intent{reason}", message)
+
+    def _trouble(self, status: Status) -> tuple[str, str]:
+        """Return the reason and message of what is wrong with the stored intent; nothing: all is well, or is not known yet."""
+        keeper, digest, where = self._keeper, status.intent.digest, f"ConfigMap `{status.attempt.object_name}`"
+        if digest and digest not in keeper.held and keeper.stored == digest:
+            return "UnknownLowering", f"{where} holds an intent of lowering rules that this controller does not have: no Pod is created"
+        if digest and keeper.stored is not None and keeper.stored not in (digest, status.intent.next):
+            why = f"{where} does not hold the intent that is in force: {keeper.problem}. Somebody else has written it. "
+            if digest in keeper.held:
+                return "Forged", why + (f"It cannot be repaired: {keeper.refused}" if keeper.refused else "It is repaired from a copy")
+            return "Forged", f"{why}No Pod is created, since there is no copy: compile the Framework with `fcompile build`, and apply that"
+        if keeper.refused:
+            return "Refused", f"{where} cannot be written, and an edit of Pods or Services is not in force until it is: {keeper.refused}"
+        return "", ""

@@ -1,0 +1,137 @@
+"""The controller: follows Frameworks and what they own, and gives each Framework a reconciler."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from fcompile.model import names
+from fcontroller.api import Json, collection
+from fcontroller.decide.context import POD_DELETION
+from fcontroller.decide.states import COMPLETED
+from fcontroller.decide.status_json import summary
+from fcontroller.dependencies import Dependencies
+from fcontroller.mailbox import FrameworkSeen, Message
+from fcontroller.observe.cache import Cache
+from fcontroller.observe.reflector import Name, Reflector
+from fcontroller.reconcile.reconciler import Reconciler
+from fcontroller.reconcile.retention import Retention
+
+_FRAMEWORKS = 50
+"""In one answer: one of 10,000 tasks has a megabyte."""
+
+
+class Controller:
+    """Runs all Frameworks of one namespace, or of all."""
+
+    def __init__(self, dependencies: Dependencies, namespace: str = "", failed: Callable[[str], object] = lambda _: None) -> None:
+        """:param failed: is told why something could not be listed or watched, or not be understood."""
+        self.dependencies, self.namespace = dependencies, namespace
+        self.reconcilers: dict[Name, Reconciler] = {}
+        whole_pods = dependencies.report.pod_deleted if POD_DELETION in dependencies.settings.snapshots else None
+        self.cache = Cache(dependencies.api, namespace, self._notify, whole_pods=whole_pods, failed=failed)
+        self.retention = Retention(dependencies)
+        self._frameworks = Reflector(dependencies.api, collection("frameworks", namespace), self, page=_FRAMEWORKS, failed=failed)
+
+    @property
+    def reflectors(self) -> tuple[Reflector, ...]:
+        """All that is followed, in the order in which it begins."""
+        return (*self.cache.reflectors, self._frameworks)
+
+    @property
+    def ready(self) -> bool:
+        """Whether everything has been seen once."""
+        return self._frameworks.listed.is_set()
+
+    async def run(self) -> None:
+        """Run until cancelled. Raises WentBack, in a group."""
+        try:
+            async with asyncio.TaskGroup() as reflectors:
+                reflectors.create_task(self.retention.run())
+                for reflector in self.reflectors:
+                    # Frameworks come last: none is looked at before its objects are known.
+                    reflectors.create_task(reflector.run())
+                    await reflector.listed.wait()
+        finally:
+            for reconciler in self.reconcilers.values():
+                reconciler.stop()
+
+    async def finish(self, seconds: float) -> None:
+        """After `run` was cancelled: let what is under way come to its end, and store it. What takes longer is given up."""
+        await asyncio.gather(*[reconciler.finish(seconds) for reconciler in self.reconcilers.values()])
+
+    def _notify(self, name: Name, message: Message) -> None:
+        reconciler = self.reconcilers.get(name)
+        if reconciler is not None:
+            reconciler.mailbox.put(message)
+        else:
+            self.cache.forget(name)
+
+    # What is told of Frameworks
+
+    def seen(self, framework: Json) -> None:
+        """Take in a Framework that is there."""
+        name = _name(framework)
+        reconciler = self.reconcilers.get(name)
+        if _is_anothers(framework):
+            self._drop(name)
+        elif reconciler is not None and reconciler.uid == framework["metadata"]["uid"] and not self.dependencies.dry_run:
+            reconciler.mailbox.put(FrameworkSeen(framework))
+        else:
+            self._drop(name)
+            if _is_over(framework):
+                self.retention.keep(framework, framework["status"])
+            else:
+                self._begin(name, framework)
+
+    def deleted(self, framework: Json) -> None:
+        """Take in that a Framework is gone."""
+        self._drop(_name(framework))
+        if not _is_anothers(framework):
+            self.dependencies.report.framework_deleted(framework)
+
+    def retain(self, present: set[Name]) -> None:
+        """Take in that there are no other Frameworks than these."""
+        for name in self.reconcilers.keys() - present:
+            framework = self.reconcilers[name].framework
+            self._drop(name)
+            self.dependencies.report.framework_deleted(framework)
+        self.retention.retain(present)
+
+    def _begin(self, name: Name, framework: Json) -> None:
+        try:
+            reconciler = self.reconcilers[name] = Reconciler(self.dependencies, framework, self.cache)
+        except Exception as error:  # Whatever is in it: it must not be in the way of others. It may be edited.
+            self.dependencies.report.broke(framework, error)
+        else:
+            reconciler.over.add_done_callback(partial(self._retire, reconciler))
+
+    def _retire(self, reconciler: Reconciler, _: object) -> None:
+        """Keep of a Framework that is over only what retention needs."""
+        if self.reconcilers.get(reconciler.key) is reconciler and reconciler.status is not None:
+            self._drop(reconciler.key)
+            self.retention.keep(reconciler.framework, summary(reconciler.status))
+
+    def _drop(self, name: Name) -> None:
+        self.retention.drop(name)
+        reconciler = self.reconcilers.pop(name, None)
+        if reconciler is not None:
+            reconciler.stop()
+            self.cache.forget(name)
+
+
+def _name(value: Json) -> Name:
+    return value["metadata"]["namespace"], value["metadata"]["name"]
+
+
+def _is_anothers(framework: Json) -> bool:
+    """Return whether somebody else reconciles it: then nothing of it is touched."""
+    manager: Any = framework["spec"].get("managedBy")
+    return manager is not None and manager != f"{names.GROUP}/frameworkcontroller"
+
+
+def _is_over(framework: Json) -> bool:
+    """Return whether the Framework has come to its end, and is only kept."""
+    return bool((framework.get("status") or {}).get("state") == COMPLETED)

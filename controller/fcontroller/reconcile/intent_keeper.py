@@ -1,0 +1,139 @@
+"""Reads and writes the document in the ConfigMap of one Framework's attempt. What it reads counts by its digest alone.
+
+There is one request at a time, and after a failure, or a change by somebody else, not the next one at once: he may change it as often as
+we do.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from functools import partial
+from typing import Any
+
+from fcompile.lower.digest import LOWERING_VERSIONS, document_digest, version_of
+from fcompile.lower.intent import Intent
+from fcompile.model import names
+from fcontroller import intent as intents
+from fcontroller.act import requests
+from fcontroller.act.requests import Refused
+from fcontroller.act.retry import backoff
+from fcontroller.api import Answer, Api, Json, Unreachable, path_of
+from fcontroller.mailbox import IntentRead, IntentRefused, IntentWritten, Mailbox
+from fcontroller.reconcile.services import Services
+
+_TRANSITORY = 4
+"""Failures one after the other from which on the server's trouble is more than that."""
+_CALM = 60.0
+"""Seconds after which a change by somebody else has nothing to do with the one before."""
+
+
+_Work = Callable[[], Coroutine[Any, Any, IntentRead | IntentWritten]]
+
+
+class IntentKeeper:
+    """Holds the documents of an attempt that are known to be right, and what the ConfigMap has against them."""
+
+    def __init__(
+        self, api: Api, framework: Json, services: Services, start: Callable[[Coroutine[Any, Any, None]], object], mailbox: Mailbox
+    ) -> None:
+        """:param start: runs work beside."""
+        self._api, self._services, self._start, self._mailbox = api, services, start, mailbox
+        metadata = framework["metadata"]
+        self._path = path_of("configmaps", metadata["namespace"], names.config_map_name(metadata["name"]))
+        self.held: dict[str, Intent] = {}
+        """By digest."""
+        self.stored: str | None = None
+        """The digest of what the ConfigMap holds; empty: nothing that counts; None: it must be read first."""
+        self.problem = ""
+        """Why what the ConfigMap holds does not count."""
+        self.refused = ""
+        """Why the API server did not let it be read or written the last time."""
+        self.working = False
+        self._version = ""
+        """The resourceVersion of the ConfigMap that was read or written last."""
+        self._failures = self._repairs = 0
+        self._repaired = float("-inf")
+
+    def begin(self, intent: Intent, digest: str) -> None:
+        """A new attempt was begun with this document in its ConfigMap."""
+        self.held, self.stored, self.problem, self._version = {digest: intent}, digest, "", ""
+
+    def seen(self, version: str) -> None:
+        """The ConfigMap has this resourceVersion: unless it is the one that is known, it must be read again."""
+        if version != self._version and not self.working:
+            self.stored = None
+
+    def keep_only(self, *digests: str | None) -> None:
+        """Hold no other documents than these."""
+        if len(self.held) > 1:
+            self.held = {digest: intent for digest, intent in self.held.items() if digest in digests}
+
+    def read(self, uid: str, *digests: str | None) -> None:
+        """Read what the ConfigMap with that uid holds. It counts if it has one of these digests."""
+        self._begin(partial(self._read, uid, digests), self._failures)
+
+    def write(self, digest: str, uid: str, framework: Json, attempt: int) -> None:
+        """Write a document that is held into the ConfigMap with that uid, once there are its Services."""
+        self._begin(partial(self._write, digest, uid, framework, attempt, services=True), self._failures)
+
+    def repair(self, digest: str, uid: str, framework: Json, attempt: int) -> None:
+        """Write the document in force, which somebody else has changed, into the ConfigMap with that uid."""
+        now = asyncio.get_running_loop().time()
+        self._repairs = self._repairs + 1 if now < self._repaired + _CALM else 0
+        self._repaired = now
+        self._begin(partial(self._write, digest, uid, framework, attempt, services=False), max(self._failures, self._repairs))
+
+    def note(self, message: IntentRead | IntentWritten | IntentRefused) -> None:
+        """Take in what has become of reading or writing."""
+        self.working = False
+        match message:
+            case IntentRead(version, digest, document, problem):
+                self.stored, self._version, self.problem, self.refused, self._failures = digest, version, problem, "", 0
+                if document and digest not in self.held and version_of(digest) in LOWERING_VERSIONS:
+                    self.held[digest] = intents.read_document(document)
+            case IntentWritten(digest, version):
+                self.stored, self._version, self.problem, self.refused, self._failures = digest, version, "", "", 0
+            case IntentRefused(error):
+                self._failures += 1
+                code = error.code if isinstance(error, Refused) else 0
+                if code in (404, 409):
+                    self.stored = None
+                elif 400 <= code < 500 or self._failures >= _TRANSITORY:
+                    self.refused = str(error)
+
+    def _begin(self, work: _Work, failures: int) -> None:
+        self.working = True
+        self._start(self._try(work, backoff(failures) if failures else 0))
+
+    async def _try(self, work: _Work, delay: float) -> None:
+        await asyncio.sleep(delay)
+        try:
+            self._mailbox.put(await work())
+        except (Refused, Unreachable) as error:
+            self._mailbox.put(IntentRefused(error))
+
+    async def _read(self, uid: str, digests: tuple[str | None, ...]) -> IntentRead:
+        found = await self._find(uid)
+        version = found["metadata"]["resourceVersion"]
+        try:
+            document = intents.stored_document(found)
+        except ValueError as error:
+            return IntentRead(version, "", b"", str(error))
+        for digest in digests:
+            if digest and document_digest(document, version_of(digest)) == digest:
+                return IntentRead(version, digest, document, "")
+        return IntentRead(version, "", b"", "it holds another document")
+
+    async def _write(self, digest: str, uid: str, framework: Json, attempt: int, services: bool) -> IntentWritten:
+        if services:
+            await self._services.ensure(self.held[digest], framework)
+        made = intents.as_made(await self._find(uid), intents.config_map(self.held[digest], framework, attempt))
+        written = await requests.replace(self._api, self._path, made)
+        return IntentWritten(digest, written["metadata"]["resourceVersion"])
+
+    async def _find(self, uid: str) -> Json:
+        found = await requests.find(self._api, self._path)
+        if found is None or found["metadata"]["uid"] != uid:
+            raise Refused(Answer(404, {}), "the ConfigMap is gone")
+        return found

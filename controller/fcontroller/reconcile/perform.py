@@ -1,0 +1,181 @@
+"""Carries out what was decided. What follows from it for the status is a function, which the reconciler applies when it takes it in."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import NamedTuple
+
+from fcompile.lower.intent import Intent
+from fcompile.model import names
+from fcontroller import intent as intents
+from fcontroller.act import requests
+from fcontroller.act.compare import differing_fields
+from fcontroller.act.dispatcher import Dispatcher
+from fcontroller.act.requests import Refused, StillThere
+from fcontroller.api import Json, Projection, Wanted, path_of
+from fcontroller.decide.context import (
+    Action,
+    ConfirmConfigMapGone,
+    ConfirmPodGone,
+    CreateConfigMap,
+    CreatePod,
+    DeleteConfigMap,
+    DeletePod,
+    Key,
+    RecognizePod,
+    RemoveConfigMap,
+    RemovePod,
+)
+from fcontroller.decide.framework import config_map_confirmed_gone, config_map_created, config_map_deleted, config_map_gone
+from fcontroller.decide.observed import controller_of
+from fcontroller.decide.status import Status
+from fcontroller.decide.task import find, pod_created, pod_deleted, pod_gone
+from fcontroller.dependencies import Dependencies
+from fcontroller.mailbox import Result
+from fcontroller.observe.cache import pod_name
+from fcontroller.reconcile.pod_renderer import PodRenderer
+from fcontroller.reconcile.services import Services
+
+
+class NextIntent(NamedTuple):
+    """What an attempt begins with."""
+
+    intent: Intent
+    digest: str
+    """Of its document."""
+    generation: int
+    """Of the Framework that it was lowered from."""
+
+
+class ActionContext(NamedTuple):
+    """What an action is carried out with: everything as it was when the action was begun."""
+
+    framework: Json
+    status: Status
+    renderer: PodRenderer | None
+    """What Pods are made from; None: that is not known."""
+    services: Services
+    next_intent: NextIntent | None
+    """What the next attempt runs; None: the status does not name it."""
+
+    @property
+    def namespace(self) -> str:
+        return str(self.framework["metadata"]["namespace"])
+
+    @property
+    def name(self) -> str:
+        return str(self.framework["metadata"]["name"])
+
+    def config_map_path(self) -> str:
+        return path_of("configmaps", self.namespace, names.config_map_name(self.name))
+
+    def pod_path(self, key: Key) -> str:
+        return path_of("pods", self.namespace, pod_name(self.name, key))
+
+
+async def perform(dependencies: Dependencies, action: Action, context: ActionContext, wanted: Wanted) -> Result | None:
+    """Carry an action out. Raises Refused and Unreachable, after which it is decided again, and Unwanted.
+
+    :param wanted: whether the action is still decided; asked before a Pod is asked for.
+    """
+    api = dependencies.api
+    match action:
+        case CreateConfigMap(attempt):
+            return await _begin_attempt(api, context, attempt)
+        case DeleteConfigMap(uid, completion):
+            await requests.delete(api, context.config_map_path(), uid, confirm=completion is not None)
+            return config_map_deleted if completion is None else partial(config_map_gone, completion=completion)
+        case RemoveConfigMap(completion):
+            await requests.remove(api, context.config_map_path(), context.framework["metadata"]["uid"])
+            return partial(config_map_gone, completion=completion)
+        case ConfirmConfigMapGone(uid):
+            return await _confirm_config_map_gone(api, context, uid)
+        case CreatePod(role, index):
+            return await _create_pod(dependencies, context, (role, index), wanted)
+        case DeletePod(role, index, uid, force, completion):
+            key = (role, index)
+            await requests.delete(api, context.pod_path(key), uid, force=force, confirm=completion is not None or force)
+            return partial(pod_deleted, key=key, uid=uid) if completion is None else partial(pod_gone, key=key, completion=completion)
+        case RemovePod(role, index, completion):
+            return await _remove_pod(api, context, (role, index), completion)
+        case RecognizePod(role, index, uid):
+            return await _recognize_pod(api, context, (role, index), uid)
+        case ConfirmPodGone(role, index, uid, completion):
+            return await _confirm_pod_gone(api, context, (role, index), uid, completion)
+
+
+async def _begin_attempt(api: Dispatcher, context: ActionContext, attempt: int) -> Result | None:
+    if context.next_intent is None:  # The spec has changed just now.
+        return None
+    intent, digest, generation = context.next_intent
+    await context.services.ensure(intent, context.framework)
+    made = await requests.create(api, "configmaps", intents.config_map(intent, context.framework, attempt))
+    return partial(config_map_created, uid=made["metadata"]["uid"], digest=digest, generation=generation)
+
+
+async def _confirm_config_map_gone(api: Dispatcher, context: ActionContext, uid: str) -> Result | None:
+    found = await requests.find(api, context.config_map_path())
+    if found is None or found["metadata"]["uid"] != uid:
+        return partial(config_map_confirmed_gone, uid=uid)
+    labels = found["metadata"].get("labels") or {}
+    if labels.get(names.FRAMEWORK_NAME) != context.name:
+        metadata = {**found["metadata"], "labels": {**labels, names.FRAMEWORK_NAME: context.name}}
+        await requests.replace(api, context.config_map_path(), {**found, "metadata": metadata})
+    return None  # It is seen again soon.
+
+
+async def _create_pod(dependencies: Dependencies, context: ActionContext, key: Key, wanted: Wanted) -> Result | None:
+    role, task = find(context.status, key)
+    pod = context.renderer.pod(context.status.attempt.id, role, task) if context.renderer else None
+    if pod is None:  # The role has left the spec just now.
+        return None
+    try:
+        uid = await requests.create_pod(dependencies.api, context.namespace, pod, wanted)
+    except Refused as error:
+        completion = dependencies.creation_failed(error.code, error.reason, str(error))
+        if completion is None:
+            raise
+        return await _remove_pod(dependencies.api, context, key, completion)
+    return partial(pod_created, key=key, uid=uid)
+
+
+async def _remove_pod(api: Dispatcher, context: ActionContext, key: Key, completion: Json) -> Result:
+    await requests.remove(api, context.pod_path(key), context.status.attempt.object_uid or "")
+    return partial(pod_gone, key=key, completion=completion)
+
+
+async def _recognize_pod(api: Dispatcher, context: ActionContext, key: Key, uid: str) -> Result | None:
+    found = await requests.find(api, context.pod_path(key))
+    if found is None or found["metadata"]["uid"] != uid:
+        return None
+    if context.renderer is not None and is_own(found, context.status, context.renderer, key):
+        return partial(pod_created, key=key, uid=uid)
+    await requests.delete(api, context.pod_path(key), uid)
+    return None
+
+
+def is_own(pod: Json, status: Status, renderer: PodRenderer, key: Key) -> bool:
+    """Return whether a Pod is the one that the task's attempt makes: its uid was not stored, and everything else is right."""
+    role, task = find(status, key)
+    made, intent = renderer.pod(status.attempt.id, role, task), renderer.role(role.name)
+    if made is None or intent is None or controller_of(pod["metadata"]) != status.attempt.object_uid:
+        return False
+    said = pod["metadata"].get("annotations") or {}
+    ids = {
+        names.TASK_UID: task.instance_uid,
+        names.FRAMEWORK_ATTEMPT_ID: str(status.attempt.id),
+        names.TASK_ATTEMPT_ID: str(task.attempt.id),
+    }
+    known = all(said.get(name) == value for name, value in ids.items())
+    return known and not differing_fields(pod, made, intent, renderer.namespace, key[1])
+
+
+async def _confirm_pod_gone(api: Dispatcher, context: ActionContext, key: Key, uid: str, completion: Json) -> Result | None:
+    found = await requests.find(api, context.pod_path(key), Projection.METADATA)
+    if found is not None and found["metadata"]["uid"] == uid:
+        if (found["metadata"].get("labels") or {}).get(names.FRAMEWORK_NAME) == context.name:
+            return None  # It is seen again soon.
+        if "deletionTimestamp" in found["metadata"]:
+            raise StillThere(found)
+        await requests.delete(api, context.pod_path(key), uid, confirm=True)
+    return partial(pod_gone, key=key, completion=completion)

@@ -1,0 +1,436 @@
+"""One Framework while it lives: it takes in what has happened, decides, and hands on what follows.
+
+Everything of a Framework happens on one event loop, and no two of its reconciliations at once. Whatever happens to it arrives in its
+mailbox.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import uuid
+from collections.abc import Coroutine
+from typing import Any
+
+from fcompile.default import default
+from fcontroller import intent as intents
+from fcontroller.act import requests
+from fcontroller.act.requests import Refused
+from fcontroller.act.retry import backoff
+from fcontroller.api import Json, Unreachable
+from fcontroller.decide import observed
+from fcontroller.decide.conditions import PODS_CREATED, set_adopted, set_completed, set_problem, set_services
+from fcontroller.decide.context import CreateConfigMap, Key, ReconcileContext
+from fcontroller.decide.framework import reconcile_framework
+from fcontroller.decide.spec import Spec, read_spec
+from fcontroller.decide.states import COMPLETED, CREATED, CREATION_PENDING
+from fcontroller.decide.status import Status
+from fcontroller.decide.status_json import from_json
+from fcontroller.dependencies import Dependencies
+from fcontroller.mailbox import (
+    Broken,
+    ConfigMapSeen,
+    Due,
+    FrameworkSeen,
+    IntentRead,
+    IntentRefused,
+    IntentWritten,
+    Loaded,
+    Mailbox,
+    Message,
+    Performed,
+    PodsCompared,
+    PodSeen,
+    ServicesReported,
+    ServicesSeen,
+    StatusRefused,
+    StatusStored,
+    StatusSuperseded,
+)
+from fcontroller.observe.cache import Cache
+from fcontroller.observe.reflector import Name
+from fcontroller.reconcile.adopt import differing_pods
+from fcontroller.reconcile.attempt_intent import AttemptIntent
+from fcontroller.reconcile.perform import ActionContext
+from fcontroller.reconcile.pod_renderer import PodRenderer
+from fcontroller.reconcile.services import Services
+from fcontroller.reconcile.status_writer import StatusWriter
+from fcontroller.reconcile.workers import Workers, decided_now
+
+_LAG = 0.5
+"""Seconds after which what the watches do not show yet is read."""
+_BROKEN_DELAY = 30.0
+_CREATED_AGAIN = ("Created", "The API server takes the Pods again")
+
+
+class Reconciler:
+    """Runs one Framework, by its uid."""
+
+    def __init__(self, dependencies: Dependencies, framework: Json, cache: Cache) -> None:
+        self.dependencies, self._cache = dependencies, cache
+        self.key: Name = (framework["metadata"]["namespace"], framework["metadata"]["name"])
+        self.uid: str = framework["metadata"]["uid"]
+        self.owned = cache.of(self.key)
+        self.stopped = False
+        self.over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        """Done when the Framework has come to its end, and that is stored and told."""
+        self._running: set[asyncio.Task[None]] = set()
+        self._scheduled: asyncio.Handle | None = None
+        self._timers: dict[Key | None, asyncio.TimerHandle] = {}
+        self._mending: asyncio.TimerHandle | None = None
+        self.status: Status | None = None
+        self._begin(framework)
+
+    def _begin(self, framework: Json) -> None:
+        """Begin, or begin anew, with a Framework whose status is the one that is stored."""
+        # What is still under way reports to the mailbox of before, which nobody empties any more.
+        self.mailbox = Mailbox(self._schedule)
+        self.framework = framework
+        status = framework.get("status")
+        self.status = from_json(status) if status and status.get("attemptStatus") else None
+        self._read = framework["metadata"]["generation"], _spec(framework)
+        """The spec as it was read last, and the generation that it was read from."""
+        self.spec = self._read[1]
+        """The one that holds."""
+        self._dirty: set[Key] | None = None
+        """Tasks to be looked at; None: all of them."""
+        self._compared: PodRenderer | None = None
+        self.workers = Workers(self.dependencies, self.mailbox)
+        self.writer = StatusWriter(self.dependencies.api, framework, self._start, self.mailbox)
+        self.services = Services(self.dependencies.api, framework, self.owned.services, self._start, self.mailbox)
+        self.intent = AttemptIntent(self.dependencies, framework, self.services, self._start, self.mailbox)
+        self._loaded = self.status is None or self.status.state == COMPLETED
+        if self._loaded:
+            self._schedule()
+        else:
+            self._start(self._load(framework, self.mailbox))
+
+    def _begin_again(self, framework: Json) -> None:
+        self._halt()
+        self._begin(framework)
+
+    async def _load(self, framework: Json, mailbox: Mailbox) -> None:
+        """Begin once nothing that is known is older than what was done before: a list may be, where one server lags behind another."""
+        failures = 0
+        while True:
+            try:
+                found = await requests.read_framework(self.dependencies.api, framework)
+                version = int(found["metadata"]["resourceVersion"]) if found else 0
+                if not self._cache.has_seen(self.key, version):
+                    await asyncio.sleep(_LAG)
+                if not self._cache.has_seen(self.key, version):
+                    await self._cache.refresh(self.key)
+                return mailbox.put(Loaded(found))
+            except (Refused, Unreachable):
+                failures += 1
+                await asyncio.sleep(backoff(failures))
+
+    # Its life
+
+    @property
+    def renderer(self) -> PodRenderer | None:
+        """What Pods are made from; None: that is not known."""
+        return None if self.status is None else self.intent.renderer(self.status, self.framework)
+
+    @property
+    def under_way(self) -> set[asyncio.Task[Any]]:
+        """All that is done for it."""
+        return {*self._running, *self.workers.under_way}
+
+    def stop(self) -> None:
+        """Decide nothing more. What is under way comes to its end."""
+        self.stopped = True
+        self._halt()
+
+    def _halt(self) -> None:
+        self.writer.stop()
+        self.services.maintain(None, self.framework)
+        self.workers.stop()
+        for handle in (self._scheduled, *self._timers.values()):
+            if handle is not None:
+                handle.cancel()
+        self._scheduled = None
+        self._timers.clear()
+
+    async def finish(self, seconds: float) -> None:
+        """After `stop`: wait for what is under way, and store what has come of it: the next one to lead goes on from there."""
+        if self.under_way:
+            await asyncio.wait(self.under_way, timeout=seconds)
+        status = self.status
+        if status is None:
+            return
+        context = self._context()
+        for message in self.mailbox.take():
+            if isinstance(message, Performed):
+                self._apply(message, context)
+        if await self.writer.finish(status):
+            self.dependencies.report.stored(self.framework, status.take_transitions())
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._running.add(task)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._running.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self.mailbox.put(Broken(error))
+
+    # Reconciling
+
+    def _schedule(self) -> None:
+        if self._scheduled is None and not self.stopped:
+            self._scheduled = asyncio.get_running_loop().call_soon(self.reconcile)
+
+    def reconcile(self) -> None:
+        """Take in what has happened, decide, and see to it that what is decided is done and stored."""
+        self._scheduled = None
+        began = time.perf_counter()
+        try:
+            self._reconcile()
+        except Exception as error:
+            self._break(error)
+        self.dependencies.report.looked(time.perf_counter() - began)
+
+    def _reconcile(self) -> None:
+        mailbox, results = self.mailbox, self._context() if self.status is not None else None
+        for message in mailbox.take():
+            self._receive(message, results)
+            if self.stopped or self.mailbox is not mailbox:
+                return
+        if not self._loaded:
+            return
+        if self.status is not None:
+            self._maintain_intent(self.status)
+        context = self._decide(results)
+        self._prepare_intent(context.status)
+        self._say_what_waits(context.status)
+        self.workers.advance(context.actions, self._action_context)
+        runs = context.status.state in CREATED and not context.deleting
+        renderer = self.renderer if runs else None
+        self.services.maintain(renderer.intent if renderer else None, self.framework)
+        self.writer.see(context.status)
+        if context.status.state == COMPLETED and context.status.revision <= context.status.stored and not self.over.done():
+            self.over.set_result(None)
+
+    def _decide(self, results: ReconcileContext | None) -> ReconcileContext:
+        """Decide about everything that may have changed."""
+        if self.status is not None:
+            self.spec = self.intent.spec(self._newest_spec(), self.spec, self.status, self.framework)
+        state = None if self.status is None else self.status.state
+        keys, self._dirty = self._dirty, set()
+        context = self._context()
+        self.status = status = context.status
+        settled = status.settled
+        reconcile_framework(context, keys)
+        if status.state == COMPLETED and state != COMPLETED:
+            set_completed(status, self.framework["metadata"]["generation"], context.now)
+        if status.settled != settled:
+            self._dirty = None  # Other tasks than before, or a new attempt.
+        elif not context.looked_at_tasks:
+            self._dirty = keys
+        for when, key in (*context.requeue_after, *(results.requeue_after if results else ())):
+            self._requeue_at(when, key)
+        ended, status.ended = status.ended, []
+        for each in ended:
+            self.dependencies.report.ended(self.framework, each)
+        return context
+
+    def _prepare_intent(self, status: Status) -> None:
+        """Name the intent of the next attempt."""
+        if status.state == CREATION_PENDING:
+            self.intent.prepare(status, self.framework, begins=None in self.workers.busy)
+
+    def _maintain_intent(self, status: Status) -> None:
+        """See to the intent of the attempt that runs."""
+        self._prepare_intent(status)
+        config_map = self.owned.config_map
+        if status.state in CREATED and config_map is not None and config_map["metadata"]["uid"] == status.attempt.object_uid:
+            had = self.renderer
+            self.intent.maintain(status, self.framework, config_map)
+            renderer = self.renderer
+            if renderer is not had:
+                self._mark_all()
+            if renderer is not None and renderer is not self._compared and status.intent.adopted:
+                self._compared = renderer
+                self._start(self._compare(renderer, config_map["metadata"]["uid"], self.mailbox))
+
+    async def _compare(self, renderer: PodRenderer, config_map_uid: str, mailbox: Mailbox) -> None:
+        try:
+            found = await differing_pods(self.dependencies.api, renderer.intent, renderer.namespace, config_map_uid)
+        except (Refused, Unreachable):
+            return  # They are looked at again when the spec changes or the controller starts.
+        mailbox.put(PodsCompared(config_map_uid, found))
+
+    def _say_what_waits(self, status: Status) -> None:
+        """Say which Pods the API server does not take."""
+        refused = self.workers.refused()
+        message = "; ".join(f"role {role}: {why}" for role, why in refused.items())
+        generation, now = self.framework["metadata"]["generation"], self.dependencies.now()
+        set_problem(status, PODS_CREATED, "Refused" if refused else "", message, _CREATED_AGAIN, generation, now)
+
+    def _newest_spec(self) -> Spec:
+        generation = self.framework["metadata"]["generation"]
+        if self._read[0] != generation:
+            self._read = generation, _spec(self.framework)
+        return self._read[1]
+
+    def _context(self) -> ReconcileContext:
+        status, config_map = self.status, self.owned.config_map
+        return ReconcileContext(
+            name=self.key[1],
+            uid=self.uid,
+            spec=self.spec,
+            status=status,
+            now=self.dependencies.now(),
+            new_uid=lambda: str(uuid.uuid4()),
+            random_delay=self.dependencies.random_delay,
+            settings=self.dependencies.settings,
+            config_map=None if config_map is None else observed.config_map(config_map),
+            pods=self.owned.pods,
+            deleting="deletionTimestamp" in self.framework["metadata"],
+            busy=self.workers.busy,
+            creating=self.workers.creating,
+            may_begin=status is not None and self.intent.next(status, self.framework) is not None,
+            may_create=self.renderer is not None,
+        )
+
+    def _action_context(self) -> ActionContext:
+        assert self.status is not None
+        return ActionContext(self.framework, self.status, self.renderer, self.services, self.intent.next(self.status, self.framework))
+
+    # What has happened
+
+    def _receive(self, message: Message, results: ReconcileContext | None) -> None:
+        match message:
+            case FrameworkSeen(framework):
+                self._see(framework)
+            case PodSeen(key) | Due(key):
+                self._mark(key)
+            case Performed():
+                self._perform(message, results)
+            case StatusStored(revision, framework):
+                self._store(revision, framework)
+            case StatusSuperseded(framework):
+                self._supersede(framework)
+            case StatusRefused(error):
+                self.dependencies.report.unsaved(self.framework, error)
+            case IntentRead() | IntentWritten() | IntentRefused():
+                self.intent.note(message)
+                self._mark_all()
+            case Loaded(framework):
+                self._take(framework)
+            case ServicesSeen():
+                self.services.look()
+            case ServicesReported() | PodsCompared():
+                self._warn(message)
+            case Broken(error):
+                self._break(error)
+            case ConfigMapSeen():
+                pass
+
+    def _mark(self, key: Key | None) -> None:
+        """Look at a task."""
+        if self._dirty is not None and key is not None:
+            self._dirty.add(key)
+
+    def _mark_all(self) -> None:
+        self._dirty = None
+
+    def _see(self, framework: Json) -> None:
+        """The Framework has changed, or is what it was."""
+        old, new = self.framework, _newer(self.framework, framework)
+        self.framework = new
+        self.writer.seen_framework(new)
+        edited = old["metadata"]["generation"] != new["metadata"]["generation"]
+        if edited or intents.reviewed_digest(old) != intents.reviewed_digest(new):
+            self._mark_all()
+
+    def _take(self, framework: Json | None) -> None:
+        """The Framework was read, so that it can be begun with."""
+        if framework is None or framework.get("status") != self.framework.get("status"):
+            return self._supersede(framework)
+        self._see(framework)
+        self._loaded = True
+
+    def _supersede(self, framework: Json | None) -> None:
+        if framework is None:
+            self.stop()
+        else:
+            self._begin_again(_newer(self.framework, framework))
+
+    def _store(self, revision: int, framework: Json) -> None:
+        """The status was stored."""
+        status = self.status
+        if status is None:
+            return
+        status.stored = revision
+        self.writer.done()
+        self.dependencies.report.stored(framework, status.take_transitions())
+        self._see(framework)  # Its spec may have changed meanwhile, and the watch says nothing new then.
+        waiting, status.waiting = status.waiting, set()
+        for key in waiting:
+            self._mark(key)
+
+    def _perform(self, message: Performed, context: ReconcileContext | None) -> None:
+        """An action has come to its end."""
+        if context is None:
+            return
+        self._apply(message, context)
+        failures = self.workers.note(message, context.status)
+        if failures and message.error is not None:
+            self.dependencies.report.refused(self.framework, message.key, message.error, failures)
+        self._mark(message.key)
+
+    def _apply(self, message: Performed, context: ReconcileContext) -> None:
+        # Meanwhile the attempt may have gone, and its tasks with it: what was done for them means nothing to those that came after.
+        now = decided_now(context.status, message.key)
+        if message.result is not None and now.attempt is message.decided.attempt:
+            message.result(context)
+            if isinstance(message.action, CreateConfigMap):
+                self.intent.begun()
+
+    def _warn(self, message: ServicesReported | PodsCompared) -> None:
+        """Say how Services and adopted Pods are."""
+        status, generation, now = self.status, self.framework["metadata"]["generation"], self.dependencies.now()
+        if status is None:
+            return
+        if isinstance(message, ServicesReported):
+            wrong = set_services(status, message.taken, message.refused, generation, now)
+        elif status.attempt.object_uid == message.config_map_uid:
+            wrong = set_adopted(status, message.differing, generation, now)
+        else:
+            wrong = None
+        if wrong:
+            self.dependencies.report.warn(self.framework, *wrong)
+
+    def _break(self, error: BaseException) -> None:
+        """A defect of ours has met this Framework: others go on, and this one begins anew after a while."""
+        if self._mending is None:
+            self._halt()
+            self._loaded = False
+            self.dependencies.report.broke(self.framework, error)
+            self._mending = asyncio.get_running_loop().call_later(_BROKEN_DELAY, self._mend)
+
+    def _mend(self) -> None:
+        self._mending = None
+        if not self.stopped:
+            try:
+                self._begin_again(self.framework)
+            except Exception as error:
+                self._break(error)
+
+    def _requeue_at(self, when: float, key: Key | None) -> None:
+        if key in self._timers:
+            self._timers[key].cancel()
+        delay = max(when - self.dependencies.now(), 0) + 0.01
+        self._timers[key] = asyncio.get_running_loop().call_later(delay, self.mailbox.put, Due(key))
+
+
+def _spec(framework: Json) -> Spec:
+    return read_spec(default(framework).framework)
+
+
+def _newer(one: Json, other: Json) -> Json:
+    """Return the later of two versions of an object."""
+    return other if int(other["metadata"]["resourceVersion"]) >= int(one["metadata"]["resourceVersion"]) else one

@@ -1,0 +1,263 @@
+"""The workers of one Framework: they carry out its actions, so many at a time.
+
+While an action for a task waits or is under way the task is busy, and nothing else is decided about it. One that has failed is not busy:
+what is decided next is begun at once if it is something else, and after a while if it is the same again.
+
+Pods of a role are asked for as Kubernetes' Job controller does it: one first, then twice as many as before, as long as that goes well. A
+quota, a server that is too busy or fails, or an answer that does not come, ends that: one Pod is tried again after a while.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator
+from functools import partial
+
+from fcontroller.act.requests import Refused
+from fcontroller.act.retry import backoff
+from fcontroller.api import Unreachable, Unwanted
+from fcontroller.decide.context import Action, ConfirmPodGone, CreatePod, DeleteConfigMap, DeletePod, Key, RecognizePod, RemovePod
+from fcontroller.decide.failures.creation import ends_batch
+from fcontroller.decide.status import Attempt, Status
+from fcontroller.decide.task import find
+from fcontroller.dependencies import Dependencies
+from fcontroller.mailbox import Broken, Decided, Due, Mailbox, Performed, Result
+from fcontroller.reconcile.perform import ActionContext, perform
+
+_AT_A_TIME = 32
+_TRANSITORY = 3
+"""Failures one after the other from which on the server's trouble is more than that."""
+_FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 30.0
+"""Seconds for which no Pod of a role is asked for after one was refused so that the others would be too."""
+
+
+class _Job:
+    """An action, from when it is decided to its end."""
+
+    def __init__(self, action: Action, key: Key | None, decided: Decided) -> None:
+        self.action, self.key, self.decided = action, key, decided
+        self.sent = False
+        """Of the creation of a Pod: whether it was asked for, so that there may be one."""
+        self.work: asyncio.Task[Result | None] | None = None
+        self.window: Window | None = None
+        """The one that it counts in."""
+
+    def abandon(self) -> None:
+        """End the creation of a Pod that has not been asked for yet."""
+        if not self.sent and self.work is not None:
+            self.work.cancel()
+
+
+class Window:
+    """How many Pods of a role may be asked for at a time."""
+
+    def __init__(self) -> None:
+        self.size = 1
+        self.under_way = 0
+        self.failures = 0
+        self.why = ""
+        """What the server says against it, once that is more than a moment's trouble."""
+        self.paused_until = float("-inf")
+        """By the clock of the loop."""
+
+    def room(self, now: float) -> int:
+        """Return how many more Pods may be asked for."""
+        return 0 if now < self.paused_until else min(self.size, _AT_A_TIME) - self.under_way
+
+    def grow(self) -> None:
+        """Allow one more for each that went well: twice as many after all of them did."""
+        self.size, self.failures, self.why = min(self.size + 1, 2 * _AT_A_TIME), 0, ""
+
+    def shrink(self, error: Exception, now: float) -> float:
+        """Begin small again, after a while. Return how many seconds that is; 0: others of the same batch have failed before."""
+        self.size = 1
+        if now < self.paused_until:
+            return 0
+        self.failures += 1
+        refused = isinstance(error, Refused) and error.code < 500
+        self.why = str(error) if refused or self.failures >= _TRANSITORY else ""
+        pause = backoff(self.failures, _FIRST_PAUSE, _LONGEST_PAUSE)
+        self.paused_until = now + pause
+        return pause
+
+
+class Workers:
+    """Carries out the actions of one Framework."""
+
+    def __init__(self, dependencies: Dependencies, mailbox: Mailbox) -> None:
+        self._dependencies, self._mailbox = dependencies, mailbox
+        self.busy: set[Key | None] = set()
+        """Tasks for which something is to be done, and None for the Framework itself."""
+        self.windows: dict[str, Window] = {}
+        """By role."""
+        self._failures: dict[Key | None, tuple[Action, int, float]] = {}
+        """What has failed last, how often one after the other, and when it may be tried again."""
+        self._waiting: deque[_Job] = deque()
+        self._creations: dict[str, deque[_Job]] = {}
+        """Pods to be asked for, by role."""
+        self._creating: set[_Job] = set()
+        self._others: set[_Job] = set()
+        """Under way."""
+        self._purged = (0, 0)
+        self._attempt: Attempt | None = None
+
+    def __len__(self) -> int:
+        """Return how many actions wait until others are done."""
+        return len(self._waiting) + sum(map(len, self._creations.values()))
+
+    @property
+    def under_way(self) -> Collection[asyncio.Task[Result | None]]:
+        return [job.work for job in (*self._creating, *self._others) if job.work is not None]
+
+    @property
+    def creating(self) -> bool:
+        """Whether Pods were asked for, and no answer has come yet."""
+        return any([job.sent for job in self._creating])
+
+    def refused(self) -> dict[str, str]:
+        """Return why Pods that are still wanted are not created, by role."""
+        wanted = {role for role, jobs in self._creations.items() if jobs}
+        wanted |= {action.role for action, _, _ in self._failures.values() if isinstance(action, CreatePod)}
+        return {role: window.why for role, window in self.windows.items() if window.why and role in wanted}
+
+    def stop(self) -> None:
+        """Begin nothing more. What was sent comes to its end."""
+        self._waiting.clear()
+        self._creations.clear()
+        for job in self._creating:
+            job.abandon()
+
+    def advance(self, actions: Iterable[Action], context: Callable[[], ActionContext]) -> None:
+        """Take in what is decided, drop what no longer is, and begin what may begin.
+
+        :param context: tells how things are, whenever it is asked.
+        """
+        status = context().status
+        self._purge(status)
+        for action in actions:
+            self._add(action, status)
+        for job in self._startable():
+            self._of(job).add(job)
+            job.work = asyncio.get_running_loop().create_task(self._work(job, context))
+            job.work.add_done_callback(partial(self._done, job))
+
+    def note(self, performed: Performed, status: Status) -> int:
+        """Take in what has become of an action. Return how often it has failed one after the other; 0: it has not."""
+        key, action, error = performed.key, performed.action, performed.error
+        self.busy.discard(key)
+        if isinstance(action, CreatePod):
+            self._note_creation(action.role, error)
+        if error is None and decided_now(status, key) != performed.decided:
+            self._failures.pop(key, None)
+            return 0
+        # Nothing follows from it, or not before it is seen: it may be decided once more, but not at once.
+        last, failures, _ = self._failures.get(key, (None, 0, 0.0))
+        failures = failures + 1 if last == action else 1
+        delay = backoff(failures)
+        self._failures[key] = action, failures, self._now() + delay
+        asyncio.get_running_loop().call_later(delay + 0.001, self._mailbox.put, Due(key))
+        return failures if error is not None else 0
+
+    def _add(self, action: Action, status: Status) -> None:
+        key = key_of(action)
+        last, _, not_before = self._failures.get(key, (None, 0, 0.0))
+        if key in self.busy or (last == action and self._now() < not_before):
+            return  # A message comes when it is time.
+        self.busy.add(key)
+        job = _Job(action, key, decided_now(status, key))
+        (self._creations.setdefault(action.role, deque()) if isinstance(action, CreatePod) else self._waiting).append(job)
+
+    def _purge(self, status: Status) -> None:
+        """Drop what was decided before the Framework's state or scale changed, as far as it was not sent."""
+        if (status.changed, status.settled) == self._purged:
+            return
+        self._purged = status.changed, status.settled
+        if status.attempt is not self._attempt:
+            self._attempt = status.attempt
+            self.windows.clear()
+            self._failures.clear()
+        for jobs in (self._waiting, *self._creations.values()):
+            for job in [jobs.popleft() for _ in range(len(jobs))]:
+                if job.decided == decided_now(status, job.key):
+                    jobs.append(job)
+                else:
+                    self.busy.discard(job.key)
+                    self._mailbox.put(Due(job.key))
+        for job in self._creating:
+            if job.decided != decided_now(status, job.key):
+                job.abandon()
+
+    def _of(self, job: _Job) -> set[_Job]:
+        return self._creating if isinstance(job.action, CreatePod) else self._others
+
+    def _startable(self) -> Iterator[_Job]:
+        """Take out what may begin now."""
+        creating, held = self.creating, deque[_Job]()
+        while self._waiting and len(self._others) < _AT_A_TIME:
+            job = self._waiting.popleft()
+            if creating and isinstance(job.action, DeleteConfigMap):
+                held.append(job)  # A Pod that came after its attempt has gone would run on for a while.
+            else:
+                yield job
+        self._waiting.extendleft(reversed(held))
+        for role in list(self._creations):
+            # Whoever was first is last the next time.
+            jobs, window = self._creations.pop(role), self.windows.setdefault(role, Window())
+            while jobs and window.room(self._now()) > 0 and len(self._creating) < 2 * _AT_A_TIME:
+                jobs[0].window = window
+                window.under_way += 1
+                yield jobs.popleft()
+            if jobs:
+                self._creations[role] = jobs
+
+    async def _work(self, job: _Job, context: Callable[[], ActionContext]) -> Result | None:
+        def wanted() -> bool:
+            job.sent = job.decided == decided_now(context().status, job.key)
+            return job.sent
+
+        if job.decided != decided_now(context().status, job.key):
+            return None
+        return await perform(self._dependencies, job.action, context(), wanted)
+
+    def _done(self, job: _Job, work: asyncio.Task[Result | None]) -> None:
+        self._of(job).discard(job)
+        if job.window is not None:
+            job.window.under_way -= 1
+        error = None if work.cancelled() else work.exception()
+        if error is not None and not isinstance(error, Refused | Unreachable | Unwanted):
+            self._mailbox.put(Broken(error))
+            return
+        result = work.result() if error is None and not work.cancelled() else None
+        failed = error if isinstance(error, Refused | Unreachable) else None
+        self._mailbox.put(Performed(job.action, job.key, job.decided, result, failed))
+
+    def _note_creation(self, role: str, error: Exception | None) -> None:
+        window = self.windows.setdefault(role, Window())
+        if error is None:
+            window.grow()
+        elif isinstance(error, Unreachable) or (isinstance(error, Refused) and ends_batch(error.code, str(error))):
+            pause = window.shrink(error, self._now())
+            if pause:
+                asyncio.get_running_loop().call_later(pause + 0.001, self._mailbox.put, Due(None))
+
+    def _now(self) -> float:
+        return asyncio.get_running_loop().time()
+
+
+def decided_now(status: Status, key: Key | None) -> Decided:
+    """Return what a decision about a task, or the Framework (None), depends on, as it is now."""
+    if key is None:
+        return Decided(status.changed, None, status.attempt)
+    task = find(status, key)[1] if status.has(key) else None
+    return Decided(status.changed, None if task is None else task.changed, None if task is None else task.attempt)
+
+
+def key_of(action: Action) -> Key | None:
+    """Return the task that an action is for; None: it is for the Framework itself."""
+    match action:
+        case CreatePod(role, index) | RemovePod(role, index, _) | RecognizePod(role, index, _) | ConfirmPodGone(role, index, _, _):
+            return role, index
+        case DeletePod():
+            return action.role, action.task
+    return None
