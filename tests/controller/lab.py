@@ -21,7 +21,7 @@ from fcontroller.decide.failures.classify import Classifier
 from fcontroller.decide.failures.creation import creation_failure
 from fcontroller.decide.failures.default import DEFAULT_POD_FAILURE_SPEC
 from fcontroller.decide.failures.spec import read_failures
-from fcontroller.decide.review import LENIENT, Rules
+from fcontroller.decide.review import Rules
 from fcontroller.dependencies import Dependencies
 from fcontroller.log import Log
 from fcontroller.reconcile.controller import Controller
@@ -33,6 +33,7 @@ from tests.cluster import Cluster
 from tests.controller.scripted_kubelet import ScriptedKubelet
 
 PREFIX = "sim"
+RULES = Rules()
 SETTINGS = Settings(Classifier(read_failures(DEFAULT_POD_FAILURE_SPEC)[0]), conflict_delay=(1, 2), snapshots=frozenset(SNAPSHOTS))
 
 
@@ -129,7 +130,7 @@ class Lab:
 
 @contextlib.asynccontextmanager
 async def lab(
-    api: Api, namespace: str = "default", *, rules: Rules = LENIENT, settings: Settings = SETTINGS, broken: Sequence[str] = ()
+    api: Api, namespace: str = "default", *, rules: Rules = RULES, settings: Settings = SETTINGS, broken: Sequence[str] = ()
 ) -> AsyncIterator[Lab]:
     """A lab with everything in it running.
 

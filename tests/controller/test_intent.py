@@ -14,6 +14,7 @@ from fcompile.lower.intent import Intent, lower
 from fcompile.model import names
 from fcontroller import intent as intents
 from fcontroller.api import Answer, Body, Json, Projection, path_of
+from fcontroller.decide.review import LENIENT
 from fcontroller.testing.memory_api.facade import Facade
 from tests.controller.lab import Lab, in_memory, lab, run
 from tests.decide.world import role_spec
@@ -86,7 +87,7 @@ def test_after_retries_a_rescale_and_an_upgrade_of_the_controller(monkeypatch: p
 
     async def work() -> None:
         api = Recorder(in_memory())
-        async with lab(api) as made:
+        async with lab(api, rules=LENIENT) as made:
             framework = await made.make("train", SPEC)
             await all_run(made, "train", [0, 0, 0])
             await delete_pod(made, "train-worker-1")

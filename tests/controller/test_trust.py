@@ -1,0 +1,317 @@
+"""Who may only write ConfigMaps cannot change what runs: the stored intent counts by the digest in the status alone."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import gzip
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from fcompile.emit.json import canonical
+from fcompile.expand import INTENT_KEY
+from fcontroller.api import Answer, Json, path_of
+from fcontroller.decide.review import Rules
+from fcontroller.intent import COMPRESSED_KEY
+from tests.controller.lab import Lab, in_memory, lab, run
+from tests.controller.test_intent import RETRY, all_run, delete_pod
+from tests.controller.test_report import Refusing, refusal
+from tests.controller.test_review import IMAGE, digested, images, patched
+from tests.decide.world import role_spec
+
+SPEC = {"taskRoles": [role_spec("worker", 2, task=RETRY), role_spec("ps", 1, task=RETRY)]}
+PATH = path_of("configmaps", "default", "train-attempt")
+Forge = Callable[[Json], None]
+"""Changes a ConfigMap."""
+
+
+def forge_document(change: Callable[[Json], object]) -> Forge:
+    def forge(config_map: Json) -> None:
+        document = json.loads(config_map["data"][INTENT_KEY])
+        change(document["roles"][1]["pod"]["spec"])
+        config_map["data"][INTENT_KEY] = canonical(document).decode()
+
+    return forge
+
+
+def forge_bomb(config_map: Json) -> None:
+    config_map["binaryData"] = {COMPRESSED_KEY: base64.b64encode(gzip.compress(b" " * 200_000_000)).decode()}
+
+
+def forge_binary(config_map: Json) -> None:
+    """The plain document stays as it is; the packed one comes first."""
+    document = json.loads(config_map["data"][INTENT_KEY])
+    document["roles"][1]["pod"]["spec"]["containers"][0]["image"] = "forged"
+    config_map["binaryData"] = {COMPRESSED_KEY: base64.b64encode(gzip.compress(canonical(document))).decode()}
+
+
+FORGERIES: dict[str, Forge] = {
+    "another image": forge_document(lambda spec: spec["containers"][0].update(image="forged")),
+    "another service account": forge_document(lambda spec: spec.update(serviceAccountName="forged")),
+    "the node's processes": forge_document(lambda spec: spec.update(hostPID=True)),
+    "no intent": lambda config_map: config_map.pop("data"),
+    "no document": lambda config_map: config_map["data"].update({INTENT_KEY: "forged"}),
+    "a bomb": forge_bomb,
+    "another document beside": forge_binary,
+    "other annotations": lambda config_map: config_map["metadata"]["annotations"].update(
+        {"frameworkcontroller.microsoft.com/framework-generation": "99", "frameworkcontroller.microsoft.com/adopted": "true"}
+    ),
+}
+
+
+async def forged(made: Lab, forge: Forge) -> None:
+    """Write into the ConfigMap as somebody else would."""
+    config_map = (await made.api.request("GET", PATH)).body
+    forge(config_map)
+    answer = await made.api.request("PUT", PATH, config_map)
+    assert answer.ok, answer.message
+
+
+async def said(made: Lab, status: str, reason: str) -> Json:
+    """What is said of the stored intent, once it is so."""
+
+    def found(status_: Json) -> Json | None:
+        return next((each for each in status_.get("conditions", ()) if each["type"] == "IntentStored"), None)
+
+    def so(status_: Json) -> bool:
+        condition = found(status_)
+        return condition is not None and (condition["status"], condition["reason"]) == (status, reason)
+
+    condition = found(await made.until("train", so))
+    assert condition is not None
+    return condition
+
+
+async def pods(made: Lab) -> dict[str, Json]:
+    return {pod["metadata"]["name"]: pod["spec"] for pod in await made.pods()}
+
+
+@pytest.mark.parametrize("forge", FORGERIES.values(), ids=FORGERIES)
+@pytest.mark.parametrize("restarted", [False, True], ids=["alive", "restarted"])
+def test_a_forged_intent_runs_nowhere_and_is_repaired(forge: Forge, restarted: bool) -> None:
+    async def work() -> None:
+        async with lab(in_memory(), rules=Rules(require=True)) as made:
+            await made.make("train", SPEC)
+            await all_run(made, "train", [0, 0, 0])
+            before, config_map = await pods(made), (await made.api.request("GET", PATH)).body
+            if restarted:
+                await made.kill()
+            await forged(made, forge)
+            if restarted:
+                await made.restart()
+            await delete_pod(made, "train-ps-0")
+            await all_run(made, "train", [0, 0, 1])
+            again = await pods(made)
+            # All but what tells one attempt of a task from another.
+            assert without_env(again["train-ps-0"]) == without_env(before["train-ps-0"])
+            assert again["train-worker-0"] == before["train-worker-0"]
+            if forge is FORGERIES["other annotations"]:
+                return
+            await said(made, "True", "Stored")
+            repaired = (await made.api.request("GET", PATH)).body
+            assert [repaired.get(key) for key in ("data", "binaryData")] == [config_map.get(key) for key in ("data", "binaryData")]
+            assert "IntentForged" in [event["reason"] for event in await made.events()]
+
+    run(work())
+
+
+def without_env(spec: Json) -> Json:
+    return {**spec, "containers": [{**container, "env": None} for container in spec["containers"]]}
+
+
+def test_during_a_rescale() -> None:
+    async def work() -> None:
+        async with lab(in_memory()) as made:
+            await made.make("train", SPEC)
+            await all_run(made, "train", [0, 0, 0])
+            await asyncio.gather(
+                forged(made, FORGERIES["another image"]),
+                made.edit("train", "taskRoles/0/taskNumber", 4),
+                delete_pod(made, "train-ps-0"),
+            )
+            await all_run(made, "train", [0, 0, 0, 0, 1])
+            assert {spec["containers"][0]["image"] for spec in (await pods(made)).values()} == {"a"}
+            status = (await made.framework("train"))["status"]
+            assert (status["intent"]["nextDigest"], status["intent"]["adopted"]) == (None, False)
+
+    run(work())
+
+
+@pytest.mark.parametrize("name", ["another image", "no intent", "a bomb"])
+def test_what_cannot_be_repaired_makes_no_pods_and_does_not_hold_anything_up(name: str) -> None:
+    """An edit that was not reviewed is there: what the spec lowers to is not what is in force, and the copy in memory is gone."""
+
+    async def work() -> None:
+        async with lab(in_memory()) as made:
+            await made.make("train", SPEC)
+            await all_run(made, "train", [0, 0, 0])
+            await made.edit("train", IMAGE, "unreviewed")
+            await made.until("train", lambda status: status["conditions"][0]["reason"] == "DigestDiffers")
+            await made.kill()
+            await forged(made, FORGERIES[name])
+            await made.restart()
+            condition = await said(made, "False", "Forged")
+            assert "No Pod is created" in condition["message"]
+            await delete_pod(made, "train-ps-0")
+            await made.until("train", lambda status: tasks(status, 1)[0]["state"] == "AttemptCreationPending")
+            await asyncio.sleep(0.5)
+            assert sorted(await pods(made)) == ["train-worker-0", "train-worker-1"]
+            # What was reviewed takes the place of what is lost.
+            await digested(made, "train")
+            found = await images(made, lambda found: "train-ps-0" in found)
+            assert found == {"train-worker-0": "a", "train-worker-1": "a", "train-ps-0": "unreviewed"}
+            await said(made, "True", "Stored")
+
+    run(work())
+
+
+def test_stop_works_without_an_intent() -> None:
+    async def work() -> None:
+        async with lab(in_memory()) as made:
+            await made.make("train", SPEC)
+            await all_run(made, "train", [0, 0, 0])
+            await made.edit("train", IMAGE, "unreviewed")
+            await made.kill()
+            await forged(made, FORGERIES["no intent"])
+            await made.restart()
+            await said(made, "False", "Forged")
+            await made.edit("train", "executionType", "Stop")
+            await made.completed("train")
+
+    run(work())
+
+
+def test_an_intent_that_was_removed_is_no_adoption() -> None:
+    async def work() -> None:
+        async with lab(in_memory()) as made:
+            await made.make("train", SPEC)
+            await all_run(made, "train", [0, 0, 0])
+            await made.kill()
+            await forged(made, FORGERIES["no intent"])
+            await made.edit("train", IMAGE, "unreviewed")
+            await made.restart()
+            await said(made, "False", "Forged")
+            await delete_pod(made, "train-ps-0")
+            await asyncio.sleep(0.5)
+            assert "unreviewed" not in {spec["containers"][0]["image"] for spec in (await pods(made)).values()}
+            assert not any(each["type"] == "Adopted" for each in (await made.framework("train"))["status"]["conditions"])
+
+    run(work())
+
+
+def test_a_config_map_of_another_uid_ends_the_attempt() -> None:
+    """Its uid is the attempt: whoever makes it anew has deleted it."""
+
+    async def work() -> None:
+        async with lab(in_memory()) as made:
+            await made.make("train", {**SPEC, "retryPolicy": {"fancyRetryPolicy": True, "maxRetryCount": 0}})
+            await all_run(made, "train", [0, 0, 0])
+            config_map = (await made.api.request("GET", PATH)).body
+            FORGERIES["another image"](config_map)
+            for key in ("uid", "resourceVersion", "finalizers", "creationTimestamp"):
+                config_map["metadata"].pop(key, None)
+            await made.kill()
+            await made.api.request("PATCH", PATH, [{"op": "remove", "path": "/metadata/finalizers"}])
+            await made.api.request("DELETE", PATH, {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Orphan"})
+            await made.api.request("PATCH", PATH, [{"op": "remove", "path": "/metadata/finalizers"}])
+            assert (await made.api.request("POST", "/api/v1/namespaces/default/configmaps", config_map)).ok
+            await made.restart()
+            await made.until("train", lambda status: status["retryPolicyStatus"]["totalRetriedCount"] == 1, 90)
+            await all_run(made, "train", [0, 0, 0])
+            assert {spec["containers"][0]["image"] for spec in (await pods(made)).values()} == {"a"}
+
+    run(work())
+
+
+def refused_writes(answer: Answer) -> Refusing:
+    """A server that takes no change of ConfigMaps."""
+    return Refusing(lambda method, path: answer if method == "PUT" and "/configmaps/" in path else None)
+
+
+@pytest.mark.parametrize("code", [413, 422, 403, 500])
+def test_an_intent_that_cannot_be_stored_holds_up_nothing_else(code: int) -> None:
+    async def work() -> None:
+        async with lab(refused_writes(refusal(code, "Refused", "not that"))) as made:
+            await made.make(
+                "train", {"taskRoles": [*SPEC["taskRoles"], role_spec("short", 1, run="1", frameworkAttemptCompletionPolicy=NEVER)]}
+            )
+            await all_run(made, "train", [0, 0, 0, 0])
+            await made.edit("train", IMAGE, "b")
+            await digested(made, "train")
+            condition = await said(made, "False", "Refused")
+            assert "not that" in condition["message"]
+            assert "IntentRefused" in [event["reason"] for event in await made.events()]
+            await made.until("train", lambda status: status["taskCounts"]["completed"] == 1)
+            await made.edit("train", "taskRoles/0/taskNumber", 1)
+            await made.until("train", lambda status: status["taskCounts"]["total"] == 3)
+            await delete_pod(made, "train-ps-0")
+            await made.until("train", lambda status: [task["attemptStatus"]["id"] for task in tasks(status, 1)] == [1])
+            assert "b" not in {spec["containers"][0]["image"] for spec in (await pods(made)).values()}
+            await made.edit("train", "executionType", "Stop")
+            await made.completed("train")
+
+    run(work())
+
+
+NEVER = {"minFailedTaskCount": -1, "minSucceededTaskCount": -1}
+
+
+def tasks(status: Json, role: int) -> list[Json]:
+    found: list[Json] = status["attemptStatus"]["taskRoleStatuses"][role]["taskStatuses"]
+    return found
+
+
+def test_an_intent_of_rules_that_are_not_known_makes_no_pods() -> None:
+    """A newer controller began it."""
+
+    async def work() -> None:
+        async with lab(in_memory()) as made:
+            await made.make("train", SPEC)
+            await all_run(made, "train", [0, 0, 0])
+            await made.kill()
+            framework = await made.framework("train")
+            framework["status"]["intent"]["digest"] = framework["status"]["intent"]["digest"].replace("v1:", "v9:")
+            assert (await made.api.request("PUT", f"{path_of('frameworks', 'default', 'train')}/status", framework)).ok
+            await made.restart()
+            await said(made, "False", "UnknownLowering")
+            await delete_pod(made, "train-ps-0")
+            await asyncio.sleep(0.5)
+            assert sorted(await pods(made)) == ["train-worker-0", "train-worker-1"]
+
+    run(work())
+
+
+def test_a_digest_that_is_taken_away_is_told() -> None:
+    async def work() -> None:
+        async with lab(in_memory()) as made:
+            await made.make("train", SPEC)
+            await all_run(made, "train", [0, 0, 0])
+            await patched(made, "train", {"op": "remove", "path": "/metadata/annotations"})
+            await made.until("train", lambda status: status["conditions"][0]["reason"] == "NotCompiled")
+            assert [event["reason"] for event in await made.events() if event["type"] == "Warning"] == ["NotCompiled"]
+
+    run(work())
+
+
+def test_a_stubborn_forger_is_not_answered_as_fast_as_he_writes() -> None:
+    async def work() -> None:
+        async with lab(in_memory()) as made:
+            await made.make("train", SPEC)
+            await all_run(made, "train", [0, 0, 0])
+            begun: int = made.api.server.revision  # type: ignore[attr-defined]
+            forgeries = 0
+            async with asyncio.timeout(10):
+                for _ in range(200):
+                    config_map: Any = (await made.api.request("GET", PATH)).body
+                    FORGERIES["another image"](config_map)
+                    forgeries += (await made.api.request("PUT", PATH, config_map)).ok
+                    await asyncio.sleep(0.01)
+            written: int = made.api.server.revision - begun - forgeries  # type: ignore[attr-defined]
+            assert written < forgeries / 4
+            await said(made, "True", "Stored")
+            assert {spec["containers"][0]["image"] for spec in (await pods(made)).values()} == {"a"}
+
+    run(work())
