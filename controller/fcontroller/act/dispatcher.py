@@ -118,10 +118,9 @@ class Dispatcher(Api):
                 if method != "GET" and not self._may_write():
                     raise Unreachable("this process no longer leads")
                 answer = await self._api.request(method, path, body, query, projection)
-            if answer.code != 429:
-                break
-            self._pause(tenant, priority, answer.retry_after)
-            if last:
+                if answer.code == 429:
+                    self._pause(tenant, priority, answer.retry_after)
+            if answer.code != 429 or last:
                 break
         return answer
 

@@ -1,0 +1,214 @@
+"""Requests take turns: nobody waits for long behind somebody else's, and nothing is sent that nobody wants any more."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from functools import partial
+from typing import Any
+
+import pytest
+
+from fcontroller.act import dispatcher as module
+from fcontroller.act.dispatcher import AT_A_TIME, GUARANTEED, PER_TENANT, Dispatcher, Priority
+from fcontroller.api import Answer, Api, Body, Json, Projection, Unreachable, Unwanted, collection, path_of
+from tests.safety.virtual_time import VirtualLoop, in_virtual_time
+
+WEBHOOK = 20.0
+"""Seconds for which the API server waits for some webhooks."""
+SOON = 0.05
+
+
+class Slow(Api):
+    """A server that takes its time: by namespace and method."""
+
+    def __init__(self, seconds: Callable[[str, str], float]) -> None:
+        self.seconds = seconds
+        self.sent: list[tuple[float, str, str]] = []
+        """When, the method, and the namespace."""
+        self.under_way: Counter[str] = Counter()
+        self.most = 0
+        self.busy: Callable[[str, str], bool] = lambda namespace, method: False
+        """Who is told to come back later."""
+
+    async def request(
+        self,
+        method: str,
+        path: str,
+        body: Body | None = None,
+        query: Mapping[str, str] | None = None,
+        projection: Projection = Projection.WHOLE,
+    ) -> Answer:
+        namespace = module._namespace(path)
+        self.sent.append((asyncio.get_running_loop().time(), method, namespace))
+        self.under_way[namespace] += 1
+        self.most = max(self.most, self.under_way.total())
+        try:
+            await asyncio.sleep(self.seconds(namespace, method))
+        finally:
+            self.under_way[namespace] -= 1
+        return Answer(429, {}, 20) if self.busy(namespace, method) else Answer(200, {})
+
+    def watch(self, path: str, query: Mapping[str, str], projection: Projection = Projection.WHOLE) -> AsyncIterator[Json]:
+        raise NotImplementedError
+
+
+def slow_in(*namespaces: str, method: str = "POST") -> Callable[[str, str], float]:
+    return lambda namespace, asked: WEBHOOK if namespace in namespaces and asked == method else 0.01
+
+
+def create(api: Dispatcher, namespace: str, **options: Any) -> Coroutine[Any, Any, Answer]:
+    return api.request("POST", collection("pods", namespace), {}, **options)
+
+
+def delete(api: Dispatcher, namespace: str) -> Coroutine[Any, Any, Answer]:
+    return api.request("DELETE", path_of("pods", namespace, "a"), {})
+
+
+async def took(work: Coroutine[Any, Any, Any]) -> float:
+    began = asyncio.get_running_loop().time()
+    await work
+    return asyncio.get_running_loop().time() - began
+
+
+Work = Callable[[VirtualLoop], Coroutine[Any, Any, None]]
+
+
+@pytest.mark.parametrize("bad", [1, 3, 30, 300])
+def test_a_tenant_behind_slow_webhooks_stops_nobody_else(bad: int) -> None:
+    async def work(loop: VirtualLoop) -> None:
+        names = [f"bad{number}" for number in range(bad)]
+        server = Slow(slow_in(*names))
+        api = Dispatcher(server)
+        hanging = [loop.create_task(create(api, name)) for _ in range(100) for name in names]
+        await asyncio.sleep(0.001)
+        # Until the others are seen to hang, a newcomer has what is guaranteed.
+        assert await took(create(api, "good")) < SOON
+        await asyncio.sleep(2)
+        several = asyncio.gather(*(create(api, "good") for _ in range(50)))
+        assert await took(several) < 50 / GUARANTEED * 0.01 + SOON
+        assert max(server.under_way.values()) <= PER_TENANT
+        for task in hanging:
+            task.cancel()
+        await asyncio.gather(*hanging, return_exceptions=True)
+        assert api.under_way == 0
+
+    in_virtual_time(work)
+
+
+def test_what_deletes_passes_what_creates() -> None:
+    async def work(loop: VirtualLoop) -> None:
+        api = Dispatcher(Slow(slow_in("bad")))
+        hanging = [loop.create_task(create(api, "bad")) for _ in range(1000)]
+        await asyncio.sleep(5)
+        assert await took(asyncio.gather(*(delete(api, "bad") for _ in range(20)))) < SOON
+        assert api.waiting == {Priority.URGENT: 0, Priority.CREATION: 1000 - module._MOST[Priority.CREATION], Priority.EVENT: 0}
+        for task in hanging:
+            task.cancel()
+
+    in_virtual_time(work)
+
+
+def test_the_server_is_not_run_over() -> None:
+    async def work(loop: VirtualLoop) -> None:
+        server = Slow(lambda namespace, method: 0.01)
+        api = Dispatcher(server)
+        await asyncio.gather(*(create(api, f"tenant{number % 50}") for number in range(5000)))
+        assert server.most <= AT_A_TIME + 50 * GUARANTEED
+        assert loop.passed <= 5000 / AT_A_TIME * 0.01 * 1.1
+
+    in_virtual_time(work)
+
+
+def test_tenants_take_turns() -> None:
+    async def work(loop: VirtualLoop) -> None:
+        server = Slow(lambda namespace, method: 0.01)
+        api = Dispatcher(server)
+        many = [loop.create_task(create(api, name)) for name in ("a", "b", "c", "d") for _ in range(1000)]
+        await asyncio.sleep(0.2)
+        counts = Counter(namespace for _, _, namespace in server.sent)
+        assert max(counts.values()) - min(counts.values()) <= PER_TENANT
+        await asyncio.gather(*many)
+
+    in_virtual_time(work)
+
+
+def test_who_waits_for_retry_after_holds_no_slot() -> None:
+    async def work(loop: VirtualLoop) -> None:
+        server = Slow(lambda namespace, method: 0.01)
+        server.busy = lambda namespace, method: namespace == "busy" and method == "POST" and loop.passed < 30
+        api = Dispatcher(server)
+        waiting = [loop.create_task(create(api, "busy")) for _ in range(200)]
+        await asyncio.sleep(1)
+        asked = len(server.sent)
+        assert asked <= module._MOST[Priority.CREATION]
+        assert await took(create(api, "other")) < SOON
+        assert await took(delete(api, "busy")) < SOON
+        await asyncio.sleep(18)
+        assert len(server.sent) == asked + 2
+        assert {answer.code for answer in await asyncio.gather(*waiting)} == {200}
+
+    in_virtual_time(work)
+
+
+def test_what_is_not_wanted_any_more_is_not_sent() -> None:
+    async def work(loop: VirtualLoop) -> None:
+        wanted, server = [True], Slow(slow_in("bad"))
+        api = Dispatcher(server)
+        many = [loop.create_task(create(api, "bad", wanted=partial(all, wanted))) for _ in range(100)]
+        await asyncio.sleep(1)
+        sent = len(server.sent)
+        wanted.append(False)
+        results = await asyncio.gather(*many, return_exceptions=True)
+        assert len(server.sent) == sent
+        assert Counter(type(result).__name__ for result in results) == {"Answer": sent, Unwanted.__name__: 100 - sent}
+
+    in_virtual_time(work)
+
+
+def test_nothing_is_written_once_the_lease_is_over() -> None:
+    """Neither what waits for its turn nor what was told to come back later; reading goes on."""
+
+    async def work(loop: VirtualLoop) -> None:
+        server = Slow(lambda namespace, method: 0.5)
+        server.busy = lambda namespace, method: namespace == "busy"
+        api = Dispatcher(server, lambda: loop.passed < 2)
+        many = [loop.create_task(create(api, name)) for name in ("busy", "slow") for _ in range(200)]
+        results = await asyncio.gather(*many, return_exceptions=True)
+        assert max(when for when, _, _ in server.sent) < 2
+        assert sum(isinstance(result, Unreachable) for result in results) > 100
+        assert (await api.request("GET", collection("pods", "slow"))).ok
+
+    in_virtual_time(work)
+
+
+def test_who_gives_up_leaves_nothing_behind() -> None:
+    async def work(loop: VirtualLoop) -> None:
+        api = Dispatcher(Slow(slow_in("bad")))
+        for _ in range(3):
+            many = [loop.create_task(create(api, "bad")) for _ in range(100)]
+            await asyncio.sleep(2)
+            for task in many:
+                task.cancel()
+            await asyncio.gather(*many, return_exceptions=True)
+            assert (api.under_way, sum(api.waiting.values())) == (0, 0)
+
+    in_virtual_time(work)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "tenant", "priority"),
+    [
+        ("POST", "/api/v1/namespaces/a/pods", "a", Priority.CREATION),
+        ("POST", "/api/v1/namespaces/a/configmaps", "a", Priority.URGENT),
+        ("POST", "/api/v1/namespaces/a/events", "a", Priority.EVENT),
+        ("PATCH", "/api/v1/namespaces/a/events/b", "a", Priority.EVENT),
+        ("DELETE", "/api/v1/namespaces/a/pods/b", "a", Priority.URGENT),
+        ("PUT", "/apis/frameworkcontroller.microsoft.com/v1/namespaces/a/frameworks/b/status", "a", Priority.URGENT),
+        ("GET", "/api/v1/pods", "", Priority.URGENT),
+        ("GET", "/api/v1/namespaces/a", "", Priority.URGENT),
+    ],
+)
+def test_whose_a_request_is_and_how_important(method: str, path: str, tenant: str, priority: Priority) -> None:
+    assert (module._namespace(path), module._priority(method, path)) == (tenant, priority)
