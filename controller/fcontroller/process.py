@@ -34,7 +34,7 @@ from fcontroller.reconcile.inspector import Inspector
 from fcontroller.report import Report
 from fcontroller.report.events import Recorder
 from fcontroller.report.reporter import Reporter
-from fcontroller.serve import serve
+from fcontroller.serve import Server
 
 EXIT_FAILED = 1
 _FINISH, _RELEASE = 10, 5
@@ -74,7 +74,9 @@ class Process:
         """Run until told to stop; returns the exit code: 0 after a signal, 1 after a failure or a lost lease. Raises Unlistenable."""
         try:
             listen = self._config.listen
-            server = await serve(listen, self._metrics, self._trouble, self._unready) if listen else None
+            server = Server(self._metrics, self._trouble, self._unready)
+            if listen:
+                await server.listen(listen)
             self._work = asyncio.ensure_future(self._lead(self._lease) if self._lease else self._dry_run())
             for number in (signal.SIGTERM, signal.SIGINT):
                 asyncio.get_running_loop().add_signal_handler(number, self._stop, number)
@@ -82,8 +84,7 @@ class Process:
             if self._lease:
                 with contextlib.suppress(Exception):  # It would be free in a few seconds anyway.
                     await asyncio.wait_for(self._lease.release(), _RELEASE)
-            if server:
-                await server.cleanup()
+            await server.close()
             self._log.info("has ended", exitCode=code)
             return code
         finally:

@@ -1,47 +1,106 @@
 """What is asked from outside: /metrics by Prometheus, /healthz and /readyz by the kubelet.
 
-It is on the same event loop as everything else: when that hangs, nobody answers, and the kubelet begins the Pod anew.
+It is on the same event loop as everything else: when that hangs, nobody answers, and the kubelet begins the Pod anew. Anybody may connect,
+so a connection has one request, of bounded size and time, and the oldest one goes when there are many: whoever holds thousands open takes
+neither descriptors nor answers away.
 """
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 from collections.abc import Callable
-
-from aiohttp import web
+from http import HTTPStatus
 
 from fcontroller.metrics import CONTENT_TYPE, Metrics
+
+_CONNECTIONS = 64
+_LONGEST = 8192
+"""Bytes of a request."""
+_PATIENCE = 5.0
+"""Seconds for a request to come, and again for its answer to be taken."""
+_TEXT = "text/plain; charset=utf-8"
+
+Answer = tuple[HTTPStatus, bytes, str]
+"""Status, body and type."""
 
 
 class Unlistenable(Exception):
     """The address cannot be listened to."""
 
 
-async def serve(address: str, metrics: Metrics, alive: Callable[[], str], ready: Callable[[], str]) -> web.AppRunner:
-    """Begin to answer at `HOST:PORT` (no host: at all addresses). Raises Unlistenable.
+class Server:
+    """Answers until it is closed."""
 
-    :param alive: why the process should be begun anew, or the empty string. :param ready: the same for why it cannot be relied on.
-    """
-    host, _, port = address.rpartition(":")
-    app = web.Application()
+    def __init__(self, metrics: Metrics, alive: Callable[[], str], ready: Callable[[], str]) -> None:
+        """:param alive: why the process should be begun anew, or the empty string. :param ready: the same for why it cannot be relied on."""
+        self._answers: dict[str, Callable[[], Answer]] = {
+            "/metrics": lambda: (HTTPStatus.OK, metrics.text(), CONTENT_TYPE),
+            "/healthz": lambda: _probed(alive()),
+            "/readyz": lambda: _probed(ready()),
+        }
+        self._open: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
+        self._server: asyncio.Server | None = None
 
-    def probe(trouble: Callable[[], str]) -> Callable[[web.Request], object]:
-        async def answer(_: web.Request) -> web.Response:
-            said = trouble()
-            return web.Response(text=f"{said or 'ok'}\n", status=503 if said else 200)
+    async def listen(self, address: str) -> None:
+        """Begin to answer at `HOST:PORT` (no host: at all addresses). Raises Unlistenable."""
+        host, _, port = address.rpartition(":")
+        try:
+            self._server = await asyncio.start_server(self._connected, host.strip("[]") or None, int(port), limit=_LONGEST)
+        except (OSError, OverflowError, ValueError) as error:
+            raise Unlistenable(f"--listen {address}: {error}") from None
 
-        return answer
+    async def close(self) -> None:
+        """Answer nobody any more."""
+        if self._server:
+            self._server.close()
+        for task in list(self._open):
+            task.cancel()
+        await asyncio.gather(*self._open, return_exceptions=True)
 
-    async def scraped(_: web.Request) -> web.Response:
-        return web.Response(body=metrics.text(), headers={"Content-Type": CONTENT_TYPE})
+    def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if len(self._open) >= _CONNECTIONS:
+            next(iter(self._open)).cancel()
+        task = asyncio.get_running_loop().create_task(self._serve(reader, writer))
+        self._open[task] = writer
+        task.add_done_callback(lambda task: self._open.pop(task, None))
 
-    app.router.add_get("/metrics", scraped)
-    app.router.add_get("/healthz", probe(alive))  # type: ignore[arg-type]
-    app.router.add_get("/readyz", probe(ready))  # type: ignore[arg-type]
-    runner = web.AppRunner(app, access_log=None)
-    await runner.setup()
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            with contextlib.suppress(OSError, asyncio.IncompleteReadError, TimeoutError):
+                async with asyncio.timeout(_PATIENCE):
+                    request = await _head(reader)
+                writer.write(_response(*self._answer(request)))
+                async with asyncio.timeout(_PATIENCE):
+                    await writer.drain()
+        finally:
+            # Whoever does not take the answer in time gets no more of it.
+            writer.close() if writer.transport.get_write_buffer_size() == 0 else writer.transport.abort()
+
+    def _answer(self, request: bytes | None) -> Answer:
+        method, target, *_ = (*(request or b"").decode("latin-1").split(" "), "", "")
+        if request is None or not target.startswith("/"):
+            return HTTPStatus.BAD_REQUEST, b"no request that is understood\n", _TEXT
+        answer = self._answers.get(target.partition("?")[0])
+        if method != "GET":
+            return HTTPStatus.METHOD_NOT_ALLOWED, b"GET only\n", _TEXT
+        return answer() if answer else (HTTPStatus.NOT_FOUND, b"there is /metrics, /healthz, /readyz\n", _TEXT)
+
+
+async def _head(reader: asyncio.StreamReader) -> bytes | None:
+    """Return the first line of a request; None: it is too long."""
     try:
-        await web.TCPSite(runner, host.strip("[]") or None, int(port)).start()
-    except (OSError, ValueError) as error:
-        await runner.cleanup()
-        raise Unlistenable(f"--listen {address}: {error}") from None
-    return runner
+        head = await reader.readuntil(b"\r\n\r\n")
+    except asyncio.LimitOverrunError:
+        return None
+    return head.split(b"\r\n", 1)[0]
+
+
+def _probed(trouble: str) -> Answer:
+    status = HTTPStatus.SERVICE_UNAVAILABLE if trouble else HTTPStatus.OK
+    return status, f"{trouble or 'ok'}\n".encode(), _TEXT
+
+
+def _response(status: HTTPStatus, body: bytes, kind: str) -> bytes:
+    head = f"HTTP/1.1 {status.value} {status.phrase}\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+    return head.encode() + body

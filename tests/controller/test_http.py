@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import uvloop
 
+from fcontroller.act import http
 from fcontroller.act.client import NoServer, from_kubeconfig
 from fcontroller.act.http import Lost, Origin, Response, Stream
 from tests.cluster import Cluster
@@ -346,3 +347,62 @@ def test_nobody_there_is_no_answer(loop: Callable[[], asyncio.AbstractEventLoop]
                 await get(Origin(url, ssl.create_default_context()))
 
     run(loop, test())
+
+
+def endless(head: bytes, again: bytes) -> Callable[[asyncio.StreamWriter], Coroutine[Any, Any, None]]:
+    async def send(writer: asyncio.StreamWriter) -> None:
+        writer.write(head)
+        while True:
+            writer.write(again)
+            await writer.drain()
+
+    return send
+
+
+ENDLESS = {
+    "headers": endless(b"HTTP/1.1 200 OK\r\n", b"X-More: and more\r\n"),
+    "a header": endless(b"HTTP/1.1 200 OK\r\nX-Long: ", b"a" * 1000),
+    "body": endless(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", b"186A0\r\n" + b"a" * 100_000 + b"\r\n"),
+    "announced body": endless(b"HTTP/1.1 200 OK\r\nContent-Length: 100000000000\r\n\r\n", b"a" * 100_000),
+}
+
+
+@pytest.mark.parametrize("answer", ENDLESS.values(), ids=ENDLESS)
+def test_an_answer_without_an_end_is_none(answer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http, "_ANSWER_BYTES", 1_000_000)
+
+    async def test() -> None:
+        async with Server(answer).origin() as origin:
+            with pytest.raises(Lost):
+                await asyncio.wait_for(get(origin), 20)
+
+    run(asyncio.SelectorEventLoop, test())
+
+
+def test_what_is_under_way_can_be_cut_off() -> None:
+    async def test() -> None:
+        server = Server(says_nothing, says_nothing, LENGTH)
+        async with server.origin() as origin:
+            waiting = [asyncio.create_task(get(origin)) for _ in range(2)]
+            while len(server.asked) < 2:
+                await asyncio.sleep(0.001)
+            origin.abort("it is over")
+            results = await asyncio.gather(*waiting, return_exceptions=True)
+            assert [str(result) for result in results] == ["it is over", "it is over"]
+            assert (await get(origin)).body == BODY
+
+    run(asyncio.SelectorEventLoop, test())
+
+
+def test_what_is_not_wanted_when_there_is_a_connection_is_not_sent() -> None:
+    """To connect may take as long as it likes, and meanwhile another process may lead."""
+
+    async def test() -> None:
+        server = Server(LENGTH)
+        async with server.origin() as origin:
+            with pytest.raises(Lost, match="not sent"):
+                await origin.request("POST", "/a", {}, b"{}", 60, lambda: False)
+            assert server.asked == []
+            assert (await get(origin)).body == BODY
+
+    run(asyncio.SelectorEventLoop, test())

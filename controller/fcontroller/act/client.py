@@ -26,6 +26,7 @@ _AUTHORIZED_FOR = 10
 """Seconds that a token is used before it is asked for again."""
 _TIME_HOLDS = 10
 """Seconds after which the server's clock is looked at again."""
+_LONGEST_EVENT = 16 * 1024 * 1024
 _SHOWN = 200
 """Bytes of an answer that cannot be understood that are shown."""
 _AGENT = {"User-Agent": f"fcontroller/{__version__}"}
@@ -115,6 +116,8 @@ class Client(Api):
                 rest = b""
                 while chunk := await stream.read(_SILENCE):
                     rest += chunk
+                    if len(rest) > _LONGEST_EVENT:
+                        raise Unreadable("an event without an end")
                     if stream.status == 200:
                         *lines, rest = rest.split(b"\n")
                         for line in lines:

@@ -19,6 +19,8 @@ from fcontroller.api import Wanted, always
 
 _KEPT = 30
 """Seconds that an idle connection is kept. What stands between may forget one that is silent for longer, and not tell."""
+_HEAD_BYTES, _ANSWER_BYTES = 256 * 1024, 128 * 1024 * 1024
+"""What the headers and the body of an answer may have at most: whoever answers without an end does not fill the memory."""
 _GATHERED = 0.03
 """Seconds from one reading of a stream to the next. To read a hundred events at once takes little longer than to read one."""
 
@@ -171,6 +173,10 @@ class _Connection(asyncio.Protocol):
         self._stays = True
         """Whether the server will take another request."""
         self._body: list[bytes] = []
+        self._held = 0
+        """Bytes in it."""
+        self._head_bytes = 0
+        """Bytes received before the headers were complete."""
         self._lost: Lost | None = None
         self._waiting: asyncio.Future[None] | None = None
 
@@ -185,6 +191,7 @@ class _Connection(asyncio.Protocol):
 
     def send(self, head: bytes, body: bytes | None) -> None:
         self._begun = self._complete = False
+        self._head_bytes = 0
         self._transport.write(head + body if body else head)
 
     async def begun(self, timeout: float) -> None:
@@ -223,6 +230,7 @@ class _Connection(asyncio.Protocol):
     def _taken(self) -> bytes:
         body = b"".join(self._body)
         self._body.clear()
+        self._held = 0
         return body
 
     async def _until(self, reached: Callable[[], bool], timeout: float) -> None:
@@ -255,12 +263,17 @@ class _Connection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)  # uvloop's are none by inheritance.
         self._among.add(self)
+        self._completed_at = self._loop.time()
 
     def data_received(self, data: bytes) -> None:
         try:
             self._parser.feed_data(data)
         except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
             self._end(f"no HTTP: {error}")
+        if not self._begun and not self._complete:
+            self._head_bytes += len(data)
+            if self._head_bytes > _HEAD_BYTES:
+                self._end("headers without an end")
         self._wake()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -283,6 +296,9 @@ class _Connection(asyncio.Protocol):
         self._begun = self.status >= 200  # Others announce the answer.
 
     def on_body(self, body: bytes) -> None:
+        self._held += len(body)
+        if self._held > _ANSWER_BYTES:
+            raise ValueError("an answer without an end")
         self._body.append(body)
 
     def on_message_complete(self) -> None:

@@ -141,6 +141,7 @@ class ReconcileContext:
         creating: bool = False,
         may_begin: bool = True,
         may_create: bool = True,
+        sure_now: float | None = None,
     ) -> None:
         self.name = name
         self.uid = uid
@@ -152,6 +153,8 @@ class ReconcileContext:
         self.config_map = config_map
         self.pods: Mapping[Key, Pod] = pods or {}
         self.now = now
+        self.sure_now = now if sure_now is None else sure_now
+        """The time at which what cannot be taken back may be due."""
         self.new_uid = new_uid
         self.random_delay = random_delay
         self.busy = busy
@@ -169,11 +172,16 @@ class ReconcileContext:
         self.requeue_after: list[tuple[float, Key | None]] = []
         """When to look again, at a task or at the Framework, though nothing may have happened."""
 
-    def due(self, since: float, seconds: int, key: Key | None = None) -> bool:
-        """Whether so much time has passed; if not, it is noted when to look again."""
-        if self.now >= since + seconds:
+    def due(self, since: float, seconds: int, key: Key | None = None, *, surely: bool = False) -> bool:
+        """Return whether so much time has passed; if not, it is noted when to look again.
+
+        :param surely: what follows cannot be taken back, so our clock alone does not say it.
+        """
+        now, when = self.sure_now if surely else self.now, since + seconds
+        if now >= when:
             return True
-        self.requeue_after.append((since + seconds, key))
+        # A clock that is ahead of the one that counts would come back at once, again and again.
+        self.requeue_after.append((when + self.now - now, key))
         return False
 
     def keep(self, trigger: str, role: Role | None = None, task: Task | None = None) -> None:

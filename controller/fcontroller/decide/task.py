@@ -120,7 +120,8 @@ def _going(context: ReconcileContext, role: Role, task: Task, pod: Pod) -> None:
 def _overdue(context: ReconcileContext, role: Role, task: Task, pod: Pod) -> bool:
     """Whether the Pod is still being deleted after the time that the role gives it."""
     timeout = role.graceful_deletion_timeout
-    return timeout is not None and pod.deletion_start is not None and context.due(pod.deletion_start, timeout, (role.name, task.index))
+    key = role.name, task.index
+    return timeout is not None and pod.deletion_start is not None and context.due(pod.deletion_start, timeout, key, surely=True)
 
 
 def _with_pod(context: ReconcileContext, role: Role, task: Task, pod: Pod) -> None:

@@ -283,6 +283,7 @@ class Reconciler:
             spec=self.spec,
             status=status,
             now=self.dependencies.now(),
+            sure_now=self.dependencies.sure_now(),
             new_uid=lambda: str(uuid.uuid4()),
             random_delay=self.dependencies.random_delay,
             settings=self.dependencies.settings,
