@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from functools import partial
 from typing import Any
 
@@ -66,7 +66,7 @@ def delete(api: Dispatcher, namespace: str) -> Coroutine[Any, Any, Answer]:
     return api.request("DELETE", path_of("pods", namespace, "a"), {})
 
 
-async def took(work: Coroutine[Any, Any, Any]) -> float:
+async def took(work: Awaitable[Any]) -> float:
     began = asyncio.get_running_loop().time()
     await work
     return asyncio.get_running_loop().time() - began

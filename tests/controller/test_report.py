@@ -317,3 +317,33 @@ def test_an_end_that_is_not_stored_yet_is_not_told() -> None:
     report.stored(FRAMEWORK, status.take_transitions())
     assert json.loads(lines[-1])["code"] == -210
     assert report.transitions["framework", "AttemptDeletionPending"] == 1
+
+
+def test_events_of_one_namespace_do_not_wait_for_anothers() -> None:
+    class Stuck(Facade):
+        """A webhook of one namespace never answers about Events."""
+
+        async def request(
+            self,
+            method: str,
+            path: str,
+            body: Body | None = None,
+            query: Mapping[str, str] | None = None,
+            projection: Projection = Projection.WHOLE,
+        ) -> Answer:
+            if path.endswith("/namespaces/stuck/events"):
+                await asyncio.sleep(1000)
+            return await super().request(method, path, body, query, projection)
+
+    async def work() -> None:
+        api = Stuck(in_memory().server)
+        recorder = Recorder(api, time.time)
+        for namespace in ("stuck", "default"):
+            metadata = {"name": "f", "namespace": namespace, "uid": f"in {namespace}", "resourceVersion": "1"}
+            framework = {"apiVersion": "a/v1", "kind": "Framework", "metadata": metadata}
+            recorder.record(framework, "Normal", "AttemptStarted", "so it is")
+        async with asyncio.timeout(10):
+            while recorder.results["written"] < 1:
+                await asyncio.sleep(0.01)
+
+    run(work())

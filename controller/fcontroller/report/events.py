@@ -36,15 +36,16 @@ class _Event:
 
 
 class Recorder:
-    """Writes Events, one after the other."""
+    """Writes Events: those of one namespace one after the other, so that none waits for another namespace's."""
 
     def __init__(self, api: Api, now: Callable[[], float]) -> None:
         self._api, self._now = api, now
         self._events: OrderedDict[tuple[str, ...], _Event] = OrderedDict()
         self._budgets: OrderedDict[str, tuple[float, float]] = OrderedDict()
         """How many Events a Framework can still have, and since when."""
-        self._queue: deque[_Event] = deque()
-        self._worker: asyncio.Task[None] | None = None
+        self._queues: dict[str, deque[_Event]] = {}
+        """By namespace, while there is something to write."""
+        self._workers: set[asyncio.Task[None]] = set()
         self.results: Counter[str] = Counter()
         """How many were `written`, `failed` and `dropped`."""
 
@@ -84,9 +85,14 @@ class Recorder:
         elif not self._allowed(event.value["involvedObject"]["uid"]):
             self.results["dropped"] += 1
             return
-        self._queue.append(event)
-        if self._worker is None or self._worker.done():
-            self._worker = asyncio.get_running_loop().create_task(self._work())
+        namespace = event.value["metadata"]["namespace"]
+        if namespace in self._queues:
+            self._queues[namespace].append(event)
+            return
+        self._queues[namespace] = deque([event])
+        worker = asyncio.get_running_loop().create_task(self._work(namespace))
+        self._workers.add(worker)
+        worker.add_done_callback(self._workers.discard)
 
     def _allowed(self, uid: str) -> bool:
         """Whether a Framework may have one more Event."""
@@ -98,12 +104,14 @@ class Recorder:
             self._budgets.popitem(last=False)
         return left >= 1
 
-    async def _work(self) -> None:
-        while self._queue:
+    async def _work(self, namespace: str) -> None:
+        queue = self._queues[namespace]
+        while queue:
             written = False
             with contextlib.suppress(Unreachable):
-                written = await self._write(self._queue.popleft())
+                written = await self._write(queue.popleft())
             self.results["written" if written else "failed"] += 1
+        del self._queues[namespace]
 
     async def _write(self, event: _Event) -> bool:
         value, path = event.value, collection("events", event.value["metadata"]["namespace"])
