@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from fcontroller.api import Json
 from fcontroller.decide.context import Action, Key, ReconcileContext
-from fcontroller.decide.status import Attempt
+from fcontroller.decide.status import Attempt, Status
 
 Result = Callable[[ReconcileContext], None]
 """What follows from an action for the status."""
@@ -50,9 +50,11 @@ class Due(NamedTuple):
 
 
 class Loaded(NamedTuple):
-    """The Framework was read, and all that is known of its objects is at least as new; None: it is gone."""
+    """The Framework was read, and all that is known of its objects is at least as new."""
 
     framework: Json | None
+    """None: it is gone."""
+    status: Status | None
 
 
 class Performed(NamedTuple):

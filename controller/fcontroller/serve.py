@@ -33,7 +33,10 @@ class Server:
     """Answers until it is closed."""
 
     def __init__(self, metrics: Metrics, alive: Callable[[], str], ready: Callable[[], str]) -> None:
-        """:param alive: why the process should be begun anew, or the empty string. :param ready: the same for why it cannot be relied on."""
+        """:param alive: why the process should be begun anew, or the empty string.
+
+        :param ready: why it cannot be relied on, or the empty string.
+        """
         self._answers: dict[str, Callable[[], Answer]] = {
             "/metrics": lambda: (HTTPStatus.OK, metrics.text(), CONTENT_TYPE),
             "/healthz": lambda: _probed(alive()),

@@ -11,7 +11,7 @@ from fcompile.check.placeholders import placeholder_rules
 from fcompile.check.pod_rules import in_force, own_metadata_rules, pod_rules
 from fcompile.check.policies import policies
 from fcompile.check.services import service_rules
-from fcompile.check.sizes import INTENT_WORTH_MEASURING, intent_size, size_rules
+from fcompile.check.sizes import INTENT_WORTH_MEASURING, intent_size, size_rules, task_rules
 from fcompile.check.structure import structure, walk
 from fcompile.check.subject import Subject
 from fcompile.diagnostics.problem import Finding, Severity
@@ -42,7 +42,9 @@ def _all(subject: Subject, source_text: str) -> Iterator[Finding]:
         from fcompile.check.characters import character_rules
 
         yield from character_rules(subject.value, source_text)
-    yield from size_rules(subject.value, len(source_text), "*" in source_text)
+    counts = [role.task_number for role in subject.roles]
+    yield from task_rules(counts)
+    yield from size_rules(subject.value, len(source_text), "*" in source_text, sum(counts))
 
 
 def _of_structure_and_pods(subject: Subject) -> Iterator[Finding]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from fcompile.diagnostics.problem import Finding, Severity, rule
+from fcompile.model.framework import MAX_TASKS
 from fcompile.model.packed import INTENT_BYTES
 
 ETCD_BYTES = 1_572_864
@@ -13,6 +14,8 @@ ETCD_BYTES = 1_572_864
 ANNOTATIONS_BYTES = 262_144
 """What the API server allows all annotations of an object together."""
 CONFIG_MAP_BYTES = 1_048_576
+STATUS_BYTES_PER_TASK = 110
+"""What a task takes of a status that is compressed."""
 SMALL_ENOUGH = 100_000
 """A Framework whose text is shorter (characters) cannot come near any limit: nothing is measured."""
 INTENT_WORTH_MEASURING = 300_000
@@ -33,6 +36,13 @@ TOO_LARGE_FOR_LAST_APPLIED = rule(
     "`kubectl apply` keeps a copy of the object in an annotation, and annotations end at 256 KiB. Apply it with --server-side "
     "(in Argo CD: ServerSideApply=true), or make it smaller.",
 )
+TOO_MANY_TASKS = rule(
+    "FC604",
+    "too-many-tasks",
+    Severity.ERROR,
+    "A Framework has more than 10,000 tasks, all its roles together.",
+    "The status of each task is part of the Framework, and etcd takes 1.5 MiB of an object. Make several Frameworks of it.",
+)
 INTENT_TOO_LARGE = rule(
     "FC603",
     "intent-too-large",
@@ -43,18 +53,35 @@ INTENT_TOO_LARGE = rule(
 )
 
 
-def size_rules(value: dict[str, Any], text_length: int, aliased: bool) -> Iterator[Finding]:
-    """`value` is the Framework, `text_length` its source's length; `aliased` says that YAML aliases may make it longer than that."""
+def task_rules(counts: list[int]) -> Iterator[Finding]:
+    """`counts` are the tasks of each role."""
+    if sum(counts) > MAX_TASKS >= max(counts):
+        yield Finding(
+            TOO_MANY_TASKS,
+            ("spec", "taskRoles"),
+            f"all roles together have {sum(counts):,} tasks, and a Framework has {MAX_TASKS:,} at most: make several Frameworks of it",
+            part="key",
+        )
+
+
+def size_rules(value: dict[str, Any], text_length: int, aliased: bool, tasks: int) -> Iterator[Finding]:
+    """`value` is the Framework, `text_length` its source's length; `aliased` says that YAML aliases may make it longer than that.
+
+    `tasks` are all tasks of all roles.
+    """
     if text_length < SMALL_ENOUGH and not aliased:
         return
     import json
 
     size = len(json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str).encode("utf-8", "surrogatepass"))
-    if size > ETCD_BYTES:
+    status = min(tasks, MAX_TASKS) * STATUS_BYTES_PER_TASK
+    if size + status > ETCD_BYTES:
+        with_status = f", and the status of {tasks:,} tasks {status:,} more" if size <= ETCD_BYTES else ""
         yield Finding(
             TOO_LARGE_FOR_ETCD,
             ("spec",),
-            f"the Framework has {size:,} bytes as JSON, and etcd takes {ETCD_BYTES:,}: move large scripts or data out of the Pod templates",
+            f"the Framework has {size:,} bytes as JSON{with_status}; etcd takes {ETCD_BYTES:,}: "
+            "move large scripts or data out of the Pod templates",
             part="key",
         )
     elif size > ANNOTATIONS_BYTES:

@@ -9,8 +9,8 @@ from fcompile.check.values import integer, mapping, sequence, text
 from fcompile.diagnostics.problem import Part, Path
 from fcompile.lower.placeholders import role_values, substitute, task_values
 from fcompile.model import names
+from fcompile.model.framework import MAX_TASKS
 
-MAX_TASKS = 10_000
 DEFAULT_NAMESPACE = "default"
 _WITH_INDEX = (names.placeholder(names.TASK_INDEX), names.placeholder(names.POD_NAME))
 

@@ -11,7 +11,7 @@ from fcompile.model.names import API_VERSION, GROUP, KIND
 
 MANAGED_BY = (f"{GROUP}/frameworkcontroller", "kueue.x-k8s.io/multikueue")
 MAX_TASKS = 10_000
-"""Of one role."""
+"""Of one role, and of all roles of a Framework together."""
 # What the rules of the CRD may cost in the API server depends on how many items a list can have. Nobody meets these bounds.
 MAX_ROLES = 500
 MAX_SERVICE_PORTS = 20

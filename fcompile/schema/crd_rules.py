@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from fcompile.model import gates
 from fcompile.model.fields import Type
+from fcompile.model.framework import MAX_TASKS
 
 
 class Rule(NamedTuple):
@@ -19,12 +20,18 @@ class Rule(NamedTuple):
     expression: str
     message: str
     since: int = 0
+    optional_old: bool = False
+    """Whether it is asked of new objects too, and `oldSelf` is optional."""
 
 
 def rules(type_name: str, fields: Type, version: int) -> dict[str, Any]:
     """What is added to the schema of an object type."""
     found = [*RULES.get(type_name, ()), *_one_of(type_name, fields, version)]
-    listed = [{"rule": rule.expression, "message": rule.message} for rule in found if version >= rule.since]
+    listed = [
+        {"rule": rule.expression, "message": rule.message, **({"optionalOldSelf": True} if rule.optional_old else {})}
+        for rule in found
+        if version >= rule.since
+    ]
     return {**FORMS.get(type_name, {}), **({"x-kubernetes-validations": listed} if listed else {})}
 
 
@@ -62,6 +69,10 @@ FORMS: dict[str, dict[str, Any]] = {
 
 _PROFILE = Rule("(self.type == 'Localhost') == has(self.localhostProfile)", "localhostProfile goes with type Localhost, and only with that")
 
+_OPTIONAL_OLD_SELF = 30
+"""The Kubernetes 1.x from which on a rule can be about new objects and look at the old one too."""
+_TASKS = "{}.taskRoles.map(r, has(r.taskNumber) ? r.taskNumber : 1).sum()"
+
 RULES: dict[str, tuple[Rule, ...]] = {
     "Framework": (
         Rule(
@@ -74,6 +85,13 @@ RULES: dict[str, tuple[Rule, ...]] = {
         ),
     ),
     "FrameworkSpec": (
+        Rule(
+            f"!has(self.taskRoles) || {_TASKS.format('self')} <= {MAX_TASKS} || (oldSelf.hasValue() && has(oldSelf.value().taskRoles) && "
+            f"{_TASKS.format('self')} <= {_TASKS.format('oldSelf.value()')})",
+            f"all roles together have at most {MAX_TASKS} tasks; what has more already may only shrink: make several Frameworks of it",
+            since=_OPTIONAL_OLD_SELF,
+            optional_old=True,
+        ),
         Rule(
             "!(has(oldSelf.executionType) && oldSelf.executionType == 'Stop') || (has(self.executionType) && self.executionType == 'Stop')",
             "executionType stays Stop: a stopped Framework cannot be started again; delete it and create it anew",

@@ -22,10 +22,10 @@ def told(made: Lab) -> list[str]:
 
 
 def test_while_deciding(monkeypatch: pytest.MonkeyPatch) -> None:
-    def failing(context: ReconcileContext, *rest: Any) -> None:
+    def failing(context: ReconcileContext, *rest: Any, **more: Any) -> None:
         if context.name == "bad" and context.status.state == "AttemptRunning":
             raise LookupError("a defect")
-        reconcile_framework(context, *rest)
+        reconcile_framework(context, *rest, **more)
 
     async def work() -> None:
         async with lab(in_memory(), broken=["bad"]) as made:

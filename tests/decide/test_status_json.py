@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import json
+from typing import Any
 
+import pytest
+
+from fcompile.model.packed import STATUS_BYTES
 from fcontroller.decide.status import Role, Status, Task
 from fcontroller.decide.status_json import from_json, task_to_json, to_json, to_text
 
@@ -36,3 +42,41 @@ def test_awkward_texts() -> None:
     assert found == task_to_json(task)
     assert (stored["conditions"], stored[AWKWARD]) == ([{"message": AWKWARD}], AWKWARD)
     assert to_json(from_json(stored)) == stored
+
+
+TASK = task_to_json(Task(0, "uid", "f-a-0", 2.5))
+SAYS = '[{"name":"x","instanceUID":"y","podGracefulDeletionTimeoutSec":null,"taskStatuses":[{'
+ROLES: list[dict[str, Any]] = [
+    {"name": "a", "instanceUID": "uid-a", "podGracefulDeletionTimeoutSec": None, "taskStatuses": [TASK, {**TASK, "index": 1}]},
+    {"name": "b", "instanceUID": "uid-b", "podGracefulDeletionTimeoutSec": 5, "taskStatuses": []},
+    {
+        **{"name": "c", "instanceUID": "uid-c", "podGracefulDeletionTimeoutSec": -1},
+        "taskStatuses": [{**TASK, "attemptStatus": {**TASK["attemptStatus"], "podNodeName": SAYS, "podIP": f'"{SAYS}]'}}],
+    },
+]
+WRITTEN = {
+    "as we do": json.dumps(ROLES, separators=(",", ":")),
+    "with blanks": json.dumps(ROLES),
+    "in another order": json.dumps([dict(reversed(role.items())) for role in ROLES], separators=(",", ":")),
+    "with null for no tasks": json.dumps(ROLES, separators=(",", ":")).replace("[]", "null"),
+    "none": "[]",
+}
+
+
+@pytest.mark.parametrize("text", WRITTEN.values(), ids=WRITTEN)
+def test_a_compressed_status_is_read_whoever_wrote_it(text: str) -> None:
+    stored = to_json(Status("f-attempt", 1.5))
+    stored["attemptStatus"] |= {
+        "taskRoleStatuses": None,
+        "taskRoleStatusesCompressed": base64.b64encode(gzip.compress(text.encode())).decode(),
+    }
+    again = to_json(from_json(stored))["attemptStatus"]["taskRoleStatuses"]
+    assert again == (ROLES if text != "[]" else [])
+
+
+@pytest.mark.parametrize("packed", [gzip.compress(b"[" * (STATUS_BYTES + 1)), gzip.compress(b"[]")[:-4], b"", b"no gzip"])
+def test_what_cannot_be_unpacked_is_refused(packed: bytes) -> None:
+    stored = to_json(Status("f-attempt", 1.5))
+    stored["attemptStatus"] |= {"taskRoleStatuses": None, "taskRoleStatusesCompressed": base64.b64encode(packed).decode() or "="}
+    with pytest.raises(ValueError, match=r"cut short|unpacks|header|padding|padded"):
+        from_json(stored)

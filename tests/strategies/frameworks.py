@@ -57,6 +57,9 @@ def frameworks(draw: st.DrawFn, counts: Strategy = few_tasks) -> dict[str, Any]:
     """A Framework without an error, some of whose fields are left to their defaults, in `metadata.namespace` or in none."""
     name = draw(framework_names)
     roles = [draw(_role(name, role, counts)) for role in draw(distinct(framework_names, least=1))]
+    for role in roles:
+        if sum(role.get("taskNumber", 1) for role in roles) > MAX_TASKS:
+            role["taskNumber"] = 1
     fields = {"description": texts, "executionType": words("Create", "Start", "Stop"), "retryPolicy": RETRY, "managedBy": _MANAGED_BY}
     metadata = {
         "labels": label_maps.map(_literal),

@@ -21,6 +21,12 @@ INTENT_STORED = "IntentStored"
 PODS_CREATED = "PodsCreated"
 """Whether the API server takes the Pods that are asked for. Only said once it did not."""
 
+SCALE_ACCEPTED = "ScaleAccepted"
+"""Whether the Framework may have as many tasks as it wants. Only said of one that has wanted too many."""
+
+MESSAGES_KEPT = "MessagesKept"
+"""Whether the messages of failures are in the status as a whole. Only said once some were cut, so that the status fits into etcd."""
+
 SERVICES_MADE = "ServicesMade"
 """Whether the Services of the roles are there. Only said once one of them could not be made."""
 

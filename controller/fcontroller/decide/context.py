@@ -196,6 +196,14 @@ class ReconcileContext:
         task.changed = self.status.touch()
         return task
 
+    def new_roles(self, before: int) -> list[Role]:
+        """Return all roles with new tasks; none where they would be too many.
+
+        :param before: how many tasks there were.
+        """
+        roles = self.spec.roles.values() if self.spec.may_have_all(before) else ()
+        return [self.new_role(role.name, role.task_number) for role in roles]
+
     def new_role(self, name: str, count: int) -> Role:
         """A role with so many new tasks."""
         role = Role(name, self.new_uid())

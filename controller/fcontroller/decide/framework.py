@@ -41,14 +41,15 @@ from fcontroller.decide.task import reconcile_task
 STOP_REQUESTED = "The Framework is to be stopped"
 
 
-def reconcile_framework(context: ReconcileContext, keys: Iterable[Key] | None = None) -> None:
+def reconcile_framework(context: ReconcileContext, keys: Iterable[Key] | None = None, *, policies_too: bool = False) -> None:
     """Decide about a Framework.
 
-    `keys` are the tasks that something may have happened to; None: all of them, as after a change of the spec.
+    :param keys: the tasks that something may have happened to; None: all of them, and the policies, as after a change of the spec.
+    :param policies_too: hold the policies against all tasks also where there are keys.
     """
     status = context.status
     if context.is_new:
-        status.roles = [context.new_role(role.name, role.task_number) for role in context.spec.roles.values()]
+        status.roles = context.new_roles(0)
         status.changed = status.settled = status.touch()
         return
     if status.settled > status.stored or rescale(context) or _copy_timeouts(context):
@@ -62,7 +63,7 @@ def reconcile_framework(context: ReconcileContext, keys: Iterable[Key] | None = 
     elif status.state == CREATION_PENDING:
         _create(context)
     else:
-        _tasks(context, keys)
+        _tasks(context, keys, policies_too)
 
 
 def _copy_timeouts(context: ReconcileContext) -> bool:
@@ -168,8 +169,9 @@ def _retry_or_complete(context: ReconcileContext) -> None:
         status.retries.delay = None
         status.transition(states.FRAMEWORK_RETRIED, context.now, decision.kind)
         status.attempt = Attempt(status.retries.total, names.config_map_name(context.name), context.now)
-        status.roles = [context.new_role(role.name, role.task_number) for role in context.spec.roles.values()]
+        status.roles = context.new_roles(status.task_number)
         status.intent = IntentRecord()
+        status.said, status.cut = 0, False
         status.settled = status.revision
 
 
@@ -178,7 +180,7 @@ def _create(context: ReconcileContext) -> None:
         return
     if context.spec.execution_type == STOP:
         context.actions.append(RemoveConfigMap(STOPPED.ended(STOP_REQUESTED)))
-    elif context.may_begin:
+    elif context.may_begin and context.spec.may_have_all(context.status.task_number):
         context.actions.append(CreateConfigMap(context.status.attempt.id))
 
 
@@ -192,13 +194,13 @@ def _sweep(context: ReconcileContext, keys: Iterable[Key]) -> None:
             context.actions.append(DeletePod(*key, pod.uid))
 
 
-def _tasks(context: ReconcileContext, keys: Iterable[Key] | None) -> None:
+def _tasks(context: ReconcileContext, keys: Iterable[Key] | None, policies_too: bool) -> None:
     """The attempt is under way or ending: see to its policies and tasks."""
     status = context.status
     context.looked_at_tasks = True
     if status.state not in COMPLETING and context.spec.execution_type == STOP:
         end_framework_attempt(context, STOPPED.ended(STOP_REQUESTED))
-    if status.state not in COMPLETING and keys is None:
+    if status.state not in COMPLETING and (keys is None or policies_too):
         policies(context)
     _sweep(context, context.pods if keys is None else keys)
     if keys is None:

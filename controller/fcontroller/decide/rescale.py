@@ -24,9 +24,11 @@ def rescale(context: ReconcileContext) -> bool:
 
 
 def _follow(context: ReconcileContext) -> bool:
-    changed = False
+    changed, may_grow = False, context.spec.may_have_all(context.status.task_number)
     for spec in context.spec.roles.values():
         role = context.status.role(spec.name)
+        if not may_grow and (role is None or len(role.tasks) < spec.task_number):
+            continue
         if role is None:
             context.status.roles.append(context.new_role(spec.name, spec.task_number))
             context.status.touch()
@@ -70,6 +72,7 @@ def _compact(context: ReconcileContext) -> bool:
         wanted = spec.task_number if spec else 0
         while len(role.tasks) > wanted and _is_done(context, role.tasks[-1]):
             context.keep(TASK_DELETION, role, role.tasks[-1])
+            context.status.forget(role.tasks[-1])
             role.count(role.tasks.pop(), -1)
             context.status.touch()
         if spec is None and not role.tasks:
@@ -80,6 +83,7 @@ def _compact(context: ReconcileContext) -> bool:
         for index in range(min(len(role.tasks), wanted) - 1, -1, -1):
             if _is_done(context, role.tasks[index]):
                 context.keep(TASK_DELETION, role, role.tasks[index])
+                context.status.forget(role.tasks[index])
                 role.count(role.tasks[index], -1)
                 role.tasks[index] = context.new_task(role.name, index)
                 replaced = True

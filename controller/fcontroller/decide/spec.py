@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from fcompile.model.framework import MAX_TASKS
+
 CREATE = "Create"
 STOP = "Stop"
 
@@ -35,6 +37,10 @@ class Spec(NamedTuple):
     def task_number(self) -> int:
         """All tasks of all roles."""
         return sum(role.task_number for role in self.roles.values())
+
+    def may_have_all(self, before: int) -> bool:
+        """Return whether the Framework may have so many tasks, having had `before`: what is too large may stay, or shrink."""
+        return self.task_number <= max(MAX_TASKS, before)
 
 
 def read_spec(framework: Mapping[str, Any]) -> Spec:

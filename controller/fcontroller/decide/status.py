@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from fcontroller.decide import messages
 from fcontroller.decide.states import ATTEMPT_COMPLETED, COMPLETED, CREATION_PENDING, ENDED, RUNNING, Transition
 
 Json = dict[str, Any]
@@ -235,12 +236,15 @@ class Status(Life):
     __slots__ = (
         "attempt",
         "attempt_known",
+        "beside",
+        "cut",
         "ended",
         "intent",
         "named",
         "others",
         "revision",
         "roles",
+        "said",
         "settled",
         "stored",
         "transitioned",
@@ -270,10 +274,33 @@ class Status(Life):
         self.intent = IntentRecord()
         self.named = 0
         """The revision in which the digest of the next intent came in."""
+        self.said = 0
+        """Bytes that the messages of tasks take of what they share (`messages`)."""
+        self.beside = 0
+        """Bytes that the Framework has without its status."""
+        self.cut = False
+        """Whether messages were cut in this attempt."""
         self.attempt = Attempt(0, config_map_name, now)
+
+    def complete(self, task: Task, completion: Json) -> None:
+        """Note how a task's attempt has ended, as far as it fits. A completion that is known already stays."""
+        if task.attempt.completion is None:
+            kept = messages.fitted(completion, self.said, self.task_number, messages.room(self.beside, self.task_number))
+            self.cut = self.cut or kept is not completion
+            task.attempt.completion = kept
+            self.said += messages.size(kept)
+
+    def forget(self, task: Task) -> None:
+        """Give back what a task's messages have taken, before its attempt is replaced or the task goes."""
+        self.said -= messages.size(task.attempt.completion)
 
     def role(self, name: str) -> Role | None:
         return next((role for role in self.roles if role.name == name), None)
+
+    @property
+    def task_number(self) -> int:
+        """All tasks of all roles, those that are to go too."""
+        return sum(len(role.tasks) for role in self.roles)
 
     def has(self, key: tuple[str, int]) -> bool:
         """Return whether there is a task of this role with this index."""

@@ -1,27 +1,96 @@
-"""The status to JSON and back, with upstream's fields and nulls. A large one is compressed, since etcd takes 1.5 MiB of an object."""
+"""The status to JSON and back, with upstream's fields and nulls. A large one is compressed, since etcd takes 1.5 MiB of an object.
+
+10,000 tasks take longer than anybody should wait for. So what takes long is done in steps, by generators: whoever runs them may do
+something else in between, and the status may change meanwhile.
+"""
 
 from __future__ import annotations
 
 import base64
 import gzip
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Generator, Iterator, Mapping
 from json.encoder import encode_basestring
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 from fcompile.model.packed import STATUS_BYTES, unpacked
+from fcontroller.decide.messages import size
 from fcontroller.decide.status import Attempt, IntentRecord, Json, Life, Retries, Role, Status, Task, from_time, task_counts, to_time
 
 COMPRESSED_FROM = 716_800
 """Bytes of the JSON of `taskRoleStatuses` from which on it is compressed."""
-_LEVEL = 1  # Higher ones take several times as long for a tenth less.
+_ROOM = 1_250_000
+"""Bytes that spec and status may have together before more is done to make the status small."""
+_FAST, _SMALL = 1, 6
+"""Levels of compression: the second takes twice as long for a fifth less."""
+_STEP = 100
+"""Tasks in one step."""
 _OWN = frozenset(
     ("attemptStatus", "completionTime", "intent", "retryPolicyStatus", "runTime", "startTime", "state", "taskCounts", "transitionTime")
 )
+_TASKS = '"taskStatuses":['
+_ROLE = re.compile(r'{"name":"[^"\\]*","instanceUID":"[^"\\]*","podGracefulDeletionTimeoutSec":(?:null|-?[0-9]+),"taskStatuses":\[')
+"""How a role begins, as this controller and upstream's write it. No name, message or reason of anybody's has unescaped quotes in it."""
+T = TypeVar("T")
+
+
+class Snapshot(NamedTuple):
+    """A status as it was at one moment."""
+
+    revision: int
+    head: str
+    """The JSON of all but the tasks, up to them."""
+    roles: list[tuple[str, list[tuple[Task, tuple[Any, ...]]]]]
+    """The JSON of each role up to its tasks, and what each task's JSON is made from."""
+
+
+def snapshot(status: Status) -> Snapshot:
+    """Keep a status as it is now. What changes later is not in it."""
+    own, others = status.attempt, "".join(f"{_text(key)}:{_text(value)}," for key, value in status.others.items())
+    attempt = f'{{{_attempt_text(own)},"configMapName":{_text(own.object_name)},"configMapUID":{_text(own.object_uid)},'
+    intent = f'"intent":{_text(status.intent.to_json())},' if status.intent.digest or status.intent.next else ""
+    head = f'{{{others}{_life_text(status)},"taskCounts":{_text(task_counts(status))},{intent}"attemptStatus":{attempt}'
+    return Snapshot(status.revision, head, [(_role_head(role), [(task, _content(task)) for task in role.tasks]) for role in status.roles])
+
+
+def text_of(kept: Snapshot, beside: int = 0) -> Generator[None, None, str]:
+    """Make the JSON of a status, as it is stored, in steps.
+
+    :param beside: bytes that the rest of the object has.
+    """
+    roles: list[str] = []
+    for head, tasks in kept.roles:
+        texts: list[str] = []
+        for number, (task, content) in enumerate(tasks):
+            texts.append(_task_text(task, content))
+            if number % _STEP == _STEP - 1:
+                yield
+        roles.append(f"{head}{','.join(texts)}]}}")
+    plain = f"[{','.join(roles)}]"
+    yield
+    return f"{kept.head}{_packed(plain, beside)}}}}}"
+
+
+def _packed(plain: str, beside: int) -> str:
+    """Return the fields that hold the tasks, compressed if need be."""
+    most = min(COMPRESSED_FROM, _ROOM - beside)
+    encoded = plain.encode() if len(plain) * 4 >= most else b""
+    if len(encoded) < most or not encoded:
+        return f'"taskRoleStatuses":{plain}'
+    packed = gzip.compress(encoded, _FAST, mtime=0)
+    if len(packed) * 4 // 3 > _ROOM - beside:
+        packed = gzip.compress(encoded, _SMALL, mtime=0)
+    return f'"taskRoleStatuses":null,"taskRoleStatusesCompressed":"{base64.b64encode(packed).decode()}"'
+
+
+def to_text(status: Status) -> str:
+    """Return the JSON of the status as it is stored."""
+    return _done(text_of(snapshot(status)))
 
 
 def to_json(status: Status) -> Json:
-    """The status as it is stored."""
+    """Return the status as it is stored."""
     value: Json = json.loads(to_text(status))
     return value
 
@@ -35,34 +104,32 @@ def summary(status: Status) -> Json:
     }
 
 
-def to_text(status: Status) -> str:
-    """The JSON of the status as it is stored."""
-    roles = f"[{','.join(map(_role_text, status.roles))}]"
-    packed = roles.encode() if len(roles) * 4 >= COMPRESSED_FROM else b""
-    if len(packed) >= COMPRESSED_FROM:
-        compressed = base64.b64encode(gzip.compress(packed, _LEVEL, mtime=0)).decode()
-        tasks = f'"taskRoleStatuses":null,"taskRoleStatusesCompressed":"{compressed}"'
-    else:
-        tasks = f'"taskRoleStatuses":{roles}'
-    own, others = status.attempt, "".join(f"{_text(key)}:{_text(value)}," for key, value in status.others.items())
-    attempt = f'{{{_attempt_text(own)},"configMapName":{_text(own.object_name)},"configMapUID":{_text(own.object_uid)},{tasks}}}'
-    intent = f'"intent":{_text(status.intent.to_json())},' if status.intent.digest or status.intent.next else ""
-    return f'{{{others}{_life_text(status)},"taskCounts":{_text(task_counts(status))},{intent}"attemptStatus":{attempt}}}'
-
-
 _text = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
 
 
 def from_json(value: Mapping[str, Any]) -> Status:
-    """A status that was stored, by this controller or by upstream's.
+    """Return a status that was stored, by this controller or by upstream's. Raises LookupError, TypeError and ValueError for what is none.
 
     Fields that are null may be missing: tools that patch a status, as Argo CD's actions do, leave out nulls.
     """
+    return _done(status_from(value))
+
+
+def status_from(value: Mapping[str, Any]) -> Generator[None, None, Status]:
+    """Read a status in steps, as `from_json` does at once."""
     attempt = value["attemptStatus"]
     status = Status(attempt["configMapName"], 0)
     _life_from_json(status, value)
     _attempt_from_json(status.attempt, attempt, attempt.get("configMapUID"))
-    status.roles = [_role_from_json(role) for role in role_statuses(attempt)]
+    for role, items in _roles(attempt):
+        status.roles.append(role)
+        for number, item in enumerate(items):
+            task = _task_from_json(item)
+            role.tasks.append(task)
+            role.count(task, 1)
+            status.said += size(task.attempt.completion)
+            if number % _STEP == _STEP - 1:
+                yield
     intent = value.get("intent") or {}
     status.intent = IntentRecord(
         intent.get("digest"), intent.get("nextDigest"), intent.get("observedGeneration"), bool(intent.get("adopted"))
@@ -74,54 +141,99 @@ def from_json(value: Mapping[str, Any]) -> Status:
 
 def role_statuses(attempt: Mapping[str, Any]) -> list[Json]:
     """Return the `taskRoleStatuses` of an `attemptStatus`, compressed or not. Raises ValueError when they cannot be unpacked."""
-    roles: list[Json] | None = attempt.get("taskRoleStatuses")
+    packed = _compressed(attempt)
+    return json.loads(packed) if packed else attempt.get("taskRoleStatuses") or []
+
+
+def _compressed(attempt: Mapping[str, Any]) -> str:
+    """Return the JSON of the roles if only that is there."""
     packed = attempt.get("taskRoleStatusesCompressed")
-    if roles is None and packed:
-        roles = json.loads(unpacked(packed, STATUS_BYTES))
-    return roles or []
+    return unpacked(packed, STATUS_BYTES).decode() if attempt.get("taskRoleStatuses") is None and packed else ""
 
 
-def _role_text(role: Role) -> str:
+def _roles(attempt: Mapping[str, Any]) -> Iterator[tuple[Role, Iterator[Json]]]:
+    """Yield each role and its tasks. Where they are many, they are read one by one: all at once, they take a tenth of a second."""
+    text = _compressed(attempt)
+    heads = [(match.start(), match.end()) for match in _ROLE.finditer(text)]
+    if len(heads) != text.count('"taskStatuses"') or not heads:
+        heads = []
+        for value in role_statuses(attempt):
+            yield _role_from_json(value), iter(value.get("taskStatuses") or ())
+    for start, end in heads:
+        yield _role_from_json(json.loads(f"{text[start:end]}]}}")), _Items(text, end)
+
+
+class _Items(Iterator[Json]):
+    """The items of a list in a JSON text, one after the other."""
+
+    _decoder = json.JSONDecoder()
+
+    def __init__(self, text: str, at: int) -> None:
+        self._text, self._at = text, at
+
+    def __next__(self) -> Json:
+        if self._text[self._at] == "]":
+            raise StopIteration
+        value, end = self._decoder.raw_decode(self._text, self._at)
+        self._at = end + (self._text[end] == ",")
+        item: Json = value
+        return item
+
+
+def _done(steps: Generator[None, None, T]) -> T:
+    """Run all steps."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            value: T = end.value
+            return value
+
+
+def _role_head(role: Role) -> str:
     own = {"name": role.name, "instanceUID": role.instance_uid, "podGracefulDeletionTimeoutSec": role.graceful_deletion_timeout}
-    return f'{_text(own)[:-1]},"taskStatuses":[{",".join(map(_task_text, role.tasks))}]}}'
+    return f"{_text(own)[:-1]},{_TASKS}"
 
 
 def _role_from_json(value: Json) -> Role:
     role = Role(value["name"], value["instanceUID"])
     role.graceful_deletion_timeout = value.get("podGracefulDeletionTimeoutSec")
-    for item in value.get("taskStatuses") or ():
-        task = _task_from_json(item)
-        role.tasks.append(task)
-        role.count(task, 1)
     return role
 
 
-def _task_text(task: Task) -> str:
-    # Most tasks of a large Framework are as they were when its status was stored the last time.
+def _content(task: Task) -> tuple[Any, ...]:
+    """Return all that a task's JSON is made from."""
     retries, attempt = task.retries, task.attempt
-    content = (
+    return (
         *(task.state, task.start_time, task.run_time, task.completion_time, task.transition_time),
         *(retries.total, retries.accountable, retries.delay),
         *(attempt.id, attempt.start_time, attempt.run_time, attempt.completion_time, attempt.instance_uid, attempt.completion),
         *(attempt.object_name, attempt.object_uid, task.pod_node_name, task.pod_ip, task.pod_host_ip),
         *(task.index, task.instance_uid, task.deletion_pending),
     )
+
+
+def _task_text(task: Task, content: tuple[Any, ...]) -> str:
+    # Most tasks of a large Framework are as they were when its status was stored the last time.
     if task.text is None or task.text[0] != content:
-        task.text = content, _new_task_text(task)
+        task.text = content, _new_task_text(content)
     return task.text[1]
 
 
-def _new_task_text(task: Task) -> str:
-    deletion_pending = "true" if task.deletion_pending else "false"
-    own = f'"index":{task.index:d},"instanceUID":{_string(task.instance_uid)},"deletionPending":{deletion_pending}'
-    pod = f'"podName":{_string(task.attempt.object_name)},"podUID":{_string(task.attempt.object_uid)}'
-    place = f'"podNodeName":{_string(task.pod_node_name)},"podIP":{_string(task.pod_ip)},"podHostIP":{_string(task.pod_host_ip)}'
-    return f'{{{own},{_life_text(task)},"attemptStatus":{{{_attempt_text(task.attempt)},{pod},{place}}}}}'
+def _new_task_text(content: tuple[Any, ...]) -> str:
+    state, start, run, end, transition, total, accountable, delay, *rest = content
+    attempt, started, ran, ended, instance, completion, pod_name, pod_uid, node, ip, host_ip, index, uid, deletion_pending = rest
+    return (
+        f'{{"index":{index:d},"instanceUID":{_string(uid)},"deletionPending":{"true" if deletion_pending else "false"},'
+        f'{_life(state, start, run, end, transition, total, accountable, delay)},"attemptStatus":{{'
+        f'{_attempt(attempt, started, ran, ended, instance, completion)},"podName":{_string(pod_name)},"podUID":{_string(pod_uid)},'
+        f'"podNodeName":{_string(node)},"podIP":{_string(ip)},"podHostIP":{_string(host_ip)}}}}}'
+    )
 
 
 def task_to_json(task: Task) -> Json:
-    """An item of `taskStatuses`."""
-    value: Json = json.loads(_task_text(task))
+    """Return an item of `taskStatuses`."""
+    value: Json = json.loads(_task_text(task, _content(task)))
     return value
 
 
@@ -139,22 +251,39 @@ def _task_from_json(value: Json) -> Task:
 
 
 def _life_text(life: Life) -> str:
-    """Fields that a Framework and a task have in common."""
+    """Return the fields that a Framework and a task have in common."""
     retries = life.retries
-    delay = "null" if retries.delay is None else f"{retries.delay:d}"
+    times = life.start_time, life.run_time, life.completion_time, life.transition_time
+    return _life(life.state, *times, retries.total, retries.accountable, retries.delay)
+
+
+def _life(
+    state: str,
+    start: float | None,
+    run: float | None,
+    end: float | None,
+    transition: float | None,
+    total: int,
+    accountable: int,
+    delay: int | None,
+) -> str:
+    retries = f'"accountableRetriedCount":{accountable:d},"retryDelaySec":{"null" if delay is None else f"{delay:d}"}'
     return (
-        f'"state":{_string(life.state)},"startTime":{_time(life.start_time)},"runTime":{_time(life.run_time)},'
-        f'"completionTime":{_time(life.completion_time)},"transitionTime":{_time(life.transition_time)},"retryPolicyStatus":'
-        f'{{"accountableRetriedCount":{retries.accountable:d},"retryDelaySec":{delay},"totalRetriedCount":{retries.total:d}}}'
+        f'"state":{_string(state)},"startTime":{_time(start)},"runTime":{_time(run)},"completionTime":{_time(end)},'
+        f'"transitionTime":{_time(transition)},"retryPolicyStatus":{{{retries},"totalRetriedCount":{total:d}}}'
     )
 
 
 def _attempt_text(attempt: Attempt) -> str:
-    """Fields that an attempt of a Framework and one of a task have in common."""
-    completion = "null" if attempt.completion is None else _text(attempt.completion)
+    """Return the fields that an attempt of a Framework and one of a task have in common."""
+    times = attempt.start_time, attempt.run_time, attempt.completion_time
+    return _attempt(attempt.id, *times, attempt.instance_uid, attempt.completion)
+
+
+def _attempt(number: int, start: float | None, run: float | None, end: float | None, instance: str | None, completion: Json | None) -> str:
     return (
-        f'"id":{attempt.id:d},"startTime":{_time(attempt.start_time)},"runTime":{_time(attempt.run_time)},'
-        f'"completionTime":{_time(attempt.completion_time)},"instanceUID":{_string(attempt.instance_uid)},"completionStatus":{completion}'
+        f'"id":{number:d},"startTime":{_time(start)},"runTime":{_time(run)},"completionTime":{_time(end)},'
+        f'"instanceUID":{_string(instance)},"completionStatus":{"null" if completion is None else _text(completion)}'
     )
 
 

@@ -156,16 +156,15 @@ def _note_place(context: ReconcileContext, task: Task, pod: Pod) -> None:
 
 def _end(context: ReconcileContext, role: Role, task: Task, completion: Json) -> None:
     """The attempt has ended like this, and its Pod is still there."""
-    if task.attempt.completion is None:
-        task.attempt.completion = completion
+    context.status.complete(task, completion)
     context.status.transition_task(role, task, states.TASK_ENDS, context.now)
     _is_stored(context, role, task)
 
 
 def end_attempt(context: ReconcileContext, role: Role, task: Task, completion: Json | None) -> None:
     """The attempt is over, and its Pod is gone for sure. A completion that is known already stays."""
-    if task.attempt.completion is None:
-        task.attempt.completion = completion
+    if completion is not None:
+        context.status.complete(task, completion)
     context.status.transition_task(role, task, states.TASK_GONE, context.now)
     _is_stored(context, role, task)
 
@@ -191,6 +190,7 @@ def _retry_or_complete(context: ReconcileContext, role: Role, task: Task) -> Non
         task.retries.accountable += decision.accountable
         task.retries.delay = None
         context.status.transition_task(role, task, states.TASK_RETRIED, context.now, decision.kind)
+        context.status.forget(task)
         task.begin_attempt(names.pod_name(context.name, role.name, task.index), context.now)
         _is_stored(context, role, task)
 

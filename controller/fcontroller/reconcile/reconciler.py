@@ -7,25 +7,28 @@ mailbox.
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 import uuid
 from collections.abc import Coroutine
 from typing import Any
 
 from fcompile.default import default
+from fcompile.model.framework import MAX_TASKS
 from fcontroller import intent as intents
 from fcontroller.act import requests
 from fcontroller.act.requests import Refused
 from fcontroller.act.retry import backoff
 from fcontroller.api import Json, Unreachable
+from fcontroller.breath import Breath, unhurried
 from fcontroller.decide import observed
-from fcontroller.decide.conditions import PODS_CREATED, set_adopted, set_completed, set_problem, set_services
+from fcontroller.decide.conditions import MESSAGES_KEPT, PODS_CREATED, SCALE_ACCEPTED, set_adopted, set_completed, set_problem, set_services
 from fcontroller.decide.context import CreateConfigMap, Key, ReconcileContext
 from fcontroller.decide.framework import reconcile_framework
 from fcontroller.decide.spec import Spec, read_spec
 from fcontroller.decide.states import COMPLETED, CREATED, CREATION_PENDING
 from fcontroller.decide.status import Status
-from fcontroller.decide.status_json import from_json
+from fcontroller.decide.status_json import status_from
 from fcontroller.dependencies import Dependencies
 from fcontroller.mailbox import (
     Broken,
@@ -51,6 +54,7 @@ from fcontroller.observe.cache import Cache
 from fcontroller.observe.reflector import Name
 from fcontroller.reconcile.adopt import differing_pods
 from fcontroller.reconcile.attempt_intent import AttemptIntent
+from fcontroller.reconcile.dirty import DirtyTasks
 from fcontroller.reconcile.perform import ActionContext
 from fcontroller.reconcile.pod_renderer import PodRenderer
 from fcontroller.reconcile.services import Services
@@ -60,6 +64,9 @@ from fcontroller.reconcile.workers import Workers, decided_now
 _LAG = 0.5
 """Seconds after which what the watches do not show yet is read."""
 _BROKEN_DELAY = 30.0
+_ACCEPTED = ("Accepted", "The Framework may have as many tasks as it wants")
+_CUT = "Failures say more than a status can hold: the first ones are kept whole, the others are cut. Their Pods' logs have all of it"
+_WHOLE = ("Whole", "The messages of failures are whole")
 _CREATED_AGAIN = ("Created", "The API server takes the Pods again")
 
 
@@ -86,20 +93,21 @@ class Reconciler:
         # What is still under way reports to the mailbox of before, which nobody empties any more.
         self.mailbox = Mailbox(self._schedule)
         self.framework = framework
-        status = framework.get("status")
-        self.status = from_json(status) if status and status.get("attemptStatus") else None
+        self.status = None
+        self._uid_base, self._uids = str(uuid.uuid4())[:-12], 0
         self._read = framework["metadata"]["generation"], _spec(framework)
         """The spec as it was read last, and the generation that it was read from."""
         self.spec = self._read[1]
         """The one that holds."""
-        self._dirty: set[Key] | None = None
-        """Tasks to be looked at; None: all of them."""
+        self._measured = -1
+        """The generation that was measured."""
+        self._dirty = DirtyTasks()
         self._compared: PodRenderer | None = None
         self.workers = Workers(self.dependencies, self.mailbox)
         self.writer = StatusWriter(self.dependencies.api, framework, self._start, self.mailbox)
         self.services = Services(self.dependencies.api, framework, self.owned.services, self._start, self.mailbox)
         self.intent = AttemptIntent(self.dependencies, framework, self.services, self._start, self.mailbox)
-        self._loaded = self.status is None or self.status.state == COMPLETED
+        self._loaded = not _has_status(framework)
         if self._loaded:
             self._schedule()
         else:
@@ -120,7 +128,8 @@ class Reconciler:
                     await asyncio.sleep(_LAG)
                 if not self._cache.has_seen(self.key, version):
                     await self._cache.refresh(self.key)
-                return mailbox.put(Loaded(found))
+                status = await unhurried(status_from(found["status"]), Breath()) if found and _has_status(found) else None
+                return mailbox.put(Loaded(found, status))
             except (Refused, Unreachable):
                 failures += 1
                 await asyncio.sleep(backoff(failures))
@@ -218,17 +227,20 @@ class Reconciler:
         if self.status is not None:
             self.spec = self.intent.spec(self._newest_spec(), self.spec, self.status, self.framework)
         state = None if self.status is None else self.status.state
-        keys, self._dirty = self._dirty, set()
+        keys, policies_too = self._dirty.take(self.status, self.owned.pods)
         context = self._context()
         self.status = status = context.status
+        self._measure(status)
         settled = status.settled
-        reconcile_framework(context, keys)
+        reconcile_framework(context, keys, policies_too=policies_too)
         if status.state == COMPLETED and state != COMPLETED:
             set_completed(status, self.framework["metadata"]["generation"], context.now)
         if status.settled != settled:
-            self._dirty = None  # Other tasks than before, or a new attempt.
+            self._dirty.add_all()  # Other tasks than before, or a new attempt.
         elif not context.looked_at_tasks:
-            self._dirty = keys
+            self._dirty.put_back(keys, policies_too)
+        elif self._dirty:
+            self._schedule()
         for when, key in (*context.requeue_after, *(results.requeue_after if results else ())):
             self._requeue_at(when, key)
         ended, status.ended = status.ended, []
@@ -268,12 +280,25 @@ class Reconciler:
         message = "; ".join(f"role {role}: {why}" for role, why in refused.items())
         generation, now = self.framework["metadata"]["generation"], self.dependencies.now()
         set_problem(status, PODS_CREATED, "Refused" if refused else "", message, _CREATED_AGAIN, generation, now)
+        too_many = not self.spec.may_have_all(status.task_number)
+        message = f"{self.spec.task_number:,} tasks are too many: a Framework has {MAX_TASKS:,} at most, and none is added to it until then"
+        if set_problem(status, SCALE_ACCEPTED, "TooManyTasks" if too_many else "", message, _ACCEPTED, generation, now):
+            self.dependencies.report.warn(self.framework, "TooManyTasks", message)
+        if status.cut or status.state == CREATION_PENDING:
+            set_problem(status, MESSAGES_KEPT, "Cut" if status.cut else "", _CUT, _WHOLE, generation, now)
 
     def _newest_spec(self) -> Spec:
         generation = self.framework["metadata"]["generation"]
         if self._read[0] != generation:
             self._read = generation, _spec(self.framework)
         return self._read[1]
+
+    def _measure(self, status: Status) -> None:
+        """Note how large the Framework is without its status."""
+        generation = self.framework["metadata"]["generation"]
+        if self._measured != generation:
+            self._measured = generation
+            status.beside = len(json.dumps({key: self.framework[key] for key in ("metadata", "spec")}))
 
     def _context(self) -> ReconcileContext:
         status, config_map = self.status, self.owned.config_map
@@ -284,7 +309,7 @@ class Reconciler:
             status=status,
             now=self.dependencies.now(),
             sure_now=self.dependencies.sure_now(),
-            new_uid=lambda: str(uuid.uuid4()),
+            new_uid=self._new_uid,
             random_delay=self.dependencies.random_delay,
             settings=self.dependencies.settings,
             config_map=None if config_map is None else observed.config_map(config_map),
@@ -295,6 +320,11 @@ class Reconciler:
             may_begin=status is not None and self.intent.next(status, self.framework) is not None,
             may_create=self.renderer is not None,
         )
+
+    def _new_uid(self) -> str:
+        """Return a uid that no task or role has had. They differ in a counter, so that those of 10,000 tasks compress well."""
+        self._uids += 1
+        return f"{self._uid_base}{self._uids:012x}"
 
     def _action_context(self) -> ActionContext:
         assert self.status is not None
@@ -319,8 +349,8 @@ class Reconciler:
             case IntentRead() | IntentWritten() | IntentRefused():
                 self.intent.note(message)
                 self._mark_all()
-            case Loaded(framework):
-                self._take(framework)
+            case Loaded(framework, status):
+                self._take(framework, status)
             case ServicesSeen():
                 self.services.look()
             case ServicesReported() | PodsCompared():
@@ -332,11 +362,11 @@ class Reconciler:
 
     def _mark(self, key: Key | None) -> None:
         """Look at a task."""
-        if self._dirty is not None and key is not None:
+        if key is not None:
             self._dirty.add(key)
 
     def _mark_all(self) -> None:
-        self._dirty = None
+        self._dirty.add_all()
 
     def _see(self, framework: Json) -> None:
         """The Framework has changed, or is what it was."""
@@ -347,11 +377,14 @@ class Reconciler:
         if edited or intents.reviewed_digest(old) != intents.reviewed_digest(new):
             self._mark_all()
 
-    def _take(self, framework: Json | None) -> None:
+    def _take(self, framework: Json | None, status: Status | None) -> None:
         """The Framework was read, so that it can be begun with."""
-        if framework is None or framework.get("status") != self.framework.get("status"):
-            return self._supersede(framework)
+        if framework is None:
+            return self.stop()
+        self.status = status
+        self.writer.begin(framework)
         self._see(framework)
+        self._mark_all()
         self._loaded = True
 
     def _supersede(self, framework: Json | None) -> None:
@@ -426,6 +459,10 @@ class Reconciler:
             self._timers[key].cancel()
         delay = max(when - self.dependencies.now(), 0) + 0.01
         self._timers[key] = asyncio.get_running_loop().call_later(delay, self.mailbox.put, Due(key))
+
+
+def _has_status(framework: Json) -> bool:
+    return bool((framework.get("status") or {}).get("attemptStatus"))
 
 
 def _spec(framework: Json) -> Spec:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import time
 from collections.abc import Callable, Coroutine
 from typing import Any
 
@@ -17,9 +16,10 @@ from fcontroller.act import requests
 from fcontroller.act.requests import Refused
 from fcontroller.act.retry import backoff
 from fcontroller.api import Api, Json, Unreachable
+from fcontroller.breath import Breath, unhurried
 from fcontroller.decide.states import ATTEMPT_COMPLETED, CREATION_PENDING, CREATION_REQUESTED, DELETION_PENDING
 from fcontroller.decide.status import Status
-from fcontroller.decide.status_json import to_text
+from fcontroller.decide.status_json import snapshot, text_of
 from fcontroller.mailbox import Mailbox, StatusRefused, StatusStored, StatusSuperseded
 
 _AT_ONCE, _SOON, _LATER = 0.05, 0.25, 1.0
@@ -61,6 +61,11 @@ class StatusWriter:
         """When the last write began."""
         self.unsaved_since: float | None = None
         """Since when something is not stored, by the clock of the loop; None: all is."""
+
+    def begin(self, framework: Json) -> None:
+        """Begin with the status of this Framework."""
+        self._known = self._seen = framework
+        self._stored = None
 
     def seen_framework(self, framework: Json) -> None:
         """This is how the Framework was last seen."""
@@ -108,9 +113,9 @@ class StatusWriter:
     async def _write(self, status: Status) -> None:
         failures = 0
         while not self._stopped:
-            revision = status.revision
             try:
-                if await self._try(status):
+                revision = await self._try(status)
+                if revision:
                     self._mailbox.put(StatusStored(revision, self._known))
                     return
             except Superseded as gone:
@@ -123,20 +128,20 @@ class StatusWriter:
 
     async def finish(self, status: Status) -> bool:
         """Store the status once more when it has changed. Return whether that was so. To be called after `stop`."""
-        revision = status.revision
-        if self._writing or status.stored == revision:
+        if self._writing or status.stored == status.revision:
             return False
+        before = status.stored
         with contextlib.suppress(Refused, Unreachable, Superseded):
-            if await self._try(status) or await self._try(status):
-                status.stored = revision
-        return status.stored == revision
+            status.stored = await self._try(status) or await self._try(status) or before
+        return status.stored > before
 
-    async def _try(self, status: Status) -> bool:
-        """Return whether the status was stored; if not, the Framework has changed, and is known now as it is."""
+    async def _try(self, status: Status) -> int:
+        """Return the revision that was stored; 0: the Framework has changed, and is known now as it is."""
         self._take(self._seen)
-        began = time.perf_counter()
-        text = to_text(status)
-        self._took = time.perf_counter() - began
+        breath = Breath()
+        kept = snapshot(status)
+        text = await unhurried(text_of(kept, status.beside), breath)
+        self._took = breath.worked
         self._sent = [*(sent for sent in self._sent if sent != text), text][-_REMEMBERED:]
         try:
             metadata = await requests.write_status(self._api, self._known, text)
@@ -147,11 +152,11 @@ class StatusWriter:
             if found is None:
                 raise Superseded(None) from None
             self._take(found)
-            return False
+            return 0
         self._known = self._seen = {**self._known, "metadata": metadata}
         self._stored = text
         self._sent.clear()
-        return True
+        return kept.revision
 
     def _take(self, seen: Json) -> None:
         """Go on from a Framework whose status is ours. Raises Superseded."""

@@ -1,0 +1,54 @@
+"""The tasks of one Framework that are to be looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from itertools import islice
+
+from fcontroller.decide.context import Key
+from fcontroller.decide.status import Status
+
+_AT_ONCE = 1000
+"""Tasks that are looked at in one reconciliation: a thousand that have failed take a twentieth of a second."""
+
+
+class DirtyTasks:
+    """Collects tasks, and hands them out not too many at once."""
+
+    def __init__(self) -> None:
+        self._keys: set[Key] = set()
+        self._all = True
+        """Whether it is every task, and the policies."""
+        self._policies = False
+
+    def __bool__(self) -> bool:
+        return self._all or bool(self._keys)
+
+    def add(self, key: Key) -> None:
+        self._keys.add(key)
+
+    def add_all(self) -> None:
+        self._all = True
+
+    def take(self, status: Status | None, pods: Iterable[Key]) -> tuple[Collection[Key] | None, bool]:
+        """Take out tasks to be looked at now; None: all of them. Return too whether to hold the policies against all tasks."""
+        if self._all and (status is None or status.task_number <= _AT_ONCE):
+            self._keys.clear()
+            self._all = self._policies = False
+            return None, True
+        if self._all and status is not None:
+            self._keys.update((role.name, task.index) for role, task in status.tasks())
+            self._keys.update(pods)
+            self._all, self._policies = False, True
+        policies, self._policies = self._policies, False
+        taken = set(islice(self._keys, _AT_ONCE))
+        self._keys -= taken
+        return taken, policies
+
+    def put_back(self, keys: Collection[Key] | None, policies: bool) -> None:
+        """Look at these again: nobody has come to them."""
+        if keys is None:
+            self._all = True
+        else:
+            self._keys.update(keys)
+            self._policies = self._policies or policies

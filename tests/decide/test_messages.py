@@ -1,0 +1,127 @@
+"""What failures say fits into the status, however many they are and whatever they say."""
+
+from __future__ import annotations
+
+import json
+import random
+import string
+import uuid
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fcontroller.decide import states
+from fcontroller.decide.failures import DEFAULT_POD_FAILURE_SPEC, Classifier, read_failures
+from fcontroller.decide.messages import CUT, TOTAL, fitted, size
+from fcontroller.decide.status import Role, Status, Task
+from fcontroller.decide.status_json import from_json, role_statuses, to_json, to_text
+
+Json = dict[str, Any]
+MIB = 1024 * 1024
+SPEC = 60_000
+"""Bytes of a spec with scripts in it."""
+CLASSIFY = Classifier(read_failures(DEFAULT_POD_FAILURE_SPEC)[0])
+
+
+def failed(message: str, reason: str = "Error", containers: int = 1) -> Json:
+    ended = {"exitCode": 1, "reason": reason, "message": message, "finishedAt": "2027-01-15T08:00:00Z"}
+    each = [{"name": f"main{number}", "state": {"terminated": ended}} for number in range(containers)]
+    return CLASSIFY({"metadata": {"name": "f-a-0"}, "status": {"phase": "Failed", "containerStatuses": each}})
+
+
+def framework_of(count: int) -> Status:
+    """All of its tasks run, on some hundred nodes."""
+    rng, status = random.Random(count), Status("f-attempt", 1.8e9)
+    role, base = Role("a", str(uuid.UUID(int=rng.getrandbits(128)))), str(uuid.UUID(int=rng.getrandbits(128)))[:-12]
+    for index in range(count):
+        task = Task(index, f"{base}{index:012x}", f"f-a-{index}", 1.8e9)
+        task.attempt.created(str(uuid.UUID(int=rng.getrandbits(128))))
+        task.state, task.run_time, node = states.RUNNING, 1.8e9 + rng.random() * 1000, rng.randrange(500)
+        task.attempt.run_time = task.run_time
+        task.pod_node_name, task.pod_host_ip = f"cluster-pool-{node * 7919:08x}", f"10.1.{node % 256}.{node // 256}"
+        task.pod_ip = f"10.{rng.randrange(256)}.{rng.randrange(256)}.{rng.randrange(256)}"
+        role.tasks.append(task)
+        role.count(task, 1)
+    status.roles = [role]
+    return status
+
+
+def end(status: Status, index: int, completion: Json, now: float) -> Json:
+    """A task ends for good, and this is kept of it."""
+    role = status.roles[0]
+    task = role.tasks[index]
+    status.complete(task, completion)
+    task.state, task.completion_time = states.COMPLETED, now
+    kept = task.attempt.completion
+    assert kept is not None
+    return kept
+
+
+@pytest.mark.parametrize("loud", ["words", "quotes", "many containers", "reasons"])
+def test_ten_thousand_that_fail_loudly_fit(loud: str) -> None:
+    rng, status = random.Random(loud), framework_of(10_000)
+    alphabet = "\"\\\n'" if loud == "quotes" else string.ascii_letters + string.digits + "+/"
+    for index in rng.sample(range(10_000), 10_000):
+        words = "".join(rng.choices(alphabet, k=4096 if loud != "many containers" else 1024))
+        completion = failed(words, words[:16] if loud == "reasons" else "Error", 12 if loud == "many containers" else 1)
+        end(status, index, completion, 1.8e9 + rng.random() * 100_000)
+    assert status.cut
+    assert SPEC + len(to_text(status).encode()) <= 1.4 * MIB
+
+
+def test_the_first_failures_keep_everything_and_no_other_is_forgotten() -> None:
+    status, words = framework_of(10_000), "x" * 4096
+    kept = [end(status, index, failed(words), 1.8e9) for index in range(100)]
+    whole = TOTAL // 2 // 4096
+    assert [each == failed(words) for each in kept] == [True] * whole + [False] * (100 - whole)
+    last = kept[-1]
+    assert (last["code"], last["phrase"], last["pod"]["containers"]) == (
+        *(1, "ContainerUnrecognizedFailed"),
+        [{"name": "main0", "reason": "Error", "code": 1}],
+    )
+    assert last["diagnostics"].endswith(CUT)
+
+
+def test_in_a_small_framework_everybody_has_a_share() -> None:
+    status, words = framework_of(100), "x" * 4096
+    kept = [end(status, index, failed(words), 1.8e9) for index in range(100)]
+    assert min(each["diagnostics"].count("x") for each in kept) > 300
+    assert status.said <= TOTAL
+
+
+def test_what_was_kept_never_changes_and_is_counted_again_after_a_restart() -> None:
+    status, words = framework_of(1000), "x" * 3000
+    for index in range(500):
+        end(status, index, failed(words + str(index)), 1.8e9)
+    stored = json.loads(to_text(status))
+    again = from_json(stored)
+    assert again.said == status.said
+    assert role_statuses(to_json(again)["attemptStatus"]) == role_statuses(stored["attemptStatus"])
+    for index in range(500, 1000):
+        assert end(status, index, failed(words + str(index)), 1.8e9) == end(again, index, failed(words + str(index)), 1.8e9)
+
+
+def test_a_retry_gives_back_what_its_attempt_took() -> None:
+    status = framework_of(1000)
+    for index in range(16):
+        end(status, index, failed("x" * 4096), 1.8e9)
+    assert end(status, 16, failed("x" * 4096), 1.8e9) != failed("x" * 4096)
+    task = status.roles[0].tasks[0]
+    status.forget(task)
+    task.begin_attempt("f-a-0", 1.8e9)
+    assert end(status, 0, failed("y" * 4096), 1.8e9) == failed("y" * 4096)
+
+
+@given(st.text(max_size=2000), st.text(max_size=100), st.integers(0, 2 * TOTAL), st.integers(1, 20_000), st.booleans())
+def test_what_is_kept_takes_no_more_than_its_share(message: str, reason: str, taken: int, tasks: int, pod: bool) -> None:
+    completion = failed(message, reason)
+    if not pod:
+        del completion["pod"]
+    kept = fitted(completion, taken, tasks)
+    share = TOTAL // 2 // tasks
+    assert size(kept) <= max(share, TOTAL // 2 - taken, len(CUT.encode()) * 2)
+    assert {key: kept[key] for key in ("code", "phrase", "type")} == {key: completion[key] for key in ("code", "phrase", "type")}
+    assert kept["diagnostics"].split(": ")[0] == "Pod failed"
+    assert fitted(kept, 0, 1) == kept
