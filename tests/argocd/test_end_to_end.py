@@ -121,7 +121,7 @@ def test_at_no_moment_is_there_a_difference(cluster: Cluster, namespace: str, tm
         while "Completed" not in states:
             await applied.same(manifests)
             status = (await lab.framework("train")).get("status") or {}
-            if status.get("state") == "AttemptRunning" and "AttemptRunning" not in states and status["taskCounts"]["running"] == 2:
+            if status.get("state") == "AttemptRunning" and "pods compared" not in states and status["taskCounts"]["running"] == 2:
                 await Applied(cluster, namespace, ()).unchanged(pods)
                 states.add("pods compared")
             states.add(status.get("state"))

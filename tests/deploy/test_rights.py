@@ -145,7 +145,7 @@ def everything(
         until(lambda: is_gone(cluster, ours), "the Service was not removed")
         until(lambda: ("", "events", "patch") in used(), "that tasks of `retried` failed once more was not told")
     with controller():
-        for path in (rescaled, served):
+        for path in (rescaled, served, path_of("frameworks", namespace, "unreviewed")):
             edit(cluster, path, "add", "/spec/executionType", "Stop")
         # They complete, and are deleted when their time is up.
         until(lambda: all(is_gone(cluster, path_of("frameworks", namespace, name)) for name in made), "not all are gone")

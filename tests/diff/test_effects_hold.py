@@ -47,10 +47,9 @@ class Edited:
         await self.quiet()
 
     async def apply(self, after: Json) -> None:
-        new = compile_framework(framework(after), "default").framework["spec"]
-        answer = await self.made.api.request(
-            "PATCH", path_of("frameworks", "default", "train"), [{"op": "replace", "path": "/spec", "value": new}]
-        )
+        new = compile_framework(framework(after), "default").framework
+        patch = [{"op": "replace", "path": f"/{path}", "value": at(new, path)} for path in ("spec", "metadata/annotations")]
+        answer = await self.made.api.request("PATCH", path_of("frameworks", "default", "train"), patch)
         assert answer.ok, answer.message
 
     async def quiet(self) -> None:
@@ -92,6 +91,12 @@ def changed(before: Json, change: Callable[[Json], Any]) -> Json:
     after = copy.deepcopy(before)
     change(after)
     return after
+
+
+def at(value: Json, path: str) -> Any:
+    for step in path.split("/"):
+        value = value[step]
+    return value
 
 
 def play(before: Json, work: Callable[[Edited], Any]) -> None:

@@ -11,7 +11,7 @@ from fcompile.model import names
 from fcontroller.api import Json, collection
 from fcontroller.decide.context import POD_DELETION
 from fcontroller.decide.states import COMPLETED
-from fcontroller.decide.status_json import summary
+from fcontroller.decide.status_json import summary, to_json
 from fcontroller.dependencies import Dependencies
 from fcontroller.mailbox import FrameworkSeen, Message
 from fcontroller.observe.cache import Cache
@@ -95,9 +95,10 @@ class Controller:
     def retain(self, present: set[Name]) -> None:
         """Take in that there are no other Frameworks than these."""
         for name in self.reconcilers.keys() - present:
-            framework = self.reconcilers[name].framework
+            gone = self.reconcilers[name]
             self._drop(name)
-            self.dependencies.report.framework_deleted(framework)
+            status = None if gone.status is None else to_json(gone.status)
+            self.dependencies.report.framework_deleted({**gone.framework, "status": status})
         self.retention.retain(present)
 
     def _begin(self, name: Name, framework: Json) -> None:

@@ -58,7 +58,7 @@ from fcontroller.reconcile.dirty import DirtyTasks
 from fcontroller.reconcile.perform import ActionContext
 from fcontroller.reconcile.pod_renderer import PodRenderer
 from fcontroller.reconcile.services import Services
-from fcontroller.reconcile.status_writer import StatusWriter
+from fcontroller.reconcile.status_writer import StatusWriter, without_status
 from fcontroller.reconcile.workers import Workers, decided_now
 
 _LAG = 0.5
@@ -86,13 +86,17 @@ class Reconciler:
         self._timers: dict[Key | None, asyncio.TimerHandle] = {}
         self._mending: asyncio.TimerHandle | None = None
         self.status: Status | None = None
-        self._begin(framework)
+        self._begin(framework, is_new=not _has_status(framework))
 
-    def _begin(self, framework: Json) -> None:
-        """Begin, or begin anew, with a Framework whose status is the one that is stored."""
+    def _begin(self, framework: Json, *, is_new: bool) -> None:
+        """Begin, or begin anew.
+
+        :param is_new: whether the Framework has no status; if it may have one, it is read first.
+        """
         # What is still under way reports to the mailbox of before, which nobody empties any more.
         self.mailbox = Mailbox(self._schedule)
-        self.framework = framework
+        self.framework = without_status(framework)
+        """All but its status, as it was last seen."""
         self.status = None
         self._uid_base, self._uids = str(uuid.uuid4())[:-12], 0
         self._read = framework["metadata"]["generation"], _spec(framework)
@@ -107,7 +111,7 @@ class Reconciler:
         self.writer = StatusWriter(self.dependencies.api, framework, self._start, self.mailbox)
         self.services = Services(self.dependencies.api, framework, self.owned.services, self._start, self.mailbox)
         self.intent = AttemptIntent(self.dependencies, framework, self.services, self._start, self.mailbox)
-        self._loaded = not _has_status(framework)
+        self._loaded = is_new
         if self._loaded:
             self._schedule()
         else:
@@ -115,7 +119,7 @@ class Reconciler:
 
     def _begin_again(self, framework: Json) -> None:
         self._halt()
-        self._begin(framework)
+        self._begin(framework, is_new=False)
 
     async def _load(self, framework: Json, mailbox: Mailbox) -> None:
         """Begin once nothing that is known is older than what was done before: a list may be, where one server lags behind another."""
@@ -370,9 +374,12 @@ class Reconciler:
 
     def _see(self, framework: Json) -> None:
         """The Framework has changed, or is what it was."""
-        old, new = self.framework, _newer(self.framework, framework)
+        if not _is_newer(framework, self.framework):
+            return
+        old, new = self.framework, without_status(framework)
         self.framework = new
-        self.writer.seen_framework(new)
+        if "status" in framework:
+            self.writer.seen_framework(framework)
         edited = old["metadata"]["generation"] != new["metadata"]["generation"]
         if edited or intents.reviewed_digest(old) != intents.reviewed_digest(new):
             self._mark_all()
@@ -391,7 +398,7 @@ class Reconciler:
         if framework is None:
             self.stop()
         else:
-            self._begin_again(_newer(self.framework, framework))
+            self._begin_again(framework)
 
     def _store(self, revision: int, framework: Json) -> None:
         """The status was stored."""
@@ -469,6 +476,5 @@ def _spec(framework: Json) -> Spec:
     return read_spec(default(framework).framework)
 
 
-def _newer(one: Json, other: Json) -> Json:
-    """Return the later of two versions of an object."""
-    return other if int(other["metadata"]["resourceVersion"]) >= int(one["metadata"]["resourceVersion"]) else one
+def _is_newer(framework: Json, known: Json) -> bool:
+    return int(framework["metadata"]["resourceVersion"]) >= int(known["metadata"]["resourceVersion"])

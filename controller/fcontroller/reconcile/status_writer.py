@@ -47,10 +47,12 @@ class StatusWriter:
     def __init__(self, api: Api, framework: Json, start: Callable[[Coroutine[Any, Any, None]], object], mailbox: Mailbox) -> None:
         """:param framework: what the status was read from. :param start: runs a write."""
         self._api, self._start, self._mailbox = api, start, mailbox
-        self._known = self._seen = framework
-        """The Framework with the status that is known to be stored, and as it was last seen."""
-        self._stored: str | None = None
-        """The status that is known to be stored, as it was sent; None: it is the one of `_known`."""
+        self._known = without_status(framework)
+        """The Framework as it was when its status was known to be `_stored`."""
+        self._stored = json.dumps(framework.get("status"))
+        """The status that is stored, as JSON: as values it takes ten times the memory."""
+        self._seen: Json | None = None
+        """The Framework with its status, if it was seen to be newer than `_known`."""
         self._sent: list[str] = []
         self._due: asyncio.TimerHandle | None = None
         self._writing = self._stopped = False
@@ -64,12 +66,11 @@ class StatusWriter:
 
     def begin(self, framework: Json) -> None:
         """Begin with the status of this Framework."""
-        self._known = self._seen = framework
-        self._stored = None
+        self._known, self._stored, self._seen = without_status(framework), json.dumps(framework.get("status")), None
 
     def seen_framework(self, framework: Json) -> None:
         """This is how the Framework was last seen."""
-        self._seen = framework
+        self._seen = framework if _is_newer(framework, self._known) else None
 
     def see(self, status: Status) -> None:
         """See to it that the status is stored when it has changed."""
@@ -137,7 +138,8 @@ class StatusWriter:
 
     async def _try(self, status: Status) -> int:
         """Return the revision that was stored; 0: the Framework has changed, and is known now as it is."""
-        self._take(self._seen)
+        if self._seen is not None:
+            self._take(self._seen)
         breath = Breath()
         kept = snapshot(status)
         text = await unhurried(text_of(kept, status.beside), breath)
@@ -153,19 +155,28 @@ class StatusWriter:
                 raise Superseded(None) from None
             self._take(found)
             return 0
-        self._known = self._seen = {**self._known, "metadata": metadata}
-        self._stored = text
+        self._known, self._stored = {**self._known, "metadata": metadata}, text
+        self._seen = self._seen if self._seen and _is_newer(self._seen, self._known) else None
         self._sent.clear()
         return kept.revision
 
     def _take(self, seen: Json) -> None:
         """Go on from a Framework whose status is ours. Raises Superseded."""
-        if int(seen["metadata"]["resourceVersion"]) > int(self._known["metadata"]["resourceVersion"]):
-            stored = self._known.get("status") if self._stored is None else json.loads(self._stored)
-            status = _without_nulls(seen.get("status"))
-            if status != _without_nulls(stored) and all(status != _without_nulls(json.loads(text)) for text in self._sent):
-                raise Superseded(seen)
-            self._known, self._stored = seen, None
+        if not _is_newer(seen, self._known):
+            return
+        status = _without_nulls(seen.get("status"))
+        if all(status != _without_nulls(json.loads(text)) for text in (self._stored, *self._sent)):
+            raise Superseded(seen)
+        self._known, self._stored, self._seen = without_status(seen), json.dumps(seen.get("status")), None
+
+
+def without_status(framework: Json) -> Json:
+    """Return all of a Framework but its status, which is the most of it."""
+    return {key: value for key, value in framework.items() if key != "status"}
+
+
+def _is_newer(one: Json, other: Json) -> bool:
+    return int(one["metadata"]["resourceVersion"]) > int(other["metadata"]["resourceVersion"])
 
 
 def _without_nulls(value: Any) -> Any:
