@@ -56,7 +56,7 @@ METRICS = {
     ),
     "fcontroller_attempts_ended": Described(
         "counter",
-        "attempts that have ended, by completion code; exit codes of containers dependencies 200..219 are `other`",
+        "attempts that have ended, by completion code; exit codes of containers outside 200..219 are `other`",
         ("level", "code"),
     ),
     "fcontroller_retries": Described(
