@@ -18,7 +18,7 @@ from fcontroller.decide.codes import (
 )
 from fcontroller.decide.failures.go_json import go_json, valid
 from fcontroller.decide.failures.spec import ContainerPattern, Failure, PodPattern, Range
-from fcontroller.decide.re2 import Regex
+from fcontroller.decide.regex import Regex
 
 _NEVER: Final = datetime.min.replace(tzinfo=UTC)
 _ANYTHING: Final = Regex("(?s).*")

@@ -19,7 +19,7 @@ from typing import Any, Final, NamedTuple
 from fcompile.check.suggestions import closest
 from fcompile.diagnostics.problem import Part
 from fcontroller.decide.codes import FAILED, RESERVED, Code, is_reserved
-from fcontroller.decide.re2 import Regex, RegexError
+from fcontroller.decide.regex import Regex, RegexError
 
 Path = tuple[str | int, ...]
 """A field, as the keys and list indices that lead to it, from `podFailureSpec` on."""

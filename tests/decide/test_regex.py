@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import random
+import resource
 import string
 import time
 import unicodedata
@@ -12,8 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fcontroller.decide.re2 import Regex, RegexError
-from fcontroller.decide.re2.search import Automaton
+from fcontroller.decide.regex import Regex, RegexError
 
 RECORDED = json.loads((Path(__file__).parent / "data" / "re2.json").read_text("utf-8"))
 """Expressions, each with texts and where Go finds them (or null); null instead of the texts: Go refuses the expression."""
@@ -88,6 +89,8 @@ def test_go_refuses_the_same() -> None:
         ("(?i:a)b", "AB", None),
         (r"fo\B", "foo", "fo"),
         (r"o\b", "foo bar", "o"),
+        (r"\B", "aéb", None),  # there is nothing between the bytes of a character
+        (r"\B(?:c|)", "aéccc", "c"),
         (r"\z", "a", ""),
     ],
 )
@@ -135,6 +138,8 @@ def test_posix_classes(name: str, members: list[str]) -> None:
         ("(?P<n>a)(?P=n)", "`(?P=` is of other kinds of regular expressions; RE2 does not have backreferences"),
         (r"(a)\1", r"`\1` would refer to what a group has matched; RE2 does not have backreferences"),
         (r"a\Z", r"`\Z` is no escape of RE2; write `\z` for the end of the text, or `\n?\z`"),
+        (r"\C", r"`\C` is no escape of RE2; RE2 looks at characters, not at bytes"),
+        (r"[a-\d]", r"`\d` stands for no single character, which this place in brackets needs"),
         (r"\y", r"`\y` is no escape of RE2; write the character without the backslash, or its code as `\x{...}`"),
         ("a++", "`++` repeats a repetition, which RE2 does not have; put the first into `(?:...)`"),
         ("a{2}*", "`{2}*` repeats a repetition, which RE2 does not have; put the first into `(?:...)`"),
@@ -142,6 +147,8 @@ def test_posix_classes(name: str, members: list[str]) -> None:
         ("(|+)", r"there is nothing before `+` to repeat; write `\+` for the character"),
         ("a{1001}", "`{1001}` repeats more than 1000 times"),
         ("(a{100}){11}", "`{11}` repeats more than 1000 times, with the repetitions in it"),
+        ("a{100000000,}", "`{100000000,}` repeats more than 1000 times"),  # So many that google-re2 takes them for characters.
+        ("a{" + "9" * 5000 + "}", "`{9999999999999999999` repeats more than 1000 times"),
         ("a{3,2}", "`{3,2}` has the greater number first"),
         ("[b-a]", "the range `b-a` has the greater character first"),
         ("[[:letter:]]", "`[:letter:]` is no class of characters; there are alnum, "),
@@ -152,14 +159,17 @@ def test_posix_classes(name: str, members: list[str]) -> None:
         ("(?z)", "`(?z)` is no group of RE2; there are "),
         ("(?i-)", "`(?i-)` is no group of RE2; there are "),
         ("(?P<a b>c)", "`(?P<a b>` has a name with more than letters, digits and `_`"),
+        ("(?P<é>c)", "`(?P<é>` has a name with more than letters, digits and `_` of ASCII"),
+        ("(?P<n", "`(?P<n` is no group of RE2; there are "),
         (r"\p{Foo}", r"`\p{Foo}` is no category or script of Unicode"),
         (r"\p{lu}", r"`\p{lu}` is no category or script of Unicode"),
         (r"\p{}", r"`\p{}` is no category or script of Unicode"),
         (r"\p{L", r"`\p{L` is not complete; a category of Unicode is written `\p{Lu}`"),
         (r"\x{110000}", r"`\x{110000}` is no escape of RE2; "),
+        (r"\x{", r"`\x` is no escape of RE2; "),
         ("\\", r"there is nothing after the last `\`; write `\\` for the character"),
         ("(" * 101 + ")" * 101, "more than 100 parentheses within each other"),
-        ("(?:[a-z]{1000}){1}" * 60, "it is too long, with its repetitions written out; repeat less often"),
+        ("(?:[a-z]{1000}){1}" * 1000, "it is too long, with its repetitions written out; repeat less often"),
     ],
 )
 def test_refusals_say_what_is_meant(pattern: str, message: str) -> None:
@@ -175,15 +185,22 @@ def test_no_text_takes_for_ever(pattern: str) -> None:
     assert time.process_time() - began < 2
 
 
-def test_many_states_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fcontroller.decide.re2.search._MOST_KEPT", 40)
-    regex = Regex("(?:a|b)*a(?:a|b){4}c")
-    text = "abbabaabababbbabaabbababbabababbabcab"
-    for _ in range(3):
-        assert regex.span(text) == (0, text.index("c") + 1)
-    automaton = regex._ends
-    assert isinstance(automaton, Automaton)
-    assert automaton._kept <= 60
+def test_many_states_are_forgotten(capfd: pytest.CaptureFixture[str]) -> None:
+    """Were all states of this one kept, there would be a million of them."""
+    text = "".join(random.Random(0).choices("ab", k=200_000))
+    regex = Regex("(?:a|b)*a(?:a|b){20}c")
+    assert regex.span(text) is None
+    assert regex.span(text + "abbabaabababbbabaabba" + "c") == (0, len(text) + 22)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < 1 << 20  # KiB
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("nothing_special", [r"\(", "[(]", r"[[:alpha:]](?i)", r"\Q((\E"])
+def test_only_parentheses_within_each_other_are_counted(nothing_special: str) -> None:
+    Regex(nothing_special * 200)
+    Regex("(a)" * 200)
+    with pytest.raises(RegexError, match="more than 100 parentheses"):
+        Regex("(?:" * 101 + nothing_special + ")" * 101)
 
 
 def test_ignoring_case_is_mutual() -> None:
