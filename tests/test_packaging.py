@@ -99,6 +99,10 @@ def test_the_installed_scripts_work(repository: Path, installed: Path, tmp_path:
     assert run(installed / "fcontroller", "--version", cwd=tmp_path) == f"fcontroller {fcompile.__version__}\n"
     assert run(installed / "kubectl_complete-fcompile", "rul", cwd=tmp_path) == "rule\texplain a diagnostic\n:4\n"
     assert run(installed / "fcompile", "completion", "bash", cwd=tmp_path).startswith("# Completion")
+    # Without the extra there is a controller that says what it needs.
+    done = subprocess.run([installed / "fcontroller", "run"], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert re.fullmatch(r"fcontroller: \w+ is not installed: pip install 'fcompile\[controller\]'\n", done.stderr)
     # Exercises the data that the package carries: the Pod's fields for each version of Kubernetes.
     run(installed / "fcompile", "validate", "--strict", repository / "tests/data/mixture/frameworks/train.yaml", cwd=tmp_path)
 

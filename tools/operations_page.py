@@ -43,16 +43,16 @@ def _settings() -> Iterator[str]:
     yield "| key in the file | flag | default | |"
     yield "| --- | --- | --- | --- |"
     for setting in SETTINGS:
-        if not setting.unused:
+        if not setting.field.deprecated:
             about = setting.about + (f": {', '.join(setting.choices)}" if setting.choices else "")
             default = "" if setting.default == "" else f"`{json.dumps(setting.default)}`"
-            yield f"| `{setting.key}` | {f'`{setting.option}`' if setting.option else ''} | {default} | {about} |"
+            yield f"| `{setting.key}` | {f'`{setting.flag}`' if setting.flag else ''} | {default} | {about} |"
 
 
 def _unused() -> Iterator[str]:
     yield "| key | why it means nothing here |"
     yield "| --- | --- |"
-    yield from (f"| `{setting.key}` | {setting.unused} |" for setting in SETTINGS if setting.unused)
+    yield from (f"| `{setting.key}` | {setting.about} |" for setting in SETTINGS if setting.field.deprecated)
 
 
 def _metrics() -> Iterator[str]:

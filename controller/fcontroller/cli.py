@@ -14,11 +14,19 @@ COMMANDS = {
     "demo": ("fcontroller.demo.play", "run Frameworks to their end here, without a cluster"),
     "barrier": ("fcontroller.barrier", "wait, as an init container, until every task has a Pod IP"),
 }
+EXIT_USAGE = 2
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run the command that `argv` (default: the process's own) asks for; returns the exit code."""
-    words = sys.argv[1:] if argv is None else argv
+    try:
+        return _run(sys.argv[1:] if argv is None else argv)
+    except ModuleNotFoundError as error:
+        print(f"fcontroller: {error.name} is not installed: pip install 'fcompile[controller]'", file=sys.stderr)
+        return EXIT_USAGE
+
+
+def _run(words: list[str]) -> int:
     if words[:1] in (["__complete"], ["__complete_line"]):
         from fcompile.commands.completion import engine
 

@@ -9,8 +9,7 @@ from collections.abc import Callable, Hashable
 from datetime import UTC, datetime
 from typing import Any
 
-from fcontroller.config.settings import LEVELS
-
+LEVELS = ("debug", "info", "warning", "error")
 _MINUTE = 60
 _REMEMBERED = 10_000
 

@@ -19,7 +19,7 @@ from fcontroller.act.dispatcher import Dispatcher
 from fcontroller.act.dry_run import DryRun
 from fcontroller.act.lease import Lease, LostLease
 from fcontroller.api import Wanted, always
-from fcontroller.config.given import Given
+from fcontroller.config.effective import EffectiveSettings
 from fcontroller.decide.context import Settings
 from fcontroller.decide.failures.classify import Classifier
 from fcontroller.decide.failures.creation import creation_failure
@@ -50,8 +50,8 @@ Connect = Callable[[Wanted], Client]
 class Process:
     """Everything of one process."""
 
-    def __init__(self, connect: Connect, given: Given, log: Log, metrics: Metrics) -> None:
-        self._given, self._config, self._log, self._metrics = given, given.config, log, metrics
+    def __init__(self, connect: Connect, settings: EffectiveSettings, log: Log, metrics: Metrics) -> None:
+        self._effective, self._config, self._log, self._metrics = settings, settings.config, log, metrics
         config = self._config
         self._identity = f"{socket.gethostname()}_{os.getpid()}_{uuid.uuid4()}"
         self._rarely = Rarely(time.time)
@@ -158,7 +158,7 @@ class Process:
         rules = Rules(config.enforce_intent, config.require_digest)
         dependencies = Dependencies(
             api,
-            _settings(self._given),
+            _settings(self._effective),
             time.time,
             random.randint,
             creation_failure,
@@ -193,9 +193,9 @@ def _spare_the_collector() -> None:
     gc.set_threshold(*_GC_THRESHOLDS)
 
 
-def _settings(given: Given) -> Settings:
+def _settings(effective: EffectiveSettings) -> Settings:
     """What decisions depend on."""
-    config, (failures, _) = given.config, read_failures(given.failures)
+    config, (failures, _) = effective.config, read_failures(effective.failures)
     return Settings(
         Classifier(failures),
         completed_retention=config.framework_completed_retain_sec,

@@ -9,6 +9,7 @@ import pytest
 from fcontroller.cli import main
 from fcontroller.config.file import read_file
 from fcontroller.config.settings import SETTINGS, Config
+from fcontroller.decide.context import SNAPSHOTS
 
 LEAST, MOST = (f"{end}RetryDelaySecForTransientConflictFailed" for end in ("Min", "Max"))
 ALL_OF_UPSTREAM = """\
@@ -50,15 +51,15 @@ def check(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     return capsys.readouterr().out
 
 
-def test_the_table_and_the_config_are_the_same() -> None:
-    assert Config._field_defaults == {setting.name: setting.default for setting in SETTINGS if not setting.unused}
+def test_every_setting_says_what_it_is_for() -> None:
+    assert all(setting.about != "None" for setting in SETTINGS)
+    assert {when for when in SNAPSHOTS if when != "OnPodDeletion"} == Config().snapshots
 
 
 def test_every_key_of_upstreams_is_taken() -> None:
     file = read_file(ALL_OF_UPSTREAM.encode(), "c.yaml")
     assert {problem.severity for problem in file.problems} == {"note"}
-    assert {problem.field for problem in file.problems} == {setting.key for setting in SETTINGS if setting.unused}
-    assert len(file.failures) == 1
+    assert {problem.field for problem in file.problems} == {setting.key for setting in SETTINGS if setting.field.deprecated}
 
 
 @pytest.mark.parametrize(
@@ -92,7 +93,8 @@ def test_a_mistake_and_its_place(text: str, expected: str) -> None:
 @pytest.mark.parametrize("text", ["", "# nothing\n", "namespace:\nlogObjectSnapshot:\npodFailureSpec: null\n"])
 def test_what_is_empty_is_not_given(text: str) -> None:
     file = read_file(text.encode(), "c.yaml")
-    assert (file.values, file.failures, file.problems) == ({}, None, [])
+    assert (file.lines, file.problems) == ({}, [])
+    assert Config.model_validate(file.content) == Config()
 
 
 def test_flags_win_over_the_environment_and_that_over_the_file(
@@ -125,9 +127,10 @@ def test_what_check_prints_is_a_config_file_that_says_the_same(tmp_path: Path, c
     printed = check(capsys, "--config", str(path), "--lease-seconds", "3.5")
     again = read_file(printed.encode(), "printed.yaml")
     assert again.problems == []
-    assert again.values["logObjectSnapshot.pod.onPodDeletion"] is True
-    assert again.values["leaseSeconds"] == 3.5
-    assert again.failures == read_file(path.read_bytes(), "c.yaml").failures
+    config = Config.model_validate(again.content)
+    assert config.log_object_snapshot.pod.on_pod_deletion is True
+    assert config.lease_seconds == 3.5
+    assert config.pod_failure_spec == [{"code": 221, "podPatterns": [{"nameRegex": "a"}]}]
 
 
 @pytest.mark.parametrize(

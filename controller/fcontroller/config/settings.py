@@ -1,151 +1,174 @@
-"""Everything that can be set: one table, from which come the flags, the environment variables, the config file's keys and the docs."""
+"""Everything that can be set. From `Config` come the flags, the environment variables, the keys of the config file, the docs' tables."""
 
 from __future__ import annotations
 
-import re
-from typing import NamedTuple
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Annotated, Any, Final, Literal, NamedTuple, get_args
 
-from fcontroller.decide.context import SNAPSHOTS
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic.alias_generators import to_camel, to_pascal
+from pydantic.fields import FieldInfo
+from pydantic_core import ErrorDetails
 
 Value = str | int | float | bool
+FAILURES: Final = "podFailureSpec"
+_MOST: Final = 2**53
+"""JSON has no greater number that everybody reads as the same."""
 
-LEVELS = ("debug", "info", "warning", "error")
 
+@dataclass(frozen=True)
+class Option:
+    """How a setting is given outside of the config file."""
 
-class Setting(NamedTuple):
-    """One setting. The type of its default is its type."""
-
-    key: str
-    """In the config file; of one in a mapping, the keys that lead to it with dots between them."""
-    default: Value
-    about: str
-    least: float | None = None
-    most: float | None = None
-    choices: tuple[str, ...] = ()
-    metavar: str = ""
+    metavar: str | None = None
     flag: str = ""
-    """When it is not the key in kebab case."""
+    """Empty: its name in kebab case."""
     customary: str = ""
     """A variable of the environment that counts when nothing else is given."""
-    unused: str = ""
-    """Why a key of upstream's means nothing here; it is accepted all the same."""
-
-    @property
-    def path(self) -> tuple[str, ...]:
-        return tuple(self.key.split("."))
-
-    @property
-    def name(self) -> str:
-        """In `Config`."""
-        return _words(self.path[-1], "_")
-
-    @property
-    def option(self) -> str:
-        """On the command line; empty: only the file has it."""
-        return "" if self.only_in_file else self.flag or f"--{_words(self.key, '-')}"
-
-    @property
-    def variable(self) -> str:
-        """In the environment; empty: only the file has it."""
-        return "" if self.only_in_file else f"FCONTROLLER_{_words(self.option[2:], '_').upper()}"
-
-    @property
-    def only_in_file(self) -> bool:
-        return bool(self.unused) or "." in self.key
 
 
-def _words(text: str, joint: str) -> str:
-    return re.sub(r"(?<=[a-z])(?=[A-Z])|-", joint, text).lower()
-
-
+Name = Annotated[str, Option("NAME")]
+Seconds = Annotated[int, Field(ge=0, le=_MOST), Option("SECONDS")]
+Count = Annotated[int, Field(ge=1, le=_MOST)]
+Kubeconfig = Annotated[str, Option("FILE", flag="--kubeconfig")]
+Server = Annotated[str, Option("URL", customary="KUBE_APISERVER_ADDRESS")]
 _NO_RATE = "there is no fixed rate: so many requests at a time are made as the server answers, and its 429 and Retry-After are obeyed"
 _NO_CRD = "the controller does not create the CustomResourceDefinition; apply what `fcompile crd` prints"
 
-SETTINGS = (
-    Setting("kubeConfigFilePath", "", "kubeconfig (default: $KUBECONFIG, ~/.kube/config or, in a Pod, its service account)", metavar="FILE",
-            flag="--kubeconfig"),
-    Setting("kubeApiServerAddress", "", "http[s]://host:port instead of the kubeconfig's server (default: $KUBE_APISERVER_ADDRESS)",
-            metavar="URL", customary="KUBE_APISERVER_ADDRESS"),
-    Setting("namespace", "", "run only the Frameworks of this namespace (default: all)", metavar="NAME"),
-    Setting("listen", ":8080", "where /metrics, /healthz and /readyz are served; empty: nowhere", metavar="HOST:PORT"),
-    Setting("logLevel", "info", "log nothing below this", choices=LEVELS),
-    Setting("leaseNamespace", "default", "where the Lease is", metavar="NAME"),
-    Setting("leaseName", "fcontroller", "the Lease of all replicas", metavar="NAME"),
-    Setting("leaseSeconds", 15.0, "how long the Lease lasts without a renewal", least=1, most=3600, metavar="SECONDS"),
-    Setting("enforceIntent", True, "run nothing that differs from what a Framework's digest says was reviewed"),
-    Setting("requireDigest", False, "as enforceIntent, and begin no attempt of a Framework that has no digest"),
-    Setting("dryRun", False, "log what would be done next and write nothing, the Lease included"),
-    Setting("frameworkCompletedRetainSec", 30 * 24 * 3600, "delete a Framework so long after it has completed", least=0, metavar="SECONDS"),
-    Setting("frameworkMinRetryDelaySecForTransientConflictFailed", 60, "the shortest wait before a retry after a transient conflict",
-            least=0, metavar="SECONDS"),
-    Setting("frameworkMaxRetryDelaySecForTransientConflictFailed", 900, "the longest one", least=0, metavar="SECONDS"),
-    Setting("objectLocalCacheCreationTimeoutSec", 300, "take what was created and not seen for so long for deleted", least=60,
-            metavar="SECONDS"),
-    Setting("logObjectSnapshot.framework.onFrameworkRetry", True, "log a Framework as it is before each retry"),
-    Setting("logObjectSnapshot.framework.onFrameworkDeletion", True, "log a Framework when it is deleted"),
-    Setting("logObjectSnapshot.task.onTaskRetry", True, "log a task as it is before each retry"),
-    Setting("logObjectSnapshot.task.onTaskDeletion", True, "log a task when it is scaled away"),
-    Setting("logObjectSnapshot.pod.onPodDeletion", False, "log a Pod when it is deleted (upstream's default is true)"),
-    Setting("kubeClientQps", 80.0, "", least=0, most=10_000, unused=_NO_RATE),
-    Setting("kubeClientBurst", 120, "", least=0, most=10_000, unused=_NO_RATE),
-    Setting("workerNumber", 200, "", least=1, unused="there are no workers: all Frameworks are run at the same time"),
-    Setting("largeFrameworkCompression", False, "", unused="the status of a large Framework is always compressed, and no other"),
-    Setting("crdEstablishedCheckIntervalSec", 1, "", least=1, unused=_NO_CRD),
-    Setting("crdEstablishedCheckTimeoutSec", 60, "", least=10, unused=_NO_CRD),
-)  # fmt: skip
-"""All but `podFailureSpec`, which is no single value."""
+
+def _setting(default: Any, about: str) -> Any:
+    return Field(default, description=about)
 
 
-class Config(NamedTuple):
-    """The settings that mean something, with the names and defaults of `SETTINGS`."""
+def _unused(default: Any, why: str) -> Any:
+    """Return a field for a key of upstream's that is accepted and means nothing here."""
+    return Field(default, deprecated=why)
 
-    kube_config_file_path: str = ""
-    kube_api_server_address: str = ""
-    namespace: str = ""
-    listen: str = ":8080"
-    log_level: str = "info"
-    lease_namespace: str = "default"
-    lease_name: str = "fcontroller"
-    lease_seconds: float = 15.0
-    enforce_intent: bool = True
-    require_digest: bool = False
-    dry_run: bool = False
-    framework_completed_retain_sec: int = 30 * 24 * 3600
-    framework_min_retry_delay_sec_for_transient_conflict_failed: int = 60
-    framework_max_retry_delay_sec_for_transient_conflict_failed: int = 900
-    object_local_cache_creation_timeout_sec: int = 300
-    on_framework_retry: bool = True
-    on_framework_deletion: bool = True
-    on_task_retry: bool = True
-    on_task_deletion: bool = True
-    on_pod_deletion: bool = False
+
+class _Mapping(BaseModel):
+    """A mapping of the config file. Its fields have their keys there as aliases."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, validate_default=True, alias_generator=to_camel)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _null_is_not_given(cls, value: Any) -> Any:
+        known = {field.alias for field in cls.model_fields.values()}
+        return {key: item for key, item in value.items() if item is not None or key not in known} if isinstance(value, dict) else value
+
+
+class _FrameworkSnapshots(_Mapping):
+    on_framework_retry: bool = _setting(True, "log a Framework as it is before each retry")
+    on_framework_deletion: bool = _setting(True, "log a Framework when it is deleted")
+
+
+class _TaskSnapshots(_Mapping):
+    on_task_retry: bool = _setting(True, "log a task as it is before each retry")
+    on_task_deletion: bool = _setting(True, "log a task when it is scaled away")
+
+
+class _PodSnapshots(_Mapping):
+    on_pod_deletion: bool = _setting(False, "log a Pod when it is deleted (upstream's default is true)")
+
+
+class _Snapshots(_Mapping):
+    framework: _FrameworkSnapshots = _FrameworkSnapshots()
+    task: _TaskSnapshots = _TaskSnapshots()
+    pod: _PodSnapshots = _PodSnapshots()
+
+
+class Config(_Mapping):
+    """All settings, with their bounds and defaults."""
+
+    kube_config_file_path: Kubeconfig = _setting("", "kubeconfig (default: $KUBECONFIG, ~/.kube/config or, in a Pod, its service account)")
+    kube_api_server_address: Server = _setting(
+        "", "http[s]://host:port instead of the kubeconfig's server (default: $KUBE_APISERVER_ADDRESS)"
+    )
+    namespace: Name = _setting("", "run only the Frameworks of this namespace (default: all)")
+    listen: Annotated[str, Option("HOST:PORT")] = _setting(":8080", "where /metrics, /healthz and /readyz are served; empty: nowhere")
+    log_level: Literal["debug", "info", "warning", "error"] = _setting("info", "log nothing below this")
+    lease_namespace: Name = _setting("default", "where the Lease is")
+    lease_name: Name = _setting("fcontroller", "the Lease of all replicas")
+    lease_seconds: Annotated[float, Field(ge=1, le=3600), Option("SECONDS")] = _setting(15.0, "how long the Lease lasts without a renewal")
+    enforce_intent: bool = _setting(True, "run nothing that differs from what a Framework's digest says was reviewed")
+    require_digest: bool = _setting(False, "as enforceIntent, and begin no attempt of a Framework that has no digest")
+    dry_run: bool = _setting(False, "log what would be done next and write nothing, the Lease included")
+    framework_completed_retain_sec: Seconds = _setting(30 * 24 * 3600, "delete a Framework so long after it has completed")
+    framework_min_retry_delay_sec_for_transient_conflict_failed: Seconds = _setting(
+        60, "the shortest wait before a retry after a transient conflict"
+    )
+    framework_max_retry_delay_sec_for_transient_conflict_failed: Seconds = _setting(900, "the longest one")
+    object_local_cache_creation_timeout_sec: Annotated[Seconds, Field(ge=60)] = _setting(
+        300, "take what was created and not seen for so long for deleted"
+    )
+    log_object_snapshot: _Snapshots = _Snapshots()
+    kube_client_qps: Annotated[float, Field(ge=0, le=10_000)] = _unused(80.0, _NO_RATE)
+    kube_client_burst: Annotated[int, Field(ge=0, le=10_000)] = _unused(120, _NO_RATE)
+    worker_number: Count = _unused(200, "there are no workers: all Frameworks are run at the same time")
+    large_framework_compression: bool = _unused(False, "the status of a large Framework is always compressed, and no other")
+    crd_established_check_interval_sec: Count = _unused(1, _NO_CRD)
+    crd_established_check_timeout_sec: Annotated[Count, Field(ge=10)] = _unused(60, _NO_CRD)
+    pod_failure_spec: Any = None
+    """None: the list that comes with the controller. What is wrong with it says `decide.failures`."""
 
     @property
     def snapshots(self) -> frozenset[str]:
-        """When an object is logged as it is."""
-        return frozenset(trigger for trigger in SNAPSHOTS if getattr(self, _words(trigger, "_")))
+        """When an object is logged as it is: some of `decide.context.SNAPSHOTS`."""
+        kinds = self.log_object_snapshot.model_dump().values()
+        return frozenset(to_pascal(when) for kind in kinds for when, wanted in kind.items() if wanted)
 
 
-def wrong(setting: Setting, value: object) -> str | None:
-    """What is wrong with a value for a setting; None: nothing. Whole numbers will do where there may be a fraction."""
-    kind = type(setting.default)
-    if isinstance(value, bool) != (kind is bool) or not isinstance(value, (int, float) if kind is float else kind):
-        return f"{_shown(value)} is not {_KINDS[kind]}"
-    if setting.choices and value not in setting.choices:
-        return f"{_shown(value)} is not one of {', '.join(setting.choices)}"
-    if isinstance(value, int | float) and not (setting.least or 0) <= value <= (setting.most or 2**53):
-        return f"{value} is out of range: write a number from {setting.least or 0} {f'to {setting.most}' if setting.most else 'on'}"
-    return None
+class Setting(NamedTuple):
+    """A field of `Config`, as it is seen from outside."""
+
+    path: tuple[str, ...]
+    """The keys that lead to it in the config file."""
+    key: str
+    """These keys with dots between them."""
+    flag: str
+    variable: str
+    """In the environment; as the flag, empty when only the file has the setting."""
+    default: Value
+    """The type of which is its type."""
+    about: str
+    """What it is for; of a key that means nothing here, why."""
+    choices: tuple[str, ...]
+    """The only values that it may have; empty: there are others."""
+    option: Option
+    field: FieldInfo
+
+    def mistake(self, error: ErrorDetails) -> str:
+        """Return what is wrong with a value, by what pydantic says."""
+        value = error["input"]
+        if error["type"] in ("greater_than_equal", "less_than_equal"):
+            least, most = (max(getattr(found, end, 0) for found in self.field.metadata) for end in ("ge", "le"))
+            return f"{value} is out of range: write a number from {least} {'on' if most == _MOST else f'to {most}'}"
+        if self.choices and isinstance(value, str):
+            return f"{_shown(value)} is not one of {', '.join(self.choices)}"
+        return f"{_shown(value)} is not {_TYPES[type(self.default)]}"
 
 
-_KINDS: dict[type, str] = {
-    bool: "true or false",
-    int: "a whole number",
-    float: "a number",
-    str: "a string; write it in quotes",
-}
+_TYPES: Final = {bool: "true or false", int: "a whole number", float: "a number", str: "a string; write it in quotes"}
 
 
 def _shown(value: object) -> str:
     text = str(value).lower() if isinstance(value, bool) else f'"{value}"' if isinstance(value, str) else str(value)
     return "a mapping" if isinstance(value, dict) else "a list" if isinstance(value, list) else f"`{text[:60]}`"
+
+
+def _settings(model: type[BaseModel], above: tuple[str, ...] = ()) -> Iterator[Setting]:
+    for name, field in model.model_fields.items():
+        path, default = (*above, field.alias or name), field.default
+        if isinstance(default, BaseModel):
+            yield from _settings(type(default), path)
+        elif default is not None:
+            option = next((found for found in field.metadata if isinstance(found, Option)), Option())
+            flag = "" if above or field.deprecated else option.flag or f"--{name.replace('_', '-')}"
+            variable = flag and f"FCONTROLLER_{flag[2:].replace('-', '_').upper()}"
+            about, choices = str(field.description or field.deprecated), get_args(field.annotation)
+            yield Setting(path, ".".join(path), flag, variable, default, about, choices, option, field)
+
+
+SETTINGS: Final = tuple(_settings(Config))
+"""All but `podFailureSpec`, which has more than one value."""
