@@ -4,26 +4,41 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import os
 import sys
 from typing import Any
 
 from fcompile import __version__
+from fcompile.errors import EXIT_CLOSED_PIPE, EXIT_INTERRUPTED, EXIT_USAGE, UsageError
+from fcompile.program import safe
 
 COMMANDS = {
     "run": ("fcontroller.run", "run the Frameworks of a cluster"),
     "demo": ("fcontroller.demo.play", "run Frameworks to their end here, without a cluster"),
     "barrier": ("fcontroller.barrier", "wait, as an init container, until every task has a Pod IP"),
 }
-EXIT_USAGE = 2
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run the command that `argv` (default: the process's own) asks for; returns the exit code."""
     try:
-        return _run(sys.argv[1:] if argv is None else argv)
+        code = _run(sys.argv[1:] if argv is None else argv)
+        sys.stdout.flush()
+    except UsageError as error:
+        return _refuse(str(error))
     except ModuleNotFoundError as error:
-        print(f"fcontroller: {error.name} is not installed: pip install 'fcompile[controller]'", file=sys.stderr)
-        return EXIT_USAGE
+        return _refuse(f"{error.name} is not installed: pip install 'fcompile[controller]'")
+    except KeyboardInterrupt:
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:  # Nobody reads the output any more. Python would try once more to write it at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_CLOSED_PIPE
+    return code
+
+
+def _refuse(message: str) -> int:
+    print(safe(f"fcontroller: {message}"), file=sys.stderr)
+    return EXIT_USAGE
 
 
 def _run(words: list[str]) -> int:

@@ -14,11 +14,10 @@ from collections.abc import Callable
 from fcompile.diagnostics.problem import Severity
 from fcompile.diagnostics.text import render
 from fcompile.diagnostics.writer import Style
-from fcontroller.config.effective import CONFIG_VARIABLE, ConfigError, EffectiveSettings, effective_settings
+from fcompile.errors import EXIT_USAGE
+from fcontroller.config.effective import CONFIG_VARIABLE, EffectiveSettings, effective_settings
 from fcontroller.config.settings import SETTINGS
 from fcontroller.log import Log
-
-EXIT_USAGE = 2
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -40,12 +39,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run until told to stop; returns the exit code: 0 after a signal, 1 after a failure or a lost lease, 2 when the settings are wrong."""
-    try:
-        settings = effective_settings(vars(arguments), os.environ)
-    except ConfigError as error:
-        print(f"fcontroller: {error}", file=sys.stderr)
-        return EXIT_USAGE
+    """Run until told to stop; returns the exit code: 0 after a signal, 1 after a failure or a lost lease, 2 when the file is wrong.
+
+    Raises ConfigError for flags and variables.
+    """
+    settings = effective_settings(vars(arguments), os.environ)
     wrong = [problem for problem in settings.problems if problem.severity != Severity.NOTE]
     for problem in settings.problems if arguments.check else wrong:
         print(render(problem, Style()), file=sys.stderr)

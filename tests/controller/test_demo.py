@@ -2,44 +2,203 @@
 
 from __future__ import annotations
 
-import os
-import pty
+import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.pseudo_terminal import PseudoTerminal
 
 DEMO = [sys.executable, "-c", "from fcontroller.cli import entry_point; entry_point()", "demo"]
+UNKNOWN, WORKERS = "--exit: no Framework has a Pod", "`train-worker-0` to `train-worker-3`"
+SIGNS = set("·◌●◐✓✗–")
 
 
-def demo(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*DEMO, *arguments], capture_output=True, text=True, check=False, timeout=120)
+def demo(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*DEMO, *map(str, arguments)], capture_output=True, text=True, check=False, timeout=120)
+
+
+def role(name: str, tasks: int) -> dict[str, Any]:
+    """A role of which `build` has nothing to say."""
+    pod = {"spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "busybox:1.37"}]}}
+    policy = {"minFailedTaskCount": 1, "minSucceededTaskCount": -1}
+    return {"name": name, "taskNumber": tasks, "frameworkAttemptCompletionPolicy": policy, "task": {"pod": pod}}
+
+
+def written(folder: Path, name: str, *roles: Any, namespace: str = "default", execution: str = "Start") -> Path:
+    """A file with a Framework."""
+    path = folder / f"{namespace}-{name}.json"
+    metadata = {"name": name, "namespace": namespace}
+    spec = {"executionType": execution, "taskRoles": roles}
+    path.write_text(
+        json.dumps({"apiVersion": "frameworkcontroller.microsoft.com/v1", "kind": "Framework", "metadata": metadata, "spec": spec})
+    )
+    return path
 
 
 def test_an_example_runs_to_its_end(repository: Path) -> None:
-    done = demo("--run", "0.3", "--exit", "captions-shard-2=137,0", str(repository / "examples" / "spot.yaml"))
-    assert done.returncode == 0, done.stderr
+    done = demo("--run", "0.3", "--exit", "captions-shard-2=137,0", repository / "examples" / "spot.yaml")
+    assert (done.returncode, done.stderr) == (0, "")
     assert "captions: Completed, attempt 0, 0 Succeeded" in done.stdout
     assert "(1 retried)" in done.stdout
 
 
-def test_a_terminal_is_drawn_on(repository: Path) -> None:
-    ours, theirs = pty.openpty()
-    with os.fdopen(theirs, "wb") as out:
-        done = subprocess.run([*DEMO, "--run", "0.2", str(repository / "examples" / "batch.yaml")], stdout=out, check=False, timeout=120)
-    drawn = os.read(ours, 1 << 20).decode()
-    os.close(ours)
-    assert done.returncode == 0
-    assert "\x1b[" in drawn
-    assert "tokenize-shard" in drawn
-
-
 def test_a_framework_with_an_error_does_not_run(repository: Path) -> None:
-    done = demo(str(repository / "examples" / "bad" / "FC101-unknown-field.yaml"))
+    done = demo(repository / "examples" / "bad" / "FC101-unknown-field.yaml")
     assert (done.returncode, done.stdout) == (1, "")
     assert "FC101" in done.stderr
 
 
-def test_wrong_use() -> None:
-    done = demo("--exit", "a=b", "x.yaml")
-    assert done.returncode == 2
-    assert "POD=CODE" in done.stderr
+def test_one_that_fails_is_named(tmp_path: Path) -> None:
+    good, bad = written(tmp_path, "good", role("a", 1)), written(tmp_path, "bad", role("a", 2))
+    done = demo("--run", "0.2", "--exit", "bad-a-1=137", good, bad)
+    assert (done.returncode, done.stderr) == (4, "fcontroller: bad failed: 137 ContainerSigKillReceived\n")
+    assert "good: Completed, attempt 0, 0 Succeeded" in done.stdout
+
+
+def test_one_that_is_over_before_anybody_looks(tmp_path: Path) -> None:
+    done = demo(written(tmp_path, "stopped", role("a", 1), execution="Stop"))
+    assert (done.returncode, done.stderr) == (4, "fcontroller: stopped failed: -210 StopFrameworkRequested\n")
+
+
+def test_what_is_not_over_in_time_is_said(tmp_path: Path) -> None:
+    first, second = (written(tmp_path, "same", role("a", tasks), namespace=name) for name, tasks in (("one", 7), ("two", 1)))
+    done = demo("--run", "60", "--timeout", "1.5", first, second)
+    assert done.returncode == 4
+    assert done.stderr.splitlines() == [
+        "fcontroller: one/same is AttemptRunning after 1.5 s; not ended: "
+        "one/same-a-0, one/same-a-1, one/same-a-2, one/same-a-3, one/same-a-4 and 2 more",
+        "fcontroller: two/same is AttemptRunning after 1.5 s; not ended: two/same-a-0",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--run", "-1"], "--run: `-1` is not a number of seconds from 0 on"),
+        (["--run", "soon"], "--run: `soon` is not a number of seconds from 0 on"),
+        (["--run", "nan"], "--run: `nan` is not a number of seconds from 0 on"),
+        (["--timeout", "-0.5"], "--timeout: `-0.5` is not a number of seconds from 0 on"),
+        (["--timeout", "inf"], "--timeout: `inf` is not a number of seconds from 0 on"),
+        (["--exit", "a=b"], "--exit: `a=b` is not of the form POD=CODE or POD=CODE,CODE…"),
+        (["--exit", "train-ps-0="], "--exit: `train-ps-0=` is not of the form POD=CODE or POD=CODE,CODE…"),
+        (["--exit", "train-ps-0=-1"], "--exit: `train-ps-0=-1` is not of the form POD=CODE or POD=CODE,CODE…"),
+        (["--exit", "train-ps-0=0,256"], "--exit: `train-ps-0=0,256` has a code that no process can exit with; they are 0 to 255"),
+        (
+            ["--exit", "train-ps-0=1", "--exit", "train-ps-0=0"],
+            "--exit: `train-ps-0` is there twice; write all its codes into one, with commas between them",
+        ),
+        (["--exit", "train-worker-4=1"], f"{UNKNOWN} `train-worker-4`; there are {WORKERS}"),
+        (["--exit", "train-worker-01=1"], f"{UNKNOWN} `train-worker-01`; there are {WORKERS}"),
+        (["--exit", "train-worker=1"], f"{UNKNOWN} `train-worker`; there are {WORKERS}"),
+        (["--exit", "train-wroker-3=1"], f"{UNKNOWN} `train-wroker-3`: did you mean `train-worker-3`?"),
+        (["--exit", "train-wroker-4=1"], f"{UNKNOWN} `train-wroker-4`; there are {WORKERS}"),
+        (["--exit", "else-0=1"], f"{UNKNOWN} `else-0`; there are `train-ps-0`, {WORKERS}"),
+        (["--exit", "x\x1b[2J-0=1"], f"{UNKNOWN} `x\\x1b[2J-0`; there are `train-ps-0`, {WORKERS}"),
+    ],
+)  # fmt: skip
+def test_wrong_use_is_said_in_one_line(words: list[str], message: str, tmp_path: Path) -> None:
+    path = written(tmp_path, "train", role("ps", 1), role("worker", 4), role("none", 0))
+    done = demo(*words, path)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"fcontroller: {message}\n")
+
+
+def test_not_all_of_many_roles_are_listed(tmp_path: Path) -> None:
+    path = written(tmp_path, "many", *[role(f"r{index}", 1) for index in range(10)])
+    assert demo("--exit", "else-0=1", path).stderr.endswith("`many-r6-0`, `many-r7-0` and those of 2 more roles\n")
+
+
+def test_nobody_reads_on(tmp_path: Path) -> None:
+    command = [*DEMO, "--run", "0.5", str(written(tmp_path, "train", role("a", 1)))]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()
+        process.stdout.close()
+        assert (process.wait(60), process.stderr.read()) == (141, "")
+
+
+# On a terminal
+
+
+def watch(terminal: PseudoTerminal) -> list[list[str]]:
+    """All that was on the screen, from the first picture to the last."""
+    pictures: list[list[str]] = []
+    while terminal.read(60):
+        if terminal.lines not in (pictures[-1:] or [[""]]):
+            pictures.append(terminal.lines)
+    assert terminal.process.wait(60) == 0, terminal.lines
+    return pictures
+
+
+@pytest.mark.parametrize(
+    ("roles", "tasks", "columns", "lines", "expected"),
+    [
+        (1, 60, 80, 24, "  big-r0 " + "✓" * 60),
+        (1, 60, 60, 24, "  big-r0 ✓ 60"),
+        (1, 200, 80, 24, "  big-r0 ✓ 200"),
+        (30, 3, 80, 24, "  … 11 more roles  ✓ 33"),
+        (30, 3, 40, 5, "  … 28 more roles  ✓ 84"),
+    ],
+)
+def test_a_picture_fits_and_stays_in_its_place(roles: int, tasks: int, columns: int, lines: int, expected: str, tmp_path: Path) -> None:
+    path = written(tmp_path, "big", *[role(f"r{index}", tasks) for index in range(roles)])
+    # The variable is of another terminal, as a shell may have exported it.
+    with PseudoTerminal([*DEMO, "--run", "0.3", str(path)], columns, lines, {"COLUMNS": "200"}) as terminal:
+        pictures = watch(terminal)
+        assert terminal.scrolled_away == []
+        assert not terminal.hides_cursor()
+    assert len(pictures) > 3
+    for picture in pictures:
+        assert [line for line in picture if line.startswith("big: ")] == picture[:1]
+        shown = [line.split()[0] for line in picture[1:] if line.startswith("  big-")]
+        assert shown == [f"big-r{index}" for index in range(len(shown))]
+        signs = [line for line in picture[1:] if set(line) & SIGNS and "waits" not in line]
+        assert len(signs) == len(shown) + ("more roles" in picture[len(shown) + 1] if len(picture) > len(shown) + 1 else 0)
+    assert pictures[-1][0] == "big: Completed, attempt 0, 0 Succeeded"[:columns]
+    assert expected in pictures[-1]
+
+
+def test_a_label_that_is_too_wide_is_cut(tmp_path: Path) -> None:
+    path = written(tmp_path, "a" * 40, role("b" * 20, 2))
+    with PseudoTerminal([*DEMO, "--run", "0.1", str(path)], 50, 24) as terminal:
+        assert f"  {'a' * 24}… ✓✓" in watch(terminal)[-1]
+
+
+def test_a_terminal_that_changes_its_size_gets_a_new_picture(tmp_path: Path) -> None:
+    path = written(tmp_path, "train", role("worker", 40))
+    with PseudoTerminal([*DEMO, "--run", "60", str(path)], 80, 24) as terminal:
+        wide = f"  train-worker {'●' * 40}"
+        terminal.until(lambda: wide in terminal.lines)
+        terminal.resize(40, 10)
+        terminal.until(lambda: terminal.lines[:3] == ["train: AttemptRunning, attempt 0", "  train-worker ● 40", ""])
+        terminal.resize(80, 24)
+        terminal.until(lambda: terminal.lines[:3] == ["train: AttemptRunning, attempt 0", wide, ""])
+
+
+def test_ctrl_c_ends_it_and_leaves_the_last_picture(tmp_path: Path) -> None:
+    path = written(tmp_path, "train", role("worker", 1))
+    with PseudoTerminal([*DEMO, "--run", "60", str(path)], 80, 24) as terminal:
+        terminal.until(lambda: "  train-worker ●" in terminal.lines)
+        assert terminal.hides_cursor()
+        terminal.type(b"\x03")
+        assert terminal.end() == 130
+        assert not terminal.hides_cursor()
+        assert terminal.lines[:2] == ["train: AttemptRunning, attempt 0", "  train-worker ●"]
+        assert "Traceback" not in "".join(terminal.lines)
+
+
+def test_a_terminal_that_cannot_be_drawn_on_gets_lines(tmp_path: Path) -> None:
+    path = written(tmp_path, "train", role("worker", 1))
+    with PseudoTerminal([*DEMO, "--run", "0.1", str(path)], 80, 24, {"TERM": "dumb"}) as terminal:
+        assert terminal.end() == 0
+        assert " s  train: Completed, attempt 0, 0 Succeeded" in terminal.lines[-1]
+
+
+def test_rich_is_imported_for_a_terminal_only(tmp_path: Path) -> None:
+    path = written(tmp_path, "train", role("worker", 1))
+    code = f"import sys; from fcontroller.cli import main; main(['demo', '--run', '0', {str(path)!r}]); sys.exit('rich' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, check=True, timeout=60)

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from fcompile.check.values import at
 from fcompile.diagnostics.problem import Problem, Severity
 from fcompile.emit import yaml
+from fcompile.errors import UsageError
 from fcontroller.config.file import DELAYS, File, read_file
 from fcontroller.config.settings import FAILURES, SETTINGS, Config, Value
 from fcontroller.decide.failures.default import DEFAULT_POD_FAILURE_SPEC
@@ -19,7 +20,7 @@ CONFIG_VARIABLE: Final = "FCONTROLLER_CONFIG"
 _BOOLEANS: Final = {"true": True, "1": True, "false": False, "0": False}
 
 
-class ConfigError(Exception):
+class ConfigError(UsageError):
     """The settings are wrong, and why."""
 
 

@@ -2,6 +2,9 @@
 
 The Frameworks are compiled first, as `fcompile build` does. Each container runs for --run seconds and exits with 0, unless --exit says
 otherwise; a Pod that is deleted goes. Nothing leaves this process.
+
+Exit codes: 0 all Frameworks have succeeded; 4 one has failed, or has not come to its end in time; 2 wrong use; that of `fcompile build`
+when it has an error; 130 interrupted.
 """
 
 from __future__ import annotations
@@ -14,51 +17,52 @@ import subprocess
 import sys
 import time
 import uuid
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Final
 
 from fcontroller.act.dispatcher import Dispatcher
-from fcontroller.api import Json, collection
+from fcontroller.api import Json, collection, path_of
+from fcontroller.decide.codes import SUCCEEDED
 from fcontroller.decide.context import Settings
 from fcontroller.decide.failures.classify import Classifier
 from fcontroller.decide.failures.creation import creation_failure
 from fcontroller.decide.failures.default import DEFAULT_POD_FAILURE_SPEC
 from fcontroller.decide.failures.spec import read_failures
-from fcontroller.decide.status import Status
-from fcontroller.demo.screen import Screen
+from fcontroller.decide.states import ATTEMPT_COMPLETED, COMPLETED
+from fcontroller.decide.status_json import role_statuses
+from fcontroller.demo.options import check_pods, exit_codes, read_seconds
+from fcontroller.demo.rows import rows
+from fcontroller.demo.screen import screen
 from fcontroller.dependencies import Dependencies
 from fcontroller.reconcile.controller import Controller
 from fcontroller.testing.kubelet import Kubelet
 from fcontroller.testing.memory_api import MemoryApi
 from fcontroller.testing.memory_api.facade import Facade
 
+EXIT_FAILED: Final = 4
+_NAMED: Final = 5
+"""How many Pods a message names."""
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The command's arguments."""
+    """Add the command's arguments."""
     parser.add_argument("paths", nargs="+", metavar="PATH", help="Frameworks: files, folders or - for stdin")
-    parser.add_argument("--run", type=float, default=3, metavar="SECONDS", help="how long each Pod runs (default: 3)")
+    parser.add_argument("--run", default="3", metavar="SECONDS", help="how long each Pod runs (default: 3)")
     parser.add_argument(
         "--exit",
         action="append",
         default=[],
-        type=exits,
         metavar="POD=CODES",
         help="exit codes of a Pod, one for each time that it is made, as in train-worker-3=137,0; may be given again",
     )
-    parser.add_argument("--timeout", type=float, default=120, metavar="SECONDS", help="when to give up (default: 120)")
-
-
-def exits(written: str) -> tuple[str, list[int]]:
-    """`POD=CODE[,CODE…]`."""
-    pod, _, codes = written.partition("=")
-    try:
-        return pod, [int(code) for code in codes.split(",")]
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{written}: write it as POD=CODE or POD=CODE,CODE…") from None
+    parser.add_argument("--timeout", default="120", metavar="SECONDS", help="when to give up (default: 120)")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Play the Frameworks; returns the exit code: 0 when all have completed, 1 when one is invalid or none is there."""
+    """Play the Frameworks; returns the exit code. Raises UsageError."""
+    running_time, timeout = read_seconds("--run", arguments.run), read_seconds("--timeout", arguments.timeout)
+    exits = exit_codes(arguments.exit)
     # The command itself, so that what is shown is what it would have printed for review.
     command = [sys.executable, "-m", "fcompile", "build", "-o", "json", *arguments.paths]
     compiled = subprocess.run(command, stdout=subprocess.PIPE, check=False)
@@ -66,42 +70,77 @@ def run(arguments: argparse.Namespace) -> int:
         return compiled.returncode
     printed = json.loads(compiled.stdout)
     objects: list[Json] = printed["items"] if printed.get("kind") == "List" else [printed]
-    frameworks = [value for value in objects if value["kind"] == "Framework"]
-    try:
-        return asyncio.run(play(frameworks, arguments.run, dict(arguments.exit), arguments.timeout))
-    except KeyboardInterrupt:
-        return 130
+    frameworks = [value for value in objects if value.get("kind") == "Framework"]
+    check_pods(exits, frameworks)
+    statuses = asyncio.run(play(frameworks, running_time, exits, timeout))
+    failures = [line for name, status in statuses.items() if (line := _failure(name, status, timeout))]
+    for line in failures:
+        print(f"fcontroller: {line}", file=sys.stderr)
+    return EXIT_FAILED if failures else 0
 
 
-async def play(frameworks: list[Json], seconds: float, exits: dict[str, list[int]], timeout: float) -> int:
-    """Run compiled Frameworks until all have completed, or the time is over; returns the exit code."""
+async def play(frameworks: list[Json], running_time: float, exits: dict[str, list[int]], timeout: float) -> Mapping[str, Json]:
+    """Run compiled Frameworks until all have completed or the time is over, and show them; returns the status of each as it is stored.
+
+    :param running_time: of each Pod, in seconds. :param exits: codes by Pod.
+    """
     api = Facade(MemoryApi(lambda: datetime.now(UTC), lambda: str(uuid.uuid4())))
     failures, _ = read_failures(DEFAULT_POD_FAILURE_SPEC)
     settings = Settings(Classifier(failures), conflict_delay=(1, 3))
     controller = Controller(Dependencies(Dispatcher(api), settings, time.time, random.randint, creation_failure))
-    kubelet = Kubelet(api, "fcontroller.demo", start=0.3, stop=0.5, run=str(seconds), exits=exits)
+    kubelet = Kubelet(api, "fcontroller.demo", start=0.3, stop=0.5, run=str(running_time), exits=exits)
     tasks = [asyncio.create_task(work) for work in (controller.run(), kubelet.run(), _collect(api))]
-    screen, statuses = Screen(sys.stdout), dict[str, Status | None]()
+    names, shown = _names(frameworks), screen(sys.stdout)
+    statuses: dict[str, Json] = {name: {} for name in names}
     try:
         for framework in frameworks:
             await _create(api, framework)
         end = time.monotonic() + timeout
-        while not screen.show(_statuses(controller, statuses)) and time.monotonic() < end:
+        while not all(map(_is_over, statuses.values())) and time.monotonic() < end:
             await asyncio.wait(tasks, timeout=0.1, return_when=asyncio.FIRST_EXCEPTION)
             for task in tasks:
                 if task.done():
                     task.result()
+            for name, path in names.items():
+                found = await api.request("GET", path)
+                # One that is gone is as it was last.
+                statuses[name] = found.body.get("status") or statuses[name]
+            shown.show(rows(statuses))
     finally:
         for task in tasks:
             task.cancel()
-        screen.close()
-    return 0
+        shown.close()
+    return statuses
 
 
-def _statuses(controller: Controller, known: dict[str, Status | None]) -> dict[str, Status | None]:
-    """Return the statuses of all Frameworks by name: those that are over are as they were last."""
-    known.update({name: reconciler.status for (_, name), reconciler in controller.reconcilers.items()})
-    return known
+def _names(frameworks: Sequence[Json]) -> dict[str, str]:
+    """Return the path of each Framework, by what to call it: the namespace only matters when there are several."""
+    keys = [(framework["metadata"]["namespace"], framework["metadata"]["name"]) for framework in frameworks]
+    several = len({namespace for namespace, _ in keys}) > 1
+    return {f"{namespace}/{name}" if several else name: path_of("frameworks", namespace, name) for namespace, name in keys}
+
+
+def _is_over(status: Json) -> bool:
+    return status.get("state") == COMPLETED
+
+
+def _failure(name: str, status: Json, timeout: float) -> str:
+    """Return why a Framework has not succeeded; empty: it has."""
+    if not status:
+        return f"{name} has not begun after {timeout:g} s"
+    attempt = status["attemptStatus"]
+    if _is_over(status):
+        completion = attempt["completionStatus"]
+        return "" if completion["type"]["name"] == SUCCEEDED.type_name else f"{name} failed: {completion['code']} {completion['phrase']}"
+    pods = [
+        f"{name}-{role['name']}-{task['index']}"
+        for role in role_statuses(attempt)
+        for task in role["taskStatuses"]
+        if task["state"] not in (COMPLETED, ATTEMPT_COMPLETED)
+    ]
+    more = f" and {len(pods) - _NAMED} more" if len(pods) > _NAMED else ""
+    running = f"; not ended: {', '.join(pods[:_NAMED])}{more}" if pods else ""
+    return f"{name} is {status['state']} after {timeout:g} s{running}"
 
 
 async def _create(api: Facade, framework: Json) -> None:

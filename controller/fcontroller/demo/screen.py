@@ -1,81 +1,120 @@
-"""What the demo shows: each Framework with its roles, drawn again and again on a terminal; a line for each change elsewhere."""
+"""Where the demo shows what happens: a picture that is drawn again and again on a terminal; elsewhere a line for each change."""
 
 from __future__ import annotations
 
 import os
 import time
-from collections import Counter
-from collections.abc import Mapping
-from typing import TextIO
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, Final, TextIO
 
-from fcontroller.decide.retry import NEVER_RETRIED
-from fcontroller.decide.states import ATTEMPT_COMPLETED, COMPLETED, CREATION_PENDING, CREATION_REQUESTED, PREPARING, RUNNING
-from fcontroller.decide.status import Role, Status
+from fcontroller.demo.rows import LEGEND, STYLES, Row, folded
 
-_WAITS, _STARTS, _RUNS, _GOES, _SUCCEEDED, _FAILED, _ENDED = "·", "◌", "●", "◐", "✓", "✗", "–"
-_LEGEND = f"{_WAITS} waits  {_STARTS} starts  {_RUNS} runs  {_GOES} goes  {_SUCCEEDED} succeeded  {_FAILED} failed  {_ENDED} was ended"
-_MOST = 60
-"""Tasks of a role that are drawn one by one."""
+_LABEL: Final = 24
+_LINE: Final = _LABEL + 3 + 60
+"""Up to how wide a line shows single tasks where there is no terminal."""
+_LEGEND_FROM: Final = 6
+"""A terminal of so few lines has no place to say what the signs mean."""
+_NO_SIZE: Final = os.terminal_size((80, 24))
 
 
-class Screen:
-    """Where Frameworks are shown."""
+class Screen(ABC):
+    """Shows rows."""
+
+    @abstractmethod
+    def show(self, rows: Sequence[Row]) -> None:
+        """Show how things are now."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Leave what was shown last as it is."""
+
+
+def screen(out: TextIO) -> Screen:
+    """Return what suits the stream."""
+    return Picture(out) if out.isatty() and os.environ.get("TERM") != "dumb" else Lines(out)
+
+
+class Lines(Screen):
+    """A line for each change, with the seconds since the beginning."""
 
     def __init__(self, out: TextIO) -> None:
         self._out = out
-        self._live = out.isatty() and os.environ.get("TERM") != "dumb"
-        self._drawn: list[str] = []
+        self._shown: list[str] = []
         self._began = time.monotonic()
 
-    def show(self, statuses: Mapping[str, Status | None]) -> bool:
-        """Show how things are. Return whether all Frameworks have completed.
-
-        :param statuses: by the Framework's name.
-        """
-        lines: list[str] = []
-        for name, status in statuses.items():
-            if status is not None:
-                lines += _framework(name, status)
-        if lines != self._drawn:
-            if self._live:
-                self._draw([*lines, "", _LEGEND])
-            else:
-                seconds = time.monotonic() - self._began
-                self._out.writelines(f"{seconds:6.1f} s  {line}\n" for line in lines if line not in self._drawn)
-            self._drawn = lines
-            self._out.flush()
-        return bool(statuses) and all(status is not None and status.state == COMPLETED for status in statuses.values())
-
-    def _draw(self, lines: list[str]) -> None:
-        # Up to where the last picture began, and each line to its end.
-        up = f"\x1b[{len(self._drawn) + 2}A\r" if self._drawn else ""
-        self._out.write(up + "".join(f"{line}\x1b[K\n" for line in lines) + "\x1b[J")
+    def show(self, rows: Sequence[Row]) -> None:
+        """Write the lines that were not there before."""
+        lines = [row.text(_LINE, max(_LABEL, len(row.label))) for row in rows]
+        seconds = time.monotonic() - self._began
+        self._out.writelines(f"{seconds:6.1f} s  {line}\n" for line in lines if line not in self._shown)
+        self._out.flush()
+        self._shown = lines
 
     def close(self) -> None:
-        """Nothing more is shown."""
-        self._out.flush()
+        """Nothing is left to write."""
 
 
-def _framework(name: str, status: Status) -> list[str]:
-    completion = status.attempt.completion
-    end = f", {completion['code']} {completion['phrase']}" if completion else ""
-    return [f"{name}: {status.state}, attempt {status.attempt.id}{end}", *(_role(name, role) for role in status.roles)]
+class Picture(Screen):
+    """A picture that stays in its place, and never is wider or higher than the terminal."""
+
+    def __init__(self, out: TextIO) -> None:
+        from rich.console import Console  # Late: it takes longer to import than the rest of the demo.
+
+        self._out = out
+        self._console = Console(file=out, highlight=False)
+        self._live: Any = None
+        self._rows: list[Row] = []
+        self._size = _NO_SIZE
+
+    def show(self, rows: Sequence[Row]) -> None:
+        """Draw the picture anew if there is anything new."""
+        size = _size(self._out)
+        if self._live is None or size != self._size:
+            self._begin(size)
+        elif list(rows) == self._rows:
+            return
+        self._rows = list(rows)
+        self._live.update(self._drawn(), refresh=True)
+
+    def close(self) -> None:
+        """Leave the last picture, and the cursor below it."""
+        if self._live is not None:
+            self._live.stop()
+
+    def _begin(self, size: os.terminal_size) -> None:
+        """Begin a picture; an old one was torn apart by the terminal when that became narrower, and goes."""
+        from rich.live import Live
+
+        if self._live is not None:
+            self._live.stop()
+            self._console.clear()
+        self._size = size
+        self._console.size = (size.columns, size.lines)
+        self._live = Live(console=self._console, auto_refresh=False, vertical_overflow="crop")
+        self._live.start()
+
+    def _drawn(self) -> Any:
+        from rich.console import Group
+        from rich.text import Text
+
+        # One line stays free, lest the terminal scroll.
+        width, height = self._size.columns, self._size.lines - 1
+        legend = [Text(""), Text(LEGEND)] if height > _LEGEND_FROM else []
+        label = min(max([len(row.label) for row in self._rows if row.signs], default=0), width // 2)
+        shown = folded(self._rows, height - len(legend))
+        lines = [*(Text(row.text(width, label), "" if row.signs else "bold") for row in shown), *legend]
+        for line in lines:
+            line.no_wrap, line.overflow = True, "ellipsis"
+            for sign, style in STYLES.items():
+                line.highlight_words([sign], style)
+        return Group(*lines)
 
 
-def _role(framework: str, role: Role) -> str:
-    signs = [_sign(task.state, (task.attempt.completion or {}).get("code")) for task in role.tasks]
-    drawn = "".join(signs) if len(signs) <= _MOST else "  ".join(f"{sign} {count}" for sign, count in Counter(signs).items())
-    retries = sum(task.retries.total for task in role.tasks)
-    return f"  {f'{framework}-{role.name}':<24} {drawn}" + (f"  ({retries} retried)" if retries else "")
-
-
-def _sign(state: str, code: int | None) -> str:
-    if state == CREATION_PENDING:
-        return _WAITS
-    if state in (CREATION_REQUESTED, PREPARING):
-        return _STARTS
-    if state == RUNNING:
-        return _RUNS
-    if state in (ATTEMPT_COMPLETED, COMPLETED):
-        return _SUCCEEDED if not code else _ENDED if code in NEVER_RETRIED else _FAILED
-    return _GOES
+def _size(out: TextIO) -> os.terminal_size:
+    """Return the size of a terminal. Not from $COLUMNS, which may be that of another one."""
+    try:
+        size = os.get_terminal_size(out.fileno())
+    except OSError:
+        size = _NO_SIZE
+    return size if size.columns and size.lines else _NO_SIZE
