@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -31,6 +32,13 @@ class Api:
             retries=False,
             timeout=urllib3.Timeout(60),
         )
+        self._impersonated: dict[str, str] = {}
+
+    def impersonate(self, user: str) -> Api:
+        """Return a client over the same connections whose requests are those of a user, or of a service account by its user name."""
+        other = copy.copy(self)
+        other._impersonated = {"Impersonate-User": user}
+        return other
 
     def request(
         self,
@@ -48,19 +56,34 @@ class Api:
         :param content_type: of the body; without it a PATCH is a JSON merge patch and all else is JSON.
         :returns: the status code, and the body: decoded where it is JSON, else text.
         """
-        answer = self._pool.urlopen(method, _with_query(path, query), _encoded(body), self._headers(method, content_type))
+        answer = self.send(method, path, body, query, content_type=content_type)
         text = answer.data
         return answer.status, json.loads(text) if "json" in answer.headers.get("Content-Type", "") else text.decode()
+
+    def send(
+        self,
+        method: str,
+        path: str,
+        body: object = None,
+        query: Mapping[str, str | int] | None = None,
+        *,
+        content_type: str = "",
+    ) -> urllib3.BaseHTTPResponse:
+        """Send one request, as `request` does, and return the whole answer with its headers."""
+        return self._pool.urlopen(method, _with_query(path, query), _encoded(body), self._headers(method, content_type))
 
     def watch(self, path: str, query: Mapping[str, str | int] | None = None, *, seconds: int = 3600) -> Watch:
         """The changes of a collection, until the server ends the watch after `seconds`."""
         full = _with_query(path, {**(query or {}), "watch": "1", "timeoutSeconds": seconds})
-        answer = self._pool.urlopen("GET", full, preload_content=False, timeout=urllib3.Timeout(connect=60, read=seconds + 60))
+        headers = self._headers("GET", "")
+        answer = self._pool.urlopen(
+            "GET", full, headers=headers, preload_content=False, timeout=urllib3.Timeout(connect=60, read=seconds + 60)
+        )
         return Watch(answer)
 
     def _headers(self, method: str, content_type: str) -> dict[str, str]:
         kind = content_type or ("application/merge-patch+json" if method == "PATCH" else "application/json")
-        return {**self._pool.headers, "Content-Type": kind}
+        return {**self._pool.headers, **self._impersonated, "Content-Type": kind}
 
 
 class Watch:

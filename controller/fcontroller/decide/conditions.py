@@ -21,6 +21,9 @@ INTENT_STORED = "IntentStored"
 PODS_CREATED = "PodsCreated"
 """Whether the API server takes the Pods that are asked for. Only said once it did not."""
 
+OBJECTS_DELETED = "ObjectsDeleted"
+"""Whether Pods and the ConfigMap go when they are deleted. Only said once one did not."""
+
 SCALE_ACCEPTED = "ScaleAccepted"
 """Whether the Framework may have as many tasks as it wants. Only said of one that has wanted too many."""
 

@@ -74,7 +74,10 @@ class IntentKeeper:
         self._begin(partial(self._read, uid, digests), self._failures)
 
     def write(self, digest: str, uid: str, framework: Json, attempt: int) -> None:
-        """Write a document that is held into the ConfigMap with that uid, once there are its Services."""
+        """Write a document that is held into the ConfigMap with that uid, once there are its Services.
+
+        What somebody else has written there meanwhile is read first: it may be a forgery, of which somebody is to be told.
+        """
         self._begin(partial(self._write, digest, uid, framework, attempt, services=True), self._failures)
 
     def repair(self, digest: str, uid: str, framework: Json, attempt: int) -> None:
@@ -114,7 +117,9 @@ class IntentKeeper:
             self._mailbox.put(IntentRefused(error))
 
     async def _read(self, uid: str, digests: tuple[str | None, ...]) -> IntentRead:
-        found = await self._find(uid)
+        return self._what_is_in(await self._find(uid), digests)
+
+    def _what_is_in(self, found: Json, digests: tuple[str | None, ...]) -> IntentRead:
         version = found["metadata"]["resourceVersion"]
         try:
             document = intents.stored_document(found)
@@ -125,10 +130,13 @@ class IntentKeeper:
                 return IntentRead(version, digest, document, "")
         return IntentRead(version, "", b"", "it holds another document")
 
-    async def _write(self, digest: str, uid: str, framework: Json, attempt: int, services: bool) -> IntentWritten:
+    async def _write(self, digest: str, uid: str, framework: Json, attempt: int, services: bool) -> IntentRead | IntentWritten:
         if services:
             await self._services.ensure(self.held[digest], framework)
-        made = intents.as_made(await self._find(uid), intents.config_map(self.held[digest], framework, attempt))
+        found = await self._find(uid)
+        if found["metadata"]["resourceVersion"] != self._version:
+            return self._what_is_in(found, tuple(self.held))
+        made = intents.as_made(found, intents.config_map(self.held[digest], framework, attempt))
         written = await requests.replace(self._api, self._path, made)
         return IntentWritten(digest, written["metadata"]["resourceVersion"])
 

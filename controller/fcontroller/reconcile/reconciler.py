@@ -22,8 +22,19 @@ from fcontroller.act.retry import backoff
 from fcontroller.api import Json, Unreachable
 from fcontroller.breath import Breath, unhurried
 from fcontroller.decide import observed
-from fcontroller.decide.conditions import MESSAGES_KEPT, PODS_CREATED, SCALE_ACCEPTED, set_adopted, set_completed, set_problem, set_services
-from fcontroller.decide.context import CreateConfigMap, Key, ReconcileContext
+from fcontroller.decide.conditions import (
+    INTENT_STORED,
+    MESSAGES_KEPT,
+    OBJECTS_DELETED,
+    PODS_CREATED,
+    SCALE_ACCEPTED,
+    set_adopted,
+    set_completed,
+    set_condition,
+    set_problem,
+    set_services,
+)
+from fcontroller.decide.context import CreateConfigMap, DeleteConfigMap, DeletePod, Key, ReconcileContext, RemoveConfigMap, RemovePod
 from fcontroller.decide.framework import reconcile_framework
 from fcontroller.decide.spec import Spec, read_spec
 from fcontroller.decide.states import COMPLETED, CREATED, CREATION_PENDING
@@ -67,6 +78,10 @@ _BROKEN_DELAY = 30.0
 _ACCEPTED = ("Accepted", "The Framework may have as many tasks as it wants")
 _CUT = "Failures say more than a status can hold: the first ones are kept whole, the others are cut. Their Pods' logs have all of it"
 _WHOLE = ("Whole", "The messages of failures are whole")
+_DELETIONS = (DeletePod, RemovePod, DeleteConfigMap, RemoveConfigMap)
+_GONE = ("Gone", "What was to be deleted is gone")
+_NAMED = 3
+"""How many things that are held a message names."""
 _CREATED_AGAIN = ("Created", "The API server takes the Pods again")
 
 
@@ -279,11 +294,16 @@ class Reconciler:
         mailbox.put(PodsCompared(config_map_uid, found))
 
     def _say_what_waits(self, status: Status) -> None:
-        """Say which Pods the API server does not take."""
-        refused = self.workers.refused()
-        message = "; ".join(f"role {role}: {why}" for role, why in refused.items())
+        """Say what the API server does not take, or does not let go."""
         generation, now = self.framework["metadata"]["generation"], self.dependencies.now()
+        refused = self.workers.refused(status)
+        message = "; ".join(f"role {role}: {why}" for role, why in refused.items())
         set_problem(status, PODS_CREATED, "Refused" if refused else "", message, _CREATED_AGAIN, generation, now)
+        held = self.workers.failing(status, *_DELETIONS)
+        message = "; ".join(held[:_NAMED]) + (f"; and {len(held) - _NAMED} more" if len(held) > _NAMED else "")
+        set_problem(status, OBJECTS_DELETED, "Held" if held else "", message, _GONE, generation, now)
+        for why in self.workers.failing(status, CreateConfigMap):
+            set_condition(status, INTENT_STORED, False, "Refused", f"The attempt cannot begin: {why}", generation, now)
         too_many = not self.spec.may_have_all(status.task_number)
         message = f"{self.spec.task_number:,} tasks are too many: a Framework has {MAX_TASKS:,} at most, and none is added to it until then"
         if set_problem(status, SCALE_ACCEPTED, "TooManyTasks" if too_many else "", message, _ACCEPTED, generation, now):

@@ -13,6 +13,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial
+from typing import NamedTuple
 
 from fcontroller.act.requests import Refused
 from fcontroller.act.retry import backoff
@@ -47,6 +48,23 @@ class _Job:
         """End the creation of a Pod that has not been asked for yet."""
         if not self.sent and self.work is not None:
             self.work.cancel()
+
+
+class _Failure(NamedTuple):
+    """An action that has failed, or after which nothing was as it should be."""
+
+    action: Action
+    decided: Decided
+    error: Exception | None
+    times: int
+    """How often, one after the other."""
+    not_before: float
+    """When it may be tried again, by the clock of the loop."""
+
+    def lasts(self) -> bool:
+        """Return whether it is more than a moment's trouble."""
+        code = self.error.code if isinstance(self.error, Refused) else 0
+        return self.error is not None and ((400 <= code < 500 and code not in (409, 429)) or self.times >= _TRANSITORY)
 
 
 class Window:
@@ -91,8 +109,8 @@ class Workers:
         """Tasks for which something is to be done, and None for the Framework itself."""
         self.windows: dict[str, Window] = {}
         """By role."""
-        self._failures: dict[Key | None, tuple[Action, int, float]] = {}
-        """What has failed last, how often one after the other, and when it may be tried again."""
+        self._failures: dict[Key | None, _Failure] = {}
+        """What has failed last."""
         self._waiting: deque[_Job] = deque()
         self._creations: dict[str, deque[_Job]] = {}
         """Pods to be asked for, by role."""
@@ -115,11 +133,19 @@ class Workers:
         """Whether Pods were asked for, and no answer has come yet."""
         return any([job.sent for job in self._creating])
 
-    def refused(self) -> dict[str, str]:
+    def refused(self, status: Status) -> dict[str, str]:
         """Return why Pods that are still wanted are not created, by role."""
-        wanted = {role for role, jobs in self._creations.items() if jobs}
-        wanted |= {action.role for action, _, _ in self._failures.values() if isinstance(action, CreatePod)}
-        return {role: window.why for role, window in self.windows.items() if window.why and role in wanted}
+        failed = {failure.action.role: failure for failure in self._failing(status) if isinstance(failure.action, CreatePod)}
+        wanted = {role for role, jobs in self._creations.items() if jobs} | failed.keys()
+        why = {role: str(failure.error) for role, failure in failed.items() if failure.lasts()}
+        return why | {role: window.why for role, window in self.windows.items() if window.why and role in wanted}
+
+    def failing(self, status: Status, *kinds: type) -> list[str]:
+        """Return why actions of these kinds that are still decided come to nothing, each reason once."""
+        return sorted({str(failure.error) for failure in self._failing(status) if isinstance(failure.action, kinds) and failure.lasts()})
+
+    def _failing(self, status: Status) -> Iterator[_Failure]:
+        return (failure for key, failure in self._failures.items() if failure.decided == decided_now(status, key))
 
     def stop(self) -> None:
         """Begin nothing more. What was sent comes to its end."""
@@ -152,17 +178,17 @@ class Workers:
             self._failures.pop(key, None)
             return 0
         # Nothing follows from it, or not before it is seen: it may be decided once more, but not at once.
-        last, failures, _ = self._failures.get(key, (None, 0, 0.0))
-        failures = failures + 1 if last == action else 1
+        last = self._failures.get(key)
+        failures = last.times + 1 if last is not None and last.action == action else 1
         delay = backoff(failures)
-        self._failures[key] = action, failures, self._now() + delay
+        self._failures[key] = _Failure(action, performed.decided, error, failures, self._now() + delay)
         asyncio.get_running_loop().call_later(delay + 0.001, self._mailbox.put, Due(key))
         return failures if error is not None else 0
 
     def _add(self, action: Action, status: Status) -> None:
         key = key_of(action)
-        last, _, not_before = self._failures.get(key, (None, 0, 0.0))
-        if key in self.busy or (last == action and self._now() < not_before):
+        last = self._failures.get(key)
+        if key in self.busy or (last is not None and last.action == action and self._now() < last.not_before):
             return  # A message comes when it is time.
         self.busy.add(key)
         job = _Job(action, key, decided_now(status, key))

@@ -1,0 +1,70 @@
+"""What cannot be created, or does not go, is a condition of the Framework as long as that is so, and no longer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from fcontroller.api import Answer, Json, collection, path_of
+from tests.controller.lab import Lab, in_memory, lab, run
+from tests.controller.test_intent import RETRY, all_run
+from tests.controller.test_report import Refusing, refusal
+from tests.decide.world import role_spec
+
+SPEC = {"taskRoles": [role_spec("worker", 2, task=RETRY)]}
+DENIED = refusal(403, "Forbidden", "a policy denies it")
+
+
+async def condition(made: Lab, kind: str, status: str) -> Json:
+    """Wait until a condition has that status; returns it."""
+
+    def found(framework_status: Json) -> list[Json]:
+        conditions = framework_status.get("conditions", ())
+        return [each for each in conditions if (each["type"], each["status"]) == (kind, status)]
+
+    said: Json = found(await made.until("train", lambda each: bool(found(each)), 60))[0]
+    return said
+
+
+@pytest.mark.parametrize(("kind", "path", "value"), [("pods", "taskRoles/0/taskNumber", 1), ("configmaps", "executionType", "Stop")])
+def test_what_may_not_be_deleted(kind: str, path: str, value: object) -> None:
+    async def work() -> None:
+        def denied(method: str, asked: str) -> Answer | None:
+            return DENIED if method == "DELETE" and f"/{kind}/" in asked else None
+
+        api = Refusing(denied)
+        async with lab(api) as made:
+            await made.make("train", SPEC)
+            await all_run(made, "train", [0, 0])
+            await made.edit("train", path, value)
+            said = await condition(made, "ObjectsDeleted", "False")
+            assert (said["reason"], said["message"]) == ("Held", "a policy denies it")
+            api.refusal = lambda *_: None
+            assert (await condition(made, "ObjectsDeleted", "True"))["reason"] == "Gone"
+            await made.edit("train", "executionType", "Stop")
+            await made.until("train", lambda status: status["state"] == "Completed", 60)
+
+    run(work())
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "about"),
+    [("configmaps", "train-attempt", "IntentStored"), ("pods", "train-worker-1", "PodsCreated")],
+)
+def test_a_name_that_is_taken(kind: str, name: str, about: str) -> None:
+    async def work() -> None:
+        async with lab(in_memory()) as made:
+            other: dict[str, Any] = {"apiVersion": "v1", "metadata": {"name": name, "namespace": "default"}}
+            other |= {"spec": {"containers": [{"name": "main", "image": "b"}]}} if kind == "pods" else {}
+            assert (await made.api.request("POST", collection(kind, "default"), other)).ok
+            await made.make("train", SPEC)
+            said = await condition(made, about, "False")
+            assert said["reason"] == "Refused"
+            assert name in said["message"]
+            # The kubelet does not let go of a Pod at once that somebody deletes.
+            assert (await made.api.request("DELETE", path_of(kind, "default", name))).ok
+            await condition(made, about, "True")
+            await all_run(made, "train", [0, 0])
+
+    run(work())

@@ -1,0 +1,1 @@
+"""The controller's process on a real API server, while others do what they may to stop, slow or deceive it: `python -m tests.stress`."""

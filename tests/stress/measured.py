@@ -1,0 +1,44 @@
+"""The controller with its event loop measured: `python -m tests.stress.measured FILE run …`.
+
+The file has the most seconds of CPU that passed between two turns of the loop, once the controller leads.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from pathlib import Path
+
+from fcontroller import run as program
+from fcontroller.cli import main
+from fcontroller.config.effective import EffectiveSettings
+
+BEAT = 0.005
+_run = program._run
+
+
+async def beat(file: Path) -> None:
+    """Write down the longest turn so far. What begins the process, before there is work, is left out."""
+    await asyncio.sleep(1)
+    longest, last = 0.0, time.thread_time()
+    while True:
+        await asyncio.sleep(BEAT)
+        now = time.thread_time()
+        if now - last > longest:
+            longest = now - last
+            file.write_text(f"{longest}")
+        last = time.thread_time()
+
+
+async def measured(settings: EffectiveSettings) -> int:
+    beating = asyncio.create_task(beat(Path(sys.argv[1])))
+    try:
+        return await _run(settings)
+    finally:
+        beating.cancel()
+
+
+if __name__ == "__main__":
+    program._run = measured
+    sys.exit(main(sys.argv[2:]))

@@ -1,0 +1,270 @@
+"""Where the controller is put to the test: an audited cluster, its process, Pods that run, and other people's Frameworks."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import secrets
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import urllib3
+
+from fcompile.compile import compile_framework
+from fcompile.model import names
+from fcontroller.api import collection, path_of
+from tests.cluster import Cluster
+from tests.stress.webhook import LABEL, Webhook, serving
+
+Json = dict[str, Any]
+LEASE_NAMESPACE = "kube-system"
+IMAGE = "registry.example.com/reviewed:1"
+
+
+class Row(NamedTuple):
+    """A line of the table."""
+
+    what: str
+    value: float
+    limit: float
+    """The most that is good."""
+    about: str = ""
+
+
+class Controller:
+    """`fcontroller run` for the whole cluster. It is begun again when it ends, as a Deployment's is; how often is counted."""
+
+    def __init__(self, cluster: Cluster, folder: Path, lease_seconds: int, options: Iterable[str]) -> None:
+        self._folder = folder
+        self._measured = folder / "longest-turn"
+        self._log = (folder / "controller.log").open("ab")
+        self.port, self.lease_seconds = 0, lease_seconds
+        self._command = [
+            *(sys.executable, "-m", "tests.stress.measured", str(self._measured), "run", f"--kubeconfig={cluster.kubeconfig}"),
+            *(f"--lease-namespace={LEASE_NAMESPACE}", f"--lease-seconds={lease_seconds}"),
+            *options,
+        ]
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Begin it, and wait until it leads and has listed everything."""
+        self.port = _free_port()
+        command = [*self._command, f"--listen=127.0.0.1:{self.port}"]
+        self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=self._log, stderr=self._log)
+        until(lambda: self.get("/readyz")[0] == 200 and self.metric("fcontroller_leader") == 1, "the controller does not lead", 120)
+
+    def end(self, number: signal.Signals = signal.SIGTERM) -> None:
+        """Send a signal that ends it, and wait."""
+        if self.process is not None:
+            self.process.send_signal(number)
+            self.process.wait(60)
+
+    def restart(self, number: signal.Signals = signal.SIGKILL) -> None:
+        self.end(number)
+        self.start()
+
+    @property
+    def alive(self) -> bool:
+        return self.process is not None and self.process.poll() is None
+
+    @property
+    def log(self) -> str:
+        return (self._folder / "controller.log").read_text()
+
+    def get(self, path: str) -> tuple[int, str]:
+        """What it answers; the code is 0 when it does not."""
+        try:
+            answer = urllib3.request("GET", f"http://127.0.0.1:{self.port}{path}", retries=False, timeout=5)
+            return answer.status, answer.data.decode()
+        except urllib3.exceptions.HTTPError:
+            return 0, ""
+
+    def metric(self, name: str) -> float:
+        """The sum of a metric's series."""
+        return sum(float(line.rpartition(" ")[2]) for line in self.get("/metrics")[1].splitlines() if re.match(rf"{name}[ {{]", line))
+
+    @property
+    def memory(self) -> float:
+        """The most that it has had, in MiB."""
+        assert self.process is not None
+        found = re.search(r"VmHWM:\s+(\d+)", Path(f"/proc/{self.process.pid}/status").read_text())
+        assert found is not None
+        return int(found[1]) / 1024
+
+    @property
+    def longest_turn(self) -> float:
+        """The most CPU between two turns of its event loop so far, in milliseconds."""
+        return float(self._measured.read_text()) * 1000 if self._measured.exists() else 0
+
+    def forget_turns(self) -> None:
+        self._measured.unlink(missing_ok=True)
+
+    def close(self) -> None:
+        if self.alive:
+            self.end()
+        self._log.close()
+
+
+class Setting:
+    """A cluster with a controller, and what tests do there."""
+
+    def __init__(self, cluster: Cluster, controller: Controller, webhook: Webhook) -> None:
+        self.cluster, self.controller, self.webhook = cluster, controller, webhook
+        self._read = 0
+        """Bytes of the audit log that earlier calls have seen."""
+
+    def audit(self, *, forget: bool = True) -> list[Json]:
+        """The requests since the last call, with `at`: when each came, in seconds.
+
+        :param forget: False: the next call gives them again.
+        """
+        with (self.cluster.folder / "audit.log").open("rb") as file:
+            file.seek(self._read)
+            text = file.read()
+        whole = text[: text.rfind(b"\n") + 1]
+        if forget:
+            self._read += len(whole)
+        events = [json.loads(line) for line in whole.splitlines()]
+        for event in events:
+            event["at"] = datetime.fromisoformat(event["requestReceivedTimestamp"]).timestamp()
+        return events
+
+    @contextlib.contextmanager
+    def tenant(self, *, webhook: bool = False) -> Iterator[str]:
+        """A namespace of somebody, by its name."""
+        name = f"tenant-{secrets.token_hex(4)}"
+        labels = {LABEL: "on"} if webhook else {}
+        self.ask("POST", "/api/v1/namespaces", {"metadata": {"name": name, "labels": labels}})
+        try:
+            yield name
+        finally:
+            self.webhook.seconds.pop(name, None)
+            self.webhook.retry_after.pop(name, None)
+            self.ask("DELETE", collection("frameworks", name))
+            self.ask("DELETE", f"/api/v1/namespaces/{name}", {"propagationPolicy": "Background"})
+
+    def gone(self, namespace: str) -> None:
+        """Wait until a namespace is gone: what goes keeps the servers busy."""
+        until(lambda: self.cluster.api.request("GET", f"/api/v1/namespaces/{namespace}")[0] == 404, f"{namespace} does not go", 600)
+
+    def ask(self, method: str, path: str, body: object = None, content_type: str = "") -> Any:
+        """Ask the API server as its administrator; what it answers."""
+        code, answer = self.cluster.api.request(method, path, body, content_type=content_type)
+        assert code < 300, (method, path, code, answer)
+        return answer
+
+    def apply(self, namespace: str, name: str, *roles: Json, **spec: Any) -> None:
+        """Create a Framework as it is after review."""
+        self.ask("POST", collection("frameworks", namespace), self.compiled(namespace, name, *roles, **spec))
+
+    @staticmethod
+    def compiled(namespace: str, name: str, *roles: Json, **spec: Any) -> Json:
+        """A Framework with its defaults and its digest."""
+        head = {"apiVersion": names.API_VERSION, "kind": names.KIND, "metadata": {"name": name, "namespace": namespace}}
+        compiled: Json = compile_framework({**head, "spec": {**spec, "taskRoles": list(roles)}}, namespace).framework
+        return compiled
+
+    def limit(self, namespace: str, kind: str, most: int) -> None:
+        """Allow so many objects of a kind. No controller counts them here: those that are there already are said not to be."""
+        quota = {"metadata": {"name": kind}, "spec": {"hard": {kind: str(most)}}}
+        self.ask("POST", collection("resourcequotas", namespace), quota)
+        status = {"status": {"hard": {kind: str(most)}, "used": {kind: "0"}}}
+        self.ask("PATCH", f"{path_of('resourcequotas', namespace, kind)}/status", status)
+
+    def patch(self, namespace: str, name: str, patch: Json) -> None:
+        self.ask("PATCH", path_of("frameworks", namespace, name), patch)
+
+    def stop(self, namespace: str, name: str) -> None:
+        self.patch(namespace, name, {"spec": {"executionType": "Stop"}})
+
+    def framework(self, namespace: str, name: str) -> Json:
+        found: Json = self.ask("GET", path_of("frameworks", namespace, name))
+        return found
+
+    def status(self, namespace: str, name: str) -> Json:
+        return self.framework(namespace, name).get("status") or {}
+
+    def state(self, namespace: str, name: str) -> str:
+        return str(self.status(namespace, name).get("state", ""))
+
+    def running(self, namespace: str, name: str) -> int:
+        return int(self.status(namespace, name).get("taskCounts", {}).get("running", 0))
+
+    def count(self, kind: str, namespace: str) -> int:
+        answer: Any = self.ask("GET", f"{collection(kind, namespace)}?limit=1")
+        return len(answer["items"]) + int(answer["metadata"].get("remainingItemCount", 0))
+
+    def conditions(self, namespace: str, name: str) -> dict[str, Json]:
+        return {each["type"]: each for each in self.status(namespace, name).get("conditions", ())}
+
+
+def role(name: str, count: int, wishes: dict[str, str] | None = None, image: str = IMAGE, **task: Any) -> Json:
+    """A role whose Pods behave as the annotations `stress/…` say."""
+    metadata = {"annotations": {f"stress/{key}": value for key, value in (wishes or {}).items()}}
+    pod = {"metadata": metadata, "spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": image}]}}
+    return {"name": name, "taskNumber": count, "task": {"pod": pod, **task}}
+
+
+@contextlib.contextmanager
+def setting(cluster: Cluster, folder: Path, *, lease_seconds: int = 15, options: Iterable[str] = ()) -> Iterator[Setting]:
+    """Everything there is to upset, in a cluster that was started with `audited`.
+
+    :param folder: for the logs. :param options: of `fcontroller run`.
+    """
+    with contextlib.ExitStack() as stack:
+        webhook = stack.enter_context(serving(cluster))
+        stack.enter_context(_pods(cluster, folder))
+        controller = Controller(cluster, folder, lease_seconds, options)
+        stack.callback(controller.close)
+        controller.start()
+        yield Setting(cluster, controller, webhook)
+
+
+@contextlib.contextmanager
+def _pods(cluster: Cluster, folder: Path) -> Iterator[None]:
+    """Has Pods run, in a process of its own: what they do must not cost the others their time."""
+    command = [sys.executable, "-m", "tests.stress.pods", str(cluster.kubeconfig)]
+    with (folder / "pods.log").open("ab") as log:
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        try:
+            yield
+        finally:
+            process.kill()
+            process.wait()
+
+
+def until(done: Callable[[], object], otherwise: str, seconds: float = 60, every: float = 0.05) -> float:
+    """Wait until something is so; returns the seconds that it took."""
+    began = time.monotonic()
+    while not done():
+        assert time.monotonic() < began + seconds, otherwise
+        time.sleep(every)
+    return time.monotonic() - began
+
+
+def creations(events: list[Json], namespace: str, since: float) -> list[Json]:
+    """The requests for Pods of a namespace that came after a time."""
+    return [
+        event
+        for event in events
+        if event["verb"] == "create"
+        and event["objectRef"]["resource"] == "pods"
+        and "subresource" not in event["objectRef"]
+        and event["objectRef"].get("namespace") == namespace
+        and event["at"] > since
+    ]
+
+
+def _free_port() -> int:
+    import socket
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port: int = server.getsockname()[1]
+        return port
