@@ -27,6 +27,7 @@ from fcontroller.log import Log
 from fcontroller.reconcile.controller import Controller
 from fcontroller.report.events import Recorder
 from fcontroller.report.reporter import Reporter
+from fcontroller.run import event_loop
 from fcontroller.testing.memory_api import MemoryApi
 from fcontroller.testing.memory_api.facade import Facade
 from tests.cluster import Cluster
@@ -163,5 +164,6 @@ async def _collect(api: Facade) -> None:
 
 
 def run(work: Coroutine[Any, Any, None]) -> None:
-    """Run a test's work to its end."""
-    asyncio.run(work)
+    """Run a test's work to its end, on the loop that `fcontroller run` has: its parts are not all as those of Python's own."""
+    with asyncio.Runner(loop_factory=event_loop()) as runner:
+        runner.run(work)

@@ -14,6 +14,7 @@ from tests.decide.world import role_spec
 
 SPEC = {"taskRoles": [role_spec("worker", 2, task=RETRY)]}
 DENIED = refusal(403, "Forbidden", "a policy denies it")
+DENIED_BY_QUOTA = refusal(403, "Forbidden", "exceeded quota: pods")
 
 
 async def condition(made: Lab, kind: str, status: str) -> Json:
@@ -66,5 +67,18 @@ def test_a_name_that_is_taken(kind: str, name: str, about: str) -> None:
             assert (await made.api.request("DELETE", path_of(kind, "default", name))).ok
             await condition(made, about, "True")
             await all_run(made, "train", [0, 0])
+
+    run(work())
+
+
+def test_stop_ends_at_once_what_has_no_pods() -> None:
+    """Each change of the status is to be stored at once, and the one before it is not on its way yet."""
+
+    async def work() -> None:
+        async with lab(Refusing(lambda method, path: DENIED_BY_QUOTA if method == "POST" and path.endswith("/pods") else None)) as made:
+            await made.make("train", SPEC)
+            await condition(made, "PodsCreated", "False")
+            await made.edit("train", "executionType", "Stop")
+            await made.until("train", lambda status: status["state"] == "Completed", 10)
 
     run(work())

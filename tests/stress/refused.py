@@ -34,7 +34,7 @@ class Refusal(NamedTuple):
 def rows(setting: Setting, _scale: float = 1) -> Iterator[Row]:
     """What came of each refusal. There are no sizes to scale."""
     for name, refusal in REFUSALS.items():
-        with setting.tenant() as namespace:
+        with setting.tenant(webhook=True) as namespace:
             yield from _tried(setting, name, refusal, namespace)
         setting.gone(namespace)
 
@@ -135,6 +135,10 @@ def _no_pods(setting: Setting, namespace: str) -> None:
     setting.limit(namespace, "pods", 0)
 
 
+def _send_away(setting: Setting, namespace: str) -> None:
+    setting.webhook.retry_after[namespace] = 20
+
+
 REFUSALS = {
     "the ConfigMap may not be changed": Refusal(
         deny("configmaps", "UPDATE", when="object.data != oldObject.data"), "IntentStored", _edit_image
@@ -145,7 +149,7 @@ REFUSALS = {
     "somebody else has a Pod's name": Refusal(_taken("pods", "train-worker-1"), "PodsCreated"),
     "Services are over quota": Refusal(_no_services, "ServicesMade"),
     "Pods are over quota": Refusal(_no_pods, "PodsCreated"),
-    "Pods may not be made": Refusal(deny("pods", "CREATE"), "PodsCreated", _scale_up),
+    "Pods are sent away": Refusal(_send_away, "PodsCreated", _scale_up),
     "Pods may not be deleted": Refusal(deny("pods", "DELETE"), "ObjectsDeleted", _scale_down, stops=False),
     "the ConfigMap may not be deleted": Refusal(
         deny("configmaps", "DELETE"), "ObjectsDeleted", lambda setting, namespace: setting.stop(namespace, "train"), stops=False

@@ -55,6 +55,8 @@ class StatusWriter:
         """The Framework with its status, if it was seen to be newer than `_known`."""
         self._sent: list[str] = []
         self._due: asyncio.TimerHandle | None = None
+        self._due_at = float("inf")
+        """By the clock of the loop. A handle of uvloop's does not always know."""
         self._writing = self._stopped = False
         self._took = 0.0
         """Seconds that encoding the last status took."""
@@ -83,10 +85,10 @@ class StatusWriter:
             return
         urgent = max(status.settled, status.attempt_known, status.named, status.changed if status.state in _GATES else 0) > status.stored
         due = loop.time() + (0.0 if urgent else self._delay(status))
-        if self._due is None or due < self._due.when():
+        if self._due is None or due < self._due_at:
             if self._due is not None:
                 self._due.cancel()
-            self._due = loop.call_at(due, self._begin, status)
+            self._due, self._due_at = loop.call_at(due, self._begin, status), due
 
     def _delay(self, status: Status) -> float:
         if status.changed > status.stored:
