@@ -83,7 +83,8 @@ class Process:
             code = await self._outcome(self._work)
             if self._lease:
                 with contextlib.suppress(Exception):  # It would be free in a few seconds anyway.
-                    await asyncio.wait_for(self._lease.release(), _RELEASE)
+                    async with asyncio.timeout(_RELEASE):
+                        await self._lease.release()
             await server.close()
             self._log.info("has ended", exitCode=code)
             return code

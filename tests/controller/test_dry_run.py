@@ -29,7 +29,8 @@ async def said(api: Api, last: str) -> list[str]:
 
     dependencies = Dependencies(Dispatcher(DryRun(api, say)), SETTINGS, time.time, random.randint, creation_failure, dry_run=True)
     controller = asyncio.create_task(Controller(dependencies).run())
-    await asyncio.wait_for(over.wait(), 30)
+    async with asyncio.timeout(30):
+        await over.wait()
     controller.cancel()
     return lines
 

@@ -233,7 +233,8 @@ def test_a_request_that_is_given_up_takes_its_connection_along() -> None:
         server = Server(says_nothing, LENGTH)
         async with server.origin() as origin:
             with pytest.raises(TimeoutError):
-                await asyncio.wait_for(get(origin), 1)
+                async with asyncio.timeout(1):
+                    await get(origin)
             assert (await get(origin)).body == BODY
             assert len(server.connections) == 2
 
@@ -374,7 +375,8 @@ def test_an_answer_without_an_end_is_none(answer: Any, monkeypatch: pytest.Monke
     async def test() -> None:
         async with Server(answer).origin() as origin:
             with pytest.raises(Lost):
-                await asyncio.wait_for(get(origin), 20)
+                async with asyncio.timeout(20):
+                    await get(origin)
 
     run(asyncio.SelectorEventLoop, test())
 

@@ -184,8 +184,10 @@ def test_waiting_and_keeping_in_real_time() -> None:
         assert (keeping.done(), waiting.done()) == (False, False)
         cut.before = True
         with pytest.raises(LostLease):
-            await asyncio.wait_for(keeping, 5)
-        await asyncio.wait_for(waiting, 5)
+            async with asyncio.timeout(5):
+                await keeping
+        async with asyncio.timeout(5):
+            await waiting
 
     run(work())
 

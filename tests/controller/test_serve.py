@@ -32,7 +32,8 @@ async def asked(port: int, request: bytes) -> bytes:
     """The answer, to its end."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(request)
-    answer = await asyncio.wait_for(reader.read(), 20)
+    async with asyncio.timeout(20):
+        answer = await reader.read()
     writer.close()
     return answer
 

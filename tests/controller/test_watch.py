@@ -100,7 +100,8 @@ def test_nothing_is_lost(way: Callable[[], Json | None], lists: int, monkeypatch
         await make(memory, "before")
         reflector = Reflector(api, PODS, seen)
         task = asyncio.create_task(reflector.run())
-        await asyncio.wait_for(reflector.listed.wait(), 5)
+        async with asyncio.timeout(5):
+            await reflector.listed.wait()
         await make(memory, "meanwhile")
         while api.watches < 2:
             await asyncio.sleep(0.01)
@@ -123,7 +124,8 @@ def test_a_server_that_is_in_trouble_is_not_run_over(way: Callable[[], Json | No
         api, seen = Failing(in_memory(), [way] * 1000), Seen()
         task = asyncio.create_task(Reflector(api, PODS, seen).run())
         with contextlib.suppress(asyncio.TimeoutError):
-            await asyncio.wait_for(asyncio.shield(task), 2.5)
+            async with asyncio.timeout(2.5):
+                await asyncio.shield(task)
         task.cancel()
         assert 1 <= api.watches <= 4
 
@@ -150,7 +152,8 @@ def test_an_empty_list_may_be_null() -> None:
         seen = Seen()
         reflector = Reflector(Nulls(in_memory().server), PODS, seen)
         following = asyncio.create_task(reflector.run())
-        await asyncio.wait_for(reflector.listed.wait(), 5)
+        async with asyncio.timeout(5):
+            await reflector.listed.wait()
         following.cancel()
 
     run(work())
@@ -181,7 +184,8 @@ def test_what_is_no_list_is_told_and_asked_for_again(monkeypatch: pytest.MonkeyP
         said: list[str] = []
         reflector = Reflector(Nonsense(in_memory().server), PODS, Seen(), failed=said.append)
         following = asyncio.create_task(reflector.run())
-        await asyncio.wait_for(reflector.listed.wait(), 5)
+        async with asyncio.timeout(5):
+            await reflector.listed.wait()
         following.cancel()
         assert ["no list" in line for line in said] == [True, True]
 
@@ -194,5 +198,10 @@ def test_a_reflector_with_a_defect_ends_the_controller(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(Reflector, "_list", fails)
     dependencies = Dependencies(Dispatcher(in_memory()), SETTINGS, time.time, random.randint, creation_failure)
+
+    async def work() -> None:
+        async with asyncio.timeout(5):
+            await Controller(dependencies).run()
+
     with pytest.raises(ExceptionGroup):
-        run(asyncio.wait_for(Controller(dependencies).run(), 5))
+        run(work())

@@ -72,6 +72,9 @@ def rules_in(node: Any) -> Iterator[str]:
 SERVICE = {"ports": [{"name": "a", "port": 80}]}
 
 REFUSED: dict[str, Edit] = {
+    "all roles together have at most 10000 tasks": lambda f: f["spec"].update(
+        taskRoles=[{**role(f), "name": name, "taskNumber": count} for name, count in (("a", 10_000), ("b", 1))]
+    ),
     "has at most 63 characters: shorten the Framework's": lambda f: (
         f["metadata"].update(name="a" * 40),
         role(f).update(name="b" * 30, service=SERVICE),
@@ -133,6 +136,7 @@ REFUSED: dict[str, Edit] = {
 }
 """What is refused, by a part of the message."""
 NEEDS = {
+    "all roles together have at most 10000 tasks": 30,
     "hostUsers: false does not go": 33,
     "hostnameOverride does not go": 35,
     "need the container's own restartPolicy": 35,

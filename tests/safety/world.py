@@ -16,7 +16,7 @@ from fcompile.compile import compile_framework
 from fcompile.model import names
 from fcontroller.act.dispatcher import Dispatcher
 from fcontroller.api import Api, Json, collection, path_of
-from fcontroller.decide.conditions import INTENT_STORED, PODS_CREATED, SERVICES_MADE
+from fcontroller.decide.conditions import INTENT_STORED, OBJECTS_DELETED, PODS_CREATED, SERVICES_MADE
 from fcontroller.decide.context import Settings
 from fcontroller.decide.failures.classify import Classifier
 from fcontroller.decide.failures.creation import creation_failure
@@ -269,11 +269,14 @@ def _leave_out_why_tasks_ended(statuses: Json) -> None:
                 del task["attemptStatus"]["completionStatus"]
 
 
+_SAID_OF_TROUBLE = (SERVICES_MADE, INTENT_STORED, PODS_CREATED, OBJECTS_DELETED)
+
+
 def _depends_on_the_way(value: Any) -> bool:
-    """A condition that is only there when Services could not be made at first; a task that was scaled away and left when all ended."""
+    """A condition that is only there when something was refused at first; a task that was scaled away and left when all ended."""
     if not isinstance(value, dict):
         return False
-    made_at_last = (value.get("type"), value.get("status")) in [(kind, "True") for kind in (SERVICES_MADE, INTENT_STORED, PODS_CREATED)]
+    made_at_last = (value.get("type"), value.get("status")) in [(kind, "True") for kind in _SAID_OF_TROUBLE]
     return made_at_last or (value.get("deletionPending") is True and value.get("state") == "Completed")
 
 

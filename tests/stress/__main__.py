@@ -9,14 +9,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from tests.cluster import start
-from tests.stress import deaths, refused, tenants, trust
+from tests.stress import deaths, fits, refused, tenants, trust
 from tests.stress.setting import Row, Setting, setting
 
 TABLES: dict[str, Callable[[Setting, float], Iterator[Row]]] = {
     "trust": trust.rows,
-    "refused": refused.rows,
-    "deaths": deaths.rows,
     "tenants": tenants.rows,
+    "refused": refused.rows,
+    "fits": fits.rows,
+    "deaths": deaths.rows,
 }
 
 

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from tests.stress.setting import Row, Setting, creations, role, until
+from tests.stress.setting import Json, Row, Setting, creations, role, until
 
 FAILURES = 3
 """How often each task fails before it succeeds."""
@@ -49,8 +49,8 @@ def _tried(setting: Setting, name: str, death: Callable[[Setting], None], tasks:
     setting.gone(namespace)
 
 
-def _stored(event: dict[str, dict[str, int]]) -> bool:
-    return event["responseStatus"]["code"] == 201
+def _stored(event: Json) -> bool:
+    return bool(event["responseStatus"]["code"] == 201)
 
 
 def _kill_controller(setting: Setting) -> None:
@@ -66,7 +66,8 @@ def kill_api_server(setting: Setting) -> None:
     with (setting.cluster.folder / "kube-apiserver-again.log").open("ab") as log:
         process = subprocess.Popen(command, cwd=setting.cluster.folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
     setting.cluster.pids["kube-apiserver"] = process.pid
-    setting.at_end(lambda: (process.kill(), process.wait()))
+    setting.at_end(process.wait)
+    setting.at_end(process.kill)
     until(setting.answers, "the API server does not come back", 120, every=0.2)
 
 

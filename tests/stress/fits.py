@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 from fcontroller.api import collection, path_of
-from tests.stress.setting import Json, Row, Setting, role, until
+from tests.stress.setting import Json, Row, Setting, lateness, role, until
 
 MIB = 1 << 20
 ETCD = 8 << 30
@@ -89,10 +89,10 @@ def _alive(setting: Setting, frameworks: int, namespaces: int) -> Iterator[Row]:
     total = frameworks * 100
     took = until(lambda: controller.metric('fcontroller_tasks{state="running"}') >= total, "they do not all run", 5400, every=5)
     cpu = controller.cpu / total
-    restarts = controller.restarts
+    died, late = not controller.alive, lateness(setting.audit(), controller.period)
     yield Row(f"{total:,} tasks of {frameworks:,} Frameworks run: memory, MiB", controller.memory, 1024, f"{took:.0f} s")
-    yield Row("… lease late, s", setting.lease_late(), 2)
-    yield Row("… restarts of the controller", restarts, 0)
+    yield Row("… lease late, s", late, 2)
+    yield Row("… restarts of the controller", int(died), 0)
     yield Row("… longest turn of the loop, ms of CPU", controller.longest_turn, 100, f"{cpu * 1000:.2f} ms of CPU a task in all")
     for namespace in made:
         setting.ask("DELETE", f"/api/v1/namespaces/{namespace}", {"propagationPolicy": "Background"})

@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -39,7 +40,7 @@ class Row(NamedTuple):
 
 
 class Controller:
-    """`fcontroller run` for the whole cluster. It is begun again when it ends, as a Deployment's is; how often is counted."""
+    """`fcontroller run` for the whole cluster."""
 
     def __init__(self, cluster: Cluster, folder: Path, lease_seconds: int, options: Iterable[str]) -> None:
         self._folder = folder
@@ -71,6 +72,11 @@ class Controller:
         self.start()
 
     @property
+    def period(self) -> float:
+        """Seconds from one renewal of the lease to the next."""
+        return self.lease_seconds / 5
+
+    @property
     def alive(self) -> bool:
         return self.process is not None and self.process.poll() is None
 
@@ -89,6 +95,11 @@ class Controller:
     def metric(self, name: str) -> float:
         """The sum of a metric's series."""
         return sum(float(line.rpartition(" ")[2]) for line in self.get("/metrics")[1].splitlines() if re.match(rf"{name}[ {{]", line))
+
+    @property
+    def cpu(self) -> float:
+        """The seconds of CPU that the process has taken."""
+        return self.metric("process_cpu_seconds_total")
 
     @property
     def memory(self) -> float:
@@ -119,6 +130,7 @@ class Setting:
         self.cluster, self.controller, self.webhook = cluster, controller, webhook
         self._read = 0
         """Bytes of the audit log that earlier calls have seen."""
+        self._stack = contextlib.ExitStack()
 
     def audit(self, *, forget: bool = True) -> list[Json]:
         """The requests since the last call, with `at`: when each came, in seconds.
@@ -201,6 +213,20 @@ class Setting:
         answer: Any = self.ask("GET", f"{collection(kind, namespace)}?limit=1")
         return len(answer["items"]) + int(answer["metadata"].get("remainingItemCount", 0))
 
+    def answers(self) -> bool:
+        """Whether the API server does."""
+        try:
+            return self.cluster.api.request("GET", "/readyz")[0] == 200
+        except urllib3.exceptions.HTTPError:
+            return False
+
+    def at_end(self, do: Callable[[], object]) -> None:
+        """Do this when all is over."""
+        self._stack.callback(do)
+
+    def close(self) -> None:
+        self._stack.close()
+
     def conditions(self, namespace: str, name: str) -> dict[str, Json]:
         return {each["type"]: each for each in self.status(namespace, name).get("conditions", ())}
 
@@ -224,7 +250,9 @@ def setting(cluster: Cluster, folder: Path, *, lease_seconds: int = 15, options:
         controller = Controller(cluster, folder, lease_seconds, options)
         stack.callback(controller.close)
         controller.start()
-        yield Setting(cluster, controller, webhook)
+        made = Setting(cluster, controller, webhook)
+        stack.callback(made.close)
+        yield made
 
 
 @contextlib.contextmanager
@@ -247,6 +275,12 @@ def until(done: Callable[[], object], otherwise: str, seconds: float = 60, every
         assert time.monotonic() < began + seconds, otherwise
         time.sleep(every)
     return time.monotonic() - began
+
+
+def lateness(events: list[Json], period: float) -> float:
+    """Seconds by which the latest renewal of the lease came later than it should have, as it should each period."""
+    renewals = [event["at"] for event in events if event["objectRef"]["resource"] == "leases" and event["verb"] == "update"]
+    return max((later - earlier - period for earlier, later in pairwise(sorted(renewals))), default=float("inf"))
 
 
 def creations(events: list[Json], namespace: str, since: float) -> list[Json]:

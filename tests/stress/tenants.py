@@ -6,10 +6,9 @@ import contextlib
 import socket
 import time
 from collections.abc import Callable, Iterator
-from itertools import pairwise
 from typing import Any
 
-from tests.stress.setting import Json, Row, Setting, creations, role, until
+from tests.stress.setting import Row, Setting, creations, lateness, role, until
 
 SMALL = 5
 """Tasks of the Framework that must not wait."""
@@ -33,7 +32,6 @@ def rows(setting: Setting, scale: float = 1) -> Iterator[Row]:
 
 def _beside(setting: Setting, name: str, nuisance: Any, alone: float, scale: float) -> Iterator[Row]:
     controller = setting.controller
-    pid = controller.process.pid if controller.process else 0
     controller.forget_turns()
     setting.audit()
     with setting.tenant(webhook=True) as namespace, nuisance(setting, namespace, scale) as frameworks:
@@ -46,11 +44,12 @@ def _beside(setting: Setting, name: str, nuisance: Any, alone: float, scale: flo
             setting.stop(namespace, framework)
         let_go = until(lambda: not frameworks or setting.count("configmaps", namespace) == 0, f"{name}: its ConfigMaps stay", 120)
         events = setting.audit()
-        if not controller.alive:
+        died = not controller.alive
+        if died:
             controller.start()
     yield Row(f"{name}: another's small Framework waits longer, s", max(took) - alone, 5, f"{max(took):.2f} s; alone {alone:.2f} s")
-    yield Row("… lease late, s", lateness(events, controller_period(setting)), LATE)
-    yield Row("… restarts of the controller", int(controller.process is None or controller.process.pid != pid), 0)
+    yield Row("… lease late, s", lateness(events, controller.period), LATE)
+    yield Row("… restarts of the controller", int(died), 0)
     if frameworks:
         yield Row(f"… Pods asked for later than {SEEN:g} s after Stop", len(creations(events, namespace, stopped + SEEN)), 0)
         yield Row("… seconds until the ConfigMaps are gone", let_go, SLOW + 10)
@@ -63,17 +62,6 @@ def _small(setting: Setting) -> float:
     with setting.tenant() as namespace:
         setting.apply(namespace, "small", role("a", SMALL))
         return until(lambda: setting.count("pods", namespace) == SMALL, "a small Framework does not run", 120)
-
-
-def lateness(events: list[Json], period: float) -> float:
-    """Seconds by which the latest renewal of the lease came later than it should have."""
-    renewals = [event["at"] for event in events if event["objectRef"]["resource"] == "leases" and event["verb"] == "update"]
-    return max((later - earlier - period for earlier, later in pairwise(sorted(renewals))), default=float("inf"))
-
-
-def controller_period(setting: Setting) -> float:
-    """Seconds from one renewal of the lease to the next."""
-    return setting.controller.lease_seconds / 5
 
 
 def slow_webhook(setting: Setting, namespace: str, scale: float) -> Iterator[list[str]]:

@@ -3,7 +3,8 @@
 Requests wait by tenant, which is the namespace that they are about. Tenants take turns. Within one the important requests go first: what
 deletes, stores a status or reads comes before the creation of Pods, and Events come last. A tenant has so many requests under way at
 most, and not all of them may be creations, so that its deletions pass Pods that hang in a webhook. A request that hangs no longer counts
-against the other tenants. One that is told to come back later (429) waits without a slot, and so do those of its kind.
+against the other tenants. One that is told to come back later (429) waits without a slot, and so do those of its kind. When that takes
+long, the answer is the server's 429, and the others of its kind still wait.
 
 Whether a request is still wanted is asked right before it is sent, and again before it is sent once more.
 """
@@ -28,7 +29,8 @@ HANGS_AFTER = 1.0
 """Seconds after which a request under way is said to hang."""
 _MOST_HANGING = 512
 """With more requests that hang, no tenant gets more than what is guaranteed."""
-_TRIES_WHEN_BUSY = 8
+_PATIENCE = 15.0
+"""Seconds after which whoever asks is told that the server is too busy (429), so that he can say so."""
 
 
 class Priority(IntEnum):
@@ -110,7 +112,8 @@ class Dispatcher(Api):
         wanted: Wanted = always,
     ) -> Answer:
         tenant, priority = self._tenants.setdefault(_namespace(path), _Tenant()), _priority(method, path)
-        for last in (*[False] * _TRIES_WHEN_BUSY, True):
+        patience = asyncio.get_running_loop().time() + _PATIENCE
+        while True:
             with self._queued(tenant, priority) as waiter:
                 await waiter.turn
                 if not wanted():
@@ -120,9 +123,8 @@ class Dispatcher(Api):
                 answer = await self._api.request(method, path, body, query, projection)
                 if answer.code == 429:
                     self._pause(tenant, priority, answer.retry_after)
-            if answer.code != 429 or last:
-                break
-        return answer
+            if answer.code != 429 or tenant.paused_until[priority] > patience:
+                return answer
 
     def watch(self, path: str, query: Mapping[str, str], projection: Projection = Projection.WHOLE) -> AsyncIterator[Json]:
         return self._api.watch(path, query, projection)

@@ -109,7 +109,8 @@ class Origin:
             lambda: _Connection(loop, self._open), self._name, self._port, ssl=self._tls, server_hostname=self._server_name
         )
         try:
-            return (await asyncio.wait_for(new, timeout))[1]
+            async with asyncio.timeout(timeout):
+                return (await new)[1]
         except TimeoutError:
             raise Lost(f"{self._host}: no connection in {timeout:g} s") from None
         except (OSError, UnicodeError) as error:  # All that TLS can complain of is an OSError.

@@ -74,7 +74,8 @@ class Retention:
                 failures = 0
             wait = min(self._due[0][0] - now if self._due else _LOOK_AGAIN, _LOOK_AGAIN) + 0.01
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._sooner.wait(), wait)
+                async with asyncio.timeout(wait):
+                    await self._sooner.wait()
 
     def _push(self, when: float, name: Name, uid: str) -> None:
         heapq.heappush(self._due, (when, name, uid))

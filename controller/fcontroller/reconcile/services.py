@@ -100,7 +100,8 @@ class Services:
 
     async def _until_changed(self) -> None:
         try:
-            await asyncio.wait_for(self._changed.wait(), _LOOK_AGAIN)
+            async with asyncio.timeout(_LOOK_AGAIN):
+                await self._changed.wait()
         except TimeoutError:
             for name in self._taken:
                 self._found.pop(name, None)

@@ -1,0 +1,112 @@
+"""Frameworks that are over: deleted in time, by the clocks of both sides, and never one that has only the name."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+
+import pytest
+
+from fcompile.model import names
+from fcontroller.act.dispatcher import Dispatcher
+from fcontroller.api import Json, collection, path_of
+from fcontroller.decide.failures.creation import creation_failure
+from fcontroller.decide.status import to_time
+from fcontroller.dependencies import Dependencies
+from fcontroller.reconcile import retention as module
+from fcontroller.reconcile.retention import Retention
+from fcontroller.testing.memory_api.facade import Facade
+from tests.controller.lab import SETTINGS, in_memory, run
+
+RETAINED = SETTINGS.completed_retention
+PATH = path_of("frameworks", "default", "train")
+
+
+class Clocks:
+    """What both sides take the time for."""
+
+    def __init__(self) -> None:
+        self.ours = self.servers = time.time()
+
+
+def retention(api: Facade, clocks: Clocks) -> Retention:
+    def server_now() -> float:
+        return clocks.servers
+
+    return Retention(Dependencies(Dispatcher(api), SETTINGS, lambda: clocks.ours, random.randint, creation_failure, server_now=server_now))
+
+
+async def completed(api: Facade) -> tuple[Json, Json]:
+    """A Framework that has just come to its end, with its status."""
+    made = await api.request(
+        "POST",
+        collection("frameworks", "default"),
+        {"apiVersion": names.API_VERSION, "kind": names.KIND, "metadata": {"name": "train"}, "spec": {}},
+    )
+    assert made.ok, made.message
+    return made.body, {"transitionTime": to_time(time.time()), "attemptStatus": {"completionStatus": {"code": 0}}}
+
+
+async def is_there(api: Facade) -> bool:
+    found = await api.request("GET", PATH)
+    return found.ok and "deletionTimestamp" not in found.body["metadata"]
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_LOOK_AGAIN", 0.02)
+
+
+@pytest.mark.parametrize(("ours", "servers"), [(RETAINED + 9, 0), (0, RETAINED + 9), (0, 0)])
+def test_one_clock_is_not_enough(ours: float, servers: float) -> None:
+    async def work() -> None:
+        api, clocks = in_memory(), Clocks()
+        kept = retention(api, clocks)
+        kept.keep(*await completed(api))
+        clocks.ours, clocks.servers = clocks.ours + ours, clocks.servers + servers
+        running = asyncio.ensure_future(kept.run())
+        await asyncio.sleep(0.2)
+        assert await is_there(api)
+        clocks.ours = clocks.servers = time.time() + RETAINED + 9
+        async with asyncio.timeout(10):
+            while await is_there(api):
+                await asyncio.sleep(0.01)
+        running.cancel()
+
+    run(work())
+
+
+def test_one_that_was_made_anew_stays() -> None:
+    async def work() -> None:
+        api, clocks = in_memory(), Clocks()
+        kept = retention(api, clocks)
+        kept.keep(*await completed(api))
+        assert (await api.request("DELETE", PATH)).ok
+        await completed(api)
+        clocks.ours = clocks.servers = time.time() + RETAINED + 9
+        running = asyncio.ensure_future(kept.run())
+        await asyncio.sleep(0.2)
+        assert await is_there(api)
+        running.cancel()
+
+    run(work())
+
+
+@pytest.mark.parametrize("turns", range(6))
+def test_it_ends_when_it_is_told_to_while_a_framework_comes_to_its_end(turns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_LOOK_AGAIN", 60)
+
+    async def work() -> None:
+        api = in_memory()
+        kept, over = retention(api, Clocks()), await completed(api)
+        running = asyncio.ensure_future(kept.run())
+        await asyncio.sleep(0.01)
+        kept.keep(*over)
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        running.cancel()
+        done, _ = await asyncio.wait([running], timeout=5)
+        assert done
+
+    run(work())
