@@ -100,7 +100,8 @@ def start(version: str | None = None, *, crd: bool = True, audited: bool = False
 
     :param version: of Kubernetes; None for the default.
     :param crd: whether this project's CustomResourceDefinition is applied.
-    :param audited: whether it keeps an audit log. It is also stricter then: who makes an object with an owner must have power over that.
+    :param audited: whether it keeps an audit log. It is also stricter then: who makes an object with an owner must have power over that,
+        and the garbage collector and its like ask as service accounts, as in most clusters.
     :param say: is told what takes long.
     :raises Unavailable: there are no binaries, and no Go to build them.
     :raises ClusterError: it did not come up.

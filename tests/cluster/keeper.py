@@ -41,6 +41,9 @@ AUDIT_POLICY = {
         {"level": "Metadata"},
     ],
 }
+CONTROLLERS = ("garbage-collector-controller", "namespace-controller")
+MORE_CONTROLLERS = ("clusterrole-aggregation-controller", "validatingadmissionpolicy-status-controller")
+"""Those that put together the roles `edit` and `admin`, and check the types in admission policies; where there is an audit log."""
 
 
 class Ended(BaseException):
@@ -136,9 +139,11 @@ class Keeper:
             f"--kubeconfig={self.folder / 'kubeconfig'}",
             "--leader-elect=false",
             "--secure-port=0",
-            "--controllers=garbage-collector-controller,namespace-controller",
+            "--controllers=" + ",".join([*CONTROLLERS, *(MORE_CONTROLLERS if self.audited else ())]),
             "--kube-api-qps=2000",
             "--kube-api-burst=4000",
+            # Each controller asks as a service account of its own, with the rights that it has in most clusters.
+            f"--use-service-account-credentials={str(self.audited).lower()}",
         ]
 
     def launch(self, name: str, *arguments: str) -> None:

@@ -87,6 +87,28 @@ def test_the_audit_log_has_who_sent_what(audited_cluster: Cluster) -> None:
         until(lambda: _created(audited_cluster, name) == [("admin", {"kind": "ConfigMap", "apiVersion": "v1", **config_map})])
 
 
+def test_controllers_of_the_audited_cluster_have_accounts_of_their_own(audited_cluster: Cluster) -> None:
+    collector = "system:serviceaccount:kube-system:generic-garbage-collector"
+    with audited_cluster.namespace() as name:
+        path = f"/api/v1/namespaces/{name}/configmaps"
+        audited_cluster.api.request("POST", path, {"metadata": {"name": "a"}})
+        audited_cluster.api.request("DELETE", f"{path}/a", {"propagationPolicy": "Foreground"})
+        until(lambda: audited_cluster.api.request("GET", f"{path}/a")[0] == 404)
+        until(lambda: ("patch", collector) in _asked(audited_cluster, name, "a"))
+
+
+def _asked(cluster: Cluster, namespace: str, name: str) -> set[tuple[str, str]]:
+    """The verbs of requests about an object, and who sent them."""
+    events = [event for event in cluster.audit_log() if event["objectRef"].get("namespace") == namespace]
+    return {(event["verb"], event["user"]["username"]) for event in events if event["objectRef"].get("name") == name}
+
+
+def test_requests_can_be_those_of_somebody_else(cluster: Cluster, namespace: str) -> None:
+    status, answer = cluster.api.impersonate("nobody").request("GET", f"/api/v1/namespaces/{namespace}/configmaps")
+    assert (status, 'User "nobody" cannot list' in answer["message"]) == (403, True)
+    assert cluster.api.request("GET", f"/api/v1/namespaces/{namespace}/configmaps")[0] == 200
+
+
 def _created(cluster: Cluster, namespace: str) -> list[tuple[str, object]]:
     events = [event for event in cluster.audit_log() if event["objectRef"].get("namespace") == namespace]
     return [(event["user"]["username"], event["requestObject"]) for event in events if event["objectRef"]["resource"] == "configmaps"]
