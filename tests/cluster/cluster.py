@@ -40,11 +40,15 @@ class Cluster:
         #: Of Kubernetes, as `1.36.3`.
         self.version: str = plan["version"]
         self._kubectl: str = plan["binaries"]["kubectl"]
-        about = json.loads((folder / "cluster.json").read_text())
-        #: The process id of each server.
-        self.pids: dict[str, int] = about["pids"]
+        about = json.loads((folder / "api.json").read_text())
         #: A client without kubectl's cost of a process for every request.
         self.api = Api(about["port"], folder / "certificates" / "apiserver.crt", plan["token"])
+
+    @cached_property
+    def pids(self) -> dict[str, int]:
+        """The process id of each server."""
+        pids: dict[str, int] = json.loads((self.folder / "cluster.json").read_text())["pids"]
+        return pids
 
     @cached_property
     def environment(self) -> dict[str, str]:
@@ -157,14 +161,21 @@ def _up(folder: Path, crd: bool) -> Cluster:
         # It leaves a process of its own behind, in a session of its own: a Ctrl-C in a terminal does not reach that.
         command = [sys.executable, "-I", str(KEEPER), str(folder)]
         subprocess.run(command, cwd="/", stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, check=True)
-    up, failed = folder / "cluster.json", folder / "failed"
-    _wait(lambda: up.exists() or failed.exists(), seconds=150)
-    if not up.exists():
-        raise ClusterError(f"the cluster did not come up: {(failed if failed.exists() else folder / 'keeper.log').read_text().strip()}")
+    _wait_for(folder, "api.json")
     cluster = Cluster(folder)
     if crd:
         apply_crd(cluster)
+    (folder / "defined").touch()
+    _wait_for(folder, "cluster.json")
     return cluster
+
+
+def _wait_for(folder: Path, name: str) -> None:
+    """Returns when the keeper has left a file. ClusterError when it does not."""
+    there, failed = folder / name, folder / "failed"
+    _wait(lambda: there.exists() or failed.exists(), seconds=150)
+    if not there.exists():
+        raise ClusterError(f"the cluster did not come up: {(failed if failed.exists() else folder / 'keeper.log').read_text().strip()}")
 
 
 def _joined(pointer: Path, stack: contextlib.ExitStack) -> Cluster | None:

@@ -2,8 +2,9 @@
 
 Whoever uses a cluster holds a shared lock on the file `users` of its folder. The kernel gives the lock up when the user ends, however it
 ends (SIGKILL too), and only then this process gets the exclusive one. Run as a script with the folder as its argument; it needs nothing
-but the standard library. In the folder, which is removed with the servers, it finds `plan.json`, and leaves `cluster.json` when all is
-up, or `failed` with the reason when that cannot be.
+but the standard library. In the folder, which is removed with the servers, it finds `plan.json`, and leaves `api.json` when the API server
+is up, `cluster.json` when all is, or `failed` with the reason when that cannot be. In between it waits for `defined`, a file that says that
+the API server knows the kinds of objects that it will have: the garbage collector looks for new ones only every 30 seconds.
 """
 
 from __future__ import annotations
@@ -81,6 +82,8 @@ class Keeper:
         self.launch("kube-apiserver", *self.api_server_arguments())
         self.wait(lambda: self.get("/readyz") == 200)
         self.write("kubeconfig", kubeconfig(url, str(self.folder / "certificates" / "apiserver.crt"), self.token))
+        self.write("api.json", json.dumps({"port": self.ports["kube-apiserver"]}))
+        self.wait((self.folder / "defined").exists)
         self.launch("kube-controller-manager", *self.controller_manager_arguments())
         self.wait(lambda: self.get("/api/v1/namespaces/default") == 200)
 
