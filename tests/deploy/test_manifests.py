@@ -34,7 +34,7 @@ def test_what_is_applied_stays_as_it_was_applied(audited_cluster: Cluster, appli
     kinds = [document["kind"] for document in applied]
     assert kinds == [
         *("Namespace", "CustomResourceDefinition", "ServiceAccount", "Role", "ClusterRole", "ClusterRole", "RoleBinding"),
-        *("ClusterRoleBinding", "Deployment", "PodDisruptionBudget", "NetworkPolicy"),
+        *("ClusterRoleBinding", "Deployment", "PodDisruptionBudget", "FlowSchema", "FlowSchema", "NetworkPolicy"),
     ]
     assert audited_cluster.kubectl("diff", "--server-side", "-k", str(repository / "deploy")).stdout == ""
 
