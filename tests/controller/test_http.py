@@ -7,6 +7,7 @@ import json
 import ssl
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ import uvloop
 from fcontroller.act import http
 from fcontroller.act.client import NoServer, from_kubeconfig
 from fcontroller.act.http import Lost, Origin, Response, Stream
+from fcontroller.api import Unreachable
 from tests.cluster import Cluster
 from tests.safety.virtual_time import VirtualLoop, in_virtual_time
 
@@ -31,13 +33,15 @@ class Server:
     def __init__(self, *answers: bytes | Callable[[asyncio.StreamWriter], Coroutine[Any, Any, None]]) -> None:
         self.answers = list(answers)
         self.asked: list[bytes] = []
+        self.url = ""
         self.connections: list[asyncio.StreamWriter] = []
 
     @asynccontextmanager
     async def origin(self, path: str = "") -> AsyncIterator[Origin]:
         """The server, listening."""
         listening = await asyncio.start_server(self._serve, "127.0.0.1", 0)
-        origin = Origin(f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}{path}", ssl.create_default_context())
+        self.url = f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}{path}"
+        origin = Origin(self.url, ssl.create_default_context())
         try:
             yield origin
         finally:
@@ -406,5 +410,32 @@ def test_what_is_not_wanted_when_there_is_a_connection_is_not_sent() -> None:
                 await origin.request("POST", "/a", {}, b"{}", 60, lambda: False)
             assert server.asked == []
             assert (await get(origin)).body == BODY
+
+    run(asyncio.SelectorEventLoop, test())
+
+
+BUSY = b"HTTP/1.1 429 Too Many Requests\r\nContent-Type: text/plain\r\nRetry-After: 7\r\nContent-Length: 17\r\n\r\nToo many requests"
+GATEWAY = b"HTTP/1.1 502 Bad Gateway\r\nContent-Type: text/html\r\nContent-Length: 13\r\n\r\n<html></html>"
+
+
+def test_who_is_too_busy_may_say_so_in_plain_text(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """As an API server does. What else is no Status is no answer: nobody knows whether it was carried out."""
+    status = {"code": 429, "reason": "TooManyRequests", "message": "Too many requests"}
+
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
+
+    async def test() -> None:
+        server = Server(BUSY, BUSY, GATEWAY, GATEWAY)
+        async with server.origin():
+            client = from_kubeconfig(None, address=server.url)
+            try:
+                assert await client.request("POST", "/a", {}) == (429, status, 7)
+                assert [event async for event in client.watch("/a", {})] == [{"type": "ERROR", "object": status}]
+                with pytest.raises(Unreachable, match="502, and what follows is no object: <html></html>"):
+                    await client.request("POST", "/a", {})
+                with pytest.raises(Unreachable):
+                    await anext(client.watch("/a", {}))
+            finally:
+                await client.close()
 
     run(asyncio.SelectorEventLoop, test())

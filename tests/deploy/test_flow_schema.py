@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import re
 import shutil
+import time
 from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 import yaml
 
-from fcontroller.api import collection
+from fcontroller.act.client import from_kubeconfig
+from fcontroller.api import Json, collection
 from tests.cluster import Cluster
 from tests.cluster.test_kubelet import until
 from tests.deploy.test_manifests import deployment
@@ -70,6 +76,71 @@ def test_the_controllers_requests_are_queued_so(applied: Cluster, tmp_path: Path
     assert OURS.items() <= since.keys()
     # That of all accounts which have none of their own.
     assert "service-accounts" not in {flow for flow, _ in since}
+
+
+@contextlib.contextmanager
+def no_seats(cluster: Cluster, *levels: str) -> Iterator[None]:
+    """Priority levels that refuse all but one request at a time."""
+    paths = [f"{FLOW_CONTROL}/prioritylevelconfigurations/{level}" for level in levels]
+    before = [cluster.api.request("GET", path)[1]["spec"]["limited"] for path in paths]
+    none = {
+        "nominalConcurrencyShares": 0,
+        "lendablePercent": 0,
+        "borrowingLimitPercent": 0,
+        "limitResponse": {"type": "Reject", "queuing": None},
+    }
+
+    def limit(path: str, limited: Json, kept_by_the_server: str) -> None:
+        metadata = {"annotations": {"apf.kubernetes.io/autoupdate-spec": kept_by_the_server}}
+        code, answer = cluster.api.request("PATCH", path, {"metadata": metadata, "spec": {"limited": limited}})
+        assert code == 200, answer["message"]
+
+    try:
+        for path in paths:
+            limit(path, none, "false")
+        yield
+    finally:
+        for path, limited in zip(paths, before, strict=True):
+            limit(path, {"borrowingLimitPercent": None, **limited}, "true")
+
+
+def flood(send: Callable[[], int]) -> set[int]:
+    """Return the codes of many requests, eight at a time."""
+    with ThreadPoolExecutor(8) as threads:
+        return set(threads.map(lambda _: send(), range(200)))
+
+
+def test_the_lease_is_served_when_nothing_else_is(applied: Cluster) -> None:
+    """Without a FlowSchema of its own it would be refused like the rest: as that of another controller is here."""
+    ours, another = (applied.api.impersonate(f"system:serviceaccount:{home}:fcontroller") for home in (HOME, "default"))
+    lease = {"metadata": {"generateName": "a"}, "spec": {"holderIdentity": "a"}}
+    with no_seats(applied, "workload-high", "workload-low"):
+        until(lambda: 429 in flood(lambda: ours.request("GET", "/api/v1/pods")[0]))
+        assert flood(lambda: ours.request("POST", LEASES, lease, {"dryRun": "All"})[0]) == {201}
+        assert 429 in flood(lambda: another.request("POST", LEASES, lease, {"dryRun": "All"})[0])
+    until(lambda: flood(lambda: ours.request("GET", "/api/v1/pods")[0]) == {200})
+
+
+def test_the_controller_understands_what_the_server_says_then(applied: Cluster, tmp_path: Path) -> None:
+    """It is an answer, with a time to wait, and no server that cannot be reached. The text is no Status."""
+    config = account(applied, HOME, tmp_path)
+
+    async def refused() -> set[tuple[str, str, float]]:
+        client, end = from_kubeconfig(str(config)), time.monotonic() + 30
+        told: set[tuple[str, str, float]] = set()
+        try:
+            while not told and time.monotonic() < end:
+                answers = await asyncio.gather(*(client.request("GET", "/api/v1/pods") for _ in range(50)))
+                told = {(answer.reason, answer.message, answer.retry_after) for answer in answers if answer.code == 429}
+        finally:
+            await client.close()
+        return told
+
+    with no_seats(applied, "workload-high"):
+        told = asyncio.run(refused())
+    assert {(reason, message) for reason, message, _ in told} == {("TooManyRequests", "Too many requests, please try again later.")}
+    # The more requests it turns away, the longer it wants to be left alone.
+    assert {seconds for _, _, seconds in told} <= {1, 2, 4, 8, 16, 32}
 
 
 @pytest.mark.parametrize("namespace", [HOME, "other"])

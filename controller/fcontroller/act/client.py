@@ -8,6 +8,7 @@ import ssl
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from email.utils import parsedate_to_datetime
+from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlencode
 
@@ -99,7 +100,7 @@ class Client(Api):
             if code == 401:
                 self._authorized_until = 0.0
             self._note_time(about.get("date"))
-            body = decode.answer(text, projection, _is_list(method, path)) if code < 300 else decode.refusal(text)
+            body = decode.answer(text, projection, _is_list(method, path)) if code < 300 else _refusal(code, text)
             return Answer(code, body, _seconds(about.get("retry-after")))
         except Unreadable as error:  # Also a refusal: it need not be by the API server.
             raise Unreachable(f"{method} {path}: {code}, and what follows is no object: {_beginning(text)}") from error
@@ -123,7 +124,7 @@ class Client(Api):
                         for line in lines:
                             yield decode.event(line, projection)
                 if stream.status != 200:
-                    yield {"type": "ERROR", "object": decode.refusal(rest)}
+                    yield {"type": "ERROR", "object": _refusal(stream.status, rest)}
         except (Lost, Unreadable) as error:
             raise Unreachable(f"watch {path}: {error}") from error
 
@@ -157,6 +158,17 @@ def _is_list(method: str, path: str) -> bool:
 
 def _accept(projection: Projection, lists: bool = False) -> str:
     return _METADATA.format("List" if lists else "") if projection is Projection.METADATA else "application/json"
+
+
+def _refusal(code: int, text: bytes) -> Json:
+    """Return the Status of an answer that refuses."""
+    try:
+        return decode.refusal(text)
+    except Unreadable:
+        # What the server's flow control turns away is told so in plain text. It was not carried out, whoever says so.
+        if code != HTTPStatus.TOO_MANY_REQUESTS:
+            raise
+        return {"code": int(code), "reason": "TooManyRequests", "message": _beginning(text)}
 
 
 def _beginning(text: bytes) -> str:
