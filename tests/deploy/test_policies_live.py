@@ -54,6 +54,11 @@ def pods(cluster: Cluster, namespace: str) -> dict[str, str]:
     return {pod["metadata"]["name"]: pod["spec"]["containers"][0]["image"] for pod in found}
 
 
+def status_of(cluster: Cluster, name: str) -> Json:
+    found: Json = ask(cluster, "GET", path_of("frameworks", NAMESPACE, name))["status"]
+    return found
+
+
 @contextlib.contextmanager
 def running(cluster: Cluster, repository: Path, folder: Path, variant: str) -> Iterator[None]:
     """A controller of a variant, as its own service account, and a kubelet where its people are."""
@@ -94,10 +99,6 @@ def apply(cluster: Cluster, text: str, namespace: str = NAMESPACE) -> None:
 def test_a_whole_life(policed: Cluster, repository: Path, tmp_path: Path, variant: str) -> None:
     framework, config_map = path_of("frameworks", NAMESPACE, "train"), path_of("configmaps", NAMESPACE, "train-attempt")
 
-    def status() -> Json:
-        found: Json = ask(policed, "GET", framework)["status"]
-        return found
-
     with running(policed, repository, tmp_path, variant), Kubelet(policed.api, NAMESPACE) as kubelet:
         apply(policed, train(NAMESPACE, "a"))
         until(lambda: counts(policed, framework) == (3, 3))
@@ -111,13 +112,17 @@ def test_a_whole_life(policed: Cluster, repository: Path, tmp_path: Path, varian
         kubelet.finish("train-a-0", exit_code=1)
         until(lambda: pods(policed, NAMESPACE).get("train-a-0") == "b")
         kubelet.finish("train-b-0", exit_code=1)
-        until(lambda: status()["attemptStatus"]["id"] == 1 and counts(policed, framework) == (4, 4))
+        until(lambda: status_of(policed, "train")["attemptStatus"]["id"] == 1 and counts(policed, framework) == (4, 4))
         assert set(pods(policed, NAMESPACE).values()) == {"b"}
 
         edit(policed, framework, "add", "/spec/executionType", "Stop")
-        until(lambda: status()["state"] == "Completed")
+        until(lambda: status_of(policed, "train")["state"] == "Completed")
         # None of the conditions that tell of trouble.
-        assert {condition["type"] for condition in status()["conditions"]} == {"IntentReviewed", "Completed", "Succeeded"}
+        assert {condition["type"] for condition in status_of(policed, "train")["conditions"]} == {
+            "IntentReviewed",
+            "Completed",
+            "Succeeded",
+        }
         as_user(policed, "author", "delete", "framework", "train", "--timeout=30s")
     assert refused(policed, NAMESPACE) == []
 
@@ -148,6 +153,43 @@ def test_what_is_deleted_goes(policed: Cluster, repository: Path, tmp_path: Path
         assert is_gone(policed, path_of("pods", NAMESPACE, "orphan-a-0"))
         until(lambda: is_gone(policed, f"/api/v1/namespaces/{other}"))
     assert refused(policed, NAMESPACE) == refused(policed, other) == []
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_what_was_forged_before_is_repaired(policed: Cluster, repository: Path, tmp_path: Path, variant: str) -> None:
+    """By a controller that starts when the policies are in force, with what the spec still says."""
+    path = path_of("configmaps", NAMESPACE, "train-attempt")
+    with Kubelet(policed.api, NAMESPACE):
+        with running(policed, repository, tmp_path, variant):
+            apply(policed, train(NAMESPACE, "reviewed"))
+            until(lambda: counts(policed, path_of("frameworks", NAMESPACE, "train")) == (3, 3))
+        stored = ask(policed, "GET", path)
+        forgery: Json = {
+            "data": {key: text.replace('"reviewed"', '"forged"') for key, text in stored["data"].items()},
+            "metadata": {"ownerReferences": None, "labels": {names.FRAMEWORK_NAME: None}},
+        }
+        assert forgery["data"] != stored["data"]
+        user = policed.api.impersonate("config-maps")
+        assert user.request("PATCH", path, forgery)[0] == 403
+        with warned_only(policed, repository):
+            code, answer = user.request("PATCH", path, forgery)
+            assert code == 200, answer["message"]
+        ask(policed, "DELETE", path_of("pods", NAMESPACE, "train-a-0"))
+        with running(policed, repository, tmp_path, variant):
+            until(lambda: content(ask(policed, "GET", path)) == content(stored))
+            until(lambda: "train-a-0" in pods(policed, NAMESPACE))
+            assert set(pods(policed, NAMESPACE).values()) == {"reviewed"}
+            assert user.request("PATCH", path, forgery)[0] == 403
+            as_user(policed, "author", "delete", "framework", "train", "--timeout=30s")
+            until(lambda: is_gone(policed, path))
+            until(lambda: not pods(policed, NAMESPACE))
+    assert refused(policed, NAMESPACE) == []
+
+
+def content(config_map: Json) -> Json:
+    """Return what the controller decides about in a ConfigMap."""
+    metadata = {key: config_map["metadata"].get(key) for key in ("uid", "labels", "annotations", "ownerReferences")}
+    return {**metadata, "data": config_map.get("data"), "binaryData": config_map.get("binaryData")}
 
 
 @pytest.mark.parametrize("way", ARGO_CD.values(), ids=ARGO_CD)
@@ -251,20 +293,27 @@ def test_in_the_namespace_of_a_controller_its_account_is_everybodys(policed: Clu
     assert policed.api.impersonate("author").request("POST", token, {"spec": {}})[0] == 403
 
 
+@contextlib.contextmanager
+def warned_only(cluster: Cluster, repository: Path) -> Iterator[None]:
+    """The policies refuse nothing."""
+    folder = repository / "deploy" / "policies"
+    cluster.kubectl("apply", "--server-side", "-k", str(folder / "warn"))
+    until(lambda: not in_force(cluster))
+    yield
+    cluster.kubectl("apply", "--server-side", "-k", str(folder))
+    until(lambda: in_force(cluster))
+
+
 @pytest.mark.usefixtures("existing")
 def test_they_can_be_tried_with_warnings(policed: Cluster, repository: Path) -> None:
-    folder = repository / "deploy" / "policies"
-    policed.kubectl("apply", "--server-side", "-k", str(folder / "warn"))
-    until(lambda: not in_force(policed))
     patch = ("patch", "configmap", "there-attempt", "--type=merge", "-p", '{"data":{"digest":"b"}}')
-    done = policed.kubectl("-n", NAMESPACE, "--as=config-maps", *patch)
-    warning = (
-        "Warning: Validation failed for ValidatingAdmissionPolicy 'fcontroller-configmaps' with binding 'fcontroller-configmaps': data, "
-    )
-    assert done.stderr.startswith(warning)
-    until(lambda: any("validation.policy.admission.k8s.io/validation_failure" in event["annotations"] for event in patches(policed)))
-    policed.kubectl("apply", "--server-side", "-k", str(folder))
-    until(lambda: in_force(policed))
+    with warned_only(policed, repository):
+        done = policed.kubectl("-n", NAMESPACE, "--as=config-maps", *patch)
+        warning = (
+            "Warning: Validation failed for ValidatingAdmissionPolicy 'fcontroller-configmaps' with binding 'fcontroller-configmaps': "
+        )
+        assert done.stderr.startswith(warning + "data, ")
+        until(lambda: any("validation.policy.admission.k8s.io/validation_failure" in event["annotations"] for event in patches(policed)))
 
 
 def patches(cluster: Cluster) -> list[Json]:
