@@ -265,6 +265,12 @@ def test_what_is_not_ours_is_free(policed: Cluster) -> None:
     as_user(policed, "config-maps", "label", "configmap", "there-attempt", "team=a")
     as_user(policed, "config-maps", "create", "configmap", "other", "--from-literal=a=b")
     as_user(policed, "config-maps", "delete", "configmap", "other")
+    # Another kind of the group is not ours, if there will be one.
+    owner = {"apiVersion": names.API_VERSION, "kind": "Another", "name": "a", "uid": "a", "controller": True}
+    another = {"metadata": {"name": "another", "ownerReferences": [owner]}}
+    user = policed.api.impersonate("config-maps")
+    code, answer = user.request("POST", collection("configmaps", NAMESPACE), another, {"dryRun": "All"})
+    assert code == 201, answer["message"]
 
 
 @pytest.mark.usefixtures("existing")
@@ -280,9 +286,31 @@ def test_nothing_is_too_large_for_the_controller(policed: Cluster) -> None:
     code, answer = user.request("PUT", path, {**many, "data": {"digest": "a"}}, {"dryRun": "All"})
     assert (code, "annotations FC_*" in answer["message"]) == (403, True)
     # A reference to a Framework cannot be hidden among too many others.
-    owners = [{"apiVersion": "v1", "kind": "Secret", "name": "a", "uid": f"a{number}"} for number in range(1001)]
-    hidden = {"metadata": {"name": "new", "ownerReferences": [*owners, *many["metadata"]["ownerReferences"]]}}
+    hidden = {"metadata": {"name": "new", "ownerReferences": [*owners(1001), *many["metadata"]["ownerReferences"]]}}
     assert user.request("POST", collection("configmaps", NAMESPACE), hidden, {"dryRun": "All"})[0] == 403
+    # So many that they cannot be looked through: not a reason to refuse what the garbage collector does.
+    code, answer = controller.request(
+        "POST", collection("configmaps", NAMESPACE), {"metadata": {"name": "new", "ownerReferences": owners(9000)}}, {"dryRun": "All"}
+    )
+    assert code == 201, answer["message"]
+
+
+def owners(count: int) -> list[Json]:
+    """Return references to Secrets."""
+    return [{"apiVersion": "v1", "kind": "Secret", "name": "a", "uid": f"a{number}"} for number in range(count)]
+
+
+@pytest.mark.usefixtures("existing")
+@pytest.mark.parametrize(("user", "resource", "name"), [("config-maps", "configmaps", "there-attempt"), ("no-pods", "frameworks", "there")])
+def test_many_annotations_are_no_way_in_and_no_obstacle(policed: Cluster, user: str, resource: str, name: str) -> None:
+    path, api = path_of(resource, NAMESPACE, name), policed.api.impersonate(user)
+    many = {f"a{number}": "" for number in range(20_000)}
+    code, answer = api.request("PATCH", path, {"metadata": {"annotations": many}}, {"dryRun": "All"})
+    assert (code, f"{names.GROUP}/* of " in answer["message"]) == (403, True), answer["message"]
+    ask(policed, "PATCH", path, {"metadata": {"annotations": many}})
+    code, answer = api.request("PATCH", path, {"metadata": {"labels": {"team": "b"}}}, {"dryRun": "All"})
+    assert code == 200, answer["message"]
+    ask(policed, "PATCH", path, {"metadata": {"annotations": dict.fromkeys(many)}})
 
 
 def test_in_the_namespace_of_a_controller_its_account_is_everybodys(policed: Cluster) -> None:
