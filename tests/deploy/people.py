@@ -25,14 +25,20 @@ ROLES: dict[str, dict[str, tuple[str, ...]]] = {
     "argocd": {"*": ("*",)},
 }
 """The rights of each user, by resource."""
+ARGO_CD = {
+    "argocd-server": "system:serviceaccount:argocd:argocd-server",
+    "argocd": "system:serviceaccount:argocd:argocd-application-controller",
+}
+"""The user names of Argo CD's accounts."""
 AGGREGATED = ("edit", "admin")
 """Users who have the role of that name, which other roles add to."""
 
 
 def accounts(namespace: str) -> dict[str, str]:
-    """Return the user names of the accounts that are there anyway: the controllers' and the garbage collector's."""
+    """Return the user names of the service accounts: Argo CD's, the controllers' and the garbage collector's."""
     of = "system:serviceaccount:"
     return {
+        **ARGO_CD,
         "controller": f"{of}fcontroller:fcontroller",
         "namespaced": f"{of}{namespace}:fcontroller",
         "collector": f"{of}kube-system:generic-garbage-collector",
@@ -73,7 +79,7 @@ def _own_role(user: str) -> Iterator[Json]:
 
 def _binding(user: str, kind: str) -> Json:
     reference = {"apiGroup": "rbac.authorization.k8s.io", "kind": kind, "name": user}
-    subject = {"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": user}
+    subject = {"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": ARGO_CD.get(user, user)}
     return _manifest("RoleBinding", {"name": user}, roleRef=reference, subjects=[subject])
 
 

@@ -88,7 +88,7 @@ def verbs(cluster: Cluster, user: str, name: str) -> set[str]:
 
 def as_user(cluster: Cluster, user: str, *arguments: str, namespace: str = NAMESPACE, **options: Any) -> str:
     """Return what kubectl prints for a user."""
-    return cluster.kubectl("-n", namespace, "--as", user, *arguments, **options).stdout
+    return cluster.kubectl("-n", namespace, "--as", people.ARGO_CD.get(user, user), *arguments, **options).stdout
 
 
 def apply(cluster: Cluster, text: str, namespace: str = NAMESPACE) -> None:
@@ -203,11 +203,11 @@ def test_argo_cd(policed: Cluster, way: tuple[str, ...]) -> None:
 
     patch = merge_patch(live, act(script("actions/stop/action.lua"), live))
     patch.pop("status", None)
-    server = policed.api.impersonate("argocd-server")
+    server = policed.api.impersonate(people.ARGO_CD["argocd-server"])
     code, answer = server.request("PATCH", path, patch)
     assert code == 403
-    assert "argocd-server may not create Pods in team-a. Get that right" in answer["message"]
-    with granted(policed, "argocd-server"):
+    assert f"{people.ARGO_CD['argocd-server']} may not create Pods in team-a. Get that right" in answer["message"]
+    with granted(policed, people.ARGO_CD["argocd-server"]):
         until(lambda: people.may(server, NAMESPACE, "create", "pods"))
         code, answer = server.request("PATCH", path, patch)
         assert code == 200, answer["message"]
