@@ -98,6 +98,8 @@ class IntentRead(NamedTuple):
     document: bytes
     problem: str
     """Why it does not count."""
+    orphaned: bool
+    """Whether somebody has taken its owner off."""
 
 
 class IntentWritten(NamedTuple):

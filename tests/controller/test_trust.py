@@ -9,6 +9,9 @@ import pytest
 
 from fcontroller.api import Answer, Json, path_of
 from fcontroller.decide.review import Rules
+from fcontroller.mailbox import IntentRead, Mailbox
+from fcontroller.reconcile.intent_keeper import IntentKeeper
+from fcontroller.reconcile.services import Services
 from tests.controller.forgeries import FORGERIES, Forge
 from tests.controller.lab import Lab, in_memory, lab, run
 from tests.controller.test_intent import RETRY, all_run, delete_pod
@@ -271,5 +274,62 @@ def test_a_stubborn_forger_is_not_answered_as_fast_as_he_writes() -> None:
             assert written < forgeries / 4
             await said(made, "True", "Stored")
             assert {spec["containers"][0]["image"] for spec in (await pods(made)).values()} == {"a"}
+
+    run(work())
+
+
+@pytest.mark.parametrize("restarted", [False, True], ids=["alive", "restarted"])
+def test_an_owner_that_was_taken_off_is_put_back(restarted: bool) -> None:
+    """Without it the ConfigMap would outlive its Framework, and with it all Pods."""
+
+    async def work() -> None:
+        async with lab(in_memory()) as made:
+            await made.make("train", SPEC)
+            await all_run(made, "train", [0, 0, 0])
+            before = (await made.api.request("GET", PATH)).body
+            if restarted:
+                await made.kill()
+            await forged(made, lambda config_map: config_map["metadata"].pop("ownerReferences"))
+            if restarted:
+                await made.restart()
+            end = asyncio.get_running_loop().time() + 20
+            while (found := (await made.api.request("GET", PATH)).body)["metadata"].get("ownerReferences") is None:
+                assert asyncio.get_running_loop().time() < end
+                await asyncio.sleep(0.05)
+            assert found["metadata"]["ownerReferences"] == before["metadata"]["ownerReferences"]
+            assert found["data"] == before["data"]
+            # Once, and that is it.
+            await asyncio.sleep(0.5)
+            assert (await made.api.request("GET", PATH)).body["metadata"]["resourceVersion"] == found["metadata"]["resourceVersion"]
+
+    run(work())
+
+
+@pytest.mark.parametrize("deleted", [False, True], ids=["not deleted", "deleted"])
+def test_a_deletion_that_orphans_takes_the_owner_off_for_good(deleted: bool) -> None:
+    """Also when the watch of ConfigMaps is ahead of that of Frameworks: the Framework that is given is of before."""
+
+    async def work() -> None:
+        async with lab(in_memory()) as made:
+            framework = await made.make("train", SPEC)
+            await all_run(made, "train", [0, 0, 0])
+            digest = (await made.framework("train"))["status"]["intent"]["digest"]
+            await made.kill()
+            path = path_of("frameworks", "default", "train")
+            held = await made.api.request("PATCH", path, [{"op": "add", "path": "/metadata/finalizers", "value": ["orphan"]}])
+            assert held.ok, held.message
+            if deleted:
+                assert (await made.api.request("DELETE", path, {})).ok
+            await forged(made, lambda config_map: config_map["metadata"].pop("ownerReferences"))
+            uid = (await made.api.request("GET", PATH)).body["metadata"]["uid"]
+            mailbox = Mailbox(lambda: None)
+            async with asyncio.TaskGroup() as tasks:
+                services = Services(made.api, framework, {}, tasks.create_task, mailbox)
+                keeper = IntentKeeper(made.api, framework, services, tasks.create_task, mailbox)
+                keeper.read(uid, framework, digest)
+            (message,) = mailbox.take()
+            assert isinstance(message, IntentRead)
+            keeper.note(message)
+            assert (keeper.stored, keeper.orphaned) == (digest, not deleted)
 
     run(work())

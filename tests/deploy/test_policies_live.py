@@ -156,7 +156,8 @@ def test_what_is_deleted_goes(policed: Cluster, repository: Path, tmp_path: Path
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_what_was_forged_before_is_repaired(policed: Cluster, repository: Path, tmp_path: Path, variant: str) -> None:
+@pytest.mark.parametrize("forged", ["document and owner", "owner"])
+def test_what_was_forged_before_is_repaired(policed: Cluster, repository: Path, tmp_path: Path, variant: str, forged: str) -> None:
     """By a controller that starts when the policies are in force, with what the spec still says."""
     path = path_of("configmaps", NAMESPACE, "train-attempt")
     with Kubelet(policed.api, NAMESPACE):
@@ -169,6 +170,8 @@ def test_what_was_forged_before_is_repaired(policed: Cluster, repository: Path, 
             "metadata": {"ownerReferences": None, "labels": {names.FRAMEWORK_NAME: None}},
         }
         assert forgery["data"] != stored["data"]
+        if forged == "owner":
+            forgery = {"metadata": {"ownerReferences": None}}
         user = policed.api.impersonate("config-maps")
         assert user.request("PATCH", path, forgery)[0] == 403
         with warned_only(policed, repository):

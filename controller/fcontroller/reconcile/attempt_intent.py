@@ -137,11 +137,13 @@ class AttemptIntent:
         record = status.intent
         keeper.keep_only(record.digest, record.next)
         if keeper.stored is None:
-            keeper.read(uid, record.digest, record.next)
+            keeper.read(uid, framework, record.digest, record.next)
         elif plan.write is not None and plan.write == record.digest:
             keeper.repair(plan.write, uid, framework, status.attempt.id)
         elif plan.write is not None:
             keeper.write(plan.write, uid, framework, status.attempt.id)
+        elif keeper.orphaned and record.digest and record.digest == keeper.stored and record.digest in keeper.held:
+            keeper.repair(record.digest, uid, framework, status.attempt.id)
         elif record.digest and record.digest not in keeper.held and keeper.stored != record.digest:
             self._recover(record.digest, framework)
         self._say_stored(status, framework)

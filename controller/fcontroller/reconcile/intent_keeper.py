@@ -18,7 +18,8 @@ from fcontroller import intent as intents
 from fcontroller.act import requests
 from fcontroller.act.requests import Refused
 from fcontroller.act.retry import backoff
-from fcontroller.api import Answer, Api, Json, Unreachable, path_of
+from fcontroller.api import Answer, Api, Json, Projection, Unreachable, path_of
+from fcontroller.decide.observed import controller_of
 from fcontroller.mailbox import IntentRead, IntentRefused, IntentWritten, Mailbox
 from fcontroller.reconcile.services import Services
 
@@ -47,6 +48,8 @@ class IntentKeeper:
         """The digest of what the ConfigMap holds; empty: nothing that counts; None: it must be read first."""
         self.problem = ""
         """Why what the ConfigMap holds does not count."""
+        self.orphaned = False
+        """Whether the ConfigMap has lost its owner. It would stay, and its Pods too, when the Framework is deleted."""
         self.refused = ""
         """Why the API server did not let it be read or written the last time."""
         self.working = False
@@ -57,7 +60,7 @@ class IntentKeeper:
 
     def begin(self, intent: Intent, digest: str) -> None:
         """A new attempt was begun with this document in its ConfigMap."""
-        self.held, self.stored, self.problem, self._version = {digest: intent}, digest, "", ""
+        self.held, self.stored, self.problem, self._version, self.orphaned = {digest: intent}, digest, "", "", False
 
     def seen(self, version: str) -> None:
         """The ConfigMap has this resourceVersion: unless it is the one that is known, it must be read again."""
@@ -69,9 +72,9 @@ class IntentKeeper:
         if len(self.held) > 1:
             self.held = {digest: intent for digest, intent in self.held.items() if digest in digests}
 
-    def read(self, uid: str, *digests: str | None) -> None:
+    def read(self, uid: str, framework: Json, *digests: str | None) -> None:
         """Read what the ConfigMap with that uid holds. It counts if it has one of these digests."""
-        self._begin(partial(self._read, uid, digests), self._failures)
+        self._begin(partial(self._read, uid, framework, digests), self._failures)
 
     def write(self, digest: str, uid: str, framework: Json, attempt: int) -> None:
         """Write a document that is held into the ConfigMap with that uid, once there are its Services.
@@ -81,7 +84,7 @@ class IntentKeeper:
         self._begin(partial(self._write, digest, uid, framework, attempt, services=True), self._failures)
 
     def repair(self, digest: str, uid: str, framework: Json, attempt: int) -> None:
-        """Write the document in force, which somebody else has changed, into the ConfigMap with that uid."""
+        """Write the document in force, and the owner, into the ConfigMap with that uid: somebody else has changed them."""
         now = asyncio.get_running_loop().time()
         self._repairs = self._repairs + 1 if now < self._repaired + _CALM else 0
         self._repaired = now
@@ -91,12 +94,14 @@ class IntentKeeper:
         """Take in what has become of reading or writing."""
         self.working = False
         match message:
-            case IntentRead(version, digest, document, problem):
+            case IntentRead(version, digest, document, problem, orphaned):
                 self.stored, self._version, self.problem, self.refused, self._failures = digest, version, problem, "", 0
+                self.orphaned = orphaned
                 if document and digest not in self.held and version_of(digest) in LOWERING_VERSIONS:
                     self.held[digest] = intents.read_document(document)
             case IntentWritten(digest, version):
                 self.stored, self._version, self.problem, self.refused, self._failures = digest, version, "", "", 0
+                self.orphaned = False
             case IntentRefused(error):
                 self._failures += 1
                 code = error.code if isinstance(error, Refused) else 0
@@ -116,26 +121,36 @@ class IntentKeeper:
         except (Refused, Unreachable) as error:
             self._mailbox.put(IntentRefused(error))
 
-    async def _read(self, uid: str, digests: tuple[str | None, ...]) -> IntentRead:
-        return self._what_is_in(await self._find(uid), digests)
+    async def _read(self, uid: str, framework: Json, digests: tuple[str | None, ...]) -> IntentRead:
+        return await self._what_is_in(await self._find(uid), framework, digests)
 
-    def _what_is_in(self, found: Json, digests: tuple[str | None, ...]) -> IntentRead:
-        version = found["metadata"]["resourceVersion"]
+    async def _what_is_in(self, found: Json, framework: Json, digests: tuple[str | None, ...]) -> IntentRead:
+        version, orphaned = found["metadata"]["resourceVersion"], await self._is_orphaned(found, framework["metadata"])
         try:
             document = intents.stored_document(found)
         except ValueError as error:
-            return IntentRead(version, "", b"", str(error))
+            return IntentRead(version, "", b"", str(error), orphaned)
         for digest in digests:
             if digest and document_digest(document, version_of(digest)) == digest:
-                return IntentRead(version, digest, document, "")
-        return IntentRead(version, "", b"", "it holds another document")
+                return IntentRead(version, digest, document, "", orphaned)
+        return IntentRead(version, "", b"", "it holds another document", orphaned)
+
+    async def _is_orphaned(self, config_map: Json, framework: Json) -> bool:
+        """Return whether somebody has taken its owner off a ConfigMap.
+
+        The garbage collector does so when a deletion is to orphan it. The Framework as it is now tells that earlier than a watch.
+        """
+        if controller_of(config_map["metadata"]) == framework["uid"]:
+            return False
+        found = await requests.find(self._api, path_of("frameworks", framework["namespace"], framework["name"]), Projection.METADATA)
+        return found is not None and found["metadata"]["uid"] == framework["uid"] and "deletionTimestamp" not in found["metadata"]
 
     async def _write(self, digest: str, uid: str, framework: Json, attempt: int, services: bool) -> IntentRead | IntentWritten:
         if services:
             await self._services.ensure(self.held[digest], framework)
         found = await self._find(uid)
         if found["metadata"]["resourceVersion"] != self._version:
-            return self._what_is_in(found, tuple(self.held))
+            return await self._what_is_in(found, framework, tuple(self.held))
         made = intents.as_made(found, intents.config_map(self.held[digest], framework, attempt))
         written = await requests.replace(self._api, self._path, made)
         return IntentWritten(digest, written["metadata"]["resourceVersion"])
