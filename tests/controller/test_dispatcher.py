@@ -214,3 +214,16 @@ def test_who_gives_up_leaves_nothing_behind() -> None:
 )
 def test_whose_a_request_is_and_how_important(method: str, path: str, tenant: str, priority: Priority) -> None:
     assert (module._namespace(path), module._priority(method, path)) == (tenant, priority)
+
+
+def test_a_request_that_outlives_its_event_loop_is_thrown_away_in_silence() -> None:
+    """As by a process that ends while requests are under way. There is no loop then in which another could have a turn."""
+    api = Dispatcher(Slow(lambda namespace, method: WEBHOOK))
+
+    async def begun() -> Coroutine[Any, Any, Answer]:
+        work = create(api, "a")
+        work.send(None)  # Its turn.
+        return work
+
+    work = asyncio.run(begun())
+    work.close()

@@ -145,11 +145,16 @@ class Dispatcher(Api):
         waiter = _Waiter(tenant, priority)
         tenant.waiting[priority].append(waiter)
         self._advance(tenant)
+        thrown_away = False
         try:
             yield waiter
+        except GeneratorExit:  # Its event loop was ended before it: nobody is left who could have a turn.
+            thrown_away = True
+            raise
         finally:
-            waiter.turn.cancel()
-            if waiter.phase is not _Phase.WAITING:
+            if not thrown_away:
+                waiter.turn.cancel()
+            if not thrown_away and waiter.phase is not _Phase.WAITING:
                 tenant.under_way[priority] -= 1
                 self._enter(waiter, _Phase.DONE)
                 self._advance(tenant)
