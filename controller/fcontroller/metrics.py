@@ -5,6 +5,8 @@ No metric has a Framework's name in it: there may be any number of them. `tools/
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
@@ -15,8 +17,9 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.exposition import generate_latest
 
 from fcompile import __version__
-from fcontroller.act.dispatcher import Dispatcher
+from fcontroller.act.dispatcher import Priority
 from fcontroller.act.lease import Lease
+from fcontroller.decide.conditions import PROBLEMS, problems
 from fcontroller.decide.states import COMPLETED, STATES
 from fcontroller.reconcile.controller import Controller
 from fcontroller.reconcile.inspector import Inspector
@@ -27,6 +30,13 @@ from fcontroller.report.reporter import Reporter
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _LOOKS = (0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5)
 _REQUESTS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
+_LAGS = (0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
+_LAG_EVERY = 0.25
+"""Seconds between one look at how late the event loop is and the next."""
+FROZEN_AFTER = 30.0
+"""Seconds after which what waits is said to freeze a Framework."""
+_STATUS_STORED = "StatusStored"
+"""No condition, since a status that cannot be stored cannot say so."""
 _VERBS = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
 
 
@@ -45,11 +55,32 @@ METRICS = {
     "fcontroller_tasks": Described(
         "gauge", "tasks by what the completion policies count them as: running, succeeded, failed, deletion_pending, other", ("state",)
     ),
+    "fcontroller_frozen_frameworks": Described(
+        "gauge",
+        f"Frameworks for which something has waited for {FROZEN_AFTER:g} seconds, by the condition that is False; StatusStored: their"
+        " status is not stored",
+        ("condition",),
+    ),
+    "fcontroller_oldest_unsaved_status_seconds": Described("gauge", "how long the status that has waited longest waits to be stored"),
     "fcontroller_pods_not_as_reviewed": Described(
         "gauge", "Pods that run and differ from what was reviewed in a field that it has; looked at all the time, seen within minutes"
     ),
     "fcontroller_queue_depth": Described("gauge", "actions (Pods to create, to delete, …) that wait until others are done"),
     "fcontroller_actions_in_flight": Described("gauge", "actions under way"),
+    "fcontroller_requests_waiting": Described(
+        "gauge",
+        "requests that wait for their turn, by what goes first: urgent (deletes, statuses, reads), creation (of Pods), event",
+        ("priority",),
+    ),
+    "fcontroller_oldest_waiting_request_seconds": Described(
+        "gauge", "how long the request that has waited longest waits for its turn", ("priority",)
+    ),
+    "fcontroller_lease_seconds_left": Described(
+        "gauge", "for how long the leader may still act if it cannot renew the Lease; only there where it leads"
+    ),
+    "fcontroller_event_loop_lag_seconds": Described(
+        "histogram", "how late the event loop comes to what is due, looked at four times a second"
+    ),
     "fcontroller_sync_seconds": Described("histogram", "how long it takes to decide about one Framework once"),
     "fcontroller_transitions": Described(
         "counter", "state changes that were stored, of Frameworks and tasks (level), by the new state", ("level", "state")
@@ -65,8 +96,16 @@ METRICS = {
     "fcontroller_status_writes": Described("counter", "writes of a Framework's status: stored, conflict or failed", ("result",)),
     "fcontroller_api_requests": Described("counter", "answers of the API server; code 0: none came", ("verb", "resource", "code")),
     "fcontroller_api_request_seconds": Described("histogram", "how long they took, watches aside", ("verb", "resource")),
+    "fcontroller_watch_age_seconds": Described(
+        "gauge", "how long ago a watch has last brought an event or a bookmark, or a list has come", ("resource",)
+    ),
     "fcontroller_watch_ends": Described(
         "counter", "watches that have ended: done (as was asked for), expired (all is listed again) or failed", ("resource", "reason")
+    ),
+    "fcontroller_warnings": Described(
+        "counter",
+        "Warnings about Frameworks by their reason, also those that became no Event since the Framework had too many",
+        ("reason",),
     ),
     "fcontroller_events": Described(
         "counter", "Kubernetes Events: written, failed, or dropped since the Framework had too many", ("result",)
@@ -82,13 +121,13 @@ class Metrics:
         self.controller: Controller | None = None
         self.reporter: Reporter | None = None
         self.recorder: Recorder | None = None
-        self.dispatcher: Dispatcher | None = None
         self.inspector: Inspector | None = None
         disable_created_metrics()  # type: ignore[no-untyped-call]  # When each series began: nobody asks, and it is as many series again.
         self._registry = CollectorRegistry()
         for collector in (PROCESS_COLLECTOR, PLATFORM_COLLECTOR, GC_COLLECTOR):
             self._registry.register(collector)
         self.looked = self._histogram("fcontroller_sync_seconds", _LOOKS).observe
+        self._lag = self._histogram("fcontroller_event_loop_lag_seconds", _LAGS)
         self._requests = self._counted("fcontroller_api_requests")
         self._seconds = self._histogram("fcontroller_api_request_seconds", _REQUESTS)
         self._series: dict[tuple[str, str, int], tuple[Counted, Histogram | None]] = {}
@@ -115,6 +154,13 @@ class Metrics:
         if resource == "frameworks/status":
             self._writes.labels("conflict" if code == 409 else "stored" if 200 <= code < 300 else "failed").inc()
 
+    async def measure_lag(self) -> None:
+        """Look again and again at how late the event loop is, until cancelled."""
+        while True:
+            due = time.monotonic() + _LAG_EVERY  # The clock of the loop stands still while it works.
+            await asyncio.sleep(_LAG_EVERY)
+            self._lag.observe(max(time.monotonic() - due, 0))
+
     def text(self) -> bytes:
         """All of it as Prometheus reads it."""
         return generate_latest(self._registry)
@@ -123,18 +169,26 @@ class Metrics:
         """What is not counted but looked up."""
         yield _looked_up("fcontroller_build_info", {(__version__,): 1})
         yield _looked_up("fcontroller_leader", {(): self.lease is not None and self.lease.held})
-        yield from self._of_frameworks(list(self.controller.reconcilers.values()) if self.controller else [])
-        ends = {
-            (reflector.path.rpartition("/")[2], reason): count
-            for reflector in (self.controller.reflectors if self.controller else ())
-            for reason, count in reflector.ends.items()
-        }
+        yield _looked_up("fcontroller_lease_seconds_left", {(): self.lease.left} if self.lease and self.lease.held else {})
+        reconcilers = list(self.controller.reconcilers.values()) if self.controller else []
+        yield from self._of_frameworks(reconcilers)
+        yield from _of_what_waits(reconcilers)
+        api = self.controller.dependencies.api if self.controller else None
+        waiting = {(priority.name.lower(),): count for priority, count in api.waiting.items()} if api else {}
+        yield _looked_up("fcontroller_requests_waiting", waiting)
+        oldest = {(priority.name.lower(),): api.longest_wait(priority) for priority in Priority} if api else {}
+        yield _looked_up("fcontroller_oldest_waiting_request_seconds", oldest)
+        reflectors = {reflector.path.rpartition("/")[2]: reflector for reflector in (self.controller.reflectors if self.controller else ())}
+        ages = {(kind,): asyncio.get_running_loop().time() - reflector.heard for kind, reflector in reflectors.items() if reflector.heard}
+        yield _looked_up("fcontroller_watch_age_seconds", ages)
+        ends = {(kind, reason): count for kind, reflector in reflectors.items() for reason, count in reflector.ends.items()}
         yield _looked_up("fcontroller_watch_ends", ends)
         yield _looked_up("fcontroller_pods_not_as_reviewed", {(): self.inspector.differing if self.inspector else 0})
         if self.reporter is not None:
             yield _looked_up("fcontroller_transitions", self.reporter.transitions)
             yield _looked_up("fcontroller_attempts_ended", self.reporter.attempts)
             yield _looked_up("fcontroller_retries", self.reporter.retries)
+            yield _looked_up("fcontroller_warnings", self.reporter.warnings)
         if self.recorder is not None:
             yield _looked_up("fcontroller_events", {(result,): count for result, count in self.recorder.results.items()})
 
@@ -155,6 +209,19 @@ class Metrics:
         yield _looked_up("fcontroller_tasks", {(state,): count for state, count in tasks.items()})
         yield _looked_up("fcontroller_queue_depth", {(): sum(len(reconciler.workers) for reconciler in reconcilers)})
         yield _looked_up("fcontroller_actions_in_flight", {(): sum(len(reconciler.workers.under_way) for reconciler in reconcilers)})
+
+
+def _of_what_waits(reconcilers: list[Reconciler]) -> Iterator[Metric]:
+    frozen, oldest = Counter({(kind,): 0 for kind in (*PROBLEMS, _STATUS_STORED)}), 0.0
+    for reconciler in reconcilers:
+        since = reconciler.writer.unsaved_since
+        unsaved = 0.0 if since is None else asyncio.get_running_loop().time() - since
+        oldest = max(oldest, unsaved)
+        frozen[_STATUS_STORED,] += unsaved >= FROZEN_AFTER
+        if reconciler.status is not None:
+            frozen.update((kind,) for kind in problems(reconciler.status, reconciler.dependencies.now() - FROZEN_AFTER))
+    yield _looked_up("fcontroller_frozen_frameworks", frozen)
+    yield _looked_up("fcontroller_oldest_unsaved_status_seconds", {(): oldest})
 
 
 def _what(method: str, path: str) -> tuple[str, str]:

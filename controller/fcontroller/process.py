@@ -72,6 +72,7 @@ class Process:
 
     async def run(self) -> int:
         """Run until told to stop; returns the exit code: 0 after a signal, 1 after a failure or a lost lease. Raises Unlistenable."""
+        measuring = asyncio.create_task(self._metrics.measure_lag())
         try:
             listen = self._config.listen
             server = Server(self._metrics, self._trouble, self._unready)
@@ -89,6 +90,7 @@ class Process:
             self._log.info("has ended", exitCode=code)
             return code
         finally:
+            measuring.cancel()
             for client in (self._client, self._lease_client):
                 if client is not None:
                     await client.close()
@@ -127,7 +129,7 @@ class Process:
     async def _control(self, lease: Lease, keeping: asyncio.Task[None]) -> None:
         """Run all Frameworks; returns when everything must begin anew. Raises LostLease."""
         api, metrics = Dispatcher(self._client, self._may_write), self._metrics
-        metrics.dispatcher, metrics.recorder = api, Recorder(api, time.time)
+        metrics.recorder = Recorder(api, time.time)
         metrics.reporter = Reporter(self._log, metrics.recorder, self._config.snapshots, metrics.looked, time.time)
         controller = self._make(api, metrics.reporter)
         _spare_the_collector()

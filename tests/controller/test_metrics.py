@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from fcontroller import metrics as metrics_module
+from fcontroller.api import Answer, Body, Json, Projection, Unreachable
 from fcontroller.metrics import METRICS, Metrics, _what
-from tests.controller.lab import in_memory, lab, run
+from fcontroller.testing.memory_api.facade import Facade
+from tests.controller.lab import RULES, SETTINGS, Lab, in_memory, lab, run
+from tests.controller.test_dispatcher import Slow, create, slow_in
 from tests.decide.world import role_spec
+from tests.safety.virtual_time import VirtualLoop, in_virtual_time
 
 
 def test_the_table_has_every_metric() -> None:
@@ -57,3 +66,184 @@ def test_how_writes_of_statuses_end() -> None:
         sample.labels["result"]: sample.value for sample in families["fcontroller_status_writes"].samples if sample.name.endswith("total")
     }
     assert results == {"stored": 2, "conflict": 1, "failed": 2}
+
+
+class Refuses(Facade):
+    """An API server that takes no status, or no Pods."""
+
+    def __init__(self) -> None:
+        super().__init__(in_memory().server)
+        self.refused = ""
+        """How the paths end that are refused."""
+
+    async def request(
+        self,
+        method: str,
+        path: str,
+        body: Body | None = None,
+        query: Mapping[str, str] | None = None,
+        projection: Projection = Projection.WHOLE,
+    ) -> Answer:
+        if self.refused and method in ("POST", "PUT") and path.endswith(self.refused):
+            return Answer(403, {"kind": "Status", "reason": "Forbidden", "message": "exceeded quota: q"})
+        return await super().request(method, path, body, query, projection)
+
+
+async def until(metrics: Metrics, name: str, wanted: Callable[[float], bool], **labels: str) -> None:
+    async with asyncio.timeout(20):
+        while not wanted(value(metrics, name, **labels)):
+            await asyncio.sleep(0.05)
+
+
+def value(metrics: Metrics, name: str, **labels: str) -> float:
+    families = text_string_to_metric_families(metrics.text().decode())
+    (found,) = [one.value for family in families for one in family.samples if (one.name, one.labels) == (name, labels)]
+    return found
+
+
+def metrics_of(made: Lab) -> Metrics:
+    metrics = Metrics()
+    metrics.controller, metrics.reporter = made.controller, made.report
+    return metrics
+
+
+def test_a_framework_is_frozen_once_something_has_waited_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def work() -> None:
+        api = Refuses()
+        async with lab(api) as made:
+            metrics, api.refused = metrics_of(made), "/pods"
+            await made.make("f", {"taskRoles": [role_spec("a", 3)]})
+            await made.until("f", lambda status: any(each["type"] == "PodsCreated" for each in status["conditions"]))
+            assert value(metrics, "fcontroller_frozen_frameworks", condition="PodsCreated") == 0
+            assert value(metrics, "fcontroller_warnings_total", reason="Refused") > 0
+            monkeypatch.setattr(metrics_module, "FROZEN_AFTER", 1)
+            await until(metrics, "fcontroller_frozen_frameworks", lambda count: count == 1, condition="PodsCreated")
+            assert value(metrics, "fcontroller_frozen_frameworks", condition="IntentStored") == 0
+            api.refused = ""
+            await until(metrics, "fcontroller_frozen_frameworks", lambda count: count == 0, condition="PodsCreated")
+
+    run(work())
+
+
+def test_a_status_that_is_not_stored(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def work() -> None:
+        api = Refuses()
+        async with lab(api) as made:
+            metrics, api.refused = metrics_of(made), "/status"
+            await made.make("f", {"taskRoles": [role_spec("a", 1)]})
+            await until(metrics, "fcontroller_oldest_unsaved_status_seconds", lambda seconds: seconds > 1)
+            assert value(metrics, "fcontroller_frozen_frameworks", condition="StatusStored") == 0
+            monkeypatch.setattr(metrics_module, "FROZEN_AFTER", 1)
+            assert value(metrics, "fcontroller_frozen_frameworks", condition="StatusStored") == 1
+            api.refused = ""
+            await until(metrics, "fcontroller_oldest_unsaved_status_seconds", lambda seconds: seconds == 0)
+            assert value(metrics, "fcontroller_frozen_frameworks", condition="StatusStored") == 0
+
+    run(work())
+
+
+def test_a_status_that_changes_all_the_time_is_stored_all_the_same() -> None:
+    """It has changed again whenever a write has come to its end, and yet nothing waits for long."""
+
+    async def work() -> None:
+        async with lab(in_memory()) as made:
+            metrics = metrics_of(made)
+            await made.make("f", {"taskRoles": [role_spec("a", 2)]})
+            await made.until("f", lambda status: status["state"] == "AttemptRunning")
+            (reconciler,) = made.controller.reconcilers.values()
+            oldest, end = 0.0, time.monotonic() + 5
+            while time.monotonic() < end:
+                assert reconciler.status is not None
+                reconciler.status.touch()
+                reconciler.reconcile()
+                oldest = max(oldest, value(metrics, "fcontroller_oldest_unsaved_status_seconds"))
+                await asyncio.sleep(0)
+            assert 0 < oldest < 2.5
+
+    run(work())
+
+
+def test_what_waits_for_its_turn() -> None:
+    async def work(loop: VirtualLoop) -> None:
+        made = Lab(Slow(slow_in("bad")), "default", RULES, SETTINGS)
+        api, metrics = made.controller.dependencies.api, metrics_of(made)
+        many = [loop.create_task(create(api, "bad")) for _ in range(100)]
+        await asyncio.sleep(5)
+        assert value(metrics, "fcontroller_requests_waiting", priority="creation") > 50
+        assert value(metrics, "fcontroller_requests_waiting", priority="urgent") == 0
+        assert value(metrics, "fcontroller_oldest_waiting_request_seconds", priority="creation") == pytest.approx(5)
+        assert value(metrics, "fcontroller_oldest_waiting_request_seconds", priority="urgent") == 0
+        await asyncio.gather(*many)
+        assert value(metrics, "fcontroller_oldest_waiting_request_seconds", priority="creation") == 0
+
+    in_virtual_time(work)
+
+
+class Silent(Facade):
+    """An API server that lists, and says nothing more; `deaf`: not even that."""
+
+    def __init__(self, deaf: str = "") -> None:
+        super().__init__(in_memory().server)
+        self.deaf = deaf
+
+    async def request(
+        self,
+        method: str,
+        path: str,
+        body: Body | None = None,
+        query: Mapping[str, str] | None = None,
+        projection: Projection = Projection.WHOLE,
+    ) -> Answer:
+        if self.deaf and path.endswith(self.deaf):
+            raise Unreachable("no answer")
+        return await super().request(method, path, body, query, projection)
+
+    async def watch(self, path: str, query: Mapping[str, str], projection: Projection = Projection.WHOLE) -> AsyncIterator[Json]:
+        await asyncio.sleep(1e9)
+        yield {}
+
+
+def test_the_age_of_each_watch() -> None:
+    async def work(loop: VirtualLoop) -> None:
+        made = Lab(Silent(), "default", RULES, SETTINGS)
+        metrics = metrics_of(made)
+        loop.passed = 1000
+        made.start()
+        await asyncio.sleep(1)
+        assert value(metrics, "fcontroller_watch_age_seconds", resource="pods") == pytest.approx(1)
+        await asyncio.sleep(200)
+        for resource in ("pods", "configmaps", "services", "frameworks"):
+            assert value(metrics, "fcontroller_watch_age_seconds", resource=resource) == pytest.approx(201)
+        await made.kill()
+
+    in_virtual_time(work)
+
+
+def test_the_age_of_a_watch_that_never_begins() -> None:
+    async def work(loop: VirtualLoop) -> None:
+        made = Lab(Silent("/configmaps"), "default", RULES, SETTINGS)
+        metrics = metrics_of(made)
+        loop.passed = 1000
+        made.start()
+        await asyncio.sleep(200)
+        assert value(metrics, "fcontroller_watch_age_seconds", resource="configmaps") == pytest.approx(200)
+        # Frameworks are listed when all else is known: nobody has asked for them yet.
+        assert 'fcontroller_watch_age_seconds{resource="frameworks"}' not in metrics.text().decode()
+        await made.kill()
+
+    in_virtual_time(work)
+
+
+def test_how_late_the_event_loop_is() -> None:
+    async def work() -> None:
+        metrics = Metrics()
+        measuring = asyncio.create_task(metrics.measure_lag())
+        await asyncio.sleep(0.3)
+        time.sleep(1.2)
+        await asyncio.sleep(0.3)
+        measuring.cancel()
+        count = value(metrics, "fcontroller_event_loop_lag_seconds_count")
+        assert count - value(metrics, "fcontroller_event_loop_lag_seconds_bucket", le="0.5") == 1
+        assert count - value(metrics, "fcontroller_event_loop_lag_seconds_bucket", le="2.5") == 0
+
+    run(work())

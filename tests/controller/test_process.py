@@ -149,6 +149,9 @@ def test_it_is_not_ready_before_it_has_seen_everything() -> None:
         assert controller.until("/readyz", 503) == "not everything has been listed yet\n"
         assert controller.get("/healthz")[0] == 200
         assert controller.metric("fcontroller_leader") == 1
+        assert 0 < controller.metric("fcontroller_lease_seconds_left") <= 10
+        time.sleep(0.5)
+        assert controller.metric("fcontroller_event_loop_lag_seconds_count") > 0
 
 
 def test_one_that_waits_for_an_api_server_is_not_ready() -> None:
@@ -157,6 +160,7 @@ def test_one_that_waits_for_an_api_server_is_not_ready() -> None:
         assert controller.get("/readyz") == (503, "the API server does not answer about the lease\n")
         assert controller.get("/healthz") == (200, "ok\n")
         assert controller.metric("fcontroller_leader") == 0
+        assert "\nfcontroller_lease_seconds_left" not in controller.get("/metrics")[1]
 
 
 NOT_GIVEN = "the API server does not give what is needed"

@@ -57,6 +57,7 @@ class _Waiter:
 
     def __init__(self, tenant: _Tenant, priority: Priority) -> None:
         self.tenant, self.priority = tenant, priority
+        self.since = asyncio.get_running_loop().time()
         self.turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.phase = _Phase.WAITING
 
@@ -134,6 +135,12 @@ class Dispatcher(Api):
         """How many requests wait for their turn."""
         tenants = self._tenants.values()
         return {priority: sum(len(tenant.waiting[priority]) for tenant in tenants) for priority in Priority}
+
+    def longest_wait(self, priority: Priority) -> float:
+        """Return for how many seconds the request that has waited longest waits for its turn."""
+        now = asyncio.get_running_loop().time()
+        waiting = (waiter for tenant in self._tenants.values() for waiter in tenant.waiting[priority] if not waiter.turn.done())
+        return max((now - waiter.since for waiter in waiting), default=0)
 
     @property
     def under_way(self) -> int:

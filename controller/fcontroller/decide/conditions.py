@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from fcontroller.decide.review import Verdict
-from fcontroller.decide.status import Json, Status, to_time
+from fcontroller.decide.status import Json, Status, from_time, to_time
 
 _REASON: Final = re.compile(r"[A-Za-z]([A-Za-z0-9_,:]{0,1022}[A-Za-z0-9_])?")
 """What Kubernetes takes for the reason of a condition; phrases come from the configuration."""
@@ -35,6 +35,8 @@ SERVICES_MADE = "ServicesMade"
 
 ADOPTED = "Adopted"
 """That an attempt was begun by FrameworkController, and whether its Pods are what the intent says. Only said of such attempts."""
+PROBLEMS: Final = (INTENT_STORED, PODS_CREATED, SCALE_ACCEPTED, SERVICES_MADE)
+"""Those that are False while something that the Framework needs waits."""
 _NAMED = 3
 """How many Pods are named in a message, and how many fields of each."""
 
@@ -127,6 +129,14 @@ def set_condition(status: Status, kind: str, value: bool | None, reason: str, me
     status.others = {**status.others, "conditions": [*(condition for condition in conditions if condition is not old), new]}
     status.touch()
     return True
+
+
+def problems(status: Status, before: float) -> list[str]:
+    """Return the problems that there have been since a time, or for longer."""
+    since = {
+        kind: from_time(found["lastTransitionTime"]) for kind in PROBLEMS if (found := _found(status, kind)) and found["status"] == "False"
+    }
+    return [kind for kind, began in since.items() if began is not None and began <= before]
 
 
 def _found(status: Status, kind: str) -> Json | None:

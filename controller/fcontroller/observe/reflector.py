@@ -80,7 +80,7 @@ class Reflector:
         self.version = 0
         """The newest resourceVersion that was seen."""
         self.heard = 0.0
-        """When the server last said anything, by the clock of the loop."""
+        """When the server last said anything, or was first asked, by the clock of the loop; 0: it was not asked yet."""
         self._older_lists = 0
         self.ends: Counter[str] = Counter()
         """Why watches have ended, and how often."""
@@ -88,6 +88,7 @@ class Reflector:
     async def run(self) -> None:
         """Follow for ever. Raises WentBack."""
         version, failures = "", 0
+        self.heard = asyncio.get_running_loop().time()
         while True:
             began = asyncio.get_running_loop().time()
             try:

@@ -98,7 +98,7 @@ class StatusWriter:
 
     def done(self) -> None:
         """Another write may begin: what has come of the last one was taken in."""
-        self._writing = False
+        self._writing, self.unsaved_since = False, None  # A Framework that never comes to rest is not one that cannot be stored.
 
     def stop(self) -> None:
         """Begin no other write."""

@@ -39,6 +39,8 @@ class Reporter(Report):
         """Those that have ended, by level and completion code."""
         self.retries: Counter[tuple[str, str]] = Counter()
         """By level and kind."""
+        self.warnings: Counter[tuple[str]] = Counter()
+        """By reason."""
 
     def stored(self, framework: Json, transitions: Sequence[TransitionRecord]) -> None:
         self._count(transitions)
@@ -176,6 +178,8 @@ class Reporter(Report):
         self._log.always(f"{value['kind']} {_name(value)}{marked(trigger, value)}", **_of(framework))
 
     def _record(self, framework: Json, kind: str, reason: str, message: str, topic: str = "", count: int = 1) -> None:
+        if kind == WARNING:
+            self.warnings[reason,] += count
         if self._recorder is not None:
             self._recorder.record(framework, kind, reason, message, topic, count)
 
