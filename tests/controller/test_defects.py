@@ -35,6 +35,7 @@ def test_while_deciding(monkeypatch: pytest.MonkeyPatch) -> None:
             await made.make("good", SPEC)
             await made.completed("good")
             assert set(told(made)) == {"bad"}
+            assert made.report.warnings["ControllerFailed",] > 0
             monkeypatch.setattr(reconciler, "reconcile_framework", reconcile_framework)
             await made.completed("bad")
 

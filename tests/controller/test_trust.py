@@ -75,6 +75,7 @@ def test_a_forged_intent_runs_nowhere_and_is_repaired(forge: Forge, restarted: b
             repaired = (await made.api.request("GET", PATH)).body
             assert [repaired.get(key) for key in ("data", "binaryData")] == [config_map.get(key) for key in ("data", "binaryData")]
             assert "IntentForged" in [event["reason"] for event in await made.events()]
+            assert made.report.warnings["IntentForged",] > 0
 
     run(work())
 

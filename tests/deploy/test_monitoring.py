@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -180,15 +181,17 @@ def test_commands_of_runbooks_are_understood(repository: Path, own_cluster: Clus
         if {"get", "can-i"} & set(arguments) and not {"lease", "NAME", "NAMESPACE"} & set(arguments):
             if "--raw" in arguments and "POD" in command:
                 continue
-            own_cluster.kubectl(*[argument.strip("'\"") for argument in arguments])
+            end = time.monotonic() + 30  # The API server takes a moment to know a new kind, and new rights.
+            while (done := own_cluster.kubectl(*[argument.strip("'") for argument in arguments], check=False)).returncode:
+                assert time.monotonic() < end, f"{command}: {done.stderr}{done.stdout}"
+                time.sleep(0.5)
             asked += 1
     assert asked >= 5
 
 
-def test_the_one_setting_of_the_links(repository: Path) -> None:
+def test_the_one_setting_of_the_links(repository: Path, cluster: Cluster) -> None:
     folder = repository / "deploy" / "monitoring"
-    done = subprocess.run([tool("kustomize"), "build", folder], capture_output=True, text=True, timeout=60, check=True)
-    built = {document["kind"]: document for document in yaml.safe_load_all(done.stdout)}
+    built = {document["kind"]: document for document in yaml.safe_load_all(cluster.kubectl("kustomize", str(folder)).stdout)}
     assert {document["metadata"]["namespace"] for document in built.values()} == {"fcontroller"}
     rule, config_map = built["PrometheusRule"], built["ConfigMap"]
     base = rule["metadata"]["annotations"]["runbooks"]

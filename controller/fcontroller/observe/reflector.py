@@ -130,6 +130,7 @@ class Reflector:
                 self._check_age(int(version))
             except _ODD as error:
                 raise Unreachable(f"{self.path}: what came is no list: {error!r}") from error
+            self.heard = asyncio.get_running_loop().time()
             for value in items:
                 if self._tell(self._store.seen, value):
                     names.add((value["metadata"].get("namespace", ""), value["metadata"]["name"]))
@@ -137,7 +138,7 @@ class Reflector:
             following = about.get("continue")
             if not following:
                 self._store.retain(names)
-                self.version, self.heard = int(version), asyncio.get_running_loop().time()
+                self.version = int(version)
                 return version
             query["continue"] = following
 
