@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
+from pathlib import Path
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from fcontroller import metrics as metrics_module
 from fcontroller.api import Answer, Body, Json, Projection, Unreachable
+from fcontroller.decide import conditions
 from fcontroller.metrics import METRICS, Metrics, _what
 from fcontroller.testing.memory_api.facade import Facade
 from tests.controller.lab import RULES, SETTINGS, Lab, in_memory, lab, run
@@ -123,6 +126,13 @@ def test_a_framework_is_frozen_once_something_has_waited_for_long(monkeypatch: p
             await until(metrics, "fcontroller_frozen_frameworks", lambda count: count == 0, condition="PodsCreated")
 
     run(work())
+
+
+def test_every_problem_freezes(repository: Path) -> None:
+    """But that messages are cut: nothing waits for that."""
+    sources = [path.read_text("utf-8") for path in (repository / "controller" / "fcontroller").rglob("*.py")]
+    said = {name for source in sources for name in re.findall(r"set_problem\(status, ([A-Z_]+)", source)}
+    assert {getattr(conditions, name) for name in said} == {*conditions.PROBLEMS, conditions.MESSAGES_KEPT}
 
 
 def test_a_status_that_is_not_stored(monkeypatch: pytest.MonkeyPatch) -> None:

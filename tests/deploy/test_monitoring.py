@@ -252,7 +252,7 @@ WELL = {
     'fcontroller_oldest_unsaved_status_seconds{pod="a"}': "1x480",
     **{
         f'fcontroller_frozen_frameworks{{pod="a", condition="{condition}"}}': "0x480"
-        for condition in ("IntentStored", "PodsCreated", "ServicesMade", "StatusStored")
+        for condition in ("IntentStored", "PodsCreated", "ObjectsDeleted", "ServicesMade", "StatusStored")
     },
     'fcontroller_frozen_frameworks{pod="a", condition="ScaleAccepted"}': "1x480",
     'fcontroller_pods_not_as_reviewed{pod="a"}': "0x480",

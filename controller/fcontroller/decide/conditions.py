@@ -35,7 +35,7 @@ SERVICES_MADE = "ServicesMade"
 
 ADOPTED = "Adopted"
 """That an attempt was begun by FrameworkController, and whether its Pods are what the intent says. Only said of such attempts."""
-PROBLEMS: Final = (INTENT_STORED, PODS_CREATED, SCALE_ACCEPTED, SERVICES_MADE)
+PROBLEMS: Final = (INTENT_STORED, PODS_CREATED, OBJECTS_DELETED, SCALE_ACCEPTED, SERVICES_MADE)
 """Those that are False while something that the Framework needs waits."""
 _NAMED = 3
 """How many Pods are named in a message, and how many fields of each."""
