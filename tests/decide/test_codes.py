@@ -22,15 +22,22 @@ UPSTREAM = [
     (-310, "PodCreationUnknownError", "Failed", []),
 ]
 """Recorded from upstream."""
+OURS = codes.RESTARTED
 
 
 def test_as_upstream() -> None:
     statuses = [codes.PREDEFINED[code].ended("d") for code, *_ in UPSTREAM]
-    assert len(codes.PREDEFINED) == len(UPSTREAM)
+    assert codes.PREDEFINED.keys() - {code for code, *_ in UPSTREAM} == {OURS.code}
     assert statuses == [
         {"code": code, "phrase": phrase, "type": {"name": name, "attributes": attributes}, "diagnostics": "d"}
         for code, phrase, name, attributes in UPSTREAM
     ]
+
+
+def test_ours() -> None:
+    kind = {"name": "Failed", "attributes": ["Transient"]}
+    assert OURS.ended("d") == {"code": -130, "phrase": "RestartFrameworkRequested", "type": kind, "diagnostics": "d"}
+    assert codes.is_reserved(OURS.code), "no container and no podFailureSpec can give it"
 
 
 def test_reserved_ranges() -> None:

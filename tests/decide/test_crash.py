@@ -31,6 +31,28 @@ def stopped(world: World) -> None:
     world.run(60)
 
 
+def paused(world: World) -> None:
+    """A Pod fails meanwhile, another one goes, and the scale changes there and back."""
+    world.run(3)
+    world.paused = True
+    world.run(3)
+    world.finish(world.pods["a", 0], 200)
+    world.delete_pod(("a", 1))
+    world.set_spec({**world.spec["spec"], "taskRoles": [role_spec("a", 1, task={"retryPolicy": RETRY})]})
+    world.run(3)
+    world.set_spec({**world.spec["spec"], "taskRoles": [role_spec("a", 3, task={"retryPolicy": RETRY})]})
+    world.run(3)
+    world.paused = False
+    world.run(60)
+
+
+def restarted(world: World) -> None:
+    for value in ("a", "b"):
+        world.run(3)
+        world.restart = value
+        world.run(60)
+
+
 LIVES: dict[str, Any] = {
     "retries": (
         {
@@ -40,6 +62,8 @@ LIVES: dict[str, Any] = {
         two_attempts,
     ),
     "rescales": ({"taskRoles": [role_spec("a", 2), role_spec("b", 2)]}, rescaled),
+    "pauses": ({"taskRoles": [role_spec("a", 3, task={"retryPolicy": RETRY})]}, paused),
+    "restarts": ({"taskRoles": [role_spec("a", 2)]}, restarted),
     "stops": ({"taskRoles": [role_spec("a", 2)]}, stopped),
 }
 

@@ -76,6 +76,17 @@ class Lives(RuleBasedStateMachine):
     def dies(self, after: int) -> None:
         self.world.crash_after = after
 
+    @rule(paused=st.booleans())
+    def pause(self, paused: bool) -> None:
+        """The world sees to it that nothing is created or deleted meanwhile."""
+        self.world.paused = paused
+        self.world.settle()
+
+    @rule(value=st.sampled_from(["", "a", "b"]))
+    def restart(self, value: str) -> None:
+        self.world.restart = value
+        self.world.settle()
+
     @rule()
     def stop(self) -> None:
         self.stopped = True

@@ -22,6 +22,11 @@ def test_what_was_wanted_is_never_retried(code: Code, policy: RetryPolicy) -> No
     assert retry_decision(policy, 0, code.ended("")) == NO
 
 
+@pytest.mark.parametrize("policy", [RetryPolicy(False, 0), RetryPolicy(True, 0), RetryPolicy(False, 2), RetryPolicy(False, -2)])
+def test_a_restart_is_always_followed_by_another_attempt_and_never_counts(policy: RetryPolicy) -> None:
+    assert retry_decision(policy, 2, codes.RESTARTED.ended("")) == FREE
+
+
 @pytest.mark.parametrize(
     ("code", "fancy", "limit", "before", "decision"),
     [

@@ -44,6 +44,8 @@ Json = dict[str, Any]
 START = 1_800_000_000.0
 
 
+_LOOKS = (RecognizePod, ConfirmPodGone, ConfirmConfigMapGone)
+_CREATIONS = (CreateConfigMap, CreatePod)
 SETTINGS = Settings(Classifier(read_failures(DEFAULT_POD_FAILURE_SPEC)[0]))
 
 
@@ -100,6 +102,8 @@ class World:
         """Before or after which action or write the controller dies, once."""
         self.deleting = False
         """Whether the Framework is being deleted."""
+        self.paused, self.restart = False, ""
+        """What its annotations say."""
         self._events: list[tuple[float, int, Callable[[], None]]] = []
 
     def set_spec(self, spec: Json) -> None:
@@ -166,6 +170,8 @@ class World:
             config_map=observed.config_map(self.config_map) if self.config_map and not self.hidden_config_map else None,
             pods={} if self.hidden else {key: observed.pod(pod) for key, pod in self.pods.items()},
             deleting=self.deleting,
+            paused=self.paused,
+            restart=self.restart,
         )
 
     def new_uid(self) -> str:
@@ -187,6 +193,8 @@ class World:
 
     def _act(self, context: ReconcileContext, action: Action) -> None:
         context.status = self.status or context.status
+        allowed = not isinstance(action, _CREATIONS) if context.deleting else isinstance(action, _LOOKS)
+        assert allowed or not context.paused, f"{action} while it is paused"
         match action:
             case CreateConfigMap():
                 assert self.config_map is None
@@ -229,7 +237,7 @@ class World:
             return
         if pod["made_for"] == self._made_for(context, key):
             pod_created(context, key, uid)
-        else:
+        elif not context.paused:
             self.delete_pod(key, uid)
 
     def _made_for(self, context: ReconcileContext, key: Key) -> Json:

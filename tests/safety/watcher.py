@@ -42,6 +42,8 @@ class Watcher:
 
     def _before(self, method: str, path: str, body: Any) -> None:
         kind, name, part = _split(path)
+        if method in ("POST", "DELETE") and kind in ("pods", "configmaps", "services") and not self.late:
+            self._unless_paused(method, name, body if method == "POST" else self._there(kind, name))
         if method == "DELETE":
             self._before_deletion(kind, name, body)
         elif kind == "frameworks" and part != "status":
@@ -56,6 +58,17 @@ class Watcher:
             there = self._there(kind, name)
             if there is not None and self._framework(_owner(there)) is None:
                 self._wrong(f"{method} of {kind} {name}, which is not ours")
+
+    def _unless_paused(self, method: str, name: str, value: Json | None) -> None:
+        """What the controller has said to be paused gets nothing new, and loses nothing, until somebody changes that."""
+        metadata = value["metadata"] if value else {}
+        uid = (metadata.get("annotations") or {}).get(names.FRAMEWORK_UID) or (_owner(value) if value else "")
+        framework = self._framework(uid)
+        if framework is None or "deletionTimestamp" in framework["metadata"] or framework["spec"]["executionType"] == "Stop":
+            return
+        said = any(one["type"] == "Paused" and one["status"] == "True" for one in (framework.get("status") or {}).get("conditions", ()))
+        if said and framework["metadata"]["annotations"].get(names.PAUSE_ANNOTATION) == "true":
+            self._wrong(f"{method} of {name or metadata['name']}, while its Framework is paused")
 
     def _before_deletion(self, kind: str, name: str, options: Any) -> None:
         uid = (options.get("preconditions") or {}).get("uid")

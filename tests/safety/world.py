@@ -191,6 +191,21 @@ class World(Report):
     def stop(self, name: str = "f") -> None:
         self.edit("executionType", "Stop", name)
 
+    def annotate(self, annotation: str, value: str | None, name: str = "f") -> None:
+        """Set an annotation, or (None) take it away, as `kubectl annotate` does."""
+        path = "/metadata/annotations/" + annotation.replace("/", "~1")
+        patch = [{"op": "remove", "path": path} if value is None else {"op": "add", "path": path, "value": value}]
+        answer = self.server.write("PATCH", path_of("frameworks", NAMESPACE, name), patch)
+        assert answer.ok, answer.message
+
+    def pause(self, paused: bool = True) -> None:
+        """Pause it or resume it, and wait until the controller says so."""
+        self.annotate(names.PAUSE_ANNOTATION, "true" if paused else None)
+        self.until(lambda: self.condition("Paused") == str(paused), 900)
+
+    def condition(self, kind: str, name: str = "f") -> str | None:
+        return next((one["status"] for one in self.status(name).get("conditions", ()) if one["type"] == kind), None)
+
     def framework(self, name: str = "f") -> Json:
         return self.all("frameworks").get(name) or {}
 

@@ -55,6 +55,8 @@ CACHE_TIMEOUT_CONFIG_MAP: Final = Code(-110, "ConfigMapLocalCacheCreationTimeout
 CACHE_TIMEOUT_POD: Final = Code(-111, "PodLocalCacheCreationTimeout", (TRANSIENT,))
 POD_CREATION_TRANSIENT: Final = Code(-120, "PodCreationTransientError", (TRANSIENT,))
 """Never stored: such a Pod is created again and again."""
+RESTARTED: Final = Code(-130, "RestartFrameworkRequested", (TRANSIENT,))
+"""Not upstream's: somebody has annotated the Framework. It is always followed by another attempt."""
 POD_CREATION_PERMANENT: Final = Code(-200, "PodCreationPermanentError", (PERMANENT,))
 STOPPED: Final = Code(-210, "StopFrameworkRequested", (PERMANENT,))
 FRAMEWORK_ATTEMPT_ENDS: Final = Code(-220, "FrameworkAttemptCompletion", (PERMANENT,))

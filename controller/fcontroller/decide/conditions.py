@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from fcompile.model.names import PAUSE_ANNOTATION
 from fcontroller.decide.review import Verdict
 from fcontroller.decide.status import Json, Status, from_time, to_time
 
@@ -30,6 +31,9 @@ SCALE_ACCEPTED = "ScaleAccepted"
 MESSAGES_KEPT = "MessagesKept"
 """Whether the messages of failures are in the status as a whole. Only said once some were cut, so that the status fits into etcd."""
 
+PAUSED = "Paused"
+"""Whether the Framework is held as it is. Only said of one that was paused at some time."""
+
 SERVICES_MADE = "ServicesMade"
 """Whether the Services of the roles are there. Only said once one of them could not be made."""
 
@@ -37,6 +41,7 @@ ADOPTED = "Adopted"
 """That an attempt was begun by FrameworkController, and whether its Pods are what the intent says. Only said of such attempts."""
 PROBLEMS: Final = (INTENT_STORED, PODS_CREATED, OBJECTS_DELETED, SCALE_ACCEPTED, SERVICES_MADE)
 """Those that are False while something that the Framework needs waits."""
+_IS_PAUSED = f"Nothing is created, retried or deleted while the annotation {PAUSE_ANNOTATION} is true, unless the Framework is stopped"
 _NAMED = 3
 """How many Pods are named in a message, and how many fields of each."""
 
@@ -84,6 +89,15 @@ def set_problem(status: Status, kind: str, reason: str, message: str, fine: tupl
     if before is not None and before["status"] != "True":
         set_condition(status, kind, True, *fine, generation, now)
     return False
+
+
+def set_paused(status: Status, paused: bool, generation: int, now: float) -> None:
+    """Set the condition of a pause. It counts as a change of state: what was decided before, and is not begun, is decided anew."""
+    before = _found(status, PAUSED)
+    if paused != (before is not None and before["status"] == "True"):
+        said = ("Annotated", _IS_PAUSED) if paused else ("Resumed", "The Framework goes on")
+        set_condition(status, PAUSED, paused, *said, generation, now)
+        status.changed = status.revision
 
 
 def set_services(status: Status, taken: Sequence[str], refused: str, generation: int, now: float) -> tuple[str, str] | None:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from fcompile.model import names
 from fcontroller.decide.observed import ConfigMap, Pod
-from fcontroller.decide.spec import Spec
+from fcontroller.decide.spec import STOP, Spec
 from fcontroller.decide.status import Ended, Json, Role, Status, Task
 from fcontroller.decide.status_json import task_to_json, to_json
 
@@ -120,6 +120,11 @@ Action = (
 )
 
 
+_CREATIONS = (CreateConfigMap, CreatePod)
+_DELETIONS = (DeleteConfigMap, RemoveConfigMap, DeletePod, RemovePod)
+"""The others look, and delete nothing while the Framework is paused."""
+
+
 class ReconcileContext:
     """Holds the inputs of a decision, and its results: changes of `status`, `actions`, and `requeue_after`."""
 
@@ -137,6 +142,9 @@ class ReconcileContext:
         config_map: ConfigMap | None = None,
         pods: Mapping[Key, Pod] | None = None,
         deleting: bool = False,
+        paused: bool = False,
+        restart: str = "",
+        generation: int = 0,
         busy: Container[Key | None] = (),
         creating: bool = False,
         may_begin: bool = True,
@@ -148,6 +156,12 @@ class ReconcileContext:
         self.deleting = deleting
         """Whether the Framework itself is being deleted."""
         self.spec = spec
+        self.paused = paused and spec.execution_type != STOP
+        """Whether nothing may be created, retried, ended or deleted: only what happens to the Pods is followed."""
+        self.restart = restart
+        """The value of the restart annotation."""
+        self.generation = generation
+        """The Framework's, for conditions."""
         self.status: Status = Status(names.config_map_name(name), now) if status is None else status
         self.is_new = status is None
         self.config_map = config_map
@@ -183,6 +197,23 @@ class ReconcileContext:
         # A clock that is ahead of the one that counts would come back at once, again and again.
         self.requeue_after.append((when + self.now - now, key))
         return False
+
+    @property
+    def restart_wanted(self) -> bool:
+        """Whether a restart is asked for that was not carried out, or seen when the attempt began."""
+        return self.restart not in ("", self.status.restart)
+
+    def note_restart(self) -> None:
+        """Note that nothing is left to be done for the restart that is asked for."""
+        if self.restart_wanted:
+            self.status.restart = self.restart
+            self.status.touch()
+
+    def hold(self) -> None:
+        """Drop the actions that a pause forbids. Pods that are in the way of the Framework's own deletion may go."""
+        if self.paused:
+            held = _CREATIONS if self.deleting else (*_CREATIONS, *_DELETIONS)
+            self.actions = [action for action in self.actions if not isinstance(action, held)]
 
     def keep(self, trigger: str, role: Role | None = None, task: Task | None = None) -> None:
         """Keep a task, or the Framework, for the history, if that is wanted."""

@@ -1,6 +1,9 @@
 """The Framework itself: its attempts, and in which order everything of one look is decided.
 
 A change of scale is stored before anything else happens, so that a completion policy of today never meets the tasks of yesterday.
+
+While a Framework is paused, what happens to its objects is followed, and nothing is decided because of it: no scale, no policy, no retry,
+no restart. So what is decided when it goes on depends on how things are then, and not on what came and went meanwhile.
 """
 
 from __future__ import annotations
@@ -9,8 +12,9 @@ from collections.abc import Iterable
 
 from fcompile.model import names
 from fcontroller.decide import states
-from fcontroller.decide.codes import CACHE_TIMEOUT_CONFIG_MAP, CONFIG_MAP_DELETED_BY_OTHERS, STOPPED
+from fcontroller.decide.codes import CACHE_TIMEOUT_CONFIG_MAP, CONFIG_MAP_DELETED_BY_OTHERS, RESTARTED, STOPPED
 from fcontroller.decide.completion import end_framework_attempt, ended_with_the_attempt, framework_attempt_gone, policies
+from fcontroller.decide.conditions import set_paused
 from fcontroller.decide.context import (
     FRAMEWORK_RETRY,
     ConfirmConfigMapGone,
@@ -47,19 +51,27 @@ def reconcile_framework(context: ReconcileContext, keys: Iterable[Key] | None = 
     :param keys: the tasks that something may have happened to; None: all of them, and the policies, as after a change of the spec.
     :param policies_too: hold the policies against all tasks also where there are keys.
     """
+    if context.status.state != COMPLETED:
+        set_paused(context.status, context.paused, context.generation, context.now)
+    _reconcile(context, keys, policies_too)
+    context.hold()
+
+
+def _reconcile(context: ReconcileContext, keys: Iterable[Key] | None, policies_too: bool) -> None:
     status = context.status
     if context.is_new:
-        status.roles = context.new_roles(0)
+        status.roles, status.restart = context.new_roles(0), context.restart
         status.changed = status.settled = status.touch()
         return
-    if status.settled > status.stored or rescale(context) or _copy_timeouts(context):
+    if status.settled > status.stored or (not context.paused and rescale(context)) or _copy_timeouts(context):
         return
     if status.state == COMPLETED or None in context.busy:
         return
     if status.state != ATTEMPT_COMPLETED and not _config_map(context):
         return
     if status.state == ATTEMPT_COMPLETED:
-        _retry_or_complete(context)
+        if not context.paused:
+            _retry_or_complete(context)
     elif status.state == CREATION_PENDING:
         _create(context)
     else:
@@ -162,7 +174,7 @@ def _retry_or_complete(context: ReconcileContext) -> None:
     if status.retries.delay is None:
         status.retries.delay = context.random_delay(*context.settings.conflict_delay) if decision.conflict else 0
         status.touch()
-    if stopped or context.due(status.transition_time, status.retries.delay):
+    if stopped or context.restart_wanted or context.due(status.transition_time, status.retries.delay):
         context.keep(FRAMEWORK_RETRY)
         status.retries.total += 1
         status.retries.accountable += decision.accountable
@@ -171,11 +183,13 @@ def _retry_or_complete(context: ReconcileContext) -> None:
         status.attempt = Attempt(status.retries.total, names.config_map_name(context.name), context.now)
         status.roles = context.new_roles(status.task_number)
         status.intent = IntentRecord()
+        context.note_restart()
         status.said, status.cut = 0, False
         status.settled = status.revision
 
 
 def _create(context: ReconcileContext) -> None:
+    context.note_restart()  # Nothing runs that could be ended.
     if context.deleting or context.spec.execution_type == CREATE or not context.status.is_stored(context.status):
         return
     if context.spec.execution_type == STOP:
@@ -194,14 +208,23 @@ def _sweep(context: ReconcileContext, keys: Iterable[Key]) -> None:
             context.actions.append(DeletePod(*key, pod.uid))
 
 
+def _end(context: ReconcileContext, policies_too: bool) -> None:
+    """End the attempt if somebody wants that, or a policy is met."""
+    if context.spec.execution_type == STOP:
+        end_framework_attempt(context, STOPPED.ended(STOP_REQUESTED))
+    elif context.restart_wanted:
+        end_framework_attempt(context, RESTARTED.ended(f"A restart was asked for by annotation: {context.restart}"))
+        context.note_restart()
+    elif policies_too:
+        policies(context)
+
+
 def _tasks(context: ReconcileContext, keys: Iterable[Key] | None, policies_too: bool) -> None:
     """The attempt is under way or ending: see to its policies and tasks."""
     status = context.status
     context.looked_at_tasks = True
-    if status.state not in COMPLETING and context.spec.execution_type == STOP:
-        end_framework_attempt(context, STOPPED.ended(STOP_REQUESTED))
-    if status.state not in COMPLETING and (keys is None or policies_too):
-        policies(context)
+    if status.state not in COMPLETING and not context.paused:
+        _end(context, policies_too or keys is None)
     _sweep(context, context.pods if keys is None else keys)
     if keys is None:
         for role, task in status.tasks():

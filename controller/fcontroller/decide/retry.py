@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from fcontroller.decide.codes import RESTARTED
 from fcontroller.decide.spec import RetryPolicy
 
 NEVER_RETRIED = frozenset((-210, -220, -230))
@@ -30,6 +31,8 @@ def retry_decision(policy: RetryPolicy, accountable_retries: int, completion: Ma
     """What the policy says to an attempt that ended with a completion status, after so many accountable retries."""
     if completion["code"] in NEVER_RETRIED:
         return RetryDecision(False)
+    if completion["code"] == RESTARTED.code:
+        return RetryDecision(True, accountable=False)
     kind = completion["type"]
     failed = kind["name"] == "Failed"
     attributes = kind.get("attributes") or ()

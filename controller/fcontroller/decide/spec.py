@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from fcompile.model import names
 from fcompile.model.framework import MAX_TASKS
 
 CREATE = "Create"
 STOP = "Stop"
+_RESTART_LENGTH = 100
+"""Characters of a restart annotation that count: they are kept in the status."""
 
 
 class RetryPolicy(NamedTuple):
@@ -61,6 +64,20 @@ def read_role(role: Mapping[str, Any]) -> RoleSpec:
         retry=_retry(task["retryPolicy"]),
         graceful_deletion_timeout=task.get("podGracefulDeletionTimeoutSec"),
     )
+
+
+def is_paused(framework: Mapping[str, Any]) -> bool:
+    """Return whether a Framework is annotated to be paused."""
+    return bool(_annotation(framework, names.PAUSE_ANNOTATION) == "true")
+
+
+def restart_of(framework: Mapping[str, Any]) -> str:
+    """Return the value of a Framework's restart annotation; the empty string: it has none."""
+    return _annotation(framework, names.RESTART_ANNOTATION)[:_RESTART_LENGTH]
+
+
+def _annotation(framework: Mapping[str, Any], name: str) -> str:
+    return str((framework["metadata"].get("annotations") or {}).get(name) or "")
 
 
 def _retry(policy: Mapping[str, Any]) -> RetryPolicy:

@@ -98,7 +98,7 @@ class Life:
         self.transition_time = now
         self.retries = Retries()
         self.changed = 0
-        """The revision of the last change of state."""
+        """The revision of the last change of state; of a Framework also of the last pause or resumption."""
 
     def enter(self, transition: Transition, attempt: Attempt, now: float) -> None:
         """Go where the transition leads, and keep the times."""
@@ -242,6 +242,7 @@ class Status(Life):
         "intent",
         "named",
         "others",
+        "restart",
         "revision",
         "roles",
         "said",
@@ -274,6 +275,8 @@ class Status(Life):
         self.intent = IntentRecord()
         self.named = 0
         """The revision in which the digest of the next intent came in."""
+        self.restart = ""
+        """The value of the restart annotation that the attempt began with, or was ended for."""
         self.said = 0
         """Bytes that the messages of tasks take of what they share (`messages`)."""
         self.beside = 0

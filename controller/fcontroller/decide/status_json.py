@@ -27,7 +27,10 @@ _FAST, _SMALL = 1, 6
 _STEP = 100
 """Tasks in one step."""
 _OWN = frozenset(
-    ("attemptStatus", "completionTime", "intent", "retryPolicyStatus", "runTime", "startTime", "state", "taskCounts", "transitionTime")
+    (
+        *("attemptStatus", "completionTime", "intent", "observedRestart", "retryPolicyStatus"),
+        *("runTime", "startTime", "state", "taskCounts", "transitionTime"),
+    )
 )
 _TASKS = '"taskStatuses":['
 _ROLE = re.compile(r'{"name":"[^"\\]*","instanceUID":"[^"\\]*","podGracefulDeletionTimeoutSec":(?:null|-?[0-9]+),"taskStatuses":\[')
@@ -50,7 +53,8 @@ def snapshot(status: Status) -> Snapshot:
     own, others = status.attempt, "".join(f"{_text(key)}:{_text(value)}," for key, value in status.others.items())
     attempt = f'{{{_attempt_text(own)},"configMapName":{_text(own.object_name)},"configMapUID":{_text(own.object_uid)},'
     intent = f'"intent":{_text(status.intent.to_json())},' if status.intent.digest or status.intent.next else ""
-    head = f'{{{others}{_life_text(status)},"taskCounts":{_text(task_counts(status))},{intent}"attemptStatus":{attempt}'
+    restart = f'"observedRestart":{_text(status.restart)},' if status.restart else ""
+    head = f'{{{others}{_life_text(status)},"taskCounts":{_text(task_counts(status))},{intent}{restart}"attemptStatus":{attempt}'
     return Snapshot(status.revision, head, [(_role_head(role), [(task, _content(task)) for task in role.tasks]) for role in status.roles])
 
 
@@ -134,6 +138,7 @@ def status_from(value: Mapping[str, Any]) -> Generator[None, None, Status]:
     status.intent = IntentRecord(
         intent.get("digest"), intent.get("nextDigest"), intent.get("observedGeneration"), bool(intent.get("adopted"))
     )
+    status.restart = value.get("observedRestart") or ""
     status.others = {key: item for key, item in value.items() if key not in _OWN}
     status.stored = status.revision
     return status

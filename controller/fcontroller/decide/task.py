@@ -44,7 +44,8 @@ def reconcile_task(context: ReconcileContext, role: Role, task: Task) -> None:
             _with_pod(context, role, task, pod)
             return
     if task.state == ATTEMPT_COMPLETED:
-        _retry_or_complete(context, role, task)
+        if not context.paused:
+            _retry_or_complete(context, role, task)
     elif task.state == CREATION_PENDING:
         _create(context, role, task)
 

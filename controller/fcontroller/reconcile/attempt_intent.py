@@ -123,8 +123,11 @@ class AttemptIntent:
         if self._next is not None:
             self._keeper.begin(self._next.intent, self._next.digest)
 
-    def maintain(self, status: Status, framework: Json, config_map: Json) -> None:
-        """Hold the attempt's ConfigMap to what the status says, and let an edit of the spec take its place."""
+    def maintain(self, status: Status, framework: Json, config_map: Json, paused: bool) -> None:
+        """Hold the attempt's ConfigMap to what the status says, and let an edit of the spec take its place.
+
+        :param paused: whether an edit waits, since it would create and delete Services.
+        """
         keeper, record, uid = self._keeper, status.intent, status.attempt.object_uid or ""
         keeper.seen(config_map["metadata"]["resourceVersion"])
         if keeper.working:
@@ -140,7 +143,7 @@ class AttemptIntent:
             keeper.read(uid, framework, record.digest, record.next)
         elif plan.write is not None and plan.write == record.digest:
             keeper.repair(plan.write, uid, framework, status.attempt.id)
-        elif plan.write is not None:
+        elif plan.write is not None and not paused:
             keeper.write(plan.write, uid, framework, status.attempt.id)
         elif keeper.orphaned and record.digest and record.digest == keeper.stored and record.digest in keeper.held:
             keeper.repair(record.digest, uid, framework, status.attempt.id)

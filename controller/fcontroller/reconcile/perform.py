@@ -57,6 +57,8 @@ class ActionContext(NamedTuple):
     services: Services
     next_intent: NextIntent | None
     """What the next attempt runs; None: the status does not name it."""
+    paused: bool
+    """Whether nothing may be deleted on the way."""
 
     @property
     def namespace(self) -> str:
@@ -150,7 +152,8 @@ async def _recognize_pod(api: Dispatcher, context: ActionContext, key: Key, uid:
         return None
     if context.renderer is not None and is_own(found, context.status, context.renderer, key):
         return partial(pod_created, key=key, uid=uid)
-    await requests.delete(api, context.pod_path(key), uid)
+    if not context.paused:
+        await requests.delete(api, context.pod_path(key), uid)
     return None
 
 
@@ -175,6 +178,8 @@ async def _confirm_pod_gone(api: Dispatcher, context: ActionContext, key: Key, u
     if found is not None and found["metadata"]["uid"] == uid:
         if (found["metadata"].get("labels") or {}).get(names.FRAMEWORK_NAME) == context.name:
             return None  # It is seen again soon.
+        if context.paused:
+            return None
         if "deletionTimestamp" in found["metadata"]:
             raise StillThere(found)
         await requests.delete(api, context.pod_path(key), uid, confirm=True)

@@ -36,7 +36,7 @@ from fcontroller.decide.conditions import (
 )
 from fcontroller.decide.context import CreateConfigMap, DeleteConfigMap, DeletePod, Key, ReconcileContext, RemoveConfigMap, RemovePod
 from fcontroller.decide.framework import reconcile_framework
-from fcontroller.decide.spec import Spec, read_spec
+from fcontroller.decide.spec import STOP, Spec, is_paused, read_spec, restart_of
 from fcontroller.decide.states import COMPLETED, CREATED, CREATION_PENDING
 from fcontroller.decide.status import Status
 from fcontroller.decide.status_json import status_from
@@ -161,6 +161,11 @@ class Reconciler:
         return None if self.status is None else self.intent.renderer(self.status, self.framework)
 
     @property
+    def paused(self) -> bool:
+        """Whether nothing of it may be created or deleted."""
+        return is_paused(self.framework) and self._newest_spec().execution_type != STOP
+
+    @property
     def under_way(self) -> set[asyncio.Task[Any]]:
         """All that is done for it."""
         return {*self._running, *self.workers.under_way}
@@ -234,7 +239,7 @@ class Reconciler:
         self._prepare_intent(context.status)
         self._say_what_waits(context.status)
         self.workers.advance(context.actions, self._action_context)
-        runs = context.status.state in CREATED and not context.deleting
+        runs = context.status.state in CREATED and not context.deleting and not self.paused
         renderer = self.renderer if runs else None
         self.services.maintain(renderer.intent if renderer else None, self.framework)
         self.writer.see(context.status)
@@ -278,7 +283,7 @@ class Reconciler:
         config_map = self.owned.config_map
         if status.state in CREATED and config_map is not None and config_map["metadata"]["uid"] == status.attempt.object_uid:
             had = self.renderer
-            self.intent.maintain(status, self.framework, config_map)
+            self.intent.maintain(status, self.framework, config_map, self.paused)
             renderer = self.renderer
             if renderer is not had:
                 self._mark_all()
@@ -339,6 +344,9 @@ class Reconciler:
             config_map=None if config_map is None else observed.config_map(config_map),
             pods=self.owned.pods,
             deleting="deletionTimestamp" in self.framework["metadata"],
+            paused=is_paused(self.framework),
+            restart=restart_of(self.framework),
+            generation=self.framework["metadata"]["generation"],
             busy=self.workers.busy,
             creating=self.workers.creating,
             may_begin=status is not None and self.intent.next(status, self.framework) is not None,
@@ -352,7 +360,8 @@ class Reconciler:
 
     def _action_context(self) -> ActionContext:
         assert self.status is not None
-        return ActionContext(self.framework, self.status, self.renderer, self.services, self.intent.next(self.status, self.framework))
+        next_intent = self.intent.next(self.status, self.framework)
+        return ActionContext(self.framework, self.status, self.renderer, self.services, next_intent, self.paused)
 
     # What has happened
 
@@ -400,8 +409,7 @@ class Reconciler:
         self.framework = new
         if "status" in framework:
             self.writer.seen_framework(framework)
-        edited = old["metadata"]["generation"] != new["metadata"]["generation"]
-        if edited or intents.reviewed_digest(old) != intents.reviewed_digest(new):
+        if _asks(old) != _asks(new):
             self._mark_all()
 
     def _take(self, framework: Json | None, status: Status | None) -> None:
@@ -486,6 +494,11 @@ class Reconciler:
             self._timers[key].cancel()
         delay = max(when - self.dependencies.now(), 0) + 0.01
         self._timers[key] = asyncio.get_running_loop().call_later(delay, self.mailbox.put, Due(key))
+
+
+def _asks(framework: Json) -> tuple[Any, ...]:
+    """Return what decisions about all tasks depend on."""
+    return framework["metadata"]["generation"], intents.reviewed_digest(framework), is_paused(framework), restart_of(framework)
 
 
 def _has_status(framework: Json) -> bool:

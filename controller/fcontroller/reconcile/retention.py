@@ -12,6 +12,7 @@ from fcontroller.act import requests
 from fcontroller.act.requests import Refused
 from fcontroller.act.retry import backoff
 from fcontroller.api import Json, Unreachable, path_of
+from fcontroller.decide.spec import is_paused
 from fcontroller.decide.status import from_time
 from fcontroller.dependencies import Dependencies
 from fcontroller.observe.reflector import Name
@@ -26,6 +27,8 @@ class Kept(NamedTuple):
     uid: str
     tasks: int
     succeeded: bool
+    paused: bool
+    """Whether it is not to be deleted."""
 
 
 class Retention:
@@ -43,9 +46,9 @@ class Retention:
         metadata = framework["metadata"]
         name, uid = (metadata["namespace"], metadata["name"]), metadata["uid"]
         completion = (status.get("attemptStatus") or {}).get("completionStatus") or {}
-        known = name in self.kept and self.kept[name].uid == uid
-        self.kept[name] = Kept(uid, (status.get("taskCounts") or {}).get("total", 0), completion.get("code") == 0)
-        if "deletionTimestamp" not in metadata and not known:
+        known = self._may_go(name, uid)
+        self.kept[name] = Kept(uid, (status.get("taskCounts") or {}).get("total", 0), completion.get("code") == 0, is_paused(framework))
+        if "deletionTimestamp" not in metadata and not known and self._may_go(name, uid):
             since = from_time(status.get("transitionTime")) or self._dependencies.now()
             self._push(since + self._dependencies.settings.completed_retention, name, uid)
 
@@ -66,7 +69,7 @@ class Retention:
             now = self._dependencies.sure_now()
             while self._due and self._due[0][0] <= now:
                 _, name, uid = heapq.heappop(self._due)
-                if name in self.kept and self.kept[name].uid == uid and not await self._delete(name, uid):
+                if self._may_go(name, uid) and not await self._delete(name, uid):
                     failures += 1
                     self._push(now + backoff(failures, 1), name, uid)
                     break
@@ -76,6 +79,9 @@ class Retention:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(wait):
                     await self._sooner.wait()
+
+    def _may_go(self, name: Name, uid: str) -> bool:
+        return name in self.kept and self.kept[name].uid == uid and not self.kept[name].paused
 
     def _push(self, when: float, name: Name, uid: str) -> None:
         heapq.heappush(self._due, (when, name, uid))
