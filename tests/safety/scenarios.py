@@ -157,60 +157,6 @@ def starts_late(world: World) -> None:
 
 
 @scenario
-def paused_while_pods_end(world: World) -> None:
-    """One is deleted, one fails, one is scaled away and back: nothing is done about it before the Framework goes on."""
-    world.make({"taskRoles": [role("a", 3, task={"retryPolicy": RETRY})]})
-    runs(world, 3)
-    world.pause()
-    held = _made(world)
-    world.delete("pods", "f-a-0")
-    world.kubelet.finish(world.all("pods")["f-a-1"], 200)
-    world.edit("taskRoles/0/taskNumber", 2)
-    world.until(lambda: [world.task("a", index)["state"] for index in range(2)] == ["AttemptCompleted", "AttemptDeletionPending"], 900)
-    world.edit("taskRoles/0/taskNumber", 3)
-    world.run(20)
-    assert {name: held[name] for name in ("f-a-1", "f-a-2")} == _made(world)
-    world.pause(False)
-    runs(world, 3)
-    assert _made(world)["f-a-2"] == held["f-a-2"]
-
-
-def _made(world: World) -> dict[str, str]:
-    return {name: pod["metadata"]["uid"] for name, pod in world.all("pods").items()}
-
-
-@scenario
-def paused_before_it_begins(world: World) -> None:
-    world.make({"executionType": "Create", "taskRoles": [role("a", 2, run="1")]})
-    world.pause()
-    world.edit("executionType", "Start")
-    world.run(20)
-    assert (world.all("pods"), world.all("configmaps")) == ({}, {})
-    world.pause(False)
-
-
-@scenario
-def paused_and_stopped(world: World) -> None:
-    world.make({"retryPolicy": RETRY, "taskRoles": [role("a", 2)]})
-    runs(world, 2)
-    world.pause()
-    world.delete("pods", "f-a-0")
-    world.until(lambda: world.task("a", 0)["state"] == "AttemptCompleted", 900)
-    world.stop()
-
-
-@scenario
-def restarted(world: World) -> None:
-    """Each of two values, and the second once more."""
-    world.make({"taskRoles": [role("a", 2)]})
-    runs(world, 2)
-    for attempt, value in ((1, "one"), (2, "two"), (2, None), (2, "two")):
-        world.annotate(names.RESTART_ANNOTATION, value)
-        world.until(lambda: world.status()["attemptStatus"]["id"] == attempt, 900)  # noqa: B023
-        runs(world, 2)
-
-
-@scenario
 def a_pod_is_deleted(world: World) -> None:
     world.make({"taskRoles": [role("a", 2, task={"retryPolicy": RETRY})]})
     runs(world, 2)
@@ -369,3 +315,57 @@ def two_live_side_by_side(world: World) -> None:
 @scenario
 def with_services(world: World) -> None:
     world.make({"taskRoles": [role("a", 1, run="2", service={"ports": [{"name": "p", "port": 80}]}), role("b", 1, run="4")]})
+
+
+@scenario
+def paused_while_pods_end(world: World) -> None:
+    """One is deleted, one fails, one is scaled away and back: nothing is done about it before the Framework goes on."""
+    world.make({"taskRoles": [role("a", 3, task={"retryPolicy": RETRY})]})
+    runs(world, 3)
+    world.pause()
+    held = _made(world)
+    world.delete("pods", "f-a-0")
+    world.kubelet.finish(world.all("pods")["f-a-1"], 200)
+    world.edit("taskRoles/0/taskNumber", 2)
+    world.until(lambda: [world.task("a", index)["state"] for index in range(2)] == ["AttemptCompleted", "AttemptDeletionPending"], 900)
+    world.edit("taskRoles/0/taskNumber", 3)
+    world.run(20)
+    assert {name: held[name] for name in ("f-a-1", "f-a-2")} == _made(world)
+    world.pause(False)
+    runs(world, 3)
+    assert _made(world)["f-a-2"] == held["f-a-2"]
+
+
+def _made(world: World) -> dict[str, str]:
+    return {name: pod["metadata"]["uid"] for name, pod in world.all("pods").items()}
+
+
+@scenario
+def paused_before_it_begins(world: World) -> None:
+    world.make({"executionType": "Create", "taskRoles": [role("a", 2, run="1")]})
+    world.pause()
+    world.edit("executionType", "Start")
+    world.run(20)
+    assert (world.all("pods"), world.all("configmaps")) == ({}, {})
+    world.pause(False)
+
+
+@scenario
+def paused_and_stopped(world: World) -> None:
+    world.make({"retryPolicy": RETRY, "taskRoles": [role("a", 2)]})
+    runs(world, 2)
+    world.pause()
+    world.delete("pods", "f-a-0")
+    world.until(lambda: world.task("a", 0)["state"] == "AttemptCompleted", 900)
+    world.stop()
+
+
+@scenario
+def restarted(world: World) -> None:
+    """Each of two values, and the second once more."""
+    world.make({"taskRoles": [role("a", 2)]})
+    runs(world, 2)
+    for attempt, value in ((1, "one"), (2, "two"), (2, None), (2, "two")):
+        world.annotate(names.RESTART_ANNOTATION, value)
+        world.until(lambda: world.status()["attemptStatus"]["id"] == attempt, 900)  # noqa: B023
+        runs(world, 2)
