@@ -10,7 +10,7 @@ from fcontroller.decide.states import ATTEMPT_COMPLETED, COMPLETED, CREATION_PEN
 from fcontroller.decide.status_json import from_json, to_json
 from tests.decide.test_as_upstream import compared
 from tests.decide.test_states import Meddled
-from tests.decide.world import SETTINGS, World, role_spec
+from tests.decide.world import SETTINGS, Json, World, role_spec
 
 RETRY = {"fancyRetryPolicy": True, "maxRetryCount": 1}
 FANCY = {"fancyRetryPolicy": True, "maxRetryCount": 0}
@@ -25,16 +25,19 @@ def begun(count: int = 2, paused: bool = True, **changes: Any) -> World:
     return world
 
 
-def condition(world: World) -> tuple[str, str]:
+def stored(world: World) -> Json:
     assert world.stored is not None
-    (found,) = [one for one in world.stored.get("conditions", ()) if one["type"] == "Paused"]
+    return world.stored
+
+
+def condition(world: World) -> tuple[str, str]:
+    (found,) = [one for one in stored(world).get("conditions", ()) if one["type"] == "Paused"]
     return found["status"], found["reason"]
 
 
 def tasks(world: World) -> list[tuple[str, int, int | None]]:
     """State, attempt and completion code of each task."""
-    assert world.stored is not None
-    found = [task for role in world.stored["attemptStatus"]["taskRoleStatuses"] for task in role["taskStatuses"]]
+    found = [task for role in stored(world)["attemptStatus"]["taskRoleStatuses"] for task in role["taskStatuses"]]
     return [(task["state"], task["attemptStatus"]["id"], (task["attemptStatus"]["completionStatus"] or {}).get("code")) for task in found]
 
 
@@ -47,8 +50,7 @@ class TestPause:
         world = World({"taskRoles": [role_spec("a", 2)]}, SETTINGS)
         world.paused = True
         world.run(1000)
-        assert world.stored is not None
-        assert (world.stored["state"], world.made, world.config_map, condition(world)) == (
+        assert (stored(world)["state"], world.made, world.config_map, condition(world)) == (
             CREATION_PENDING,
             {},
             None,
@@ -56,18 +58,18 @@ class TestPause:
         )
         world.paused = False
         world.run(3)
-        assert (world.stored["state"], len(world.pods), condition(world)) == ("AttemptRunning", 2, ("False", "Resumed"))
+        assert (stored(world)["state"], len(world.pods), condition(world)) == ("AttemptRunning", 2, ("False", "Resumed"))
 
     def test_nothing_is_said_of_one_that_never_was(self) -> None:
         assert "conditions" not in (begun(paused=False).stored or {})
 
     def test_since_when_is_kept(self) -> None:
         world = begun()
-        before = (world.stored or {})["conditions"]
+        before = stored(world)["conditions"]
         world.run(500)
         world.finish(world.pods["a", 0], 1)
         world.run(5)
-        assert (world.stored or {})["conditions"] == before
+        assert stored(world)["conditions"] == before
 
     def test_a_pod_that_ends_stays_and_its_status_goes_on(self) -> None:
         world = begun(task={"retryPolicy": RETRY})
@@ -106,10 +108,10 @@ class TestPause:
         world = begun()
         world.finish(world.pods["a", 0], 7)
         world.run(100)
-        assert (world.stored or {})["attemptStatus"]["completionStatus"] is None
+        assert stored(world)["attemptStatus"]["completionStatus"] is None
         world.paused = False
         world.run(10)
-        assert ((world.stored or {})["state"], (world.stored or {})["attemptStatus"]["completionStatus"]["code"]) == (COMPLETED, 7)
+        assert (stored(world)["state"], stored(world)["attemptStatus"]["completionStatus"]["code"]) == (COMPLETED, 7)
 
     def test_a_retry_policy_that_is_changed_meanwhile_counts(self) -> None:
         world = begun()
@@ -142,14 +144,14 @@ class TestPause:
         world.run(5)
         world.paused = False
         world.run(10)
-        assert (world.stored or {})["state"] == "AttemptRunning"
+        assert stored(world)["state"] == "AttemptRunning"
         assert set(world.pods) == {("c", 0)}
 
     def test_stop_works(self) -> None:
         world = begun()
         world.set_spec({**world.spec["spec"], "executionType": "Stop"})
         world.run(10)
-        assert ((world.stored or {})["state"], tasks(world)[0][2], world.pods) == (COMPLETED, -220, {})
+        assert (stored(world)["state"], tasks(world)[0][2], world.pods) == (COMPLETED, -220, {})
         assert condition(world) == ("False", "Resumed")
 
     def test_a_framework_that_is_deleted_gets_nothing_new_and_its_pods_go_by_force(self) -> None:
@@ -199,7 +201,7 @@ class TestRestart:
         for value, attempt in (("a", 1), ("a", 1), ("", 1), ("a", 1), ("b", 2)):
             world.restart = value
             world.run(30)
-            assert ((world.stored or {})["attemptStatus"]["id"], (world.stored or {})["state"]) == (attempt, "AttemptRunning"), value
+            assert (stored(world)["attemptStatus"]["id"], stored(world)["state"]) == (attempt, "AttemptRunning"), value
 
     def test_what_was_done_is_stored_with_the_decision(self) -> None:
         """So whoever goes on from there does not do it again, whatever becomes of the annotation."""
@@ -214,7 +216,7 @@ class TestRestart:
         world = World({"taskRoles": [role_spec("a", 2)]}, SETTINGS)
         world.restart = "a"
         world.run(30)
-        assert ((world.stored or {})["attemptStatus"]["id"], world.made) == (0, {"f-a-0": 1, "f-a-1": 1})
+        assert (stored(world)["attemptStatus"]["id"], world.made) == (0, {"f-a-0": 1, "f-a-1": 1})
 
     def test_before_the_attempt_has_begun_there_is_nothing_to_end(self) -> None:
         world = World({"executionType": "Create", "taskRoles": [role_spec("a", 2)]}, SETTINGS)
@@ -223,33 +225,33 @@ class TestRestart:
         world.run(1)
         world.set_spec({**world.spec["spec"], "executionType": "Start"})
         world.run(10)
-        assert ((world.stored or {})["attemptStatus"]["id"], (world.stored or {})["state"]) == (0, "AttemptRunning")
+        assert (stored(world)["attemptStatus"]["id"], stored(world)["state"]) == (0, "AttemptRunning")
 
     def test_wins_over_a_completion_policy(self) -> None:
         world = begun(paused=False)
         world.finish(world.pods["a", 0], 7)
         world.restart = "a"
         world.run(10)
-        assert ((world.stored or {})["attemptStatus"]["id"], (world.stored or {})["state"]) == (1, "AttemptRunning")
+        assert (stored(world)["attemptStatus"]["id"], stored(world)["state"]) == (1, "AttemptRunning")
 
     def test_an_attempt_that_is_ending_keeps_its_code_and_its_policy_decides(self) -> None:
         world = begun(paused=False)
         world.finish(world.pods["a", 0], 7)
         world.run(1.1)
-        assert (world.stored or {})["state"] == "AttemptDeleting"
+        assert stored(world)["state"] == "AttemptDeleting"
         world.restart = "a"
         world.run(10)
-        assert ((world.stored or {})["state"], (world.stored or {})["attemptStatus"]["completionStatus"]["code"]) == (COMPLETED, 7)
+        assert (stored(world)["state"], stored(world)["attemptStatus"]["completionStatus"]["code"]) == (COMPLETED, 7)
 
     def test_cuts_the_delay_of_a_retry_short(self) -> None:
         world = World({"retryPolicy": FANCY, "taskRoles": [role_spec("a", 1, run="1", exits="201,0")]}, SETTINGS)
         world.run(20)
-        assert (world.stored or {})["retryPolicyStatus"]["retryDelaySec"] == 60
+        assert stored(world)["retryPolicyStatus"]["retryDelaySec"] == 60
         world.restart = "a"
         world.run(0.5)
-        assert ((world.stored or {})["attemptStatus"]["id"], (world.stored or {})["state"]) == (1, "AttemptRunning")
+        assert (stored(world)["attemptStatus"]["id"], stored(world)["state"]) == (1, "AttemptRunning")
         world.run(10)
-        assert ((world.stored or {})["attemptStatus"]["id"], (world.stored or {})["state"]) == (1, COMPLETED)
+        assert (stored(world)["attemptStatus"]["id"], stored(world)["state"]) == (1, COMPLETED)
 
     def test_one_that_is_completed_is_over(self) -> None:
         world = World({"taskRoles": [role_spec("a", 1, run="1")]}, SETTINGS)
@@ -257,21 +259,21 @@ class TestRestart:
         written = len(world.history)
         world.restart = "a"
         world.run(30)
-        assert ((world.stored or {})["state"], len(world.history)) == (COMPLETED, written)
+        assert (stored(world)["state"], len(world.history)) == (COMPLETED, written)
 
     def test_stop_wins(self) -> None:
         world = begun(paused=False)
         world.restart = "a"
         world.set_spec({**world.spec["spec"], "executionType": "Stop"})
         world.run(30)
-        assert ((world.stored or {})["state"], (world.stored or {})["attemptStatus"]["completionStatus"]["code"]) == (COMPLETED, -210)
+        assert (stored(world)["state"], stored(world)["attemptStatus"]["completionStatus"]["code"]) == (COMPLETED, -210)
 
     def test_waits_while_paused(self) -> None:
         world = begun()
         pods = uids(world)
         world.restart = "a"
         world.run(100)
-        assert (uids(world), (world.stored or {})["attemptStatus"]["id"]) == (pods, 0)
+        assert (uids(world), stored(world)["attemptStatus"]["id"]) == (pods, 0)
         world.paused = False
         world.run(10)
-        assert ((world.stored or {})["attemptStatus"]["id"], (world.stored or {})["state"]) == (1, "AttemptRunning")
+        assert (stored(world)["attemptStatus"]["id"], stored(world)["state"]) == (1, "AttemptRunning")

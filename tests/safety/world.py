@@ -175,7 +175,8 @@ class World(Report):
     def apply(self, spec: Json, name: str = "f") -> None:
         """Overwrite the spec, as `kubectl apply` does."""
         wanted, path = compiled(name, spec), path_of("frameworks", NAMESPACE, name)
-        metadata = {**self.framework(name)["metadata"], "annotations": wanted["metadata"]["annotations"]}
+        there = self.framework(name)["metadata"]
+        metadata = {**there, "annotations": {**there["annotations"], **wanted["metadata"]["annotations"]}}
         answer = self.server.write("PUT", path, {**wanted, "metadata": metadata})
         assert answer.ok, answer.message
 

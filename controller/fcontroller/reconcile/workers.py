@@ -119,6 +119,7 @@ class Workers:
         """Under way."""
         self._purged = (0, 0)
         self._attempt: Attempt | None = None
+        self._paused = False
 
     def __len__(self) -> int:
         """Return how many actions wait until others are done."""
@@ -159,7 +160,10 @@ class Workers:
 
         :param context: tells how things are, whenever it is asked.
         """
-        status = context().status
+        status, paused = context().status, context().paused
+        if self._paused and not paused:
+            self._failures.clear()  # Whoever lets it go on does not want to wait.
+        self._paused = paused
         self._purge(status)
         for action in actions:
             self._add(action, status)
