@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from fcompile.model.names import PAUSE_ANNOTATION, RESTART_ANNOTATION
+from fcontroller.decide.spec import is_paused, restart_of
 from fcontroller.decide.states import ATTEMPT_COMPLETED, COMPLETED, CREATION_PENDING, STATES
 from fcontroller.decide.status_json import from_json, to_json
 from tests.decide.test_as_upstream import compared
@@ -43,6 +45,20 @@ def tasks(world: World) -> list[tuple[str, int, int | None]]:
 
 def uids(world: World) -> dict[Any, str]:
     return {key: pod["metadata"]["uid"] for key, pod in world.pods.items()}
+
+
+@pytest.mark.parametrize(
+    ("annotations", "paused", "restart"),
+    [
+        (None, False, ""),
+        ({PAUSE_ANNOTATION: "true", RESTART_ANNOTATION: "a"}, True, "a"),
+        ({PAUSE_ANNOTATION: "false", RESTART_ANNOTATION: ""}, False, ""),
+        ({PAUSE_ANNOTATION: "True", RESTART_ANNOTATION: "a" * 1000}, False, "a" * 100),
+    ],
+)
+def test_annotations(annotations: Any, paused: bool, restart: str) -> None:
+    framework = {"metadata": {"annotations": annotations}}
+    assert (is_paused(framework), restart_of(framework)) == (paused, restart)
 
 
 class TestPause:
@@ -112,6 +128,30 @@ class TestPause:
         world.paused = False
         world.run(10)
         assert (stored(world)["state"], stored(world)["attemptStatus"]["completionStatus"]["code"]) == (COMPLETED, 7)
+
+    def test_nor_does_one_that_comes_and_goes(self) -> None:
+        policy = {"minFailedTaskCount": -1}
+        world = World({"taskRoles": [role_spec("a", 2, frameworkAttemptCompletionPolicy=policy)]}, SETTINGS)
+        world.run(3)
+        world.finish(world.pods["a", 0], 7)
+        world.run(3)
+        world.paused = True
+        for count in (1, -1):
+            world.set_spec({"taskRoles": [role_spec("a", 2, frameworkAttemptCompletionPolicy={"minFailedTaskCount": count})]})
+            world.run(5)
+        world.paused = False
+        world.run(5)
+        assert stored(world)["state"] == "AttemptRunning"
+
+    def test_an_attempt_that_others_end_is_not_retried(self) -> None:
+        world = begun()
+        world.delete_config_map()
+        world.run(100)
+        assert (stored(world)["state"], stored(world)["retryPolicyStatus"]["retryDelaySec"]) == (ATTEMPT_COMPLETED, None)
+        world.set_spec({**world.spec["spec"], "retryPolicy": RETRY})
+        world.paused = False
+        world.run(10)
+        assert (stored(world)["state"], stored(world)["attemptStatus"]["id"]) == ("AttemptRunning", 1)
 
     def test_a_retry_policy_that_is_changed_meanwhile_counts(self) -> None:
         world = begun()
@@ -273,7 +313,7 @@ class TestRestart:
         pods = uids(world)
         world.restart = "a"
         world.run(100)
-        assert (uids(world), stored(world)["attemptStatus"]["id"]) == (pods, 0)
+        assert (uids(world), stored(world)["state"], stored(world)["attemptStatus"]["id"]) == (pods, "AttemptRunning", 0)
         world.paused = False
         world.run(10)
         assert (stored(world)["attemptStatus"]["id"], stored(world)["state"]) == (1, "AttemptRunning")

@@ -60,7 +60,7 @@ def reconcile_framework(context: ReconcileContext, keys: Iterable[Key] | None = 
 def _reconcile(context: ReconcileContext, keys: Iterable[Key] | None, policies_too: bool) -> None:
     status = context.status
     if context.is_new:
-        status.roles, status.restart = context.new_roles(0), context.restart
+        status.roles = context.new_roles(0)
         status.changed = status.settled = status.touch()
         return
     if status.settled > status.stored or (not context.paused and rescale(context)) or _copy_timeouts(context):
@@ -183,7 +183,6 @@ def _retry_or_complete(context: ReconcileContext) -> None:
         status.attempt = Attempt(status.retries.total, names.config_map_name(context.name), context.now)
         status.roles = context.new_roles(status.task_number)
         status.intent = IntentRecord()
-        context.note_restart()
         status.said, status.cut = 0, False
         status.settled = status.revision
 

@@ -46,9 +46,9 @@ class Retention:
         metadata = framework["metadata"]
         name, uid = (metadata["namespace"], metadata["name"]), metadata["uid"]
         completion = (status.get("attemptStatus") or {}).get("completionStatus") or {}
-        known = self._may_go(name, uid)
+        known = name in self.kept and self.kept[name].uid == uid
         self.kept[name] = Kept(uid, (status.get("taskCounts") or {}).get("total", 0), completion.get("code") == 0, is_paused(framework))
-        if "deletionTimestamp" not in metadata and not known and self._may_go(name, uid):
+        if "deletionTimestamp" not in metadata and not known:
             since = from_time(status.get("transitionTime")) or self._dependencies.now()
             self._push(since + self._dependencies.settings.completed_retention, name, uid)
 
@@ -69,7 +69,8 @@ class Retention:
             now = self._dependencies.sure_now()
             while self._due and self._due[0][0] <= now:
                 _, name, uid = heapq.heappop(self._due)
-                if self._may_go(name, uid) and not await self._delete(name, uid):
+                kept = self.kept.get(name)
+                if kept is not None and kept.uid == uid and not kept.paused and not await self._delete(name, uid):
                     failures += 1
                     self._push(now + backoff(failures, 1), name, uid)
                     break
@@ -79,9 +80,6 @@ class Retention:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(wait):
                     await self._sooner.wait()
-
-    def _may_go(self, name: Name, uid: str) -> bool:
-        return name in self.kept and self.kept[name].uid == uid and not self.kept[name].paused
 
     def _push(self, when: float, name: Name, uid: str) -> None:
         heapq.heappush(self._due, (when, name, uid))
