@@ -12,6 +12,7 @@ import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from fcompile.model.names import PAUSE_ANNOTATION, RESTART_ANNOTATION
 from fcontroller.decide import states
 from fcontroller.decide.conditions import INTENT_REVIEWED, SERVICES_MADE, set_condition, set_services
 from fcontroller.decide.status_json import from_json, to_json
@@ -37,6 +38,7 @@ def lives() -> Iterator[Life]:
         _servers(),
         _stopped(),
         _before_anything(),
+        _paused(),
         _not_reviewed(),
         _as_upstream_writes_it(),
     ):
@@ -126,6 +128,29 @@ def _before_anything() -> Iterator[Life]:
     yield Life("managed-elsewhere", _framework(elsewhere, None), "Progressing", "waits for kueue.x-k8s.io/multikueue")
 
 
+def _paused() -> Iterator[Life]:
+    world = World({"taskRoles": [role_spec("worker", 2)]}, SETTINGS)
+    world.run(5)
+    asked = _at(world, "AttemptRunning", -1)
+    world.paused = True
+    world.run(5)
+    paused = _at(world, "AttemptRunning", -1)
+    for framework in (asked, paused):
+        framework["metadata"]["annotations"] = {PAUSE_ANNOTATION: "true"}
+    (condition,) = paused["status"]["conditions"]
+    yield Life("pause-asked", asked, "Progressing", "2 of 2 tasks run")
+    yield Life("paused", paused, "Suspended", condition["message"])
+    others = copy.deepcopy(paused)
+    others["metadata"]["annotations"]["example.com/a"] = "b"
+    yield Life("paused-beside-others", others, "Suspended", condition["message"])
+    stopping = copy.deepcopy(paused)
+    stopping["spec"]["executionType"] = "Stop"
+    yield Life("paused-stop-asked", stopping, "Progressing", "is being stopped")
+    world.paused = False
+    world.run(1)
+    yield Life("resumed", _at(world, "AttemptRunning", -1), "Progressing", "2 of 2 tasks run")
+
+
 def _not_reviewed() -> Iterator[Life]:
     world = World({"taskRoles": [role_spec("worker", 2)]}, SETTINGS)
     world.run(5)
@@ -186,8 +211,12 @@ class Act(NamedTuple):
     parameters: dict[str, str]
     spec: Json
     error: str = ""
+    annotations: dict[str, str | None] = {}  # noqa: RUF012
+    """Those that are set, or (None) taken away."""
 
 
+SOME_TIME = "0001-01-01T00:00:00Z"
+"""Stands for the time, as in the tests of Argo CD's repository."""
 ACTS = (
     Act("created", "start", {}, {"executionType": "Start"}),
     Act("batch-AttemptRunning", "start", {}, {}, "a Framework can be started once, while its executionType is Create"),
@@ -200,18 +229,33 @@ ACTS = (
     Act("batch-AttemptRunning", "scale", {"worker": "1.5"}, {}, "role worker: write a whole number from 0 to 10000, not 1.5"),
     Act("batch-AttemptRunning", "scale", {"worker": "-1"}, {}, "role worker: write a whole number from 0 to 10000, not -1"),
     Act("batch-AttemptRunning", "scale", {"worker": "10001"}, {}, "role worker: write a whole number from 0 to 10000, not 10001"),
+    Act("batch-AttemptRunning", "pause", {}, {}, annotations={PAUSE_ANNOTATION: "true"}),
+    Act("paused-beside-others", "resume", {}, {}, annotations={PAUSE_ANNOTATION: None}),
+    Act("paused", "resume", {}, {}, annotations={PAUSE_ANNOTATION: None}),
+    Act("batch-AttemptRunning", "restart", {}, {}, annotations={RESTART_ANNOTATION: SOME_TIME}),
+    Act("paused", "restart", {}, {}, annotations={RESTART_ANNOTATION: SOME_TIME}),
     Act("batch-AttemptRunning", "scale", {"worker": "nan"}, {}, "role worker: write a whole number from 0 to 10000, not nan"),
 )
 DISABLED = {
-    "new": {"start"},
-    "created": set[str](),
-    "batch-AttemptRunning": {"start"},
-    "stop-asked": {"start", "stop", "scale"},
-    "batch-Completed": {"start", "stop", "scale"},
-    "stopped": {"start", "stop", "scale"},
+    "new": {"start", "resume", "restart"},
+    "created": {"resume", "restart"},
+    "batch-AttemptCreationPending": {"start", "resume", "restart"},
+    "batch-AttemptRunning": {"start", "resume"},
+    "paused": {"start", "pause"},
+    "paused-stop-asked": {"start", "stop", "scale", "pause", "restart"},
+    "stop-asked": {"start", "stop", "scale", "pause", "resume", "restart"},
+    "batch-Completed": {"start", "stop", "scale", "pause", "resume", "restart"},
+    "stopped": {"start", "stop", "scale", "pause", "resume", "restart"},
 }
 """By life: the actions that it does not allow."""
-LOOKS = {"start": "fa fa-fw fa-play", "stop": "fa fa-fw fa-stop", "scale": "fa fa-fw fa-plus-circle"}
+LOOKS = {
+    "start": "fa fa-fw fa-play",
+    "stop": "fa fa-fw fa-stop",
+    "scale": "fa fa-fw fa-plus-circle",
+    "pause": "fa fa-fw fa-pause",
+    "resume": "fa fa-fw fa-forward",
+    "restart": "fa fa-fw fa-redo",
+}
 
 
 def outcome(act: Act, framework: Json) -> Json:
@@ -221,6 +265,10 @@ def outcome(act: Act, framework: Json) -> Json:
     if "taskNumber" in changed:
         made["spec"]["taskRoles"][0]["taskNumber"] = changed.pop("taskNumber")
     made["spec"] |= changed
+    annotations = {**made["metadata"].get("annotations", {}), **act.annotations}
+    made["metadata"]["annotations"] = {key: value for key, value in annotations.items() if value is not None}
+    if not made["metadata"]["annotations"]:
+        del made["metadata"]["annotations"]
     return made
 
 

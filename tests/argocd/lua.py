@@ -64,7 +64,7 @@ def _out(value: Any) -> Any:
 
 
 def act(script: str, obj: Any, parameters: dict[str, str] | None = None) -> Any:
-    """The object that an action returns, after what Argo CD repairs in it: an empty list that was an empty mapping."""
+    """The object that an action returns, after what Argo CD repairs in it: what has become an empty list is the mapping that was there."""
     made = run(script, obj, parameters)
     if not isinstance(made, dict):
         raise ScriptError("expect table output from Lua script")
@@ -73,7 +73,7 @@ def act(script: str, obj: Any, parameters: dict[str, str] | None = None) -> Any:
 
 def _repaired(new: Any, old: Any) -> Any:
     if isinstance(old, dict) and new == []:
-        return {}
+        return old
     if isinstance(old, dict) and isinstance(new, dict):
         return {key: _repaired(item, old.get(key)) for key, item in new.items()}
     if isinstance(old, list) and isinstance(new, list):

@@ -13,6 +13,7 @@ import pytest
 
 from fcompile.commands.argocd.bundle import script
 from fcompile.emit import yaml
+from fcompile.model.names import PAUSE_ANNOTATION, RESTART_ANNOTATION
 from fcontroller.api import Json, path_of
 from fcontroller.decide.review import Rules
 from tests.argocd.lua import act, merge_patch
@@ -168,6 +169,41 @@ def test_actions_while_it_runs(cluster: Cluster, namespace: str, tmp_path: Path)
         assert compared(after) == {**compared(before), "executionType": "Stop", "taskNumber": 3}
 
     in_lab(cluster, namespace, work)
+
+
+@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+def test_a_pause_and_a_restart_are_no_difference_and_outlast_a_sync(
+    cluster: Cluster, namespace: str, tmp_path: Path, way: tuple[str, ...]
+) -> None:
+    """Git does not have the annotations, so Argo CD neither compares nor removes them."""
+    manifests, _ = parts(generated(tmp_path, namespace, name="train", seconds="forever", exits="0"))
+    applied = Applied(cluster, namespace, way)
+
+    async def work(lab: Lab) -> None:
+        await applied.apply(manifests)
+        await lab.until("train", lambda status: status["taskCounts"]["running"] == 2)
+        for action, done in (
+            ("pause", lambda status: paused(status) == "True"),
+            ("resume", lambda status: paused(status) == "False"),
+            ("restart", lambda status: (status["attemptStatus"]["id"], status["taskCounts"]["running"]) == (1, 2)),
+        ):
+            await lab.kill()  # As above.
+            await argo_cd_acts(cluster, lab, "train", action)
+            await lab.restart()
+            await lab.until("train", done)
+            before = (await lab.framework("train"))["metadata"]["annotations"]
+            assert (PAUSE_ANNOTATION in before, RESTART_ANNOTATION in before) == (action == "pause", action == "restart")
+            await applied.unchanged(manifests)
+            await applied.apply(manifests)
+            assert (await lab.framework("train"))["metadata"]["annotations"] == before
+        status = (await lab.framework("train"))["status"]
+        assert (status["state"], status["attemptStatus"]["id"]) == ("AttemptRunning", 1)
+
+    in_lab(cluster, namespace, work)
+
+
+def paused(status: Json) -> Any:
+    return next((one["status"] for one in status.get("conditions", ()) if one["type"] == "Paused"), None)
 
 
 def compared(framework: Json) -> Json:

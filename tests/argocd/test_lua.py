@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import subprocess
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,10 @@ import pytest
 
 from fcompile.commands.argocd.bundle import ACTION_NAMES, script
 from fcompile.emit import yaml
+from fcompile.model.names import RESTART_ANNOTATION
 from fcontroller.decide.states import STATES
 from fcontroller.decide.status_json import from_json, to_json
-from tests.argocd.lives import ACTS, DISABLED, LOOKS, Act, Life, lives, outcome
+from tests.argocd.lives import ACTS, DISABLED, LOOKS, SOME_TIME, Act, Life, lives, outcome
 from tests.argocd.lua import ScriptError, act, run
 from tests.argocd.tools import tool
 
@@ -39,7 +41,7 @@ def test_no_status_makes_it_fail(state: str, status: dict[str, Any]) -> None:
         health = run(script("health.lua"), {"metadata": {}, "spec": spec, "status": {**status, "state": state}})
         assert health["status"] in ("Healthy", "Progressing", "Degraded", "Suspended", "Unknown")
         assert health["message"]
-    for broken in ({}, {"status": None}, {"spec": None}):
+    for broken in ({}, {"status": None}, {"spec": None}, {"metadata": {}}):
         assert run(script("health.lua"), broken)["status"] == "Progressing"
 
 
@@ -61,7 +63,12 @@ def test_actions(asked: Act) -> None:
         assert str(caught.value) == asked.error
     else:
         before = copy.deepcopy(framework)
-        assert act(lua, framework, asked.parameters) == outcome(asked, framework)
+        made = act(lua, framework, asked.parameters)
+        if asked.action == "restart":
+            when = datetime.fromisoformat(made["metadata"]["annotations"][RESTART_ANNOTATION])
+            assert abs((datetime.now(UTC) - when).total_seconds()) < 60
+            made["metadata"]["annotations"][RESTART_ANNOTATION] = SOME_TIME
+        assert made == outcome(asked, framework)
         assert framework == before
 
 
@@ -105,8 +112,9 @@ class TestByArgoCd:
             assert asked.error in said
         else:
             assert "fields have been changed" in said
-            (value,) = [str(value) for value in asked.spec.values()]
-            assert any(line.startswith(">") and line.endswith(f": {value}") for line in said.splitlines())
+            ((field, value),) = {**asked.spec, **asked.annotations}.items()
+            end = {None: ": ", "true": ': "true"', SOME_TIME: ": "}.get(value, f": {value}")
+            assert any(line.startswith("<>"[value is not None]) and f"{field}{end}" in line for line in said.splitlines())
 
 
 @pytest.mark.parametrize(

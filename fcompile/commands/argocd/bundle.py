@@ -20,7 +20,7 @@ from fcompile.model.names import GROUP, KIND
 
 SCRIPTS = Path(__file__).resolve().parent / "framework"
 LAYOUT = f"resource_customizations/{GROUP}/{KIND}"
-ACTION_NAMES = ("start", "stop", "scale")
+ACTION_NAMES = ("start", "stop", "scale", "pause", "resume", "restart")
 COMPARED_PODS = ("/metadata/annotations/argocd.argoproj.io~1hook", "/metadata/annotations/argocd.argoproj.io~1tracking-id")
 """All that differs between an expected Pod and the live one that is what was reviewed."""
 CHURN = ("/status/attemptStatus/taskRoleStatuses", "/status/attemptStatus/taskRoleStatusesCompressed")

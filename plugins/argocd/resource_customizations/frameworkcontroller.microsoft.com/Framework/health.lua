@@ -116,10 +116,17 @@ if status.state == "Completed" then
 end
 -- What runs is not what was reviewed, or a role goes without the Service that it asks for.
 local wrong = { IntentReviewed = true, ServicesMade = true }
+local paused = nil
 for _, condition in ipairs(status.conditions or {}) do
   if wrong[condition.type] and condition.status == "False" and not stopping then
     return result("Degraded", condition.message)
   end
+  if condition.type == "Paused" and condition.status == "True" and not stopping then
+    paused = condition.message
+  end
+end
+if paused ~= nil then
+  return result("Suspended", paused)
 end
 if spec.executionType == "Create" and (status.state == nil or status.state == "AttemptCreationPending") then
   return result("Suspended", "waits to be started: executionType is Create")
