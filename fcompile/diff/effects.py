@@ -81,6 +81,32 @@ def of_text(state: State) -> Verdict:
     return Verdict(Effect.NOTHING, "for people and tools; nothing that runs depends on it")
 
 
+def of_pause(paused: bool, state: State) -> Verdict:
+    """The annotation that pauses; `paused` is what it says now."""
+    if state in _OVER:
+        return Verdict(Effect.NOTHING, _OVER[state])
+    if state is State.STOPS:
+        return Verdict(Effect.NOTHING, _STOPS)
+    held = "nothing is created, retried or deleted until the annotation goes"
+    return Verdict(Effect.ON_THE_FLY, held if paused else "it goes on where it was paused, with what the spec says then")
+
+
+def of_restart(wanted: bool, paused: bool, state: State) -> Verdict:
+    """The annotation that restarts; `wanted` tells whether it has a value now."""
+    if state in _OVER:
+        return Verdict(Effect.NOTHING, _OVER[state])
+    if state is State.STOPS:
+        return Verdict(Effect.NOTHING, _STOPS)
+    if not wanted:
+        return Verdict(Effect.NOTHING, "only a new value restarts")
+    if state is State.WAITS:
+        return Verdict(Effect.NOTHING, "no attempt has begun that could be ended")
+    when = "once the pause is over" if paused else "at once"
+    if state is State.ENDS:
+        return Verdict(Effect.ON_THE_FLY, f"the attempt is ending already: if another one follows, it begins {when}")
+    return Verdict(Effect.ON_THE_FLY, f"every task is ended {when}, with code -130 of the attempt, and the next attempt begins")
+
+
 def of_managed_by() -> Verdict:
     return Verdict(Effect.REFUSED, "managedBy cannot be changed: delete the Framework and create it anew")
 

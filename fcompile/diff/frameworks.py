@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from fcompile.compile import Compiled
 from fcompile.diff import effects
-from fcompile.diff.compare import ABSENT, ANY, Difference, differences, object_field
+from fcompile.diff.compare import ABSENT, ANY, Difference, differences, join, object_field
 from fcompile.diff.defaults import as_the_server_reads
 from fcompile.diff.effects import ORDER, Effect, State, Verdict
 from fcompile.diff.resources import Amounts, role_requests
@@ -17,6 +17,7 @@ from fcompile.lower.placeholders import substitute
 from fcompile.model import names
 
 _IGNORED_METADATA = frozenset({"name", "namespace"})
+_PAUSE, _RESTART = (join("metadata.annotations", name) for name in (names.PAUSE_ANNOTATION, names.RESTART_ANNOTATION))
 _POLICIES = ("frameworkAttemptCompletionPolicy", "retryPolicy", "podGracefulDeletionTimeoutSec")
 
 
@@ -122,7 +123,14 @@ def _of_the_framework(old: Mapping[str, Any], new: Mapping[str, Any], state: Sta
     def changed(found: Difference, verdict: Verdict) -> Change:
         return Change("", "framework", found.field, found.before, found.after, *verdict)
 
-    yield from (changed(found, effects.of_text(state)) for found in differences(_metadata(old), _metadata(new), ANY, "metadata"))
+    paused = new["metadata"]["annotations"].get(names.PAUSE_ANNOTATION) == "true"
+    for found in differences(_metadata(old), _metadata(new), ANY, "metadata"):
+        if found.field == _PAUSE and paused is not (found.before == "true"):
+            yield changed(found, effects.of_pause(paused, state))
+        elif found.field == _RESTART:
+            yield changed(found, effects.of_restart(found.after not in (ABSENT, ""), paused, state))
+        else:
+            yield changed(found, effects.of_text(state))
     spec, edited = old["spec"], new["spec"]
     for field in ("description", "managedBy", "executionType", "retryPolicy"):
         for found in differences(spec.get(field, ABSENT), edited.get(field, ABSENT), ANY, f"spec.{field}"):

@@ -140,6 +140,24 @@ def test_a_restart_takes_what_the_same_edit_brings() -> None:
         assert world.all("pods")["f-a-0"]["spec"]["containers"][0]["image"] == "b"
 
 
+def test_a_restart_waits_until_the_next_attempt_may_begin() -> None:
+    """What runs would end for nothing."""
+    with World() as world:
+        world.make({"taskRoles": [role("a", 1)]})
+        runs(world, 1)
+        before = uids(world)
+        image = "/spec/taskRoles/0/task/pod/spec/containers/0/image"
+        patch = [{"op": "replace", "path": image, "value": "b"}]
+        assert world.server.write("PATCH", path_of("frameworks", NAMESPACE, "f"), patch).ok
+        world.annotate(names.RESTART_ANNOTATION, "now")
+        world.run(60)
+        assert (uids(world), world.condition("IntentReviewed")) == (before, "False")
+        world.edit(image.removeprefix("/spec/"), "b")  # It is reviewed.
+        world.until(lambda: world.status()["attemptStatus"]["id"] == 1, 60)
+        runs(world, 1)
+        assert world.all("pods")["f-a-0"]["spec"]["containers"][0]["image"] == "b"
+
+
 def test_by_kubectl_on_a_real_server(cluster: Cluster, namespace: str) -> None:
     """As docs/operations.md says it."""
 
@@ -166,8 +184,7 @@ def test_by_kubectl_on_a_real_server(cluster: Cluster, namespace: str) -> None:
                 await made.until("train", lambda status: (status["attemptStatus"]["id"], status["taskCounts"]["running"]) == (attempt, 2))  # noqa: B023
             status = (await made.framework("train"))["status"]
             assert (status["retryPolicyStatus"]["accountableRetriedCount"], status["observedRestart"]) == (0, "2026-11-21T15:00:00+00:00")
-            (event,) = [one for one in await made.events() if one["reason"] == "AttemptRetried" and "attempt 1 follows" in one["message"]]
-            assert "-130 RestartFrameworkRequested" in event["message"]
+            assert any("-130 RestartFrameworkRequested: A restart" in event["message"] for event in await made.events())
 
     run(work())
 

@@ -23,7 +23,13 @@ def spec(*roles: Json, **changes: Any) -> Json:
 
 def framework(spec: Json, name: str = "train", **metadata: Any) -> Json:
     head = {"apiVersion": "frameworkcontroller.microsoft.com/v1", "kind": "Framework"}
-    return {**head, "metadata": {"name": name, **metadata}, "spec": copy.deepcopy(spec)}
+    own = copy.deepcopy(spec)
+    return {**head, "metadata": {"name": name, **own.pop("metadata", {}), **metadata}, "spec": own}
+
+
+def annotated(spec: Json, annotation: str, value: str) -> Json:
+    """A spec whose Framework has an annotation."""
+    return {**spec, "metadata": {"annotations": {annotation: value}}}
 
 
 def side(value: Json, status: Any = None) -> Side:

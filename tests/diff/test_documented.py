@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.diff.frameworks import Json, effects, role, spec
+from fcompile.model.names import PAUSE_ANNOTATION, RESTART_ANNOTATION
+from tests.diff.frameworks import Json, annotated, effects, role, spec
 
 STATES = {
     "while an attempt runs": "AttemptRunning",
@@ -18,8 +19,11 @@ ONE, RETRIED = role(), role(retry=1)
 OTHER = {"containers": [{"name": "main", "image": "b:1"}]}
 SERVED = role(service={"ports": [{"port": 80}]}, pod={"hostname": "h", "subdomain": "s"})
 UNSERVED = role(pod={"hostname": "h", "subdomain": "s"})
+PAUSED = annotated(spec(), PAUSE_ANNOTATION, "true")
 EDITS: dict[str, list[tuple[Json, Json, str]]] = {
     "`description`": [(spec(), spec(description="x"), "")],
+    "annotation `frameworkcontroller.microsoft.com/pause`": [(spec(), PAUSED, ""), (PAUSED, spec(), "")],
+    "annotation `frameworkcontroller.microsoft.com/restart`": [(spec(), annotated(spec(), RESTART_ANNOTATION, "now"), "")],
     "`executionType` Create → Start": [(spec(executionType="Create"), spec(), "")],
     "`executionType` Create or Start → Stop": [(spec(), spec(executionType="Stop"), "")],
     "`executionType` Start → Create": [(spec(), spec(executionType="Create"), ""), (spec(executionType="Stop"), spec(), "")],

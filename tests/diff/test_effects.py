@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.diff.frameworks import diff, effects, role, spec
+from fcompile.model.names import PAUSE_ANNOTATION, RESTART_ANNOTATION
+from tests.diff.frameworks import annotated, diff, effects, framework, role, side, spec
 
 IMAGE = "worker: spec.containers[main].image"
 OLD, NEW = role(retry=1), role(retry=1, pod={"containers": [{"name": "main", "image": "a:2"}]})
@@ -121,3 +122,37 @@ def test_zeros_that_upstream_stored() -> None:
     assert [(change.before, change.after, "upstream" in change.note) for change in found.changes] == [(0, 1, True), (0, -1, True)]
     written = role(frameworkAttemptCompletionPolicy={"minFailedTaskCount": 2})
     assert [bool(change.note) for change in (diff(spec(stored), spec(written)) or found).changes] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "effect", "reason"),
+    [
+        (None, "true", "on-the-fly", "nothing is created, retried or deleted until the annotation goes"),
+        ("true", "false", "on-the-fly", "it goes on where it was paused, with what the spec says then"),
+        (None, "false", "nothing", "for people and tools; nothing that runs depends on it"),
+    ],
+)
+def test_a_pause(before: str | None, after: str, effect: str, reason: str) -> None:
+    old = spec() if before is None else annotated(spec(), PAUSE_ANNOTATION, before)
+    found = diff(old, annotated(spec(), PAUSE_ANNOTATION, after))
+    assert found is not None
+    assert [(change.effect.value, change.reason) for change in found.changes] == [(effect, reason)]
+
+
+def test_a_restart_by_what_else_the_edit_says() -> None:
+    now = annotated(spec(), RESTART_ANNOTATION, "now")
+    label = f'metadata.annotations["{RESTART_ANNOTATION}"]'
+    assert effects(now, spec()) == {label: "nothing"}
+    assert effects(spec(), {**now, "executionType": "Stop"})[label] == "nothing"
+    paused = {**now, "metadata": {"annotations": {RESTART_ANNOTATION: "now", PAUSE_ANNOTATION: "true"}}}
+    found = diff(spec(), paused)
+    assert found is not None
+    (reason,) = [change.reason for change in found.changes if change.field == label]
+    assert reason == "every task is ended once the pause is over, with code -130 of the attempt, and the next attempt begins"
+
+
+@pytest.mark.parametrize("annotation", [PAUSE_ANNOTATION, RESTART_ANNOTATION])
+def test_they_are_not_in_the_digest(annotation: str) -> None:
+    before, after = (side(framework(value)).compiled for value in (spec(), annotated(spec(), annotation, "true")))
+    assert before.intent.digest == after.intent.digest
+    assert after.framework["metadata"]["annotations"][annotation] == "true"

@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 
 from fcompile.compile import compile_framework
+from fcompile.model.names import PAUSE_ANNOTATION, RESTART_ANNOTATION
 from fcontroller import intent as intents
 from fcontroller.api import path_of
 from fcontroller.reconcile.reconciler import Reconciler
 from fcontroller.testing.kubelet import Kubelet
 from tests.controller.lab import PREFIX, Lab, in_memory, lab, run
-from tests.diff.frameworks import Json, effects, framework, role, spec
+from tests.diff.frameworks import Json, annotated, effects, framework, role, spec
 
 FOREVER = {"annotations": {f"{PREFIX}/run": "forever"}}
 Seen = dict[str, tuple[str, str]]
@@ -275,6 +276,39 @@ def test_stop_ends_everything_and_nothing_else_of_the_edit_matters() -> None:
         await edited.edit(after)
         assert (await edited.made.completed("train"))["attemptStatus"]["completionStatus"]["code"] == -210
         assert await edited.seen() == {}
+
+    play(before, work)
+
+
+def test_a_pause_holds_and_what_is_held_goes_on_without_it() -> None:
+    before = spec(role(retry=3))
+    after = annotated(before, PAUSE_ANNOTATION, "true")
+    label = f'metadata.annotations["{PAUSE_ANNOTATION}"]'
+    assert effects(before, after) == effects(after, before) == {label: "on-the-fly"}
+
+    async def work(edited: Edited) -> None:
+        pods = await edited.seen()
+        await edited.edit(after)
+        await edited.fail("train-worker-0")
+        assert await edited.seen() == {"train-worker-1": pods["train-worker-1"]}
+        await edited.edit(before)
+        assert (await edited.seen()).keys() == pods.keys()
+
+    play(before, work)
+
+
+def test_a_restart_ends_every_task_and_the_next_attempt_begins() -> None:
+    before = spec(role())
+    after = annotated(before, RESTART_ANNOTATION, "now")
+    assert effects(before, after) == {f'metadata.annotations["{RESTART_ANNOTATION}"]': "on-the-fly"}
+
+    async def work(edited: Edited) -> None:
+        pods = await edited.seen()
+        await edited.apply(after)
+        await edited.made.until("train", lambda status: status["attemptStatus"]["id"] == 1 and count(status, "AttemptRunning") == 2)
+        now = await edited.seen()
+        assert now.keys() == pods.keys()
+        assert not {uid for uid, _ in now.values()} & {uid for uid, _ in pods.values()}
 
     play(before, work)
 

@@ -103,6 +103,10 @@ class AttemptIntent:
         named = self._next is not None and status.state == CREATION_PENDING and status.intent.next == self._next.digest
         return self._next if named and status.named <= status.stored else None
 
+    def may_run(self, status: Status, framework: Json) -> bool:
+        """Return whether an attempt of the Framework as it is may begin."""
+        return self._lower(framework, status.intent).verdict.may_run
+
     def prepare(self, status: Status, framework: Json, begins: bool) -> None:
         """Name what the next attempt runs, if it may run.
 

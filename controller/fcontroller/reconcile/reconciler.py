@@ -345,13 +345,20 @@ class Reconciler:
             pods=self.owned.pods,
             deleting="deletionTimestamp" in self.framework["metadata"],
             paused=is_paused(self.framework),
-            restart=restart_of(self.framework),
+            restart=self._restart(),
             generation=self.framework["metadata"]["generation"],
             busy=self.workers.busy,
             creating=self.workers.creating,
             may_begin=status is not None and self.intent.next(status, self.framework) is not None,
             may_create=self.renderer is not None,
         )
+
+    def _restart(self) -> str:
+        """Return the value of the restart annotation, as long as another attempt may begin: else what runs would end for nothing."""
+        restart, status = restart_of(self.framework), self.status
+        if status is None or restart in ("", status.restart) or self.intent.may_run(status, self.framework):
+            return restart
+        return ""
 
     def _new_uid(self) -> str:
         """Return a uid that no task or role has had. They differ in a counter, so that those of 10,000 tasks compress well."""
