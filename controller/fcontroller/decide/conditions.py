@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from fcompile.model.names import PAUSE_ANNOTATION
+from fcompile.model import names
 from fcontroller.decide.review import Verdict
 from fcontroller.decide.status import Json, Status, from_time, to_time
 
@@ -42,6 +42,7 @@ ADOPTED = "Adopted"
 PROBLEMS: Final = (INTENT_STORED, PODS_CREATED, OBJECTS_DELETED, SCALE_ACCEPTED, SERVICES_MADE)
 """Those that are False while something that the Framework needs waits."""
 _IS_PAUSED = f"Nothing is created, retried or deleted while the annotation {PAUSE_ANNOTATION} is true, unless the Framework is stopped"
+_IS_PAUSED = f"Nothing is created, retried or deleted while the annotation {names.PAUSE_ANNOTATION} is true, unless the Framework is stopped"
 _NAMED = 3
 """How many Pods are named in a message, and how many fields of each."""
 
@@ -106,8 +107,8 @@ def set_services(status: Status, taken: Sequence[str], refused: str, generation:
     :param taken: the names that are somebody else's. :param refused: what the API server says against ours.
     """
     if taken:
-        names = ", ".join(f"`{name}`" for name in taken)
-        reason, message = "NameTaken", f"Not this Framework's, and left alone: Service {names}. Delete it, or rename the role"
+        listed = ", ".join(f"`{name}`" for name in taken)
+        reason, message = "NameTaken", f"Not this Framework's, and left alone: Service {listed}. Delete it, or rename the role"
     else:
         reason, message = ("Refused", f"The API server refuses a Service: {refused}") if refused else ("", "")
     new = set_problem(status, SERVICES_MADE, reason, message, ("Made", "All Services are there"), generation, now)
