@@ -41,8 +41,6 @@ ADOPTED = "Adopted"
 """That an attempt was begun by FrameworkController, and whether its Pods are what the intent says. Only said of such attempts."""
 PROBLEMS: Final = (INTENT_STORED, PODS_CREATED, OBJECTS_DELETED, SCALE_ACCEPTED, SERVICES_MADE)
 """Those that are False while something that the Framework needs waits."""
-_IS_PAUSED = f"Nothing is created, retried or deleted while the annotation {PAUSE_ANNOTATION} is true, unless the Framework is stopped"
-_IS_PAUSED = f"Nothing is created, retried or deleted while the annotation {names.PAUSE_ANNOTATION} is true, unless the Framework is stopped"
 _IS_PAUSED = f"Nothing is created, retried or deleted while the annotation {names.PAUSE_ANNOTATION} is true; Stop works"
 _NAMED = 3
 """How many Pods are named in a message, and how many fields of each."""
