@@ -13,13 +13,13 @@ from syrupy.location import PyTestLocation
 
 pytest_plugins = ["tests.cluster.fixtures"]
 
-# A test that fails on one run and passes on the next teaches nothing in CI: there, the examples follow from the code alone.
+# A test that fails on one run and passes on the next teaches nothing: the examples follow from the code alone. `random` looks for new ones,
+# `thorough` is for a night: HYPOTHESIS_PROFILE=thorough. What they find becomes an `@example`.
 # No deadline for single examples anywhere, since machines are shared and slow at times.
-# `thorough` is for a night: HYPOTHESIS_PROFILE=thorough.
-settings.register_profile("dev", deadline=None)
-settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("thorough", deadline=None, max_examples=5000, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "dev"))
+settings.register_profile("same", deadline=None, derandomize=True, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("random", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("thorough", settings.get_profile("random"), max_examples=5000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or "same")
 
 
 @pytest.fixture(scope="session")

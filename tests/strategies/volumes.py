@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from hypothesis import strategies as st
@@ -120,7 +121,8 @@ SOURCES: dict[str, Strategy] = {
 def volumes(draw: st.DrawFn) -> list[dict[str, Any]]:
     """Up to four volumes; one may give no source, which makes it an `emptyDir`."""
     found = []
-    for name in draw(distinct(st.one_of(dns_labels, words("data", "v{{FC_TASK_INDEX}}")), most=4)):
+    others = dns_labels.filter(lambda name: not re.fullmatch("v[0-9]+", name))  # Those are the names of one with a placeholder.
+    for name in draw(distinct(st.one_of(others, words("data", "v{{FC_TASK_INDEX}}")), most=4)):
         kind = draw(st.sampled_from((*sorted(SOURCES), "configMap", "emptyDir", "")))
         found.append({"name": name, **({kind: draw(SOURCES[kind])} if kind else {})})
     return found
