@@ -25,11 +25,8 @@ class ScriptedKubelet(Kubelet):
         wish = _wish(pod, "ends")
         if not wish:
             return super()._ended(pod)
-        name = pod["metadata"]["name"]
         ends: list[Json | None] = json.loads(wish)
-        made = self._made.get(name, 0)
-        self._made[name] = made + 1
-        return ends[min(made, len(ends) - 1)]
+        return ends[min(self._made_before(pod), len(ends) - 1)]
 
     async def _end(self, pod: Json) -> None:
         if _wish(pod, "stop") != "never":

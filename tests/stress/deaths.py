@@ -79,4 +79,4 @@ def _is_alive(pid: int) -> bool:
         return False
 
 
-DEATHS = {"the controller is killed every 4 s": _kill_controller, "the API server is killed": kill_api_server}
+DEATHS = {"the controller is killed every 4 s": _kill_controller, "the API server is killed every 4 s": kill_api_server}

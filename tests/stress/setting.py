@@ -126,11 +126,13 @@ class Controller:
 class Setting:
     """A cluster with a controller, and what tests do there."""
 
-    def __init__(self, cluster: Cluster, controller: Controller, webhook: Webhook) -> None:
-        self.cluster, self.controller, self.webhook = cluster, controller, webhook
+    def __init__(
+        self, cluster: Cluster, controller: Controller, webhook: Webhook, at_end: Callable[[Callable[[], object]], object]
+    ) -> None:
+        """:param at_end: has something done when all others have ended."""
+        self.cluster, self.controller, self.webhook, self.at_end = cluster, controller, webhook, at_end
         self._read = 0
         """Bytes of the audit log that earlier calls have seen."""
-        self._stack = contextlib.ExitStack()
 
     def audit(self, *, forget: bool = True) -> list[Json]:
         """The requests since the last call, with `at`: when each came, in seconds.
@@ -220,13 +222,6 @@ class Setting:
         except urllib3.exceptions.HTTPError:
             return False
 
-    def at_end(self, do: Callable[[], object]) -> None:
-        """Do this when all is over."""
-        self._stack.callback(do)
-
-    def close(self) -> None:
-        self._stack.close()
-
     def conditions(self, namespace: str, name: str) -> dict[str, Json]:
         return {each["type"]: each for each in self.status(namespace, name).get("conditions", ())}
 
@@ -245,14 +240,13 @@ def setting(cluster: Cluster, folder: Path, *, lease_seconds: int = 15, options:
     :param folder: for the logs. :param options: of `fcontroller run`.
     """
     with contextlib.ExitStack() as stack:
+        last = stack.enter_context(contextlib.ExitStack())
         webhook = stack.enter_context(serving(cluster))
         stack.enter_context(_pods(cluster, folder))
         controller = Controller(cluster, folder, lease_seconds, options)
         stack.callback(controller.close)
         controller.start()
-        made = Setting(cluster, controller, webhook)
-        stack.callback(made.close)
-        yield made
+        yield Setting(cluster, controller, webhook, last.callback)
 
 
 @contextlib.contextmanager

@@ -40,7 +40,8 @@ class Kubelet:
         self._api = api
         self._run, self._exits, self._usual = f"{prefix}/run", f"{prefix}/exits", run
         self._start, self._stop = start, stop
-        self._made: dict[str, int] = {}
+        self._made: dict[Name, list[str]] = {}
+        """The uids of the Pods that have come to their end, by name."""
         self._going: set[str] = set()
         self._known: set[str] = set()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -115,12 +116,19 @@ class Kubelet:
         codes = self._given.get(metadata["name"]) or [
             int(code) for code in (metadata.get("annotations") or {}).get(self._exits, "0").split(",")
         ]
-        made = self._made.get(metadata["name"], 0)
-        self._made[metadata["name"]] = made + 1
+        made = self._made_before(pod)
         code = codes[min(made, len(codes) - 1)]
         state = {"terminated": {"exitCode": code, "reason": "Error" if code else "Completed", "finishedAt": _now()}}
         statuses = [_container(container["name"], state) for container in pod["spec"]["containers"]]
         return {"phase": "Failed" if code else "Succeeded", "containerStatuses": statuses}
+
+    def _made_before(self, pod: Json) -> int:
+        """Return how many other Pods of that name have ended before. It may be asked again: the server may not have been told."""
+        metadata = pod["metadata"]
+        ended = self._made.setdefault((metadata["namespace"], metadata["name"]), [])
+        if metadata["uid"] not in ended:
+            ended.append(metadata["uid"])
+        return ended.index(metadata["uid"])
 
     async def _end(self, pod: Json) -> None:
         await asyncio.sleep(self._stop)
