@@ -1,6 +1,7 @@
 """Show what will run differently, and what each change does to a Framework that runs.
 
-Exit codes: 0 nothing differs, 1 something does, 2 trouble (errors in the input too).
+Exit codes: 0 nothing differs, 1 something does, 2 trouble (errors in the input too). With `--fail-on ends-pods` 1 means
+that something ends Pods before their own completion, and 0 that nothing does.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from fcompile.load import LoadError
 from fcompile.load.files import FileEntry, find
 
 EXIT_DIFFERENT, EXIT_TROUBLE = 1, 2
+FAIL_ON = ("difference", "ends-pods")
 FORMATS = ("text", "markdown", "json", "html")
 _KUBECTL = re.compile(r"(?:LIVE|MERGED)-[0-9]+")
 """The folders that `kubectl diff` makes. What is in them has no `.yaml` at its end."""
@@ -35,6 +37,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--context", default="", metavar="NAME", help="with --live: the context of the kubeconfig")
     parser.add_argument("--format", choices=FORMATS, default="text", help="how the differences are printed (default: %(default)s)")
     parser.add_argument("-n", "--namespace", metavar="NAME", help="the namespace of Frameworks that give none (default: default)")
+    fail_on = "what exit code 1 is for: any difference, or only what ends Pods before their own completion (default: %(default)s)"
+    parser.add_argument("--fail-on", choices=FAIL_ON, default=FAIL_ON[0], help=fail_on)
     add_version_argument(parser)
     add_report_arguments(parser)
 
@@ -45,7 +49,8 @@ def run(arguments: argparse.Namespace) -> int:
     if result is None:
         return EXIT_TROUBLE
     write(_formatted(result, arguments))
-    return EXIT_DIFFERENT if result.differs else 0
+    fails = result.ends_pods if arguments.fail_on == "ends-pods" else result.differs
+    return EXIT_DIFFERENT if fails else 0
 
 
 def _compared(arguments: argparse.Namespace) -> Result | None:

@@ -36,7 +36,8 @@ def as_applied(side: Side, new: Side) -> Side:
     for kind in ("annotations", "labels"):
         kept = {key: value for key, value in mapping(metadata, kind).items() if key in mapping(wanted, kind)}
         metadata[kind] = kept
-    return side._replace(compiled=side.compiled._replace(framework={**framework, "metadata": metadata}))
+    compiled = side.compiled._replace(framework={**framework, "metadata": metadata})
+    return side._replace(compiled=compiled, status=full_status(side.status))
 
 
 def running(before: dict[Key, Side], after: dict[Key, Side], context: str) -> Iterator[Live]:

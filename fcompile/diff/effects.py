@@ -35,6 +35,8 @@ class Verdict(NamedTuple):
 
     effect: Effect
     reason: str
+    ends_pods: bool = False
+    """Pods are ended before their own completion, or may be. What is not known to have completed counts as running."""
 
 
 class State(StrEnum):
@@ -47,7 +49,9 @@ class State(StrEnum):
     ENDS = "ends"
     """Its attempt is being ended; perhaps another follows."""
     STOPS = "stops"
-    """It is told to stop by the same edit."""
+    """It is told to stop by the same edit, and an attempt is under way."""
+    STOPS_WAITING = "stops-waiting"
+    """It is told to stop by the same edit, and no attempt is under way."""
     OVER = "over"
     """It has completed, or was stopped."""
     ELSEWHERE = "elsewhere"
@@ -58,6 +62,7 @@ _OVER = {
     State.OVER: "the Framework is over: nothing of it runs again",
     State.ELSEWHERE: "another controller runs this Framework, and does what it does",
 }
+_STOPPED = (State.STOPS, State.STOPS_WAITING)
 
 
 def state(before: Mapping[str, Any], after: Mapping[str, Any], status: Any) -> State:
@@ -69,11 +74,18 @@ def state(before: Mapping[str, Any], after: Mapping[str, Any], status: Any) -> S
         return State.OVER
     if known in ("AttemptDeletionPending", "AttemptDeletionRequested", "AttemptDeleting", "AttemptCompleted"):
         return State.ENDS
+    waits = known == "AttemptCreationPending" or before["executionType"] == "Create"
     if after["executionType"] == "Stop":
-        return State.STOPS
-    if known == "AttemptCreationPending" or before["executionType"] == "Create":
-        return State.WAITS
-    return State.RUNS
+        return State.STOPS_WAITING if waits else State.STOPS
+    return State.WAITS if waits else State.RUNS
+
+
+def removal_ends_pods(spec: Mapping[str, Any], status: Any) -> bool:
+    """Return whether deleting the whole Framework ends Pods before their own completion."""
+    found = state(spec, spec, status)
+    if found is State.ELSEWHERE:  # deleting it is no matter of which controller it is
+        return not (isinstance(status, dict) and status.get("state") == "Completed")
+    return found is State.RUNS
 
 
 def of_text(state: State) -> Verdict:
@@ -96,16 +108,18 @@ def of_execution_type(before: str, after: str, state: State) -> Verdict:
         return Verdict(Effect.ON_THE_FLY, "the first attempt begins")
     if state is State.ENDS:
         return Verdict(Effect.ON_THE_FLY, "the attempt is ending already: no other follows")
-    if state is State.STOPS and before == "Create":
+    if before == "Create":
         return Verdict(Effect.ON_THE_FLY, "the Framework completes without having run")
-    return Verdict(Effect.ON_THE_FLY, "every task is ended at once, with code -210, and the Framework completes")
+    if state is State.STOPS_WAITING:
+        return Verdict(Effect.ON_THE_FLY, "the Framework completes; no attempt is under way")
+    return Verdict(Effect.ON_THE_FLY, "every task is ended at once, with code -210, and the Framework completes", ends_pods=True)
 
 
 def of_retry_policy(state: State) -> Verdict:
     """The Framework's own."""
     if state in _OVER:
         return Verdict(Effect.NOTHING, _OVER[state])
-    if state is State.STOPS:
+    if state in _STOPPED:
         return Verdict(Effect.NOTHING, "the Framework is told to stop, and a stop is never followed by a retry")
     return Verdict(Effect.ON_THE_FLY, "it decides when the attempt has completed")
 
@@ -117,12 +131,26 @@ def of_force(state: State) -> Verdict:
     return Verdict(Effect.ON_THE_FLY, "it holds for Pods that are being deleted already, too")
 
 
-def of_task_policy(state: State, reason: str) -> Verdict:
-    """A role's completion policy, and its tasks' retry policy."""
-    return _in_attempt(state) or Verdict(Effect.ON_THE_FLY, reason)
+def of_task_policy(state: State) -> Verdict:
+    """The retry policy of a role's tasks."""
+    return _in_attempt(state) or Verdict(Effect.ON_THE_FLY, "it decides when a task's attempt has completed")
 
 
-def of_scale(before: int, after: int, state: State) -> Verdict:
+def of_completion_policy(before: int, after: int, completed: int | None, state: State) -> Verdict:
+    """A number of a role's completion policy. Below 1 it is never reached.
+
+    :param completed: how many of the role's tasks have completed as it counts them; None: not known.
+    """
+    tighter = after >= 1 and not 1 <= before <= after
+    if state is State.RUNS and tighter and (completed is None or completed >= after):
+        reason = "if the tasks that have completed meet it, all others are ended at once"
+        if completed is not None:
+            reason = "the tasks that have completed meet it: all others are ended at once"
+        return Verdict(Effect.ON_THE_FLY, reason, ends_pods=True)
+    return _in_attempt(state) or Verdict(Effect.ON_THE_FLY, "it is held at once against the tasks that have completed")
+
+
+def of_scale(before: int, after: int, state: State, removed_may_run: bool = True) -> Verdict:
     """`taskNumber`; a role that is added or removed is one that had or gets none."""
     settled = _in_attempt(state)
     if settled is not None:
@@ -131,6 +159,8 @@ def of_scale(before: int, after: int, state: State) -> Verdict:
         return Verdict(Effect.ON_THE_FLY, "nothing runs yet: the attempt begins like this")
     if before == after:
         return Verdict(Effect.NOTHING, "the role has no task")
+    if after < before and removed_may_run:
+        return Verdict(Effect.ON_THE_FLY, "tasks that are removed are ended at once", ends_pods=True)
     return Verdict(Effect.ON_THE_FLY, "the Framework is rescaled")
 
 
@@ -174,7 +204,7 @@ def _in_attempt(state: State) -> Verdict | None:
     """What a change that only counts while an attempt runs does when none does."""
     if state in _OVER:
         return Verdict(Effect.NOTHING, _OVER[state])
-    if state is State.STOPS:
+    if state in _STOPPED:
         return Verdict(Effect.NOTHING, _STOPS)
     if state is State.ENDS:
         return Verdict(Effect.NEW_ATTEMPT, _ENDS)

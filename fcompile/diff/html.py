@@ -35,5 +35,16 @@ def write(result: Result) -> Iterator[str]:
     found = words.folded(result)
     counts = {effect: sum(one.kind == "changed" and one.effect is effect for one in result.frameworks) for effect in ORDER}
     return iter(
-        [page.render(result=result, words=words, ABSENT=ABSENT, counts=counts, found=found, open=len(found) <= _OPEN, version=__version__)]
+        [
+            page.render(
+                result=result,
+                words=words,
+                ABSENT=ABSENT,
+                counts=counts,
+                ending=sum(one.ends_pods for one in result.frameworks),
+                found=found,
+                open=len(found) <= _OPEN,
+                version=__version__,
+            )
+        ]
     )
