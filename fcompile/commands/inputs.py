@@ -13,7 +13,7 @@ from fcompile.check.across import Place, Where
 from fcompile.check.document import Checked, Options, Read, by_start, check_read, empty, load_problem, look_up
 from fcompile.check.ours import looks_like_template, skip_reason
 from fcompile.load import Document, LoadError, read
-from fcompile.load.files import FileEntry, find, may_hold_framework
+from fcompile.load.files import FileEntry, find, may_be_meant, may_hold_framework
 from fcompile.load.rules import FILE_TOO_LARGE
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def check_entry(entry: FileEntry, options: Options, data: bytes | LoadError | No
         passed = data.rule is FILE_TOO_LARGE and entry.holds_nothing_of_ours()
         return empty(entry.name) if passed else empty(entry.name)._replace(problems=[load_problem(data)])
     if not may_hold_framework(data):
-        return empty(entry.name)
+        return _check_what_may_be_meant(entry, options, data)
     file = open_file(entry, data)
     if file.skipped:
         return empty(entry.name)._replace(skipped=file.skipped)
@@ -140,6 +140,13 @@ def check_entry(entry: FileEntry, options: Options, data: bytes | LoadError | No
         # It cannot be read, and nothing in it says that it is a Framework: other tools may well read it.
         file = file._replace(read=[*documents])
     return check_read(entry.name, file.read, options)
+
+
+def _check_what_may_be_meant(entry: FileEntry, options: Options, data: bytes) -> Checked:
+    """Check a file that holds nothing of ours, unless a name is misspelt. Nobody wants to hear that such a one is skipped."""
+    if not may_be_meant(data) or (entry.path != "-" and skip_reason(entry.path)):
+        return empty(entry.name)
+    return check_read(entry.name, [item for item in read(data, entry.name) if isinstance(item, Document)], options)
 
 
 def _read(entry: FileEntry) -> bytes | LoadError:
