@@ -99,7 +99,7 @@ class Inputs:
     def _read_again(self, name: str) -> dict[int, Document]:
         """The documents of a file by where they begin."""
         data = self._data(FileEntry(name, self._opened[name]))
-        return {} if isinstance(data, LoadError) else by_start(read(data, name))
+        return {} if isinstance(data, LoadError) else by_start(read(data, name, with_duplicates=True))
 
     def _data(self, entry: FileEntry) -> bytes | LoadError:
         if not self._can_be_read_only_once(entry):
@@ -119,7 +119,7 @@ def open_file(entry: FileEntry, data: bytes | LoadError) -> File:
     """The file's documents, whatever they are, unless it is a template or a patch that holds a Framework."""
     if isinstance(data, LoadError):
         return File(entry.name, [data], "")
-    found: Read = list(read(data, entry.name))
+    found: Read = list(read(data, entry.name, with_duplicates=True))
     return File(entry.name, found, _skipped(entry, data, found))
 
 
