@@ -43,7 +43,7 @@ def nearly(value: Any) -> Iterator[Finding]:
     ours = edits(group.lower(), names.GROUP) <= _MISSPELT
     has_roles = isinstance(mapping(value, "spec").get("taskRoles"), list)
     says_kind = kind.lower() == names.KIND.lower()
-    if not (ours and (kind or has_roles) or says_kind and has_roles):
+    if not ((ours and (kind or has_roles)) or (says_kind and has_roles)):
         return
     yield from _of_version(version_key in value, version_key, value.get(version_key), group)
     if kind not in (names.KIND, _LISTS) or kind_key != "kind":

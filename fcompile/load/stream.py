@@ -300,9 +300,9 @@ def _in_spite_of_duplicates(decoded: Decoded, chunk: _Chunk, fed: YamlText) -> I
         last = Document(value, decoded.source, chunk.start, chunk.end)
     except Fault as fault:
         last = _moved(fault, chunk.start, fed)
-    for number, fault in enumerate(repeated[1:]):
+    for number, one in enumerate(repeated[1:]):
         # To find the first one is to read everything once more.
-        yield _moved(with_first_key(fault, fed.text) if number < _FIRST_KEYS else fault, chunk.start, fed)
+        yield _moved(with_first_key(one, fed.text) if number < _FIRST_KEYS else one, chunk.start, fed)
     yield last
 
 
