@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterable, Iterator
 
 from fcompile.commands.arguments import add_report_arguments, add_version_argument, options
+from fcompile.commands.inputs import check_paths
 from fcompile.commands.report import text_style
 from fcompile.commands.sides import File, is_small, read_side
 from fcompile.diff.result import Result, compare_all
@@ -67,6 +68,7 @@ def _live(arguments: argparse.Namespace) -> Result | None:
 
     if not arguments.paths or arguments.git is not None:
         raise UsageError("--live compares the cluster with files: name these, and nothing else to compare with")
+    check_paths(arguments.paths)
     checked = options(arguments)
     after = read_side([file for path in arguments.paths for _, file in _read(path)], checked, arguments)
     if after is None:
@@ -86,6 +88,7 @@ def _files(arguments: argparse.Namespace) -> tuple[Iterable[File], Iterable[File
         return changed(arguments.git, arguments.paths)
     if len(arguments.paths) != 2:
         raise UsageError("name two things to compare, OLD and NEW, or use --git or --live")
+    check_paths(arguments.paths)
     old, new = (dict(_read(path)) for path in arguments.paths)
     same = {name for name, file in old.items() if name in new and new[name].data == file.data and isinstance(file.data, bytes)}
     return tuple([file for name, file in side.items() if name not in same] for side in (old, new))  # type: ignore[return-value]

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from fcompile.check.across import Place, Where
 from fcompile.check.document import Checked, Options, Read, by_start, check_read, empty, load_problem, look_up
 from fcompile.check.ours import looks_like_template, skip_reason
+from fcompile.diagnostics.visible import visible
+from fcompile.errors import UsageError
 from fcompile.load import Document, LoadError, read
 from fcompile.load.files import FileEntry, find, may_be_meant, may_hold_framework
 from fcompile.load.rules import FILE_TOO_LARGE
@@ -36,10 +38,36 @@ class File(NamedTuple):
     """Why it is not to be checked although it seems to hold a Framework; empty when it is."""
 
 
+def check_paths(paths: Sequence[str]) -> None:
+    """Raise UsageError for paths that lead to nothing: a command that was called for the wrong thing has nothing to report on."""
+    missing = [visible(path) for path in paths if path != "-" and not _is_there(path)]
+    if missing:
+        listed = ", ".join(missing[:3]) + (f" and {len(missing) - 3} more" if len(missing) > 3 else "")
+        raise UsageError(f"{listed}: no such file or folder{'' if all(map(os.path.isabs, paths)) else _here()}")
+
+
+def _here() -> str:
+    try:
+        return f" in {visible(os.getcwd())}"
+    except OSError:  # somebody has removed it
+        return ""
+
+
+def _is_there(path: str) -> bool:
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except (OSError, ValueError):
+        return True  # it is told with its reason when it is read
+    return True
+
+
 class Inputs:
-    """The files behind the paths that a user named."""
+    """The files behind the paths that a user named. Raises UsageError when one leads to nothing."""
 
     def __init__(self, paths: Sequence[str]) -> None:
+        check_paths(paths)
         self._paths = paths
         self._named = frozenset(paths)
         self._kept: dict[str, bytes | LoadError] = {}

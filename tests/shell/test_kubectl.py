@@ -25,7 +25,7 @@ def run(folder: Path, environment: dict[str, str], *words: str) -> subprocess.Co
         (["argocd", "bundle", "--help"], 0, "usage: kubectl fcompile argocd bundle [-h]"),
         (["rule", "--help"], 0, "`kubectl fcompile rule FC101`"),
         (["rule", "FC101"], 0, "FC101 unknown-field (error)"),
-        (["validate", "nowhere"], 1, "nowhere:1:1: error[FC030]"),
+        (["validate", "nowhere"], 2, "kubectl fcompile: nowhere: no such file or folder"),
         (["validate"], 2, "kubectl fcompile validate: error: "),
         (["frobnicate"], 2, "kubectl fcompile: error: "),
         (["rule", "FC000"], 2, "kubectl fcompile: there is no rule `FC000`: `kubectl fcompile rule --all`"),
