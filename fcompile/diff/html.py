@@ -22,7 +22,7 @@ def write(result: Result) -> Iterator[str]:
     try:
         from jinja2 import Environment, FileSystemLoader, StrictUndefined
     except ImportError:
-        raise UsageError("--format html needs jinja2: pip install 'fcompile[html]'") from None
+        raise UsageError("--format html needs jinja2: pip install 'jinja2>=3.1,<4'") from None
     environment = Environment(
         loader=FileSystemLoader(os.path.dirname(__file__)),
         autoescape=True,
