@@ -49,7 +49,7 @@ RETRY_NEVER_FIRES = rule(
     "FC305",
     "retry-never-fires",
     Severity.WARNING,
-    "A retry policy has nothing that it could ever retry.",
+    "A retry policy never has anything to retry.",
     "Failures never end the attempt, so there is no failed attempt to retry. Let failures end it, or drop the retry policy.",
 )
 NEVER_COMPLETES = rule(

@@ -1,6 +1,6 @@
 """Print the defaulted Frameworks, or exactly what will run.
 
-Documents of other kinds pass through. A Framework with an error: nothing is printed at all, and the exit code is 1.
+Documents of other kinds pass through. If one Framework has an error, nothing is printed at all, and the exit code is 1.
 """
 
 from __future__ import annotations

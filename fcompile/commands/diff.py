@@ -32,13 +32,19 @@ _KUBECTL = re.compile(r"(?:LIVE|MERGED)-[0-9]+")
 def configure(parser: argparse.ArgumentParser) -> None:
     """The arguments of the command."""
     parser.usage = "%(prog)s [options] OLD NEW\n       %(prog)s [options] --git REV[..REV] [PATH…]\n       %(prog)s [options] --live PATH…"
-    parser.add_argument("paths", nargs="*", metavar="PATH", help="OLD and NEW, each a file, a folder or -; with --git what to look at")
-    parser.add_argument("--git", metavar="REV[..REV]", help="compare a revision with the working tree, or two (A...B: since they parted)")
-    parser.add_argument("--live", action="store_true", help="compare the cluster, as kubectl reaches it, with what the files say")
+    parser.add_argument(
+        "paths", nargs="*", metavar="PATH", help="OLD and NEW, each a file, a folder or - for stdin; with --git, only these paths"
+    )
+    parser.add_argument(
+        "--git",
+        metavar="REV[..REV]",
+        help="compare a revision with the working tree; A..B: two revisions; A...B: what B changed since it left A",
+    )
+    parser.add_argument("--live", action="store_true", help="compare what runs in the cluster with the files; asks kubectl")
     parser.add_argument("--context", default="", metavar="NAME", help="with --live: the context of the kubeconfig")
     parser.add_argument("--format", choices=FORMATS, default="text", help="how the differences are printed (default: %(default)s)")
     parser.add_argument("-n", "--namespace", metavar="NAME", help="the namespace of Frameworks that give none (default: default)")
-    fail_on = "what exit code 1 is for: any difference, or only what ends Pods before their own completion (default: %(default)s)"
+    fail_on = "exit with 1 for any difference, or only for what ends Pods before they complete (default: %(default)s)"
     parser.add_argument("--fail-on", choices=FAIL_ON, default=FAIL_ON[0], help=fail_on)
     add_version_argument(parser)
     add_report_arguments(parser)

@@ -60,7 +60,7 @@ class State(StrEnum):
 
 _OVER = {
     State.OVER: "the Framework is over: nothing of it runs again",
-    State.ELSEWHERE: "another controller runs this Framework, and does what it does",
+    State.ELSEWHERE: "another controller runs this Framework; what it does with the edit is not known here",
 }
 _STOPPED = (State.STOPS, State.STOPS_WAITING)
 
@@ -101,13 +101,13 @@ def of_execution_type(before: str, after: str, state: State) -> Verdict:
     if before == "Stop":
         return Verdict(Effect.REFUSED, "a stopped Framework cannot be started again: delete it and create it anew")
     if after == "Create":
-        return Verdict(Effect.REFUSED, "executionType goes from Create to Start or Stop and from Start to Stop, and not back")
+        return Verdict(Effect.REFUSED, "executionType can go from Create to Start or Stop, and from Start to Stop, but never back")
     if state in _OVER:
         return Verdict(Effect.NOTHING, _OVER[state])
     if after == "Start":
         return Verdict(Effect.ON_THE_FLY, "the first attempt begins")
     if state is State.ENDS:
-        return Verdict(Effect.ON_THE_FLY, "the attempt is ending already: no other follows")
+        return Verdict(Effect.ON_THE_FLY, "the attempt is ending already, and no other follows")
     if before == "Create":
         return Verdict(Effect.ON_THE_FLY, "the Framework completes without having run")
     if state is State.STOPS_WAITING:
@@ -121,19 +121,19 @@ def of_retry_policy(state: State) -> Verdict:
         return Verdict(Effect.NOTHING, _OVER[state])
     if state in _STOPPED:
         return Verdict(Effect.NOTHING, "the Framework is told to stop, and a stop is never followed by a retry")
-    return Verdict(Effect.ON_THE_FLY, "it decides when the attempt has completed")
+    return Verdict(Effect.ON_THE_FLY, "the new policy decides when the attempt completes")
 
 
 def of_force(state: State) -> Verdict:
     """`podGracefulDeletionTimeoutSec`."""
     if state in _OVER:
         return Verdict(Effect.NOTHING, _OVER[state])
-    return Verdict(Effect.ON_THE_FLY, "it holds for Pods that are being deleted already, too")
+    return Verdict(Effect.ON_THE_FLY, "it also holds for Pods that are being deleted already")
 
 
 def of_task_policy(state: State) -> Verdict:
     """The retry policy of a role's tasks."""
-    return _in_attempt(state) or Verdict(Effect.ON_THE_FLY, "it decides when a task's attempt has completed")
+    return _in_attempt(state) or Verdict(Effect.ON_THE_FLY, "the new policy decides when a task's attempt completes")
 
 
 def of_completion_policy(before: int, after: int, completed: int | None, state: State) -> Verdict:
@@ -147,7 +147,7 @@ def of_completion_policy(before: int, after: int, completed: int | None, state: 
         if completed is not None:
             reason = "the tasks that have completed meet it: all others are ended at once"
         return Verdict(Effect.ON_THE_FLY, reason, ends_pods=True)
-    return _in_attempt(state) or Verdict(Effect.ON_THE_FLY, "it is held at once against the tasks that have completed")
+    return _in_attempt(state) or Verdict(Effect.ON_THE_FLY, "it is checked at once against the tasks that have completed")
 
 
 def of_scale(before: int, after: int, state: State, removed_may_run: bool = True) -> Verdict:
@@ -180,11 +180,11 @@ def of_pod(stay: int, retry: Mapping[str, Any], framework_retry: Mapping[str, An
         return Verdict(Effect.NEXT_RETRY, f"tasks of this role are retried {policy(retry)}")
     if retries(framework_retry):
         return Verdict(
-            Effect.NEW_ATTEMPT, f"tasks of this role are never retried; the Framework as a whole is retried {policy(framework_retry)}"
+            Effect.NEW_ATTEMPT, f"tasks of this role are never retried; the whole Framework is retried {policy(framework_retry)}"
         )
     return Verdict(
         Effect.NEW_ATTEMPT,
-        "neither tasks of this role nor the Framework as a whole are ever retried: to run it, delete the Framework and create it anew",
+        "nothing is ever retried here, neither tasks nor the whole Framework: to run the change, delete the Framework and create it anew",
     )
 
 
@@ -197,7 +197,7 @@ def of_service(before: Any, after: Any, state: State) -> Verdict:
 
 
 _STOPS = "the Framework is told to stop"
-_ENDS = "the attempt is ending: another one, if the retry policy wants it, has it"
+_ENDS = "the attempt is ending; if the retry policy starts another one, that has the change"
 
 
 def _in_attempt(state: State) -> Verdict | None:
@@ -217,9 +217,16 @@ def retries(policy: Mapping[str, Any]) -> bool:
 
 
 def policy(policy: Mapping[str, Any]) -> str:
-    """When a policy that does retry retries."""
-    fancy, most = policy["fancyRetryPolicy"], policy["maxRetryCount"]
-    others = {-2: "after every completion", -1: "after every failure", 0: "", 1: "after one failure"}.get(most, f"after {most} failures")
-    if not fancy:
-        return others
-    return "after transient failures" + (f", and {others} of other kinds" if others else " only")
+    """Return when a policy that does retry retries, to follow `is retried`."""
+    most = policy["maxRetryCount"]
+    times = "once" if most == 1 else f"up to {most} times"
+    if not policy["fancyRetryPolicy"]:
+        return {-2: "after every completion", -1: "after every failure"}.get(
+            most, f"{times} after {'a failure' if most == 1 else 'failures'}"
+        )
+    if most == 0:
+        return "after every transient failure, and after no other"
+    others = {-2: "every other completion", -1: "every other failure"}.get(most)
+    if others:
+        return f"after every transient failure, never after a permanent one, and after {others}"
+    return f"after every transient failure, never after a permanent one, and {times} after others"

@@ -1,7 +1,7 @@
 """Be a KRM function: kustomize and kpt send a ResourceList on stdin, and get it back on stdout with its Frameworks compiled.
 
 Settings come in its functionConfig, a ConfigMap: strict, kubernetes-version, namespace, set, and fields of roles such as
-worker.taskNumber. What is wrong is listed under `results` and told on stderr; then the items come back as they were, and the exit
+worker.taskNumber. Problems are listed under `results` and on stderr. If one is an error, the items come back unchanged and the exit
 code is 1.
 """
 
