@@ -17,7 +17,9 @@ from tests.argocd.tools import tool
 from tests.test_cli import good
 
 TEMPLATE = (
-    good("{{ .Release.Name }}").replace("taskNumber: 3", "taskNumber: {{ .Values.workers }}").replace("busybox", '{{ .Values.image }}\n            workingDir: "{{ .Values.folder }}"')
+    good("{{ .Release.Name }}")
+    .replace("taskNumber: 3", "taskNumber: {{ .Values.workers }}")
+    .replace("busybox", '{{ .Values.image }}\n            workingDir: "{{ .Values.folder }}"')
 )
 
 
