@@ -54,7 +54,7 @@ def test_kubectl_asks_us_for_completions(folder: Path, environment: dict[str, st
         return done.stdout.splitlines()
 
     assert completed("val") == ["validate\tfind every problem in Frameworks", ":4"]
-    assert completed("validate", "--stric") == ["--strict\ttake warnings for errors", ":4"]
+    assert completed("validate", "--stric") == ["--strict\ttreat warnings as errors", ":4"]
     assert completed("build", "two words.yaml", "--only", "") == ["worker\t4 tasks of resnetddp", ":4"]
     assert completed("validate", "") == ["yaml", "yml", "json", ":8"]
     assert completed("argocd", "generate", "") == [":16"]
