@@ -112,7 +112,10 @@ def test_text(path: Path, repository: Path, capsys: Capture, text_file: Snapshot
 
 
 def _missing(folder: Path) -> Path:
-    return folder / "resnet.yaml"
+    # A link to nothing; a path to nothing is no input at all.
+    path = folder / "resnet.yaml"
+    path.symlink_to("gone.yaml")
+    return path
 
 
 def _unreadable(folder: Path) -> Path:

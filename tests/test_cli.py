@@ -60,7 +60,7 @@ def test_version(capsys: Capture) -> None:
         (["validate", "--kubernetes-version", "1.24", "x"], "1.25 to 1.37"),
         (["validate", "--kubernetes-version", "new", "x"], "1.25 to 1.37"),
         (["validate", "--namespace", "A_b", "x"], "--namespace A_b"),
-        (["validate", "--waivers", "/no/such/file", "x"], "/no/such/file"),
+        (["validate", "--waivers", "/no/such/file", "-"], "/no/such/file"),
         (["build", "--emit", "frameworks", "x"], "`frameworks` is none of"),
         (["build", "-o", "xml", "x"], "yaml, json, name or dir=PATH"),
         (["build", "--only", "a[b]", "x"], "role[index]"),
@@ -77,9 +77,7 @@ def test_wrong_use(arguments: list[str], says: str) -> None:
     assert says in done.err
 
 
-def test_missing_file_and_empty_folder(tmp_path: Path, capsys: Capture) -> None:
-    assert main(["validate", str(tmp_path / "nothing")]) == 1
-    assert "there is no file or folder" in capsys.readouterr().out
+def test_an_empty_folder(tmp_path: Path, capsys: Capture) -> None:
     assert main(["validate", str(tmp_path)]) == 1
     assert "no .yaml, .yml or .json file" in capsys.readouterr().out
 
@@ -265,3 +263,32 @@ def test_deep_folders_and_a_loop(tmp_path: Path) -> None:
     (folder / "a.yaml").write_text(good())
     (folder / "loop").symlink_to(tmp_path)
     assert b"1 Framework in 1 file" in run(["validate", str(tmp_path)]).out
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["validate", "nope.yaml"],
+        ["validate", "--format", "json", "nope.yaml"],
+        ["validate", "nope/", "a.yaml"],
+        ["validate", "a.yaml/nope"],
+        ["build", "nope.yaml"],
+        ["explain", "train-worker-0", "nope.yaml"],
+        ["diff", "a.yaml", "nope.yaml"],
+        ["diff", "--live", "nope.yaml"],
+    ],
+)
+def test_a_path_to_nothing(arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    """It is wrong use, and one line says so: there is nothing to report on."""
+    monkeypatch.chdir(tmp_path)
+    Path("a.yaml").write_text(good())
+    assert main(arguments) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.endswith(f": no such file or folder in {tmp_path}\n")
+    assert captured.err.count("\n") == 1
+
+
+def test_several_paths_to_nothing(tmp_path: Path, capsys: Capture) -> None:
+    assert main(["validate", *(str(tmp_path / name) for name in "abcde")]) == 2
+    assert capsys.readouterr().err == f"fcompile: {tmp_path}/a, {tmp_path}/b, {tmp_path}/c and 2 more: no such file or folder\n"

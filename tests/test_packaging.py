@@ -112,9 +112,25 @@ def test_the_readmes_first_command_works_in_a_copy_of_what_is_published(sdist: P
     with tarfile.open(sdist) as archive:
         archive.extractall(tmp_path, filter="data")
     (source,) = tmp_path.iterdir()
-    (command,) = re.findall(r"^python3 -m venv .* build .*$", (source / "README.md").read_text("utf-8"), re.MULTILINE)
-    printed = run("sh", "-c", command.replace("python3 ", f"'{sys.executable}' ", 1), cwd=source)
+    text = (source / "README.md").read_text("utf-8")
+    command, after = re.findall(r"^(?:python3 -m venv .*)?\.venv/bin/fcompile .*$", text, re.MULTILINE)
+    command = command.replace("python3 ", f"'{sys.executable}' ", 1)
+    printed = run("sh", "-c", f"{command}; [ $? -eq 1 ]", cwd=source)
+    assert "error[FC101]" in printed
+    assert printed.count("\n") < 12, "a person can take it in"
+    printed = run("sh", "-c", after, cwd=source)
     assert "kind: Pod" in printed
+    assert printed.count("\n") < 40
+
+
+def test_extras_are_in_one_place(repository: Path) -> None:
+    """And nowhere is one asked of an index, where nothing is."""
+    extras = tomllib.loads((repository / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    page = (repository / "docs" / "install.md").read_text("utf-8")
+    assert re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE) == ["html", *(name for name in extras if name != "html")]
+    texts = [repository / "README.md", *(repository / "docs").rglob("*.md"), *(repository / "fcompile").rglob("*.py")]
+    for path in texts:
+        assert not re.search(r"pip install '?fcompile(?:\[\w+\])?'?[^-\w @\[]", path.read_text("utf-8")), path
 
 
 def test_the_locks_agree(repository: Path) -> None:

@@ -43,8 +43,8 @@ INTRODUCTION = """\
 <!-- Written by tools/diagnostics_page.py from the rules in the code and the files in examples/bad: change those. -->
 
 Every problem that `fcompile` reports has a code, and a code never changes its meaning. `fcompile rule FC101` prints the same
-explanation. An **error** will be refused, or will not run as written. A **warning** runs, and nobody can want it so (`--strict` makes the
-exit code 1 for warnings too). A **note** is good to know.
+explanation. An **error** will be refused, or will not run as written. A **warning** runs, but hardly as anybody
+means it: `--strict` makes the exit code 1 for warnings too. A **note** is good to know.
 
 ## Waivers
 

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fcompile.check.elsewhere import explained
 from fcompile.check.subject import RoleUnderCheck, Subject
 from fcompile.check.values import integer, mapping, text
 from fcompile.diagnostics.problem import Finding, Fix, Path, Severity, rule
+from fcompile.model.framework import FRAMEWORK_TYPES
+from fcompile.schema.pod_schemas import NEWEST
 
 UNREACHABLE = rule(
     "FC301",
@@ -46,7 +49,7 @@ RETRY_NEVER_FIRES = rule(
     "FC305",
     "retry-never-fires",
     Severity.WARNING,
-    "A retry policy has nothing that it could ever retry.",
+    "A retry policy never has anything to retry.",
     "Failures never end the attempt, so there is no failed attempt to retry. Let failures end it, or drop the retry policy.",
 )
 NEVER_COMPLETES = rule(
@@ -101,6 +104,7 @@ def min_succeeded(role: RoleUnderCheck) -> int:
 
 
 def _completion_policy(role: RoleUnderCheck) -> Iterator[Finding]:
+    number_known = _knows_its_number(role)
     policy = mapping(role.value, "frameworkAttemptCompletionPolicy")
     base = (*role.path, "frameworkAttemptCompletionPolicy")
     for name in ("minFailedTaskCount", "minSucceededTaskCount"):
@@ -113,7 +117,7 @@ def _completion_policy(role: RoleUnderCheck) -> Iterator[Finding]:
                 fix=Fix("write -1, which means the same", path, "value", "-1"),
             )
         # A role of 0 tasks is a role at rest: its policy is for the day it is scaled up.
-        elif count is not None and count > role.task_number > 0:
+        elif number_known and count is not None and count > role.task_number > 0:
             yield Finding(
                 UNREACHABLE,
                 path,
@@ -121,7 +125,8 @@ def _completion_policy(role: RoleUnderCheck) -> Iterator[Finding]:
                 "-1 for no limit",
             )
     failed, succeeded = min_failed(role), min_succeeded(role)
-    if 1 <= failed <= role.task_number and 1 <= succeeded <= role.task_number and failed + succeeded > role.task_number + 1:
+    within = number_known and 1 <= failed <= role.task_number and 1 <= succeeded <= role.task_number
+    if within and failed + succeeded > role.task_number + 1:
         yield Finding(
             GAP,
             base,
@@ -130,6 +135,17 @@ def _completion_policy(role: RoleUnderCheck) -> Iterator[Finding]:
             f"is Succeeded all the same: let minFailedTaskCount + minSucceededTaskCount be at most {role.task_number + 1}",
             part="key",
         )
+
+
+def _knows_its_number(role: RoleUnderCheck) -> bool:
+    """Return whether `taskNumber` is what it seems.
+
+    One that is misspelt or of a wrong type has been told, and what follows from it would mislead.
+    """
+    value = role.value
+    if not isinstance(value, dict) or value.get("taskNumber") is not None:
+        return isinstance(value, dict) and integer(value, "taskNumber") is not None
+    return "taskNumber" not in explained("TaskRole", value, FRAMEWORK_TYPES["TaskRole"], NEWEST)
 
 
 def _restart_policy(role: RoleUnderCheck) -> Iterator[Finding]:
@@ -177,7 +193,7 @@ def _whole_framework(subject: Subject) -> Iterator[Finding]:
             part="key",
         )
         return
-    if any(min_failed(role) >= 1 for role in roles):
+    if any(min_failed(role) >= 1 or min_failed(role) < -1 for role in roles):  # less than -1 has been told
         return
     retry = mapping(mapping(subject.value, "spec"), "retryPolicy")
     count = integer(retry, "maxRetryCount") or 0

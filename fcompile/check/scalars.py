@@ -240,6 +240,14 @@ def integer_check(field: Field) -> Check:
     return check
 
 
+_NEGATIVE: dict[str | int, str] = {
+    "maxRetryCount": ": -1 retries after every failure, -2 after every completion, success too",
+    "minFailedTaskCount": ": -1 means that no number of failures ends the attempt",
+    "minSucceededTaskCount": ": -1 means that no number of successes ends the attempt",
+}
+"""What the negative numbers mean of fields that take some."""
+
+
 def _out_of_bounds(value: int, field: Field, low: int, high: int, path: Path, step: str | int, walk: Walk) -> None:
     here = (*path, step)
     digits = _digits(value)
@@ -256,7 +264,8 @@ def _out_of_bounds(value: int, field: Field, low: int, high: int, path: Path, st
         limit = f"at most {high}"
     else:
         limit = f"between {low} and {high}"
-    walk.found.append(Finding(OUT_OF_BOUNDS, here, f"{called(path, step)} is {digits}, and must be {limit}"))
+    meaning = _NEGATIVE.get(here[-1], "") if value < low else ""
+    walk.found.append(Finding(OUT_OF_BOUNDS, here, f"{called(path, step)} is {digits}, and must be {limit}{meaning}"))
 
 
 def _digits(value: int | float) -> str:

@@ -11,6 +11,7 @@ from contextlib import suppress
 from functools import cache
 from typing import Any
 
+from fcompile.check.elsewhere import Home, explained, home_below, synonym
 from fcompile.check.scalars import (
     EMPTY_VALUE,
     Check,
@@ -132,8 +133,10 @@ def structure(value: dict[str, Any], *, version: int, plain: Callable[[Path, Par
     `version` is the Kubernetes 1.x minor. `plain` gives the source text of an unquoted scalar at a path, from which fixes are made.
     """
     yield from walk(value, "Framework", (), version=version, plain=plain)
-    roles = mapping(value, "spec").get("taskRoles")
-    if isinstance(value.get("spec"), dict) and (roles is None or roles == []):
+    spec = mapping(value, "spec")
+    roles = spec.get("taskRoles")
+    told = "taskRoles" in explained("FrameworkSpec", spec, types(version)["FrameworkSpec"], version)
+    if isinstance(value.get("spec"), dict) and (roles is None or roles == []) and not told:
         yield Finding(
             NO_TASK_ROLES, ("spec",), "the Framework has no task roles, so it runs nothing and never completes: add `taskRoles`", part="key"
         )
@@ -187,7 +190,7 @@ def _members(type_name: str, version: int) -> Members:
                 known(item, here, name, walk)
         for name in needed:
             if value.get(name) is None:
-                _missing([name for name in needed if value.get(name) is None], value, fields, here, walk)
+                _missing([name for name in needed if value.get(name) is None], value, type_name, fields, here, walk)
                 break
 
     return check
@@ -360,6 +363,8 @@ def _unknown(name: str, siblings: dict[str, Any], type_name: str, fields: Type, 
         walk.found.append(Finding(FIELD_NOT_IN_VERSION, path, message, part="key"))
         return
     # To look for what was meant takes long, and of many unknown fields nobody reads that.
+    if len(walk.found) < _SUGGESTIONS and _placed_elsewhere(name, siblings, type_name, fields, here, walk):
+        return
     near = closest(name, fields) if len(walk.found) < _SUGGESTIONS else None
     if near is not None and near.word not in siblings:
         fits = near.certain and _fits(siblings[name], fields[near.word])
@@ -374,6 +379,38 @@ def _unknown(name: str, siblings: dict[str, Any], type_name: str, fields: Type, 
     walk.found.append(
         Finding(UNKNOWN_FIELD, path, f"{_object(here, walk)} has no field {_written(name, path, walk)}: {advice}", part="key")
     )
+
+
+def _placed_elsewhere(name: str, siblings: dict[str, Any], type_name: str, fields: Type, here: Path, walk: Walk) -> bool:
+    """Report a field that belongs into one beside it, and a word that other tools have for a field; return whether it is one of these."""
+    path = (*here, name)
+    home = home_below(name, siblings, fields, walk.version)
+    if home is not None:
+        if home.names[0] == name:  # for those that belong there with it, once is enough
+            walk.found.append(Finding(UNKNOWN_FIELD, path, _indent(home, here, walk), part="key"))
+        return True
+    meant = synonym(type_name, name, fields)
+    if meant is None:
+        return False
+    direct = "." not in meant
+    fix = (
+        Fix(f"rename it to {meant}", path, "key", meant)
+        if direct and meant not in siblings and _fits(siblings[name], fields[meant])
+        else None
+    )
+    advice = f"did you mean `{meant}`?" if direct else f"write it as `{meant}`"
+    walk.found.append(Finding(UNKNOWN_FIELD, path, f"{_object(here, walk)} has no field `{name}`: {advice}", "key", fix))
+    return True
+
+
+def _indent(home: Home, here: Path, walk: Walk) -> str:
+    names = " and ".join(", ".join(f"`{name}`" for name in home.names).rsplit(", ", 1))
+    if home.is_list:
+        return f"`{home.field}` is empty: begin an item with `- ` below it, and write {names} in that"
+    if home.empty:
+        return f"`{home.field}` is empty: indent {names} below `{home.field}`"
+    kind, them = ("field", "it") if len(home.names) == 1 else ("fields", "them")
+    return f"{_object(here, walk)} has no {kind} {names}: write `{home.field}:` above, and indent {them} below that"
 
 
 def _written(name: str, path: Path, walk: Walk) -> str:
@@ -394,10 +431,10 @@ def _fits(value: Any, field: Field) -> bool:
     return isinstance(value, kinds.get(field.kind, object)) and (field.kind == "boolean" or not isinstance(value, bool))
 
 
-def _missing(names: list[str], value: dict[str, Any], fields: Type, here: Path, walk: Walk) -> None:
-    # One that is there, only misspelt, has been told.
-    misspelt = {near.word for other in value if other not in fields and (near := closest(other, fields)) is not None}
-    absent = [f"`{name}`" for name in names if name not in misspelt]
+def _missing(names: list[str], value: dict[str, Any], type_name: str, fields: Type, here: Path, walk: Walk) -> None:
+    # One that is there, only misspelt or in the wrong place, has been told.
+    told = explained(type_name, value, fields, walk.version)
+    absent = [f"`{name}`" for name in names if name not in told]
     if absent:
         part: Part = "key" if here and isinstance(here[-1], str) else "value"
         listed = " and ".join([", ".join(absent[:-1]), absent[-1]] if len(absent) > 1 else absent)

@@ -37,7 +37,7 @@ def add_version_argument(parser: argparse.ArgumentParser) -> None:
 
 def add_report_arguments(parser: argparse.ArgumentParser) -> None:
     """How problems are judged and shown."""
-    parser.add_argument("--strict", action="store_true", help="take warnings for errors")
+    parser.add_argument("--strict", action="store_true", help="treat warnings as errors")
     parser.add_argument(
         "--waivers", metavar="FILE", help="the waivers file (default: .fcompile-waivers.yaml in the current folder, if there is one)"
     )

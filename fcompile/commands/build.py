@@ -1,6 +1,6 @@
 """Print the defaulted Frameworks, or exactly what will run.
 
-Documents of other kinds pass through. A Framework with an error: nothing is printed at all, and the exit code is 1.
+Documents of other kinds pass through. If one Framework has an error, nothing is printed at all, and the exit code is 1.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from fcompile.check.ours import frameworks_in, is_framework, objects_in
 from fcompile.commands import expected
 from fcompile.commands.arguments import add_input_arguments, add_report_arguments, options, say_namespace
 from fcompile.commands.inputs import Inputs
+from fcompile.commands.overridden import name_overrides
 from fcompile.commands.passed import Passed, is_object, raw_text
 from fcompile.commands.progress import progress
 from fcompile.commands.report import OnlyWhenFound, Reporting, fails, open_report
@@ -92,11 +93,15 @@ def _checked_documents(files: Inputs, arguments: argparse.Namespace, checked: Op
     documents = [document for file in opened if not file.skipped for document in file.read if isinstance(document, Document)]
     frameworks = [value for document in documents for _, value in frameworks_in(document.value)]
     try:
-        overrides.apply(map(overrides.parse, arguments.set), frameworks, types(NEWEST))
+        applied = overrides.apply(map(overrides.parse, arguments.set), frameworks, types(NEWEST))
     except overrides.OverrideError as error:
         raise UsageError(str(error)) from None
     for file in opened:
-        reporting.checked(empty(file.name)._replace(skipped=file.skipped) if file.skipped else check_read(file.name, file.read, checked))
+        if file.skipped:
+            reporting.checked(empty(file.name)._replace(skipped=file.skipped))
+        else:
+            its_own = [document for document in file.read if isinstance(document, Document)]
+            reporting.checked(name_overrides(check_read(file.name, file.read, checked), its_own, applied))
     yield from documents
 
 

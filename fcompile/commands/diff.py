@@ -1,6 +1,7 @@
 """Show what will run differently, and what each change does to a Framework that runs.
 
-Exit codes: 0 nothing differs, 1 something does, 2 trouble (errors in the input too).
+Exit codes: 0 nothing differs, 1 something does, 2 trouble (errors in the input too). With `--fail-on ends-pods` 1 means
+that something ends Pods before their own completion, and 0 that nothing does.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import sys
 from collections.abc import Iterable, Iterator
 
 from fcompile.commands.arguments import add_report_arguments, add_version_argument, options
+from fcompile.commands.inputs import check_paths
 from fcompile.commands.report import text_style
 from fcompile.commands.sides import File, is_small, read_side
 from fcompile.diff.result import Result, compare_all
@@ -21,6 +23,7 @@ from fcompile.load import LoadError
 from fcompile.load.files import FileEntry, find
 
 EXIT_DIFFERENT, EXIT_TROUBLE = 1, 2
+FAIL_ON = ("difference", "ends-pods")
 FORMATS = ("text", "markdown", "json", "html")
 _KUBECTL = re.compile(r"(?:LIVE|MERGED)-[0-9]+")
 """The folders that `kubectl diff` makes. What is in them has no `.yaml` at its end."""
@@ -29,12 +32,20 @@ _KUBECTL = re.compile(r"(?:LIVE|MERGED)-[0-9]+")
 def configure(parser: argparse.ArgumentParser) -> None:
     """The arguments of the command."""
     parser.usage = "%(prog)s [options] OLD NEW\n       %(prog)s [options] --git REV[..REV] [PATH…]\n       %(prog)s [options] --live PATH…"
-    parser.add_argument("paths", nargs="*", metavar="PATH", help="OLD and NEW, each a file, a folder or -; with --git what to look at")
-    parser.add_argument("--git", metavar="REV[..REV]", help="compare a revision with the working tree, or two (A...B: since they parted)")
-    parser.add_argument("--live", action="store_true", help="compare the cluster, as kubectl reaches it, with what the files say")
+    parser.add_argument(
+        "paths", nargs="*", metavar="PATH", help="OLD and NEW, each a file, a folder or - for stdin; with --git, only these paths"
+    )
+    parser.add_argument(
+        "--git",
+        metavar="REV[..REV]",
+        help="compare a revision with the working tree; A..B: two revisions; A...B: what B changed since it left A",
+    )
+    parser.add_argument("--live", action="store_true", help="compare what runs in the cluster with the files; asks kubectl")
     parser.add_argument("--context", default="", metavar="NAME", help="with --live: the context of the kubeconfig")
     parser.add_argument("--format", choices=FORMATS, default="text", help="how the differences are printed (default: %(default)s)")
     parser.add_argument("-n", "--namespace", metavar="NAME", help="the namespace of Frameworks that give none (default: default)")
+    fail_on = "exit with 1 for any difference, or only for what ends Pods before they complete (default: %(default)s)"
+    parser.add_argument("--fail-on", choices=FAIL_ON, default=FAIL_ON[0], help=fail_on)
     add_version_argument(parser)
     add_report_arguments(parser)
 
@@ -45,7 +56,8 @@ def run(arguments: argparse.Namespace) -> int:
     if result is None:
         return EXIT_TROUBLE
     write(_formatted(result, arguments))
-    return EXIT_DIFFERENT if result.differs else 0
+    fails = result.ends_pods if arguments.fail_on == "ends-pods" else result.differs
+    return EXIT_DIFFERENT if fails else 0
 
 
 def _compared(arguments: argparse.Namespace) -> Result | None:
@@ -62,6 +74,7 @@ def _live(arguments: argparse.Namespace) -> Result | None:
 
     if not arguments.paths or arguments.git is not None:
         raise UsageError("--live compares the cluster with files: name these, and nothing else to compare with")
+    check_paths(arguments.paths)
     checked = options(arguments)
     after = read_side([file for path in arguments.paths for _, file in _read(path)], checked, arguments)
     if after is None:
@@ -81,6 +94,7 @@ def _files(arguments: argparse.Namespace) -> tuple[Iterable[File], Iterable[File
         return changed(arguments.git, arguments.paths)
     if len(arguments.paths) != 2:
         raise UsageError("name two things to compare, OLD and NEW, or use --git or --live")
+    check_paths(arguments.paths)
     old, new = (dict(_read(path)) for path in arguments.paths)
     same = {name for name, file in old.items() if name in new and new[name].data == file.data and isinstance(file.data, bytes)}
     return tuple([file for name, file in side.items() if name not in same] for side in (old, new))  # type: ignore[return-value]

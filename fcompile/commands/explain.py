@@ -16,6 +16,7 @@ from fcompile.check.ours import frameworks_in
 from fcompile.check.values import mapping, text
 from fcompile.commands.arguments import add_report_arguments, add_version_argument, options
 from fcompile.commands.inputs import File, Inputs
+from fcompile.commands.overridden import name_overrides
 from fcompile.commands.report import Reporting, fails, open_errors, text_style
 from fcompile.compile import Compiled, compile_framework, lacking
 from fcompile.diagnostics.problem import Path, Span, field_path
@@ -61,7 +62,11 @@ def run(arguments: argparse.Namespace) -> int:
     except overrides.OverrideError as error:
         raise UsageError(str(error)) from None
     for file, _ in files:
-        reporting.checked(empty(file.name)._replace(skipped=file.skipped) if file.skipped else check_read(file.name, file.read, checked))
+        if file.skipped:
+            reporting.checked(empty(file.name)._replace(skipped=file.skipped))
+        else:
+            documents = [document for document in file.read if isinstance(document, Document)]
+            reporting.checked(name_overrides(check_read(file.name, file.read, checked), documents, applied))
     if fails(reporting.finish(), arguments.strict):
         return EXIT_ERRORS
     one, compiled = _only(every, namespace, checked.namespace, framework)

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from fcompile.check.across import Place, Where
 from fcompile.check.document import Checked, Options, Read, by_start, check_read, empty, load_problem, look_up
 from fcompile.check.ours import looks_like_template, skip_reason
+from fcompile.diagnostics.visible import visible
+from fcompile.errors import UsageError
 from fcompile.load import Document, LoadError, read
-from fcompile.load.files import FileEntry, find, may_hold_framework
+from fcompile.load.files import FileEntry, find, may_be_meant, may_hold_framework
 from fcompile.load.rules import FILE_TOO_LARGE
 
 if TYPE_CHECKING:
@@ -36,10 +38,36 @@ class File(NamedTuple):
     """Why it is not to be checked although it seems to hold a Framework; empty when it is."""
 
 
+def check_paths(paths: Sequence[str]) -> None:
+    """Raise UsageError for paths that lead to nothing: a command that was called for the wrong thing has nothing to report on."""
+    missing = [visible(path) for path in paths if path != "-" and not _is_there(path)]
+    if missing:
+        listed = ", ".join(missing[:3]) + (f" and {len(missing) - 3} more" if len(missing) > 3 else "")
+        raise UsageError(f"{listed}: no such file or folder{'' if all(map(os.path.isabs, paths)) else _here()}")
+
+
+def _here() -> str:
+    try:
+        return f" in {visible(os.getcwd())}"
+    except OSError:  # somebody has removed it
+        return ""
+
+
+def _is_there(path: str) -> bool:
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except (OSError, ValueError):
+        return True  # it is told with its reason when it is read
+    return True
+
+
 class Inputs:
-    """The files behind the paths that a user named."""
+    """The files behind the paths that a user named. Raises UsageError when one leads to nothing."""
 
     def __init__(self, paths: Sequence[str]) -> None:
+        check_paths(paths)
         self._paths = paths
         self._named = frozenset(paths)
         self._kept: dict[str, bytes | LoadError] = {}
@@ -99,7 +127,7 @@ class Inputs:
     def _read_again(self, name: str) -> dict[int, Document]:
         """The documents of a file by where they begin."""
         data = self._data(FileEntry(name, self._opened[name]))
-        return {} if isinstance(data, LoadError) else by_start(read(data, name))
+        return {} if isinstance(data, LoadError) else by_start(read(data, name, with_duplicates=True))
 
     def _data(self, entry: FileEntry) -> bytes | LoadError:
         if not self._can_be_read_only_once(entry):
@@ -119,7 +147,7 @@ def open_file(entry: FileEntry, data: bytes | LoadError) -> File:
     """The file's documents, whatever they are, unless it is a template or a patch that holds a Framework."""
     if isinstance(data, LoadError):
         return File(entry.name, [data], "")
-    found: Read = list(read(data, entry.name))
+    found: Read = list(read(data, entry.name, with_duplicates=True))
     return File(entry.name, found, _skipped(entry, data, found))
 
 
@@ -131,7 +159,7 @@ def check_entry(entry: FileEntry, options: Options, data: bytes | LoadError | No
         passed = data.rule is FILE_TOO_LARGE and entry.holds_nothing_of_ours()
         return empty(entry.name) if passed else empty(entry.name)._replace(problems=[load_problem(data)])
     if not may_hold_framework(data):
-        return empty(entry.name)
+        return _check_what_may_be_meant(entry, options, data)
     file = open_file(entry, data)
     if file.skipped:
         return empty(entry.name)._replace(skipped=file.skipped)
@@ -140,6 +168,13 @@ def check_entry(entry: FileEntry, options: Options, data: bytes | LoadError | No
         # It cannot be read, and nothing in it says that it is a Framework: other tools may well read it.
         file = file._replace(read=[*documents])
     return check_read(entry.name, file.read, options)
+
+
+def _check_what_may_be_meant(entry: FileEntry, options: Options, data: bytes) -> Checked:
+    """Check a file that holds nothing of ours, unless a name is misspelt. Nobody wants to hear that such a one is skipped."""
+    if not may_be_meant(data) or (entry.path != "-" and skip_reason(entry.path)):
+        return empty(entry.name)
+    return check_read(entry.name, [item for item in read(data, entry.name) if isinstance(item, Document)], options)
 
 
 def _read(entry: FileEntry) -> bytes | LoadError:

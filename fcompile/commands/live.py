@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -18,6 +19,7 @@ from fcompile.model.packed import STATUS_BYTES, unpacked
 
 _PLURAL = f"frameworks.{names.GROUP}"
 _AT_ONCE = 100
+_LOGGED = re.compile(r"[IWEF]\d{4} \d\d:\d\d:\d\d\.")
 
 
 def frameworks(keys: Iterable[Key], context: str) -> Iterator[File]:
@@ -36,7 +38,8 @@ def as_applied(side: Side, new: Side) -> Side:
     for kind in ("annotations", "labels"):
         kept = {key: value for key, value in mapping(metadata, kind).items() if key in mapping(wanted, kind)}
         metadata[kind] = kept
-    return side._replace(compiled=side.compiled._replace(framework={**framework, "metadata": metadata}))
+    compiled = side.compiled._replace(framework={**framework, "metadata": metadata})
+    return side._replace(compiled=compiled, status=full_status(side.status))
 
 
 def running(before: dict[Key, Side], after: dict[Key, Side], context: str) -> Iterator[Live]:
@@ -81,5 +84,11 @@ def _kubectl(context: str, *arguments: str) -> bytes:
     except FileNotFoundError:
         raise UsageError("--live asks kubectl, and there is none in the PATH") from None
     if done.returncode:
-        raise UsageError(f"--live: kubectl says: {done.stderr.decode('utf-8', 'replace').strip()}")
+        raise UsageError(f"--live: kubectl says: {_reason(done.stderr.decode('utf-8', 'replace'))}")
     return done.stdout
+
+
+def _reason(said: str) -> str:
+    """Return what kubectl says to people, each line once: before it stand the lines of its log, one for each time that it tried."""
+    lines = list(dict.fromkeys(filter(None, map(str.strip, said.splitlines()))))
+    return "\n".join([line for line in lines if not _LOGGED.match(line)] or lines[-1:]) or "nothing"

@@ -1,6 +1,6 @@
 """Print the JSON Schema (draft-07) of a Framework, for editors.
 
-In a file, `# yaml-language-server: $schema=…` names it; in VS Code, `yaml.schemas` does for all files of a name.
+In a file, `# yaml-language-server: $schema=…` names it; in VS Code, the setting `yaml.schemas` names it for many files at once.
 """
 
 from __future__ import annotations

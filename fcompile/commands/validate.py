@@ -1,6 +1,6 @@
 """Find every problem in Frameworks, with its place and, where one is certain, its fix.
 
-Documents of other kinds are skipped. Exit code 1 when there is an error (with --strict: or a warning).
+Documents of other kinds are skipped. Exit code 1 when there is an error (with --strict: or a warning; with --require: or no Framework).
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", choices=tuple(FORMATS), default="text", help="how problems are printed (default: %(default)s)")
     jobs = "how many processes check files (default: one per core when there are many files)"
     parser.add_argument("-j", "--jobs", type=int, metavar="N", help=jobs)
+    parser.add_argument("--require", action="store_true", help="fail when there is no Framework: a wrong path or an empty output")
     add_report_arguments(parser)
 
 
@@ -42,4 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.format != "text":
         # There stdout is for a machine: what it came to is said to people here.
         say(summary_line(summary))
+    if arguments.require and not summary.frameworks:
+        say("--require: there is no Framework in the input")
+        return EXIT_ERRORS
     return EXIT_ERRORS if fails(summary, arguments.strict) else 0

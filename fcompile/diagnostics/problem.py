@@ -17,7 +17,7 @@ Part = Literal["key", "value"]
 
 
 class Severity(StrEnum):
-    """ERROR: it will be refused, or will not run as written. WARNING: it runs, and nobody can want it so. NOTE: good to know."""
+    """ERROR: it will be refused, or will not run as written. WARNING: it runs, but hardly as meant. NOTE: good to know."""
 
     ERROR = "error"
     WARNING = "warning"

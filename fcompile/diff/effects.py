@@ -35,6 +35,8 @@ class Verdict(NamedTuple):
 
     effect: Effect
     reason: str
+    ends_pods: bool = False
+    """Pods are ended before their own completion, or may be. What is not known to have completed counts as running."""
 
 
 class State(StrEnum):
@@ -47,7 +49,9 @@ class State(StrEnum):
     ENDS = "ends"
     """Its attempt is being ended; perhaps another follows."""
     STOPS = "stops"
-    """It is told to stop by the same edit."""
+    """It is told to stop by the same edit, and an attempt is under way."""
+    STOPS_WAITING = "stops-waiting"
+    """It is told to stop by the same edit, and no attempt is under way."""
     OVER = "over"
     """It has completed, or was stopped."""
     ELSEWHERE = "elsewhere"
@@ -56,8 +60,9 @@ class State(StrEnum):
 
 _OVER = {
     State.OVER: "the Framework is over: nothing of it runs again",
-    State.ELSEWHERE: "another controller runs this Framework, and does what it does",
+    State.ELSEWHERE: "another controller runs this Framework; what it does with the edit is not known here",
 }
+_STOPPED = (State.STOPS, State.STOPS_WAITING)
 
 
 def state(before: Mapping[str, Any], after: Mapping[str, Any], status: Any) -> State:
@@ -69,11 +74,18 @@ def state(before: Mapping[str, Any], after: Mapping[str, Any], status: Any) -> S
         return State.OVER
     if known in ("AttemptDeletionPending", "AttemptDeletionRequested", "AttemptDeleting", "AttemptCompleted"):
         return State.ENDS
+    waits = known == "AttemptCreationPending" or before["executionType"] == "Create"
     if after["executionType"] == "Stop":
-        return State.STOPS
-    if known == "AttemptCreationPending" or before["executionType"] == "Create":
-        return State.WAITS
-    return State.RUNS
+        return State.STOPS_WAITING if waits else State.STOPS
+    return State.WAITS if waits else State.RUNS
+
+
+def removal_ends_pods(spec: Mapping[str, Any], status: Any) -> bool:
+    """Return whether deleting the whole Framework ends Pods before their own completion."""
+    found = state(spec, spec, status)
+    if found is State.ELSEWHERE:  # deleting it is no matter of which controller it is
+        return not (isinstance(status, dict) and status.get("state") == "Completed")
+    return found is State.RUNS
 
 
 def of_text(state: State) -> Verdict:
@@ -85,7 +97,7 @@ def of_pause(paused: bool, state: State) -> Verdict:
     """The annotation that pauses; `paused` is what it says now."""
     if state in _OVER:
         return Verdict(Effect.NOTHING, _OVER[state])
-    if state is State.STOPS:
+    if state in _STOPPED:
         return Verdict(Effect.NOTHING, _STOPS)
     held = "nothing is created, retried or deleted until the annotation goes"
     return Verdict(Effect.ON_THE_FLY, held if paused else "it goes on where it was paused, with what the spec says then")
@@ -95,7 +107,7 @@ def of_restart(wanted: bool, paused: bool, state: State) -> Verdict:
     """The annotation that restarts; `wanted` tells whether it has a value now."""
     if state in _OVER:
         return Verdict(Effect.NOTHING, _OVER[state])
-    if state is State.STOPS:
+    if state in _STOPPED:
         return Verdict(Effect.NOTHING, _STOPS)
     if not wanted:
         return Verdict(Effect.NOTHING, "only a new value restarts")
@@ -104,7 +116,9 @@ def of_restart(wanted: bool, paused: bool, state: State) -> Verdict:
     when = "once the pause is over" if paused else "at once"
     if state is State.ENDS:
         return Verdict(Effect.ON_THE_FLY, f"the attempt is ending already: if another one follows, it begins {when}")
-    return Verdict(Effect.ON_THE_FLY, f"every task is ended {when}, with code -130 of the attempt, and the next attempt begins")
+    return Verdict(
+        Effect.ON_THE_FLY, f"every task is ended {when}, with code -130 of the attempt, and the next attempt begins", ends_pods=True
+    )
 
 
 def of_managed_by() -> Verdict:
@@ -115,40 +129,56 @@ def of_execution_type(before: str, after: str, state: State) -> Verdict:
     if before == "Stop":
         return Verdict(Effect.REFUSED, "a stopped Framework cannot be started again: delete it and create it anew")
     if after == "Create":
-        return Verdict(Effect.REFUSED, "executionType goes from Create to Start or Stop and from Start to Stop, and not back")
+        return Verdict(Effect.REFUSED, "executionType can go from Create to Start or Stop, and from Start to Stop, but never back")
     if state in _OVER:
         return Verdict(Effect.NOTHING, _OVER[state])
     if after == "Start":
         return Verdict(Effect.ON_THE_FLY, "the first attempt begins")
     if state is State.ENDS:
-        return Verdict(Effect.ON_THE_FLY, "the attempt is ending already: no other follows")
-    if state is State.STOPS and before == "Create":
+        return Verdict(Effect.ON_THE_FLY, "the attempt is ending already, and no other follows")
+    if before == "Create":
         return Verdict(Effect.ON_THE_FLY, "the Framework completes without having run")
-    return Verdict(Effect.ON_THE_FLY, "every task is ended at once, with code -210, and the Framework completes")
+    if state is State.STOPS_WAITING:
+        return Verdict(Effect.ON_THE_FLY, "the Framework completes; no attempt is under way")
+    return Verdict(Effect.ON_THE_FLY, "every task is ended at once, with code -210, and the Framework completes", ends_pods=True)
 
 
 def of_retry_policy(state: State) -> Verdict:
     """The Framework's own."""
     if state in _OVER:
         return Verdict(Effect.NOTHING, _OVER[state])
-    if state is State.STOPS:
+    if state in _STOPPED:
         return Verdict(Effect.NOTHING, "the Framework is told to stop, and a stop is never followed by a retry")
-    return Verdict(Effect.ON_THE_FLY, "it decides when the attempt has completed")
+    return Verdict(Effect.ON_THE_FLY, "the new policy decides when the attempt completes")
 
 
 def of_force(state: State) -> Verdict:
     """`podGracefulDeletionTimeoutSec`."""
     if state in _OVER:
         return Verdict(Effect.NOTHING, _OVER[state])
-    return Verdict(Effect.ON_THE_FLY, "it holds for Pods that are being deleted already, too")
+    return Verdict(Effect.ON_THE_FLY, "it also holds for Pods that are being deleted already")
 
 
-def of_task_policy(state: State, reason: str) -> Verdict:
-    """A role's completion policy, and its tasks' retry policy."""
-    return _in_attempt(state) or Verdict(Effect.ON_THE_FLY, reason)
+def of_task_policy(state: State) -> Verdict:
+    """The retry policy of a role's tasks."""
+    return _in_attempt(state) or Verdict(Effect.ON_THE_FLY, "the new policy decides when a task's attempt completes")
 
 
-def of_scale(before: int, after: int, state: State) -> Verdict:
+def of_completion_policy(before: int, after: int, completed: int | None, state: State) -> Verdict:
+    """A number of a role's completion policy. Below 1 it is never reached.
+
+    :param completed: how many of the role's tasks have completed as it counts them; None: not known.
+    """
+    tighter = after >= 1 and not 1 <= before <= after
+    if state is State.RUNS and tighter and (completed is None or completed >= after):
+        reason = "if the tasks that have completed meet it, all others are ended at once"
+        if completed is not None:
+            reason = "the tasks that have completed meet it: all others are ended at once"
+        return Verdict(Effect.ON_THE_FLY, reason, ends_pods=True)
+    return _in_attempt(state) or Verdict(Effect.ON_THE_FLY, "it is checked at once against the tasks that have completed")
+
+
+def of_scale(before: int, after: int, state: State, removed_may_run: bool = True) -> Verdict:
     """`taskNumber`; a role that is added or removed is one that had or gets none."""
     settled = _in_attempt(state)
     if settled is not None:
@@ -157,6 +187,8 @@ def of_scale(before: int, after: int, state: State) -> Verdict:
         return Verdict(Effect.ON_THE_FLY, "nothing runs yet: the attempt begins like this")
     if before == after:
         return Verdict(Effect.NOTHING, "the role has no task")
+    if after < before and removed_may_run:
+        return Verdict(Effect.ON_THE_FLY, "tasks that are removed are ended at once", ends_pods=True)
     return Verdict(Effect.ON_THE_FLY, "the Framework is rescaled")
 
 
@@ -176,11 +208,11 @@ def of_pod(stay: int, retry: Mapping[str, Any], framework_retry: Mapping[str, An
         return Verdict(Effect.NEXT_RETRY, f"tasks of this role are retried {policy(retry)}")
     if retries(framework_retry):
         return Verdict(
-            Effect.NEW_ATTEMPT, f"tasks of this role are never retried; the Framework as a whole is retried {policy(framework_retry)}"
+            Effect.NEW_ATTEMPT, f"tasks of this role are never retried; the whole Framework is retried {policy(framework_retry)}"
         )
     return Verdict(
         Effect.NEW_ATTEMPT,
-        "neither tasks of this role nor the Framework as a whole are ever retried: to run it, delete the Framework and create it anew",
+        "nothing is ever retried here, neither tasks nor the whole Framework: to run the change, delete the Framework and create it anew",
     )
 
 
@@ -193,14 +225,14 @@ def of_service(before: Any, after: Any, state: State) -> Verdict:
 
 
 _STOPS = "the Framework is told to stop"
-_ENDS = "the attempt is ending: another one, if the retry policy wants it, has it"
+_ENDS = "the attempt is ending; if the retry policy starts another one, that has the change"
 
 
 def _in_attempt(state: State) -> Verdict | None:
     """What a change that only counts while an attempt runs does when none does."""
     if state in _OVER:
         return Verdict(Effect.NOTHING, _OVER[state])
-    if state is State.STOPS:
+    if state in _STOPPED:
         return Verdict(Effect.NOTHING, _STOPS)
     if state is State.ENDS:
         return Verdict(Effect.NEW_ATTEMPT, _ENDS)
@@ -213,9 +245,16 @@ def retries(policy: Mapping[str, Any]) -> bool:
 
 
 def policy(policy: Mapping[str, Any]) -> str:
-    """When a policy that does retry retries."""
-    fancy, most = policy["fancyRetryPolicy"], policy["maxRetryCount"]
-    others = {-2: "after every completion", -1: "after every failure", 0: "", 1: "after one failure"}.get(most, f"after {most} failures")
-    if not fancy:
-        return others
-    return "after transient failures" + (f", and {others} of other kinds" if others else " only")
+    """Return when a policy that does retry retries, to follow `is retried`."""
+    most = policy["maxRetryCount"]
+    times = "once" if most == 1 else f"up to {most} times"
+    if not policy["fancyRetryPolicy"]:
+        return {-2: "after every completion", -1: "after every failure"}.get(
+            most, f"{times} after {'a failure' if most == 1 else 'failures'}"
+        )
+    if most == 0:
+        return "after every transient failure, and after no other"
+    others = {-2: "every other completion", -1: "every other failure"}.get(most)
+    if others:
+        return f"after every transient failure, never after a permanent one, and after {others}"
+    return f"after every transient failure, never after a permanent one, and {times} after others"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from fcompile.compile import Compiled
-from fcompile.diff import effects
+from fcompile.diff import effects, tasks
 from fcompile.diff.compare import ABSENT, ANY, Difference, differences, join, object_field
 from fcompile.diff.defaults import as_the_server_reads
 from fcompile.diff.effects import ORDER, Effect, State, Verdict
@@ -43,6 +43,8 @@ class Change(NamedTuple):
     after: Any
     effect: Effect
     reason: str
+    ends_pods: bool = False
+    """Pods may be ended before their own completion."""
     pods: tuple[Pods, ...] = ()
     note: str = ""
 
@@ -81,6 +83,8 @@ class FrameworkDiff(NamedTuple):
     before: tuple[str, int] | None
     """File and line."""
     after: tuple[str, int] | None
+    ends_pods: bool = False
+    """Pods may be ended before their own completion. An edit that is refused ends none."""
 
 
 def compare(before: Side | None, after: Side | None) -> FrameworkDiff | None:
@@ -93,16 +97,21 @@ def compare(before: Side | None, after: Side | None) -> FrameworkDiff | None:
         changes = tuple(_changes(before, after))
         if not changes:
             return None
+    effect = max((change.effect for change in changes), key=ORDER.index, default=Effect.ON_THE_FLY)
+    ends_pods = effect is not Effect.REFUSED and any(change.ends_pods for change in changes)
+    if before is not None and after is None:
+        ends_pods = effects.removal_ends_pods(before.compiled.framework["spec"], before.status)
     return FrameworkDiff(
         namespace=side.compiled.namespace,
         name=side.compiled.intent.framework,
         kind=kind,
-        effect=max((change.effect for change in changes), key=ORDER.index, default=Effect.ON_THE_FLY),
+        effect=effect,
         changes=changes,
         roles=_sizes(before, after),
         resources=_resources(before, after),
         before=before and before.place(),
         after=after and after.place(),
+        ends_pods=ends_pods,
     )
 
 
@@ -112,7 +121,7 @@ def _changes(before: Side, after: Side) -> Iterator[Change]:
     yield from _of_the_framework(old, new, state)
     old_roles = {role.name: role for role in before.compiled.intent.roles}
     new_roles = {role.name: role for role in after.compiled.intent.roles}
-    context = _Context(after, state)
+    context = _Context(after, state, before.status)
     for name in [*old_roles, *(name for name in new_roles if name not in old_roles)]:
         yield from context.role(name, old_roles.get(name), new_roles.get(name))
 
@@ -151,8 +160,9 @@ def _metadata(framework: Mapping[str, Any]) -> dict[str, Any]:
 class _Context:
     """What the changes of all roles depend on."""
 
-    def __init__(self, after: Side, state: State) -> None:
+    def __init__(self, after: Side, state: State, status: Any) -> None:
         self.state = state
+        self.status = status
         self.framework = after.compiled.intent.framework
         self.namespace = after.compiled.namespace
         self.retry_policy = after.compiled.intent.retry_policy
@@ -175,21 +185,23 @@ class _Context:
         before, after = old.task_number if old else 0, new.task_number if new else 0
         if old is not None and new is not None and before == after:
             return
-        verdict = effects.of_scale(before, after, self.state)
+        verdict = effects.of_scale(before, after, self.state, tasks.may_run(self.status, name, after, before))
         pods: tuple[Pods, ...] = ()
         if verdict.effect is Effect.ON_THE_FLY and self.state is State.RUNS:
             pods = (self._pods(name, before, after, "created") if after > before else self._pods(name, after, before, "deleted"),)
         field = "role" if old is None or new is None else "taskNumber"
-        yield Change(name, "role", field, before if old else ABSENT, after if new else ABSENT, *verdict, pods if before != after else ())
+        concerned = pods if before != after else ()
+        yield Change(name, "role", field, before if old else ABSENT, after if new else ABSENT, *verdict, pods=concerned)
 
     def _policy(self, name: str, policy: str, old: Role, new: Role) -> Iterator[Change]:
         for found in differences(old.policies[policy], new.policies[policy], ANY, policy):
             if policy == "podGracefulDeletionTimeoutSec":
                 verdict = effects.of_force(self.state)
             elif policy == "retryPolicy":
-                verdict = effects.of_task_policy(self.state, "it decides when a task's attempt has completed")
+                verdict = effects.of_task_policy(self.state)
             else:
-                verdict = effects.of_task_policy(self.state, "it is held at once against the tasks that have completed")
+                completed = tasks.completed(self.status, name, failed=found.field.endswith("minFailedTaskCount"))
+                verdict = effects.of_completion_policy(found.before, found.after, completed, self.state)
             field = found.field if policy.startswith("framework") else f"task.{found.field}"
             yield Change(name, "role", field, found.before, found.after, *verdict, note=self._zero(name, found))
 
@@ -214,7 +226,7 @@ class _Context:
         if self.state is State.RUNS and added > 0:
             pods.append(self._pods(name, old.task_number, new.task_number, "created"))
         for one in found:
-            yield Change(name, "pod", one.field, one.before, one.after, *verdict, tuple(pods))
+            yield Change(name, "pod", one.field, one.before, one.after, *verdict, pods=tuple(pods))
 
     def _service(self, name: str, old: Any, new: Any) -> Iterator[Change]:
         if old == new:

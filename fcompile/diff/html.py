@@ -22,7 +22,7 @@ def write(result: Result) -> Iterator[str]:
     try:
         from jinja2 import Environment, FileSystemLoader, StrictUndefined
     except ImportError:
-        raise UsageError("--format html needs jinja2: pip install 'fcompile[html]'") from None
+        raise UsageError("--format html needs jinja2: pip install 'jinja2>=3.1,<4'") from None
     environment = Environment(
         loader=FileSystemLoader(os.path.dirname(__file__)),
         autoescape=True,
@@ -35,5 +35,16 @@ def write(result: Result) -> Iterator[str]:
     found = words.folded(result)
     counts = {effect: sum(one.kind == "changed" and one.effect is effect for one in result.frameworks) for effect in ORDER}
     return iter(
-        [page.render(result=result, words=words, ABSENT=ABSENT, counts=counts, found=found, open=len(found) <= _OPEN, version=__version__)]
+        [
+            page.render(
+                result=result,
+                words=words,
+                ABSENT=ABSENT,
+                counts=counts,
+                ending=sum(one.ends_pods for one in result.frameworks),
+                found=found,
+                open=len(found) <= _OPEN,
+                version=__version__,
+            )
+        ]
     )

@@ -22,6 +22,7 @@ def write(result: Result) -> Iterator[str]:
         "version": VERSION,
         "differs": result.differs,
         "effect": max((one.effect for one in result.frameworks), key=ORDER.index, default="nothing"),
+        "endsPods": result.ends_pods,
         "frameworks": [_framework(one) for one in result.frameworks],
         "objects": [_object(one) for one in result.objects],
         "live": [_live(one) for one in result.live],
@@ -35,6 +36,7 @@ def _framework(framework: FrameworkDiff) -> dict[str, Any]:
         "name": framework.name,
         "kind": framework.kind,
         "effect": framework.effect,
+        "endsPods": framework.ends_pods,
         "before": framework.before and _place(framework.before),
         "after": framework.after and _place(framework.after),
         "roles": [{"name": role.name, "tasks": {"before": role.before, "after": role.after}} for role in framework.roles],
@@ -48,7 +50,8 @@ def _framework(framework: FrameworkDiff) -> dict[str, Any]:
 
 def _change(change: Change) -> dict[str, Any]:
     made = {"role": change.role or None, "part": change.part, "field": change.field, **_sides(change.before, change.after)}
-    made |= {"effect": change.effect, "reason": change.reason, "pods": [_pods(one) for one in change.pods]}
+    made |= {"effect": change.effect, "reason": change.reason, "endsPods": change.ends_pods}
+    made["pods"] = [_pods(one) for one in change.pods]
     return {**made, "note": change.note} if change.note else made
 
 
@@ -62,6 +65,7 @@ def _object(thing: ObjectDiff) -> dict[str, Any]:
         "namespace": thing.namespace,
         "name": thing.name,
         "change": thing.change,
+        "endsPods": thing.ends_pods,
         "before": thing.before or None,
         "after": thing.after or None,
         "changes": _differences(thing.differences),

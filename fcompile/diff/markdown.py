@@ -29,9 +29,13 @@ MARKS = {
 }
 
 
+RED = MARKS[Effect.REFUSED]
+"""Also for what ends Pods, whatever its effect."""
+
+
 def write(result: Result) -> Iterator[str]:
     """The whole comment."""
-    yield f"### {words.summary(result)}\n"
+    yield f"### {f'{RED} ' if result.ends_pods else ''}{words.summary(result)}\n"
     found = words.folded(result)
     fold = len(found) + len(result.objects) > _OPEN
     sections = (
@@ -49,7 +53,7 @@ def write(result: Result) -> Iterator[str]:
 
 
 def _framework(framework: FrameworkDiff, others: list[FrameworkDiff], fold: bool) -> str:
-    mark = {"added": "➕", "removed": "➖"}.get(framework.kind) or MARKS[framework.effect]
+    mark = RED if framework.ends_pods else {"added": "➕", "removed": "➖"}.get(framework.kind) or MARKS[framework.effect]
     body = "".join(_body(framework)) + (f"\n{words.sentence(words.same(others, name))}\n" if others else "")
     if fold:
         shown = html.escape(visible(words.name(framework)))
@@ -63,7 +67,8 @@ def _body(framework: FrameworkDiff) -> Iterator[str]:
     if framework.kind != "changed":
         yield f"\nTasks: {', '.join(words.size(role, name) for role in framework.roles) or 'none'}\n"
     for group in words.groups(framework):
-        yield f"\n{MARKS[group.effect]} **{words.sentence(words.TITLES[group.effect])}**: {_plain(group.reason)}.\n"
+        mark = RED if group.ends_pods else MARKS[group.effect]
+        yield f"\n{mark} **{words.sentence(group.title)}**: {_plain(group.reason)}.\n"
         for part in group.parts:
             yield from _changes(part.changes)
             if part.pods:
@@ -109,7 +114,8 @@ def _resources(framework: FrameworkDiff) -> Iterator[str]:
 
 def _object(thing: ObjectDiff) -> str:
     name = "/".join(filter(None, (thing.namespace, thing.name)))
-    return f"\n#### {code(visible(f'{thing.kind} {name}'))} {thing.change}\n" + "".join(_changes(list(thing.differences)))
+    mark = f"{RED} " if thing.ends_pods else ""
+    return f"\n#### {mark}{code(visible(f'{thing.kind} {name}'))} {words.change_of(thing)}\n" + "".join(_changes(list(thing.differences)))
 
 
 def _live(live: Live) -> str:

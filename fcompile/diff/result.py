@@ -10,12 +10,21 @@ from fcompile.diff.defaults import as_the_server_reads
 from fcompile.diff.frameworks import FrameworkDiff, Side, compare
 from fcompile.diff.live import Live
 from fcompile.model.framework import SERVER_SET
+from fcompile.model.names import GROUP
 
 K = TypeVar("K")
 Key = tuple[str, str]
 """Namespace and name of a Framework."""
 ObjectKey = tuple[str, str, str, str]
 """Group, kind, namespace and name of another object."""
+
+
+_ENDS_PODS = frozenset(
+    {"CronJob", "DaemonSet", "Deployment", "Job", "Namespace", "Pod", "ReplicaSet", "ReplicationController", "StatefulSet"}
+)
+"""Kinds whose objects take their Pods with them."""
+_DEFINITION = "CustomResourceDefinition", f"frameworks.{GROUP}"
+"""Every Framework goes with it."""
 
 
 class ObjectDiff(NamedTuple):
@@ -31,6 +40,11 @@ class ObjectDiff(NamedTuple):
     """The file."""
     after: str
 
+    @property
+    def ends_pods(self) -> bool:
+        """Whether Pods end with it before their own completion."""
+        return self.change == "removed" and (self.kind in _ENDS_PODS or (self.kind, self.name) == _DEFINITION)
+
 
 class Result(NamedTuple):
     """Everything that differs, Frameworks in the order of the new side, then other objects."""
@@ -43,6 +57,11 @@ class Result(NamedTuple):
     @property
     def differs(self) -> bool:
         return bool(self.frameworks or self.objects) or any(one.differs for one in self.live)
+
+    @property
+    def ends_pods(self) -> bool:
+        """Whether Pods end, or may end, before their own completion."""
+        return any(one.ends_pods for one in self.frameworks) or any(one.ends_pods for one in self.objects)
 
 
 class Object(NamedTuple):

@@ -20,6 +20,7 @@ _COLORS = {
     Effect.NEW_ATTEMPT: "1;35",
     Effect.REFUSED: "1;31",
 }
+_RED = _COLORS[Effect.REFUSED]
 _BOLD, _DIM, _OLD, _NEW = "1", "2", "31", "32"
 
 
@@ -42,16 +43,17 @@ class Painter:
         for live in result.live:
             yield from (f"{line}\n" for line in self._live(live))
             yield "\n"
-        yield words.summary(result) + "\n"
+        yield self._paint(words.summary(result), _RED if result.ends_pods else "") + "\n"
 
     def _framework(self, framework: FrameworkDiff) -> Iterator[str]:
         name = at_line_start(visible(words.name(framework)))
-        color = {"added": _COLORS[Effect.ON_THE_FLY], "removed": _COLORS[Effect.REFUSED]}.get(framework.kind, _COLORS[framework.effect])
+        color = _RED if framework.ends_pods else _COLORS[framework.effect]
         yield f"{self._paint(name, _BOLD)}  {self._paint(words.headline(framework), color)}  {self._paint(words.place(framework), _DIM)}"
         if framework.kind != "changed":
             yield f"  tasks: {', '.join(map(words.size, framework.roles)) or 'none'}"
         for group in words.groups(framework):
-            yield f"  {self._paint(words.TITLES[group.effect], _COLORS[group.effect])}{self._paint(': ' + group.reason, _DIM)}"
+            color = _RED if group.ends_pods else _COLORS[group.effect]
+            yield f"  {self._paint(group.title, color)}{self._paint(': ' + group.reason, _DIM)}"
             for part in group.parts:
                 for change in part.changes:
                     yield from self._change(words.label(change), change)
@@ -64,7 +66,8 @@ class Painter:
     def _object(self, thing: ObjectDiff) -> Iterator[str]:
         name = "/".join(filter(None, (thing.namespace, thing.name)))
         head = self._paint(at_line_start(visible(f"{thing.kind} {name}")), _BOLD)
-        yield f"{head}  {thing.change}  {self._paint(visible(thing.after or thing.before), _DIM)}"
+        change = self._paint(words.change_of(thing), _RED if thing.ends_pods else "")
+        yield f"{head}  {change}  {self._paint(visible(thing.after or thing.before), _DIM)}"
         for one in thing.differences:
             yield from self._change(visible(one.field), one)
 
@@ -112,4 +115,4 @@ class Painter:
             yield f"    {row.name:<{name}}  {text}"
 
     def _paint(self, text: str, color: str) -> str:
-        return f"\x1b[{color}m{text}\x1b[0m" if self._color and text else text
+        return f"\x1b[{color}m{text}\x1b[0m" if self._color and text and color else text

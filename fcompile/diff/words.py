@@ -6,7 +6,7 @@ Names are those of somebody else: an error in one can be waived. Each format say
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -17,7 +17,7 @@ from fcompile.diff.frameworks import Change, FrameworkDiff, Pods, RoleSize
 from fcompile.diff.live import Live
 from fcompile.diff.live import Pods as LivePods
 from fcompile.diff.resources import by_importance, shown
-from fcompile.diff.result import Result
+from fcompile.diff.result import ObjectDiff, Result
 from fcompile.emit.order import ordered
 from fcompile.emit.scalars import EmitError
 from fcompile.emit.yaml import dump
@@ -29,6 +29,8 @@ TITLES = {
     Effect.NEW_ATTEMPT: "needs a new attempt",
     Effect.REFUSED: "refused by the API server",
 }
+ENDS_PODS = "ends Pods"
+"""Said before anything else of what ends Pods before their own completion: when it does so matters less."""
 _SHORT = {
     Effect.NOTHING: "without effect",
     Effect.ON_THE_FLY: "on the fly",
@@ -64,18 +66,24 @@ class Group(NamedTuple):
 
     effect: Effect
     reason: str
+    ends_pods: bool
     parts: list[Part]
+
+    @property
+    def title(self) -> str:
+        """Return what the changes do, the worst of it first."""
+        return ENDS_PODS if self.ends_pods else TITLES[self.effect]
 
 
 def groups(framework: FrameworkDiff) -> list[Group]:
-    """The changes by what they do, the weightiest last."""
+    """The changes by what they do: the weightiest last, and what ends Pods after all others."""
 
-    def alike(change: Change) -> tuple[int, str]:
-        return ORDER.index(change.effect), change.reason
+    def alike(change: Change) -> tuple[bool, int, str]:
+        return change.ends_pods, ORDER.index(change.effect), change.reason
 
     found = sorted(framework.changes, key=alike)
     return [
-        Group(ORDER[key[0]], key[1], [Part(pods, list(some)) for pods, some in groupby(changes, lambda change: change.pods)])
+        Group(ORDER[key[1]], key[2], key[0], [Part(pods, list(some)) for pods, some in groupby(changes, lambda change: change.pods)])
         for key, changes in groupby(found, alike)
     ]
 
@@ -121,9 +129,12 @@ def headline(framework: FrameworkDiff) -> str:
     if framework.kind == "added":
         return "new: it is created"
     if framework.kind == "removed":
-        return "gone: deleting it ends all of its Pods"
+        return "gone: deleting it ends all of its Pods" if framework.ends_pods else "gone: none of its Pods runs"
     if framework.effect is Effect.REFUSED:
         return "refused by the API server, the whole edit"
+    if framework.ends_pods:
+        later = framework.effect if framework.effect is not Effect.ON_THE_FLY else None
+        return f"{ENDS_PODS}, and {TITLES[later]}" if later else ENDS_PODS
     return TITLES[framework.effect]
 
 
@@ -260,20 +271,32 @@ def total(result: Result) -> str:
 
 
 def summary(result: Result) -> str:
-    """`2 Frameworks differ: 1 in a new attempt, 1 new.`"""
+    """`2 Frameworks differ, 1 ends Pods: 1 in a new attempt, 1 gone.`"""
     if not result.differs:
         return "No differences in what will run."
     parts = []
     if result.frameworks:
         kinds = [{"added": "new", "removed": "gone"}.get(one.kind, _SHORT[one.effect]) for one in result.frameworks]
         listed = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
-        parts.append(f"{total(result)}: {listed}")
+        parts.append(f"{total(result)}{ending(result.frameworks)}: {listed}")
     if result.objects:
-        parts.append(f"{counted(len(result.objects), 'other object')} {'differ' if len(result.objects) > 1 else 'differs'}")
+        verb = "differ" if len(result.objects) > 1 else "differs"
+        parts.append(f"{counted(len(result.objects), 'other object')} {verb}{ending(result.objects)}")
     wrong = sum(one.differs for one in result.live)
     if wrong:
         parts.append(f"{counted(wrong, 'Framework')} {'runs' if wrong == 1 else 'run'} other than expected")
     return "; ".join(parts) + "."
+
+
+def ending(some: Iterable[FrameworkDiff | ObjectDiff]) -> str:
+    """Return `, 2 end Pods`, or nothing."""
+    number = sum(one.ends_pods for one in some)
+    return f", {number:,} {'ends' if number == 1 else 'end'} Pods" if number else ""
+
+
+def change_of(thing: ObjectDiff) -> str:
+    """Return what becomes of an object that is no Framework."""
+    return f"{thing.change}: it {ENDS_PODS}" if thing.ends_pods else thing.change
 
 
 def sentence(text: str) -> str:

@@ -82,5 +82,5 @@ class Document:
 
         if self._root is None or self._yaml is None:
             self._yaml = YamlText(self.text) if self.json else yaml_text(self.text)
-            self._root = json_places.places(self._yaml.text) if self.json else yaml_places.places(self._yaml.text)
+            self._root = json_places.places(self._yaml.text, 0, []) if self.json else yaml_places.places(self._yaml.text)
         return self._root, self._yaml

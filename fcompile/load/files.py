@@ -32,6 +32,7 @@ IGNORE_FILE: Final = ".fcompileignore"
 _LITERAL: Final = re.compile(rb"frameworkcontroller\.microsoft\.com|FC_|taskRoles")
 _HIDDEN: Final = re.compile(rb"\\(?:[xuU\r\n]|\xc2\x85|\xe2\x80[\xa8\xa9])|!\S*(?:binary|%)|!<|^%TAG", re.MULTILINE)
 """What can make a text without its letters: escapes, a continued line in double quotes, and base64 under any name of its tag."""
+_QUARTERS: Final = (b"framewor", b"kcontrol", b"ler.micr", b"osoft.com")
 _PIECE: Final = 1024 * 1024
 _MOST_LINES: Final = 1_000
 """Of a file with patterns: each name is held against them all."""
@@ -102,6 +103,15 @@ def may_hold_framework(data: bytes) -> bool:
     if _LITERAL.search(data) or _HIDDEN.search(data):
         return True
     return b"\0" in data and _LITERAL.search(data.replace(b"\0", b"")) is not None
+
+
+def may_be_meant(data: bytes) -> bool:
+    """Return whether a file may hold what has our group in other letters, or with up to three that are wrong.
+
+    These cannot hit all four quarters of the group. What has the kind and `taskRoles`, `may_hold_framework` sees.
+    """
+    lowered = data.replace(b"\0", b"").lower()
+    return b"apiversion" in lowered and any(quarter in lowered for quarter in _QUARTERS)
 
 
 def open_regular(path: str) -> BinaryIO | None:

@@ -15,8 +15,11 @@ _TOKEN: Final = re.compile(r'[ \t\r\n]*("(?:[^"\\]++|\\.)*+"|[\[\]{},:]|[^ \t\r\
 _HALF_OF_PAIR: Final = re.compile("[\ud800-\udfff]")
 
 
-def places(text: str, start: int = 0) -> Place:
-    """The places of the valid JSON value at `start`. Raises Fault for a duplicate key, a number out of range or too deep nesting."""
+def places(text: str, start: int = 0, repeated: list[DuplicateKey] | None = None) -> Place:
+    """The places of the valid JSON value at `start`. Raises Fault for a duplicate key, a number out of range or too deep nesting.
+
+    :param repeated: takes the faults of duplicate keys, which are borne then; of what has one key the last one counts.
+    """
     open_places: list[Place] = []
     key: tuple[str, int, int] | None = None
     while token := _TOKEN.match(text, start):
@@ -31,7 +34,7 @@ def places(text: str, start: int = 0) -> Place:
             continue
         parent = open_places[-1] if open_places else None
         if parent is not None and parent.entries is not None and key is None:
-            key = _key(parent.entries, sign, begin, start)
+            key = _key(parent.entries, sign, begin, start, repeated)
             continue
         place = Place(begin, start)
         if parent is not None:
@@ -53,12 +56,15 @@ def places(text: str, start: int = 0) -> Place:
     return open_places[0] if open_places else Place(start, start)
 
 
-def _key(entries: dict[str, Entry], sign: str, begin: int, end: int) -> tuple[str, int, int]:
+def _key(entries: dict[str, Entry], sign: str, begin: int, end: int, repeated: list[DuplicateKey] | None) -> tuple[str, int, int]:
     key = _HALF_OF_PAIR.sub("\ufffd", json.loads(sign))
     first = entries.get(key)
     if first is not None:
         message = f"the key `{key}` is already in this mapping: remove one of the two"
-        raise DuplicateKey(rules.DUPLICATE_KEY, message, begin, end, key, (("the first one is here", first.start, first.end),))
+        fault = DuplicateKey(rules.DUPLICATE_KEY, message, begin, end, key, (("the first one is here", first.start, first.end),))
+        if repeated is None:
+            raise fault
+        repeated.append(fault)
     return key, begin, end
 
 

@@ -8,7 +8,7 @@ import re
 from typing import Any, Final
 
 from . import rules
-from .faults import Fault
+from .faults import DuplicateKey, Fault
 from .scalars import as_value
 
 _WHITE: Final = re.compile(r"[ \t\r\n]*")
@@ -56,6 +56,15 @@ def read(text: str, start: int) -> tuple[Any, int]:
     if _ESCAPED_HALF.search(text, start, end):
         value = _without_halves(value)
     return value, end
+
+
+def in_spite_of_duplicates(text: str, start: int) -> tuple[Any, list[DuplicateKey]]:
+    """Read a value that has duplicate keys, of which the last one counts; with the faults of all. Raises Fault for anything else."""
+    from .json_places import places
+
+    repeated: list[DuplicateKey] = []
+    places(text, start, repeated)
+    return _without_halves(_TOLERANT.raw_decode(text, start)[0]), repeated
 
 
 def _refused(text: str, start: int) -> Fault:
@@ -212,4 +221,5 @@ def _constant_place(text: str, start: int) -> int:
 
 
 _DECODER: Final = json.JSONDecoder(object_pairs_hook=_pairs, parse_float=_number, parse_int=_number, parse_constant=_constant)
+_TOLERANT: Final = json.JSONDecoder(parse_float=number, parse_int=number, parse_constant=_constant)
 _SYNTAX_ONLY: Final = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=_constant)

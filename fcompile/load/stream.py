@@ -26,16 +26,20 @@ _SPACES: Final = "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\
 """White space to Go."""
 _LOOK_AHEAD: Final = 4096
 """So far kubectl looks for the `{`."""
+_FIRST_KEYS: Final = 5
+"""Of so many duplicate keys it is shown where the first one is."""
 _SEPARATOR: Final = re.compile(r"^---([^\n]*)\n?", re.MULTILINE)
 _SEPARATOR_HERE: Final = re.compile(r"---([^\n]*)\n?")
 _DIRECTIVE: Final = re.compile(r"^%[^\r\n]*", re.MULTILINE)
 _FIRST_LINE: Final = re.compile(r"[^\r\n]*")
 
 
-def read(data: bytes, name: str) -> Iterator[Document | LoadError]:
+def read(data: bytes, name: str, *, with_duplicates: bool = False) -> Iterator[Document | LoadError]:
     """Every document of a file, and in its place the reason for each that cannot be read: all problems come out, not the first.
 
     Empty documents and `null` are left out, as by kubectl. A LoadError of severity WARNING comes after its document.
+
+    :param with_duplicates: a document with duplicate keys comes too, after the errors about these: what else is wrong with it can be told.
     """
     if len(data) > rules.MAX_FILE_BYTES:
         yield too_large(name)
@@ -44,7 +48,7 @@ def read(data: bytes, name: str) -> Iterator[Document | LoadError]:
     if decoded.fault is not None:
         yield load_error(decoded.source, decoded.fault)
         return
-    for item in _bounded(_items(decoded)):
+    for item in _bounded(_items(decoded, with_duplicates=with_duplicates)):
         if isinstance(item, Fault):
             yield load_error(decoded.source, item)
         elif item.value is not None:
@@ -79,12 +83,12 @@ def values(data: bytes) -> list[Any]:
     return found
 
 
-def _items(decoded: Decoded, library: bool = False) -> Iterator[Document | Fault]:
+def _items(decoded: Decoded, library: bool = False, with_duplicates: bool = False) -> Iterator[Document | Fault]:
     """Documents and faults, with offsets in the text of the file. Documents may be None here."""
     if not decoded.marked and decoded.source.text[:_LOOK_AHEAD].lstrip(_SPACES).startswith("{"):
-        yield from _json_items(decoded, library)
+        yield from _json_items(decoded, library, with_duplicates)
     else:
-        yield from _yaml_items(decoded, 0, library)
+        yield from _yaml_items(decoded, 0, library, with_duplicates)
 
 
 def _bounded(items: Iterator[Document | Fault]) -> Iterator[Document | Fault]:
@@ -107,7 +111,7 @@ def _bounded(items: Iterator[Document | Fault]) -> Iterator[Document | Fault]:
         yield item
 
 
-def _json_items(decoded: Decoded, library: bool) -> Iterator[Document | Fault]:
+def _json_items(decoded: Decoded, library: bool, with_duplicates: bool) -> Iterator[Document | Fault]:
     from . import json_values  # with the json module: most files are YAML
 
     text, end, count = decoded.source.text, 0, 0
@@ -120,9 +124,24 @@ def _json_items(decoded: Decoded, library: bool) -> Iterator[Document | Fault]:
         except Fault as fault:
             yield fault
             after = json_values.end_of(text, place)
+            if isinstance(fault, DuplicateKey) and with_duplicates:
+                yield from _json_in_spite_of_duplicates(decoded, place, after)
         else:
             yield decoded.bad_byte(place, after) or Document(value, decoded.source, place, after, json=True)
         end, count = after, count + 1
+
+
+def _json_in_spite_of_duplicates(decoded: Decoded, place: int, after: int) -> Iterator[Document | Fault]:
+    """Yield the duplicate keys of a JSON value but for the first one, which is told already, and the value, to be checked as it is."""
+    from . import json_values
+
+    try:
+        value, repeated = json_values.in_spite_of_duplicates(decoded.source.text, place)
+    except Fault as fault:
+        yield fault
+        return
+    yield from repeated[1:]
+    yield Document(value, decoded.source, place, after, json=True)
 
 
 def _after_json(decoded: Decoded, end: int, count: int, fault: Fault, library: bool) -> Iterator[Document | Fault]:
@@ -176,7 +195,7 @@ class _Chunk(NamedTuple):
     """Why kubectl refuses the file here though the document itself may be well."""
 
 
-def _yaml_items(decoded: Decoded, start: int, library: bool) -> Iterator[Document | Fault]:
+def _yaml_items(decoded: Decoded, start: int, library: bool, with_duplicates: bool = False) -> Iterator[Document | Fault]:
     for chunk in _chunks(decoded.source.text, start, decoded.marked, library):
         if chunk.fault is not None and not library:
             yield chunk.fault
@@ -186,6 +205,8 @@ def _yaml_items(decoded: Decoded, start: int, library: bool) -> Iterator[Documen
             value, ignored = _read_chunk(decoded, chunk, fed)
         except Fault as fault:
             yield _moved(fault, chunk.start, fed)
+            if isinstance(fault, DuplicateKey) and with_duplicates:
+                yield from _in_spite_of_duplicates(decoded, chunk, fed)
             continue
         if value is not NOTHING:
             yield Document(value, decoded.source, chunk.start, chunk.end)
@@ -265,6 +286,24 @@ def _read_chunk(decoded: Decoded, chunk: _Chunk, fed: YamlText) -> Reading:
         from .yaml_places import with_first_key
 
         raise with_first_key(fault, fed.text) from None
+
+
+def _in_spite_of_duplicates(decoded: Decoded, chunk: _Chunk, fed: YamlText) -> Iterator[Document | Fault]:
+    """Yield the duplicate keys of a document but for the first one, which is told already, and the document, to be checked as it is."""
+    from . import yaml_values
+    from .yaml_places import with_first_key
+
+    repeated: list[DuplicateKey] = []
+    last: Document | Fault
+    try:
+        value, _ = yaml_values.read(fed.text, repeated)
+        last = Document(value, decoded.source, chunk.start, chunk.end)
+    except Fault as fault:
+        last = _moved(fault, chunk.start, fed)
+    for number, one in enumerate(repeated[1:]):
+        # To find the first one is to read everything once more.
+        yield _moved(with_first_key(one, fed.text) if number < _FIRST_KEYS else one, chunk.start, fed)
+    yield last
 
 
 def _ignored(text: str, start: int) -> Fault:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from yaml.events import AliasEvent, Event, ScalarEvent
@@ -137,10 +138,11 @@ class Merge:
     def __init__(self, event: ScalarEvent) -> None:
         self._event = event
 
-    def into(self, target: dict[str, Any], value: Any, is_list: bool) -> None:
+    def into(self, target: dict[str, Any], value: Any, is_list: bool, repeat: Callable[[DuplicateKey], None]) -> None:
         """Add what the value brings. To kubectl, keys that are there already are duplicates.
 
-        `is_list`: the value is a list that is written out; an alias of a list is refused.
+        :param is_list: the value is a list that is written out; an alias of a list is refused.
+        :param repeat: takes duplicates, and raises them if they are not to be borne.
         """
         for source in value if is_list else [value]:
             if not isinstance(source, dict):
@@ -148,8 +150,9 @@ class Merge:
                 raise Fault(rules.BAD_MERGE, message, *event_range(self._event))
             for key, item in source.items():
                 if key in target:
-                    raise self._duplicate(key)
-                target[key] = item
+                    repeat(self._duplicate(key))
+                else:
+                    target[key] = item
 
     def _duplicate(self, key: str) -> DuplicateKey:
         message = f"`<<` brings the key `{shorten(key)}`, which is already in this mapping: kubectl cannot override merged keys"

@@ -12,6 +12,7 @@ from yaml.error import YAMLError
 from yaml.events import MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent, SequenceStartEvent, StreamEndEvent
 
 from . import rules
+from .faults import DuplicateKey
 from .reading import NOTHING, Reading
 from .scalars import PLAIN_KEYS, PLAIN_VALUES
 from .yaml_aliases import Anchor, Anchors, Merge
@@ -30,21 +31,24 @@ from .yaml_nodes import (
 )
 
 
-def read(text: str) -> Reading:
+def read(text: str, repeated: list[DuplicateKey] | None = None) -> Reading:
     """The first document of a text, strictly: what kubectl refuses is a Fault, and so is a key that is given twice.
 
     The fault of a duplicate key does not say yet where the first one is: `yaml_places` finds that.
+
+    :param repeated: takes the faults of duplicate keys, and reading goes on; of what has one key the last one counts.
     """
-    reader = with_events(text, lambda events: _Reader(events, text))
+    reader = with_events(text, lambda events: _Reader(events, text, repeated))
     if reader.suspect or "\\/" in text:
         check_scalars(text)
     return Reading(reader.value, reader.ignored)
 
 
 class _Reader:
-    def __init__(self, events: Events, text: str) -> None:
+    def __init__(self, events: Events, text: str, repeated: list[DuplicateKey] | None) -> None:
         self._next = events
         self._text = text
+        self._repeated = repeated
         self._anchors = Anchors()
         self.suspect = False
         """There is a scalar that kubectl may read in another way than libyaml."""
@@ -96,7 +100,7 @@ class _Reader:
                         key = _special_key(event, container)
                         nodes -= type(key) is Merge
                     elif key in container:
-                        raise duplicate_key(key, event)
+                        self._repeat(duplicate_key(key, event))
                     continue
                 if event.tag is not None:
                     check_tag(event, self._text)
@@ -132,7 +136,7 @@ class _Reader:
                     key = anchors.key(event)
                     wants_key = False
                     if key in container:
-                        raise duplicate_key(key, event)
+                        self._repeat(duplicate_key(key, event))
                     continue
                 value = anchors.value(event, len(stack))
             if nodes > rules.MAX_NODES:
@@ -145,9 +149,14 @@ class _Reader:
             wants_key = True
             if type(key) is Merge:
                 nodes -= kind is SequenceEndEvent
-                key.into(container, value, is_list=kind is SequenceEndEvent)
+                key.into(container, value, kind is SequenceEndEvent, self._repeat)
             else:
                 container[key] = value
+
+    def _repeat(self, fault: DuplicateKey) -> None:
+        if self._repeated is None or len(self._repeated) == rules.MAX_UNREADABLE:
+            raise fault
+        self._repeated.append(fault)
 
     def _unusual_key(self, event: ScalarEvent) -> str | None:
         if event.tag is not None:

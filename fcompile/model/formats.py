@@ -163,7 +163,10 @@ _ENV = "letters, digits, `_`, `-` and `.`, not beginning with a digit or `..`"
 _ADDRESS = "an IP address such as 10.9.8.7 or 2001:db8::1"
 
 FORMATS: dict[str, Format] = {
-    "framework-name": Format("1 to 63 lower-case letters and digits, and nothing else", "[a-z0-9]{1,63}"),
+    "framework-name": Format(
+        "1 to 63 lower-case letters and digits, without a hyphen (it separates the parts of Pod names, `{framework}-{role}-{index}`)",
+        "[a-z0-9]{1,63}",
+    ),
     "dns-label": Format(_DNS_LABEL, _LABEL, 63, _dns_label),
     "dns-subdomain": Format(_DNS_SUBDOMAIN, _SUBDOMAIN, 253, _dns_subdomain),
     "dns-prefix": Format(f"{_DNS_SUBDOMAIN}, and `-` at the end", rf"(?!-$)(?:{_LABEL}\.)*(?:[a-z0-9][-a-z0-9]*|-)", 253, _dns_prefix),

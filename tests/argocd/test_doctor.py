@@ -61,6 +61,28 @@ def test_what_would_go_wrong(app: Path, capsys: Capture) -> None:
     assert "train.yaml:15:13: error[FC101]" in capsys.readouterr().out
 
 
+def test_a_folder_without_files(app: Path, capsys: Capture) -> None:
+    empty = app / "empty"
+    (empty / "within").mkdir(parents=True)
+    assert doctor(empty) == 1
+    out = capsys.readouterr().out
+    assert "holds no file: there is nothing that Argo CD could send" in out
+    (empty / "README.md").write_text("# nothing\n")
+    assert doctor(empty) == 1
+    captured = capsys.readouterr()
+    assert "error    generate: exit code 1\n         fcompile: no Framework found in this application" in captured.out
+    assert "fcompile-doctor-" not in captured.out + captured.err
+
+
+def test_many_links(app: Path, capsys: Capture) -> None:
+    for number in range(30):
+        (app / str(number)).symlink_to("/etc")
+    assert doctor(app) == 1
+    out = capsys.readouterr().out
+    assert out.count("leads out of the repository") == 10
+    assert "error    links: 20 more lead out of it\n" in out
+
+
 def test_objects_that_are_there_twice(app: Path, capsys: Capture) -> None:
     (app / "again.yaml").write_text(SERVICE)
     assert doctor(app) == 0

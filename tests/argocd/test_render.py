@@ -17,7 +17,9 @@ from tests.argocd.tools import tool
 from tests.test_cli import good
 
 TEMPLATE = (
-    good("{{ .Release.Name }}").replace("taskNumber: 3", "taskNumber: {{ .Values.workers }}").replace("busybox", "{{ .Values.image }}")
+    good("{{ .Release.Name }}")
+    .replace("taskNumber: 3", "taskNumber: {{ .Values.workers }}")
+    .replace("busybox", '{{ .Values.image }}\n            workingDir: "{{ .Values.folder }}"')
 )
 
 
@@ -39,7 +41,7 @@ def chart(tmp_path: Path) -> Path:
     folder = tmp_path / "repository" / "chart"
     (folder / "templates").mkdir(parents=True)
     (folder / "Chart.yaml").write_text("apiVersion: v2\nname: lab-chart\nversion: 0.1.0\n")
-    (folder / "values.yaml").write_text("workers: 2\nimage: busybox\n")
+    (folder / "values.yaml").write_text("workers: 2\nimage: busybox\nfolder: /\n")
     (folder / "templates" / "train.yaml").write_text(TEMPLATE)
     return folder
 
@@ -81,7 +83,7 @@ def test_a_chart(chart: Path) -> None:
     (chart / "big.yaml").write_text("workers: 8\n")
     parameters = [
         {"name": "values-files", "array": ["big.yaml"]},
-        {"name": "helm-parameters", "map": {"image": "train,workers=99"}},
+        {"name": "helm-parameters", "map": {"image": "train:1", "folder": "/a,workers=99"}},
         {"name": "lab/worker.task.pod.spec.priorityClassName", "string": "batch"},
     ]
     answer = rendered(chart, "helm", parameters)
@@ -90,7 +92,8 @@ def test_a_chart(chart: Path) -> None:
     role = framework["spec"]["taskRoles"][0]
     assert (framework["metadata"]["name"], framework["metadata"]["namespace"]) == ("lab", "research")
     assert (role["taskNumber"], role["task"]["pod"]["spec"]["priorityClassName"]) == (8, "batch")
-    assert role["task"]["pod"]["spec"]["containers"][0]["image"] == "train,workers=99"
+    (container,) = role["task"]["pod"]["spec"]["containers"]
+    assert (container["image"], container["workingDir"]) == ("train:1", "/a,workers=99")
 
 
 def test_a_path_of_values_is_one_path(chart: Path) -> None:

@@ -249,7 +249,7 @@ def test_without_jinja2(diff: Diff, monkeypatch: pytest.MonkeyPatch) -> None:
     files = put("a.yaml", train()), put("b.yaml", train("a:2"))
     code, out, err = diff("--format", "html", *files)
     assert (code, out) == (2, "")
-    assert "pip install 'fcompile[html]'" in err
+    assert "pip install 'jinja2>=3.1,<4'" in err
 
 
 def test_work_does_not_grow_with_the_tasks(diff: Diff) -> None:

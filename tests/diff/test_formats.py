@@ -75,3 +75,20 @@ def test_a_comment_has_a_limit(capsys: Capture) -> None:
     out = capsys.readouterr().out
     assert len(out) < 65_536
     assert "more objects that would not fit" in out
+
+
+@pytest.mark.usefixtures("edited")
+def test_a_long_page_can_be_opened_as_a_whole(capsys: Capture) -> None:
+    """By a box and a style sheet: there is no script on the page."""
+    pytest.importorskip("jinja2")
+    assert main(["diff", "--format", "html", "old", "new"]) == 1
+    assert 'id="all"' not in capsys.readouterr().out, "a short page is open"
+    text = Path("new/batch.yaml").read_text(encoding="utf-8")
+    (first,) = re.findall(r"^  name: (\w+)$", text, re.MULTILINE)
+    for number in range(20):
+        (Path("new") / f"{number}.yaml").write_text(text.replace(f"  name: {first}\n", f"  name: made{number}\n", 1), encoding="utf-8")
+    assert main(["diff", "--format", "html", "old", "new"]) == 1
+    out = capsys.readouterr().out
+    assert '<input type="checkbox" id="all"> <label for="all">expand all</label>' in out
+    assert '<details class="card">' in out
+    assert "<script" not in out

@@ -248,6 +248,24 @@ def test_no_cluster(
     assert said in capsys.readouterr().err
 
 
+def test_only_the_reason_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """kubectl logs each time that it tried before it says what is wrong."""
+    log = "E1122 15:50:44.47237{n}   31776 memcache.go:265] couldn't get current server API group list"
+    lines = [log.format(n=n) for n in range(7)]
+    path = tmp_path / "a.yaml"
+    path.write_text(json.dumps(framework(spec())), encoding="utf-8")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    for said, expected in (
+        ([*lines, "The connection was refused", "The connection was refused"], "The connection was refused"),
+        (lines, lines[-1]),
+    ):
+        echoed = "\n".join(f'echo "{line}" >&2' for line in said)
+        (tmp_path / "kubectl").write_text(f"#!/bin/sh\n{echoed}\nexit 1\n")
+        os.chmod(tmp_path / "kubectl", 0o755)
+        assert main(["diff", "--live", str(path)]) == 2
+        assert capsys.readouterr().err == f"fcompile: --live: kubectl says: {expected}\n"
+
+
 def test_a_name_is_no_option_of_kubectl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """Whoever writes the file can waive the error of its name; kubectl runs what a kubeconfig names."""
     (tmp_path / "kubectl").write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" >> {tmp_path}/asked\n')

@@ -208,7 +208,7 @@ def test_a_push_has_nothing_to_compare_with(hub: Hub) -> None:
 def test_hostile_names_do_nothing(hub: Hub) -> None:
     """Files and Frameworks can be called what they like."""
     name = "$(touch pwned)`touch pwned`;touch pwned"
-    hostile = good().replace("busybox", f'"{name}"')
+    hostile = good().replace("image: busybox", f'image: busybox\n            args: ["{name}"]')
     for job in ("validate", "diff"):
         ran = hub.run(
             job, {f"jobs/{name} ::error::x.yaml": hostile.replace("train", "a"), "jobs/\n::error::y.yaml": BROKEN.replace("train", "b")}

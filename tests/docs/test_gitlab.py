@@ -125,7 +125,7 @@ def test_a_token_that_is_not_valid_fails_the_job(project: Project, recipe: dict[
 
 def test_hostile_names_do_nothing(project: Project, recipe: dict[str, Any], lab: Lab) -> None:
     name = "$(touch pwned)`touch pwned`;touch pwned"
-    project.change({f"jobs/{name} &body=x.yaml": good("a").replace("busybox", f'"{name}"')})
+    project.change({f"jobs/{name} &body=x.yaml": good("a").replace("image: busybox", f'image: busybox\n            args: ["{name}"]')})
     for job in ("frameworks", "frameworks-diff"):
         assert run(project, recipe, job, lab).returncode == 0
     assert not list(project.folder.parent.rglob("pwned"))

@@ -189,11 +189,13 @@ def test_a_config_of_another_form(krm: Call, config: str) -> None:
 
 
 def test_settings_do_what_the_options_of_build_do(krm: Call) -> None:
-    config = "namespace: lab\nworker.taskNumber: '5'\nset: |\n  worker.task.pod.spec.containers[main].image=a=b\n\n  worker.taskNumber=4"
+    config = (
+        "namespace: lab\nworker.taskNumber: '5'\nset: |\n  worker.task.pod.spec.containers[main].workingDir=/a=b\n\n  worker.taskNumber=4"
+    )
     (item,) = krm(listed(FRAMEWORK.replace("  namespace: research\n", ""), config=config)).value["items"]
     (role,) = item["spec"]["taskRoles"]
     assert item["metadata"]["namespace"] == "lab"
-    assert (role["taskNumber"], role["task"]["pod"]["spec"]["containers"][0]["image"]) == (5, "a=b")
+    assert (role["taskNumber"], role["task"]["pod"]["spec"]["containers"][0]["workingDir"]) == (5, "/a=b")
     assert "using `default`" in krm(listed(FRAMEWORK.replace("  namespace: research\n", ""))).said
 
 

@@ -158,3 +158,28 @@ def test_one_bad_byte_spoils_only_its_document() -> None:
         ("FC012", 3, 4),
         {"c": 3},
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "lines", "value"),
+    [
+        ("a: 1\na: 2\nb: {c: 1,\n c: 2}\n", [2, 4], {"a": 2, "b": {"c": 2}}),
+        ("x: &x {k: 1}\na:\n  k: 2\n  <<: *x\nx: 3\n", [4, 5], {"x": 3, "a": {"k": 2}}),
+        ("x: &x {k: 1}\na:\n  <<: *x\n  k: 2\n", [4], {"x": {"k": 1}, "a": {"k": 2}}),
+        ('{"a": 1,\n"a": 2, "b": {"c": 1,\n"c": 2.0}}', [2, 3], {"a": 2, "b": {"c": 2}}),
+    ],
+)
+def test_duplicate_keys_hide_nothing_else(text: str, lines: list[int], value: object) -> None:
+    *errors, document = read(text.encode(), "x.yaml", with_duplicates=True)
+    assert [error.span.line for error in errors if isinstance(error, LoadError)] == lines
+    assert isinstance(document, Document)
+    assert document.value == value
+    assert document.locate(("a",)).line
+
+
+def test_what_follows_duplicate_keys_may_be_no_yaml() -> None:
+    text = b"a: 1\na: 2\nb: 1\nb: 2\nc: [\n"
+    codes = [item.rule.code for item in read(text, "x.yaml", with_duplicates=True) if isinstance(item, LoadError)]
+    assert codes == ["FC003", "FC003", "FC006"]
+    many = b"".join(b"a: 1\n" for _ in range(5_000))
+    assert 900 < len(list(read(many, "x.yaml", with_duplicates=True))) < 1_100

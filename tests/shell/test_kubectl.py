@@ -25,7 +25,7 @@ def run(folder: Path, environment: dict[str, str], *words: str) -> subprocess.Co
         (["argocd", "bundle", "--help"], 0, "usage: kubectl fcompile argocd bundle [-h]"),
         (["rule", "--help"], 0, "`kubectl fcompile rule FC101`"),
         (["rule", "FC101"], 0, "FC101 unknown-field (error)"),
-        (["validate", "nowhere"], 1, "nowhere:1:1: error[FC030]"),
+        (["validate", "nowhere"], 2, "kubectl fcompile: nowhere: no such file or folder"),
         (["validate"], 2, "kubectl fcompile validate: error: "),
         (["frobnicate"], 2, "kubectl fcompile: error: "),
         (["rule", "FC000"], 2, "kubectl fcompile: there is no rule `FC000`: `kubectl fcompile rule --all`"),
@@ -54,7 +54,7 @@ def test_kubectl_asks_us_for_completions(folder: Path, environment: dict[str, st
         return done.stdout.splitlines()
 
     assert completed("val") == ["validate\tfind every problem in Frameworks", ":4"]
-    assert completed("validate", "--stric") == ["--strict\ttake warnings for errors", ":4"]
+    assert completed("validate", "--stric") == ["--strict\ttreat warnings as errors", ":4"]
     assert completed("build", "two words.yaml", "--only", "") == ["worker\t4 tasks of resnetddp", ":4"]
     assert completed("validate", "") == ["yaml", "yml", "json", ":8"]
     assert completed("argocd", "generate", "") == [":16"]

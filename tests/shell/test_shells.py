@@ -100,10 +100,10 @@ def test_tasks_are_listed_in_the_order_of_their_numbers(terminal: Terminal, fold
 def test_zsh_and_fish_say_what_it_means(folder: Path, environment: dict[str, str]) -> None:
     needs("fish")
     offered = fish(["fcompile ru", "fcompile validate --stric"], folder, environment)
-    assert offered == [{"rule": "explain a diagnostic"}, {"--strict": "take warnings for errors"}]
+    assert offered == [{"rule": "explain a diagnostic"}, {"--strict": "treat warnings as errors"}]
     needs("zsh")
     with Terminal("zsh", folder, environment) as zsh:
-        assert "take warnings for errors" in zsh.tab("fcompile validate --").shown
+        assert "treat warnings as errors" in zsh.tab("fcompile validate --").shown
 
 
 def test_zsh_finds_the_function_in_a_folder_of_fpath(folder: Path, environment: dict[str, str]) -> None:

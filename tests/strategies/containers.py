@@ -136,7 +136,7 @@ SECURITY = some(
     }
 ).flatmap(lambda held: st.sampled_from(({}, {"allowPrivilegeEscalation": False}, {"privileged": True})).map(lambda more: {**held, **more}))
 
-_IMAGES = words("busybox", "registry.example.com:5000/a/b@sha256:0123", "a:{{FC_TASK_INDEX}}", "nginx:1.25", "no", "a b")
+_IMAGES = words("busybox", f"registry.example.com:5000/a/b@sha256:{64 * '0'}", "a:{{FC_TASK_INDEX}}", "nginx:1.25", "no", "a__b")
 _PLAIN: dict[str, Strategy] = {
     "command": st.lists(st.one_of(texts, references), max_size=4),
     "args": st.lists(st.one_of(texts, references), max_size=4),

@@ -89,7 +89,7 @@ SOURCES: dict[str, Strategy] = {
     ),
     "ephemeral": st.fixed_dictionaries({"volumeClaimTemplate": _claim_template}),
     "image": some(
-        {"pullPolicy": words("Always", "Never", "IfNotPresent")}, reference=words("registry.example.com/data:1", "data@sha256:0")
+        {"pullPolicy": words("Always", "Never", "IfNotPresent")}, reference=words("registry.example.com/data:1", f"data@sha256:{64 * '0'}")
     ),
     "iscsi": some(
         {"iscsiInterface": words("default", "tcp"), "fsType": words("xfs"), "readOnly": st.booleans()},

@@ -14,6 +14,7 @@ from fcompile.check.pod_rules.affinity import affinity_rules
 from fcompile.check.pod_rules.containers import container_rules
 from fcompile.check.pod_rules.dropped import dropped_fields
 from fcompile.check.pod_rules.env import env_rules
+from fcompile.check.pod_rules.images import image_rules
 from fcompile.check.pod_rules.in_force import in_force
 from fcompile.check.pod_rules.lifecycle import lifecycle_rules
 from fcompile.check.pod_rules.metadata import metadata_rules, own_metadata_rules
@@ -35,6 +36,7 @@ __all__ = ["in_force", "own_metadata_rules", "pod_rules"]
 _FAMILIES = (
     metadata_rules,
     container_rules,
+    image_rules,
     port_rules,
     env_rules,
     mount_rules,

@@ -23,7 +23,7 @@ HOST_PROCESS = rule(
     "FC271",
     "windows-host-process",
     Severity.ERROR,
-    "A Pod with Windows host process containers is not one through and through.",
+    "A Pod mixes Windows host process containers with others, or lacks a setting that they need.",
     "All its containers are host processes, the Pod's own setting agrees, and `hostNetwork` is true.",
 )
 WINDOWS_USER = rule(

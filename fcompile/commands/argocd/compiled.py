@@ -16,6 +16,7 @@ from fcompile.commands.argocd.discreet import without_lines_of_secrets, without_
 from fcompile.commands.argocd.repository import Repository
 from fcompile.commands.argocd.settings import Settings
 from fcompile.commands.argocd.sources import Source
+from fcompile.commands.overridden import name_overrides
 from fcompile.commands.passed import is_object, raw_text
 from fcompile.compile import Compiled, compile_framework, lacking
 from fcompile.diagnostics.problem import Path, Severity, field_path
@@ -78,8 +79,8 @@ def _compiled(source: Source, data: bytes, job: Job) -> Made:
     documents = [item for item in found if isinstance(item, Document)]
     frameworks = [value for document in documents for _, value in frameworks_in(document.value)]
     roles = tuple((framework, role) for framework, role, _ in overrides.roles(frameworks))
-    _override(frameworks, roles, job.settings)
-    checked = check_read(source.name, found, job.settings.checked)
+    applied = _override(frameworks, roles, job.settings)
+    checked = name_overrides(check_read(source.name, found, job.settings.checked), documents, applied, "parameter")
     checked = checked._replace(problems=without_lines_of_secrets(checked.problems, documents))
     made = Made(checked, roles=roles, frameworks=len(frameworks))
     if any(problem.severity is Severity.ERROR for problem in made.checked.problems) and not (job.waivers or made.checked.waivers):
@@ -94,14 +95,16 @@ def _compiled(source: Source, data: bytes, job: Job) -> Made:
         raise
 
 
-def _override(frameworks: list[dict[str, Any]], roles: tuple[tuple[str, str], ...], settings: Settings) -> None:
+def _override(frameworks: list[dict[str, Any]], roles: tuple[tuple[str, str], ...], settings: Settings) -> list[overrides.Applied]:
     """Carry out the overrides that mean one role here; whether each means one role of the whole application is seen later."""
+    applied = []
     for override in settings.overrides:
         if overrides.refusal(override, roles) is None:
             try:
-                overrides.apply([override], frameworks, types(NEWEST))
+                applied += overrides.apply([override], frameworks, types(NEWEST))
             except overrides.OverrideError as error:
                 raise UsageError(visible(str(error))) from None
+    return applied
 
 
 def _with_text(made: Made, documents: list[Document], settings: Settings) -> Made:

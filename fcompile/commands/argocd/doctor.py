@@ -28,6 +28,8 @@ LARGE = 50 * 1024 * 1024
 """Bytes of a packed repository: every call sends so much."""
 MOST_SENT = 100 * 1024 * 1024
 """Bytes that the repo-server takes as an answer, unless it is told otherwise."""
+_MOST_LINKS = 10
+"""That are shown: one is enough to be refused."""
 OK, WARNING, ERROR, NOTE = "ok", "warning", "error", "note"
 Line = tuple[str, str]
 
@@ -44,7 +46,9 @@ class Replay(NamedTuple):
         """Commands of plugin.yaml by this installation, at the same time."""
         # In the checkout, whose modules Python would import before its own without -P.
         commands = [[sys.executable, "-P", "-m", "fcompile", "argocd", action] for action in actions]
-        return self.sandbox.run(commands, self.folder, self.environment, self.deadline)
+        ran = self.sandbox.run(commands, self.folder, self.environment, self.deadline)
+        # Where the checkout is helps nobody, and it is gone when this is read.
+        return [one._replace(said=one.said.replace(f"{self.folder}/".encode(), b"").replace(self.folder.encode(), b".")) for one in ran]
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -69,6 +73,12 @@ def _report(arguments: argparse.Namespace) -> Iterator[Line]:
     app, root = os.path.realpath(arguments.folder), repository_of(arguments.folder, "").root
     relative = os.path.relpath(app, root)
     yield NOTE, f"{visible(relative)} in the repository {visible(root)}"
+    if not any(files for _, _, files in os.walk(app)):
+        yield (
+            ERROR,
+            f"{visible(arguments.folder)} holds no file: there is nothing that Argo CD could send; name the folder of an application",
+        )
+        return
     yield from _links(root)
     with tempfile.TemporaryDirectory(prefix="fcompile-doctor-") as temporary:
         packed = os.path.join(temporary, "repository.tgz")
@@ -81,7 +91,9 @@ def _report(arguments: argparse.Namespace) -> Iterator[Line]:
         os.chmod(temporary, 0o755)
         boxed = sandbox()
         yield from ((NOTE, text) for text in boxed.notes)
-        replay = Replay(os.path.join(work, relative), _environment(relative, arguments.parameter), boxed, arguments.deadline)
+        replay = Replay(
+            os.path.normpath(os.path.join(work, relative)), _environment(relative, arguments.parameter), boxed, arguments.deadline
+        )
         yield from _discovery(replay)
         yield from _generation(replay)
         yield from _announcements(replay)
@@ -89,8 +101,10 @@ def _report(arguments: argparse.Namespace) -> Iterator[Line]:
 
 def _links(root: str) -> Iterator[Line]:
     found = list(leading_out(root))
-    for path in found:
+    for path in found[:_MOST_LINKS]:
         yield ERROR, f"links: {visible(path)} leads out of the repository: Argo CD refuses the whole repository"
+    if len(found) > _MOST_LINKS:
+        yield ERROR, f"links: {len(found) - _MOST_LINKS:,} more lead out of it"
     if not found:
         yield OK, "links: none leads out of the repository"
 

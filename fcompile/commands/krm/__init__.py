@@ -1,7 +1,7 @@
 """Be a KRM function: kustomize and kpt send a ResourceList on stdin, and get it back on stdout with its Frameworks compiled.
 
 Settings come in its functionConfig, a ConfigMap: strict, kubernetes-version, namespace, set, and fields of roles such as
-worker.taskNumber. What is wrong is listed under `results` and told on stderr; then the items come back as they were, and the exit
+worker.taskNumber. Problems are listed under `results` and on stderr. If one is an error, the items come back unchanged and the exit
 code is 1.
 """
 
@@ -22,6 +22,7 @@ from fcompile.commands.krm.config import ConfigError, Settings, refused, setting
 from fcompile.commands.krm.listed import ResourceList, read_list
 from fcompile.commands.krm.placing import Placing
 from fcompile.commands.krm.results import Results
+from fcompile.commands.overridden import name_overrides
 from fcompile.commands.report import OnlyWhenFound, Reporting, fails, open_report
 from fcompile.compile import compile_framework, lacking
 from fcompile.diagnostics.problem import Problem, field_path
@@ -44,8 +45,8 @@ def run(arguments: argparse.Namespace) -> int:
     found = Results(listed)
     try:
         asked = settings(listed.config)
-        frameworks = _frameworks(listed, asked)
-        failed = not _check(listed, asked, found)
+        frameworks, applied = _frameworks(listed, asked)
+        failed = not _check(listed, asked, applied, found)
         compiled = {} if failed else {index: _compiled(index, value, asked) for index, value in frameworks.items()}
         if not failed:
             _tell(listed, compiled, asked)
@@ -57,26 +58,27 @@ def run(arguments: argparse.Namespace) -> int:
     return EXIT_ERRORS if failed else 0
 
 
-def _frameworks(listed: ResourceList, asked: Settings) -> dict[int, dict[str, Any]]:
-    """The Frameworks by their index, set as the settings say. Raises ConfigError."""
+def _frameworks(listed: ResourceList, asked: Settings) -> tuple[dict[int, dict[str, Any]], list[overrides.Applied]]:
+    """The Frameworks by their index, set as the settings say, and what was set. Raises ConfigError."""
     for index, item in enumerate(listed.items):
         if not is_framework(item) and any(path for path, _ in frameworks_in(item)):
             kind = text(item, "kind")
             raise ConfigError(f"items[{index}] is a {kind} with Frameworks in it: write each as a document of its own")
     found = {index: deepcopy(item) if asked.overrides else item for index, item in enumerate(listed.items) if is_framework(item)}
     try:
-        overrides.apply(asked.overrides, list(found.values()), types(NEWEST))
+        applied = overrides.apply(asked.overrides, list(found.values()), types(NEWEST))
     except overrides.OverrideError as error:
         raise ConfigError(str(error).removeprefix("--set ")) from None
     listed.document.value = {**listed.document.value, "items": [found.get(index, item) for index, item in enumerate(listed.items)]}
-    return found
+    return found, applied
 
 
-def _check(listed: ResourceList, asked: Settings, found: Results) -> bool:
+def _check(listed: ResourceList, asked: Settings, applied: list[overrides.Applied], found: Results) -> bool:
     """Report all problems; whether the Frameworks can be compiled."""
     arguments = argparse.Namespace(color="auto", waivers=None, paths=[])
     writer = Placing(OnlyWhenFound(open_report("text", sys.stderr, arguments)), listed, found)
     checked = check_read(listed.document.source.name, listed.read, asked.checked)
+    checked = name_overrides(checked, [listed.document], applied, "set")
 
     def place(where: Where) -> Place:
         return look_up({listed.document.start: listed.document}, where)

@@ -128,9 +128,11 @@ def _refuse_other(document: Document) -> None:
     value = document.value
     version, kind = text(value, "apiVersion") or "", text(value, "kind")
     if kind != KIND or version.partition("/")[0] != _GROUP:
-        what = f"{visible(version)} {visible(kind)}" if kind else "no Kubernetes object"
+        what = "no Kubernetes object"
+        if kind:
+            what = f"{visible(version)} {visible(kind)}" if version else f"a {visible(kind)} without `apiVersion`"
         line = document.locate(("kind",)).line
-        raise InputError(f"{STDIN}:{line}: {what}, not a {KIND} of {_GROUP}/v1; for manifests there is `fcompile build -`")
+        raise InputError(f"{STDIN}:{line}: this is {what}; a {KIND} of {_GROUP}/v1 is expected; for manifests there is `fcompile build -`")
     items = value.get("items")
     if items is not None and not isinstance(items, list):
         raise InputError(f"{STDIN}:{document.locate(('items',)).line}: `items` is no list")

@@ -1,0 +1,39 @@
+"""What the status of a Framework tells of its tasks. Where it tells nothing, a task may run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fcompile.check.values import mapping, sequence, text
+
+_COMPLETED = "Completed"
+
+
+def may_run(status: Any, role: str, first: int, end: int) -> bool:
+    """Return whether one of the role's tasks from `first` to before `end` may have a Pod that runs."""
+    tasks = _tasks(status, role)
+    if tasks is None or len(tasks) < end:
+        return True
+    return any(text(task, "state") != _COMPLETED for task in tasks[first:end])
+
+
+def completed(status: Any, role: str, failed: bool) -> int | None:
+    """Count the role's tasks that have failed, or succeeded, for good. None when the status does not tell."""
+    tasks = _tasks(status, role)
+    if tasks is None:
+        return None
+    return sum(text(task, "state") == _COMPLETED and _has_failed(task) is failed for task in tasks)
+
+
+def _has_failed(task: Any) -> bool:
+    completion = mapping(mapping(task, "attemptStatus"), "completionStatus")
+    return text(mapping(completion, "type"), "name") == "Failed"
+
+
+def _tasks(status: Any, role: str) -> list[Any] | None:
+    """Return the statuses of the role's tasks in the order of their indices, or None."""
+    for one in sequence(mapping(status, "attemptStatus"), "taskRoleStatuses"):
+        if text(one, "name") == role:
+            found = sequence(one, "taskStatuses")
+            return found or None
+    return None

@@ -1,0 +1,202 @@
+"""What ends Pods before their own completion is said first, in every format, and fails a pipeline that asks for that."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from fcompile.cli import main
+from fcompile.model.names import PAUSE_ANNOTATION, RESTART_ANNOTATION
+from tests.diff.frameworks import Json, annotated, diff, framework, role, side, spec
+from tests.diff.test_command import config, put
+
+Capture = pytest.CaptureFixture[str]
+TWO = spec(role("ps"), role("worker", 4))
+
+
+def policy(failed: int = 1, succeeded: int = -1) -> Json:
+    wanted = {"minFailedTaskCount": failed, "minSucceededTaskCount": succeeded}
+    return spec(role("ps"), role("worker", 4, frameworkAttemptCompletionPolicy=wanted))
+
+
+def task(state: str, type_: str = "Failed") -> Json:
+    return {"state": state, "attemptStatus": {"completionStatus": {"type": {"name": type_}}}}
+
+
+def status(state: str = "AttemptRunning", *tasks: Json) -> Json:
+    roles = [{"name": "worker", "taskStatuses": list(tasks)}]
+    return {"state": state, "attemptStatus": {"taskRoleStatuses": roles}}
+
+
+RUNS, DONE, FAILED = task("AttemptRunning"), task("Completed", "Succeeded"), task("Completed", "Failed")
+FEWER, RENAMED = spec(role("ps"), role("worker", 2)), spec(role("server"), role("worker", 4))
+RESTARTED = annotated(TWO, RESTART_ANNOTATION, "now")
+STOP = {**TWO, "executionType": "Stop"}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "status", "ends"),
+    [
+        (TWO, STOP, None, True),
+        (TWO, STOP, status(), True),
+        (TWO, STOP, {"state": "?"}, True),
+        (TWO, STOP, {"state": "AttemptCreationPending"}, False),
+        (TWO, STOP, {"state": "AttemptDeleting"}, False),
+        (TWO, STOP, {"state": "Completed"}, False),
+        ({**TWO, "executionType": "Create"}, STOP, None, False),
+        (TWO, RENAMED, None, True),
+        (TWO, spec(role("worker", 4)), None, True),
+        (TWO, spec(role("worker", 4)), {"state": "Completed"}, False),
+        (spec(role("ps", 0), role()), spec(role()), None, False),
+        (TWO, FEWER, None, True),
+        (TWO, FEWER, status("AttemptRunning", RUNS, RUNS, DONE, RUNS), True),
+        (TWO, FEWER, status("AttemptRunning", RUNS, RUNS, DONE, FAILED), False),
+        (TWO, FEWER, status("AttemptRunning", RUNS, RUNS, DONE), True),
+        (FEWER, TWO, None, False),
+        (policy(3), policy(2), None, True),
+        (policy(-1), policy(2), None, True),
+        (policy(0), policy(1), None, True),
+        (policy(2), policy(3), None, False),
+        (policy(2), policy(-1), None, False),
+        (policy(2), policy(0), None, False),
+        (policy(1, -1), policy(1, 2), None, True),
+        (policy(3), policy(2), status("AttemptRunning", FAILED, DONE, RUNS, RUNS), False),
+        (policy(3), policy(2), status("AttemptRunning", FAILED, FAILED, RUNS, RUNS), True),
+        (policy(1, -1), policy(1, 2), status("AttemptRunning", FAILED, DONE, RUNS, RUNS), False),
+        (policy(3), policy(2), {"state": "AttemptCreationPending"}, False),
+        (TWO, {**TWO, "description": "x"}, None, False),
+        (spec(role(retry=3)), spec(role(retry=0)), None, False),
+        (spec(role()), spec(role(pod={"containers": [{"name": "main", "image": "a:2"}]})), None, False),
+        (TWO, {**FEWER, "managedBy": "kueue.x-k8s.io/multikueue"}, None, False),
+        ({**STOP}, {**FEWER, "executionType": "Start"}, None, False),
+        (TWO, RESTARTED, None, True),
+        (RESTARTED, TWO, None, False),
+        (TWO, RESTARTED, {"state": "AttemptCreationPending"}, False),
+        (TWO, annotated(TWO, PAUSE_ANNOTATION, "true"), None, False),
+    ],
+)
+def test_an_edit(before: Json, after: Json, status: Json | None, ends: bool) -> None:
+    found = diff(before, after, status)
+    assert found is not None
+    assert found.ends_pods is ends
+
+
+@pytest.mark.parametrize(
+    ("before", "status", "ends"),
+    [
+        (TWO, None, True),
+        (TWO, {"state": "AttemptRunning"}, True),
+        (TWO, {"state": "Completed"}, False),
+        (TWO, {"state": "AttemptCreationPending"}, False),
+        (STOP, None, False),
+        ({**TWO, "executionType": "Create"}, None, False),
+        ({**TWO, "managedBy": "kueue.x-k8s.io/multikueue"}, None, True),
+        ({**TWO, "managedBy": "kueue.x-k8s.io/multikueue"}, {"state": "Completed"}, False),
+    ],
+)
+def test_a_removal(before: Json, status: Json | None, ends: bool) -> None:
+    from fcompile.diff.frameworks import compare
+
+    found = compare(side(framework(before), status), None)
+    assert found is not None
+    assert found.ends_pods is ends
+
+
+@pytest.fixture
+def sides(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three Frameworks, of which one is stopped and one removed, and a Job that is removed."""
+    monkeypatch.chdir(tmp_path)
+    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"}, "spec": {}}
+    put("old.yaml", framework(TWO, "a"), framework(TWO, "b"), framework(TWO, "c"), job, config())
+    put("new.yaml", framework(STOP, "a"), framework({**TWO, "description": "x"}, "b"))
+
+
+@pytest.mark.usefixtures("sides")
+def test_text(capsys: Capture) -> None:
+    assert main(["diff", "--color", "always", "old.yaml", "new.yaml"]) == 1
+    out = capsys.readouterr().out
+    red = re.findall("\x1b\\[1;31m([^\x1b]*)\x1b", out)
+    assert red == [
+        "ends Pods",
+        "ends Pods",
+        "gone: deleting it ends all of its Pods",
+        "removed: it ends Pods",
+        "3 Frameworks differ, 2 end Pods: 1 on the fly, 1 without effect, 1 gone; 2 other objects differ, 1 ends Pods.",
+    ]
+
+
+@pytest.mark.usefixtures("sides")
+def test_markdown(capsys: Capture) -> None:
+    assert main(["diff", "--format", "markdown", "old.yaml", "new.yaml"]) == 1
+    heads = [line for line in capsys.readouterr().out.splitlines() if line.startswith(("#", "🔴"))]
+    assert heads == [
+        "### 🔴 3 Frameworks differ, 2 end Pods: 1 on the fly, 1 without effect, 1 gone; 2 other objects differ, 1 ends Pods.",
+        "#### 🔴 <b>default/a</b>: ends Pods",
+        "🔴 **Ends Pods**: every task is ended at once, with code -210, and the Framework completes.",
+        "#### ⚪ <b>default/b</b>: changes nothing that runs",
+        "#### 🔴 <b>default/c</b>: gone: deleting it ends all of its Pods",
+        "#### 🔴 `Job j` removed: it ends Pods",
+        "#### `ConfigMap c` removed",
+    ]
+
+
+@pytest.mark.usefixtures("sides")
+def test_html(capsys: Capture) -> None:
+    pytest.importorskip("jinja2")
+    assert main(["diff", "--format", "html", "old.yaml", "new.yaml"]) == 1
+    out = capsys.readouterr().out
+    assert '<h1 class="ends">3 Frameworks differ, 2 end Pods</h1>' in out
+    assert re.findall(r'class="badge ends-pods">([^<]*)<', out) == [
+        "ends Pods",
+        "ends Pods",
+        "gone: deleting it ends all of its Pods",
+        "removed: it ends Pods",
+    ]
+
+
+@pytest.mark.usefixtures("sides")
+def test_json(capsys: Capture) -> None:
+    assert main(["diff", "--format", "json", "old.yaml", "new.yaml"]) == 1
+    document = json.loads(capsys.readouterr().out)
+    assert (document["endsPods"], document["effect"]) == (True, "on-the-fly")
+    assert [(one["name"], one["effect"], one["endsPods"]) for one in document["frameworks"]] == [
+        ("a", "on-the-fly", True),
+        ("b", "nothing", False),
+        ("c", "on-the-fly", True),
+    ]
+    assert [one["endsPods"] for one in document["frameworks"][0]["changes"]] == [True]
+    assert [(one["name"], one["endsPods"]) for one in document["objects"]] == [("j", True), ("c", False)]
+
+
+@pytest.mark.usefixtures("sides")
+def test_exit_codes(capsys: Capture) -> None:
+    put("said.yaml", framework({**TWO, "description": "x"}, "b"))
+    put("b.yaml", framework(TWO, "b"))
+    put("wrong.yaml", framework({"taskRoles": 5}, "b"))
+    codes = [
+        main(["diff", "--fail-on", "ends-pods", *sides.split()])
+        for sides in ("old.yaml new.yaml", "b.yaml said.yaml", "b.yaml b.yaml", "b.yaml wrong.yaml", "b.yaml nowhere.yaml")
+    ]
+    assert codes == [1, 0, 0, 2, 2]
+    assert main(["diff", "--fail-on", "difference", "b.yaml", "said.yaml"]) == 1
+    capsys.readouterr()
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "ends"),
+    [
+        ("Namespace", "ml", True),
+        ("CustomResourceDefinition", "frameworks.frameworkcontroller.microsoft.com", True),
+        ("CustomResourceDefinition", "others.example.com", False),
+        ("Service", "s", False),
+    ],
+)
+def test_other_objects(kind: str, name: str, ends: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    monkeypatch.chdir(tmp_path)
+    put("old.yaml", {"apiVersion": "v1", "kind": kind, "metadata": {"name": name}}, config())
+    put("new.yaml", config())
+    assert main(["diff", "--fail-on", "ends-pods", "old.yaml", "new.yaml"]) == int(ends)
+    capsys.readouterr()

@@ -1,0 +1,56 @@
+"""What the pages for users say is so: codes that they name exist, and messages that they quote are printed."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from fcompile.check.catalog import all_rules
+from fcompile.cli import main
+from fcompile.schema.pod_schemas import DEFAULT_VERSION, NEWEST, OLDEST
+from tests.test_cli import good
+
+Capture = pytest.CaptureFixture[str]
+PAGES = ("troubleshooting", "faq", "glossary", "upgrade", "comparison", "install")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_codes_exist(page: str, repository: Path) -> None:
+    text = (repository / "docs" / f"{page}.md").read_text("utf-8")
+    assert set(re.findall(r"FC\d{3}", text)) <= {rule.code for rule in all_rules()}
+
+
+def test_the_versions(repository: Path) -> None:
+    text = (repository / "docs" / "upgrade.md").read_text("utf-8")
+    assert f"| 1.{OLDEST} to 1.{NEWEST} (`--kubernetes-version`, default 1.{DEFAULT_VERSION}) |" in text
+    project = tomllib.loads((repository / "pyproject.toml").read_text("utf-8"))["project"]
+    assert project["requires-python"] == ">=3.11"
+    assert "| Python | 3.11 or newer |" in text
+
+
+PATCHED = "kind: Kustomization\npatches:\n- path: train.yaml\n"
+SAID: dict[str, tuple[dict[str, str], list[str]]] = {
+    "nope.yaml: no such file or folder in …": ({}, ["validate", "nope.yaml"]),
+    "No Framework found in 3 files.": (dict.fromkeys(("a.yaml", "b.yaml", "c.yaml"), "kind: A\n"), ["validate", "."]),
+    "skipped …: a template of a Helm chart": ({"Chart.yaml": "name: x\n", "templates/train.yaml": good()}, ["validate", "."]),
+    "skipped …: a kustomize patch": ({"kustomization.yaml": PATCHED, "train.yaml": good()}, ["validate", "."]),
+    "`pod` is empty: indent `spec` below `pod`": ({"train.yaml": good().replace("        spec:", "      spec:")}, ["validate", "."]),
+    "no runtime can pull the image": ({"train.yaml": good().replace("busybox", "b:${TAG}")}, ["validate", "."]),
+}
+
+
+@pytest.mark.parametrize("message", SAID)
+def test_the_messages_are_printed(message: str, repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    assert message in (repository / "docs" / "troubleshooting.md").read_text("utf-8")
+    files, arguments = SAID[message]
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    monkeypatch.chdir(tmp_path)
+    main(arguments)
+    captured = capsys.readouterr()
+    for part in message.split("…"):
+        assert part in captured.out + captured.err
