@@ -1,4 +1,4 @@
-"""What the controller asks of an API server. The real one is behind `act.client`, the one in memory behind `memory_api.facade`."""
+"""What the controller asks of an API server. The real one is behind `act.client`, the one in memory behind `testing.memory_api.facade`."""
 
 from __future__ import annotations
 
@@ -80,6 +80,24 @@ class Api(Protocol):
 
     def watch(self, path: str, query: Mapping[str, str], projection: Projection = Projection.WHOLE) -> AsyncIterator[Json]:
         """The events of a watch, until the server ends it. Raises Unreachable; a refusal is an event of type ERROR."""
+
+
+class Target(NamedTuple):
+    """What a request is about, by the parts of its path. Empty: the path has no such part."""
+
+    resource: str
+    """As `pods`."""
+    namespace: str = ""
+    name: str = ""
+    subresource: str = ""
+
+
+def target_of(path: str) -> Target:
+    """Return what a path is about."""
+    _, *steps = path.split("/")
+    steps = steps[3:] if steps[0] == "apis" else steps[2:]
+    namespace, steps = (steps[1], steps[2:]) if steps[0] == "namespaces" and len(steps) > 2 else ("", steps)
+    return Target(steps[0], namespace, *steps[1:3])
 
 
 def collection(kind: str, namespace: str = "") -> str:

@@ -1,4 +1,4 @@
-"""Long work on the event loop: it lets others in again and again, so that the lease is renewed and probes are answered meanwhile."""
+"""Cut long work on the event loop into turns, so that the lease is renewed and probes are answered meanwhile."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Prometheus is told. Counts are kept where things happen; what can be looked up is looked up when it is asked for.
+"""Metrics for Prometheus. Counters are kept where things happen; gauges are read at each scrape.
 
 No metric has a Framework's name in it: there may be any number of them. `tools/operations_page.py` writes the table of them.
 """
@@ -19,6 +19,7 @@ from prometheus_client.exposition import generate_latest
 from fcompile import __version__
 from fcontroller.act.dispatcher import Priority
 from fcontroller.act.lease import Lease
+from fcontroller.api import target_of
 from fcontroller.decide.conditions import PROBLEMS, problems
 from fcontroller.decide.states import COMPLETED, STATES
 from fcontroller.reconcile.controller import Controller
@@ -226,13 +227,9 @@ def _of_what_waits(reconcilers: list[Reconciler]) -> Iterator[Metric]:
 
 def _what(method: str, path: str) -> tuple[str, str]:
     """The verb and the resource of a request, as Kubernetes calls them."""
-    _, _, *steps = path.strip("/").split("/")
-    steps = steps[1:] if path.startswith("/apis") else steps
-    if len(steps) > 2 and steps[0] == "namespaces":
-        steps = steps[2:]
-    resource, *rest = steps or [""]
-    verb = _VERBS.get(method) or ("watch" if method == "WATCH" else "get" if rest else "list")
-    return verb, "/".join([resource, *rest[1:]])
+    target = target_of(path)
+    verb = _VERBS.get(method) or ("watch" if method == "WATCH" else "get" if target.name else "list")
+    return verb, f"{target.resource}/{target.subresource}" if target.subresource else target.resource
 
 
 def _looked_up(name: str, values: Mapping[Any, float]) -> Metric:

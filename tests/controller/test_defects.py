@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -37,6 +38,26 @@ def test_while_deciding(monkeypatch: pytest.MonkeyPatch) -> None:
             assert set(told(made)) == {"bad"}
             assert made.report.warnings["ControllerFailed",] > 0
             monkeypatch.setattr(reconciler, "reconcile_framework", reconcile_framework)
+            await made.completed("bad")
+
+    run(work())
+
+
+def test_an_edit_is_tried_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(context: ReconcileContext, *rest: Any, **more: Any) -> None:
+        if context.spec.execution_type != "Start":
+            raise LookupError("a defect")
+        reconcile_framework(context, *rest, **more)
+
+    async def work() -> None:
+        async with lab(in_memory(), broken=["bad"]) as made:
+            monkeypatch.setattr(reconciler, "_BROKEN_DELAY", 3600)
+            monkeypatch.setattr(reconciler, "reconcile_framework", failing)
+            await made.make("bad", {**SPEC, "executionType": "Create"})
+            async with asyncio.timeout(10):
+                while not told(made):
+                    await asyncio.sleep(0.01)
+            await made.edit("bad", "executionType", "Start")
             await made.completed("bad")
 
     run(work())

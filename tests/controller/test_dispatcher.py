@@ -12,7 +12,7 @@ import pytest
 
 from fcontroller.act import dispatcher as module
 from fcontroller.act.dispatcher import AT_A_TIME, GUARANTEED, PER_TENANT, Dispatcher, Priority
-from fcontroller.api import Answer, Api, Body, Json, Projection, Unreachable, Unwanted, collection, path_of
+from fcontroller.api import Answer, Api, Body, Json, Projection, Unreachable, Unwanted, collection, path_of, target_of
 from tests.safety.virtual_time import VirtualLoop, in_virtual_time
 
 WEBHOOK = 20.0
@@ -40,7 +40,7 @@ class Slow(Api):
         query: Mapping[str, str] | None = None,
         projection: Projection = Projection.WHOLE,
     ) -> Answer:
-        namespace = module._namespace(path)
+        namespace = target_of(path).namespace
         self.sent.append((asyncio.get_running_loop().time(), method, namespace))
         self.under_way[namespace] += 1
         self.most = max(self.most, self.under_way.total())
@@ -208,12 +208,16 @@ def test_who_gives_up_leaves_nothing_behind() -> None:
         ("PATCH", "/api/v1/namespaces/a/events/b", "a", Priority.EVENT),
         ("DELETE", "/api/v1/namespaces/a/pods/b", "a", Priority.URGENT),
         ("PUT", "/apis/frameworkcontroller.microsoft.com/v1/namespaces/a/frameworks/b/status", "a", Priority.URGENT),
+        ("POST", "/api/v1/namespaces/events/pods", "events", Priority.CREATION),
+        ("POST", "/api/v1/namespaces/events-prod/configmaps", "events-prod", Priority.URGENT),
+        ("POST", "/api/v1/namespaces/a/pods/b/binding", "a", Priority.URGENT),
         ("GET", "/api/v1/pods", "", Priority.URGENT),
         ("GET", "/api/v1/namespaces/a", "", Priority.URGENT),
     ],
 )
 def test_whose_a_request_is_and_how_important(method: str, path: str, tenant: str, priority: Priority) -> None:
-    assert (module._namespace(path), module._priority(method, path)) == (tenant, priority)
+    target = target_of(path)
+    assert (target.namespace, module._priority(method, target)) == (tenant, priority)
 
 
 def test_a_request_that_outlives_its_event_loop_is_thrown_away_in_silence() -> None:

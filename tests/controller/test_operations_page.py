@@ -21,4 +21,6 @@ def test_events(repository: Path) -> None:
     sources = [(folder / name).read_text("utf-8") for name in ("report/reporter.py", "reconcile/inspector.py")]
     calls = [call for source in sources for call in re.findall(r"(?:_record|_warn_of|\.warn)\(([^()]*)", source)]
     recorded = {reason for call in calls for reason in re.findall(r'"([A-Z][A-Za-z]+)"', call)}
-    assert {"AttemptStarted", "TasksFailed", "NameTaken", "PodsDiffer"} <= recorded <= told
+    everything = "".join(path.read_text("utf-8") for path in folder.rglob("*.py"))
+    recorded |= set(re.findall(r'Verdict\((?:False|None)[^,"]*, "(\w+)"', everything))
+    assert {"AttemptStarted", "TasksFailed", "NameTaken", "PodsDiffer", "NotCompiled", "Uncompilable"} <= recorded <= told

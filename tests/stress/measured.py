@@ -19,12 +19,14 @@ _run = program._run
 
 
 async def beat(file: Path) -> None:
-    """Write down the longest turn so far. What begins the process, before there is work, is left out."""
+    """Write down the longest turn since somebody has removed the file. What begins the process, before there is work, is left out."""
     await asyncio.sleep(1)
     longest, last = 0.0, time.thread_time()
     while True:
         await asyncio.sleep(BEAT)
         now = time.thread_time()
+        if not file.exists():
+            longest = 0.0
         if now - last > longest:
             longest = now - last
             file.write_text(f"{longest}")

@@ -112,7 +112,7 @@ class Controller:
     @property
     def longest_turn(self) -> float:
         """The most CPU between two turns of its event loop so far, in milliseconds."""
-        return float(self._measured.read_text()) * 1000 if self._measured.exists() else 0
+        return float(self._measured.read_text() or "inf") * 1000 if self._measured.exists() else float("inf")
 
     def forget_turns(self) -> None:
         self._measured.unlink(missing_ok=True)

@@ -18,7 +18,7 @@ from fcompile import __version__
 from fcontroller.act import decode
 from fcontroller.act.decode import Unreadable
 from fcontroller.act.http import Lost, Origin
-from fcontroller.api import Answer, Api, Body, Json, Projection, Unreachable, Wanted, always
+from fcontroller.api import Answer, Api, Body, Json, Projection, Unreachable, Wanted, always, target_of
 
 _REQUEST_TIMEOUT = 60
 _SILENCE = 70
@@ -150,10 +150,7 @@ def _target(path: str, query: Mapping[str, str] | None) -> str:
 
 
 def _is_list(method: str, path: str) -> bool:
-    """Return whether the answer is a list: the path ends with a kind, not with a name."""
-    _, _, rest = path.partition("/v1/")
-    steps = rest.split("/")
-    return method == "GET" and len(steps[2:] if steps[0] == "namespaces" else steps) == 1
+    return method == "GET" and not target_of(path).name
 
 
 def _accept(projection: Projection, lists: bool = False) -> str:

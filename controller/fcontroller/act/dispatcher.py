@@ -18,7 +18,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from enum import Enum, IntEnum
 
-from fcontroller.api import Answer, Api, Body, Json, Projection, Unreachable, Unwanted, Wanted, always
+from fcontroller.api import Answer, Api, Body, Json, Projection, Target, Unreachable, Unwanted, Wanted, always, target_of
 
 AT_A_TIME = 64
 """Requests of all tenants under way, without those that hang."""
@@ -30,7 +30,7 @@ HANGS_AFTER = 1.0
 _MOST_HANGING = 512
 """With more requests that hang, no tenant gets more than what is guaranteed."""
 _PATIENCE = 15.0
-"""Seconds after which whoever asks is told that the server is too busy (429), so that he can say so."""
+"""Seconds after which the caller gets the server's 429, so that it can report it."""
 
 
 class Priority(IntEnum):
@@ -112,7 +112,8 @@ class Dispatcher(Api):
         projection: Projection = Projection.WHOLE,
         wanted: Wanted = always,
     ) -> Answer:
-        tenant, priority = self._tenants.setdefault(_namespace(path), _Tenant()), _priority(method, path)
+        target = target_of(path)
+        tenant, priority = self._tenants.setdefault(target.namespace, _Tenant()), _priority(method, target)
         patience = asyncio.get_running_loop().time() + _PATIENCE
         while True:
             with self._queued(tenant, priority) as waiter:
@@ -215,14 +216,7 @@ class Dispatcher(Api):
         loop.call_later(delay + 0.001, self._advance, tenant)
 
 
-def _namespace(path: str) -> str:
-    """Return the namespace that a path is about; empty: none in particular."""
-    _, found, rest = path.partition("/namespaces/")
-    name, more, _ = rest.partition("/")
-    return name if found and more else ""
-
-
-def _priority(method: str, path: str) -> Priority:
-    if method in ("POST", "PATCH") and "/events" in path:
+def _priority(method: str, target: Target) -> Priority:
+    if method in ("POST", "PATCH") and target.resource == "events":
         return Priority.EVENT
-    return Priority.CREATION if method == "POST" and path.endswith("/pods") else Priority.URGENT
+    return Priority.CREATION if method == "POST" and target.resource == "pods" and not target.name else Priority.URGENT

@@ -150,7 +150,7 @@ class Stream:
         await asyncio.sleep(self._again - loop.time())
         self._connection.listen(True)
         body = await self._connection.some(timeout)
-        # What comes shortly after stays where the kernel has it, and requeue_after nobody.
+        # What comes shortly after stays in the kernel's buffer, and wakes nobody.
         self._connection.listen(False)
         self._again = loop.time() + _GATHERED
         return body

@@ -19,6 +19,11 @@ class Refused(Exception):
         self.reason = answer.reason
 
 
+def is_lasting(error: Exception | None) -> bool:
+    """Return whether asking again changes nothing until somebody does something: no trouble of the server's, and no race."""
+    return isinstance(error, Refused) and 400 <= error.code < 500 and error.code not in (409, 429)
+
+
 class StillThere(Refused):
     """What was deleted has not gone yet: something holds it."""
 

@@ -19,7 +19,7 @@ quarter of a second before they are stored, so that smaller differences say more
 
 
 def policies(context: ReconcileContext) -> None:
-    """Hold all policies against all tasks. The earliest one that is met wins."""
+    """End the attempt by the completion policy that was met first, or when all tasks have completed."""
     met = [found for spec in context.spec.roles.values() for found in _of_role(context, spec)]
     if met:
         first = min(when for when, _ in met)
@@ -54,7 +54,7 @@ def _of_role(context: ReconcileContext, spec: RoleSpec) -> list[Found]:
 
 
 def _completed(task: Task) -> float:
-    """When the task completed. What is read back after a restart has whole seconds, so that it still comes before what completes later."""
+    """Return when the task completed. A time read back has whole seconds, so it sorts before what completes later."""
     return task.completion_time or 0
 
 

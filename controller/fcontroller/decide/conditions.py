@@ -131,7 +131,7 @@ def set_completed(status: Status, generation: int, now: float) -> None:
 
 
 def set_condition(status: Status, kind: str, value: bool | None, reason: str, message: str, generation: int, now: float) -> bool:
-    """Set a condition; None is Unknown. Whether it says something else than before."""
+    """Set a condition (None: Unknown). Return whether it says something new."""
     wanted = {None: "Unknown", True: "True", False: "False"}[value]
     conditions: list[Json] = list(status.others.get("conditions") or ())
     old = _found(status, kind)

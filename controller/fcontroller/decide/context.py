@@ -187,7 +187,7 @@ class ReconcileContext:
         """When to look again, at a task or at the Framework, though nothing may have happened."""
 
     def due(self, since: float, seconds: int, key: Key | None = None, *, surely: bool = False) -> bool:
-        """Return whether so much time has passed; if not, it is noted when to look again.
+        """Return whether so many seconds have passed since then; if not, requeue the key.
 
         :param surely: what follows cannot be taken back, so our clock alone does not say it.
         """

@@ -79,7 +79,7 @@ def _reconcile(context: ReconcileContext, keys: Iterable[Key] | None, policies_t
 
 
 def _copy_timeouts(context: ReconcileContext) -> bool:
-    """Keep the timeouts of the spec in the status, where they outlive a role. Whether one has changed."""
+    """Copy the roles' deletion timeouts into the status, where they outlive the role. Return whether one changed."""
     changed = False
     for spec in context.spec.roles.values():
         role = context.status.role(spec.name)
@@ -92,7 +92,7 @@ def _copy_timeouts(context: ReconcileContext) -> bool:
 
 
 def _config_map(context: ReconcileContext) -> bool:
-    """Follow what has become of the attempt's ConfigMap. Whether there is more to decide."""
+    """Follow the attempt's ConfigMap. Return whether there is more to decide."""
     status, found = context.status, context.config_map
     if found is not None and found.uid != status.attempt.object_uid:
         if found.controller == context.uid:

@@ -13,7 +13,7 @@ from fcontroller.decide.status import Role, Task
 
 
 def rescale(context: ReconcileContext) -> bool:
-    """Follow the spec's scale. True: it has changed, and nothing else may happen before that is stored."""
+    """Follow the spec's scale. Return whether that must be stored before anything else happens."""
     status = context.status
     if status.state in (*COMPLETING, ATTEMPT_COMPLETED, COMPLETED):
         return False

@@ -1,4 +1,4 @@
-"""What the controller goes by in a Framework's spec. Templates and services are not in here: they are in the intent."""
+"""The part of a Framework's spec that decisions need. Templates and Services are in the intent."""
 
 from __future__ import annotations
 

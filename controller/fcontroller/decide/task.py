@@ -79,7 +79,7 @@ def _lingers(context: ReconcileContext, role: Role, task: Task, pod: Pod) -> boo
 
 
 def _without_pod(context: ReconcileContext, role: Role, task: Task) -> bool:
-    """There is no Pod of the task in the cache. Whether there is more to decide, since none has been asked for yet."""
+    """Decide about a task whose Pod the cache does not show. Return whether its next Pod may be decided about."""
     key = (role.name, task.index)
     if task.state == CREATION_PENDING:
         return True

@@ -76,7 +76,7 @@ class Cache:
         return self._owned
 
     def forget(self, name: Name) -> None:
-        """Keep nothing of a Framework that is gone with its objects."""
+        """Forget a Framework of which no object is left."""
         if name in self._owned and self._owned[name].empty:
             del self._owned[name]
 

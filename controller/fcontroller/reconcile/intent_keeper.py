@@ -1,7 +1,7 @@
 """Reads and writes the document in the ConfigMap of one Framework's attempt. What it reads counts by its digest alone.
 
-There is one request at a time, and after a failure, or a change by somebody else, not the next one at once: he may change it as often as
-we do.
+There is one request at a time. After a failure, or a change by somebody else, the next one waits: whoever changes it again and again must
+not keep us busy.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from fcompile.lower.intent import Intent
 from fcompile.model import names
 from fcontroller import intent as intents
 from fcontroller.act import requests
-from fcontroller.act.requests import Refused
+from fcontroller.act.requests import Refused, is_lasting
 from fcontroller.act.retry import backoff
 from fcontroller.api import Answer, Api, Json, Projection, Unreachable, path_of
 from fcontroller.decide.observed import controller_of
@@ -104,10 +104,9 @@ class IntentKeeper:
                 self.orphaned = False
             case IntentRefused(error):
                 self._failures += 1
-                code = error.code if isinstance(error, Refused) else 0
-                if code in (404, 409):
+                if isinstance(error, Refused) and error.code in (404, 409):
                     self.stored = None
-                elif 400 <= code < 500 or self._failures >= _TRANSITORY:
+                elif is_lasting(error) or self._failures >= _TRANSITORY:
                     self.refused = str(error)
 
     def _begin(self, work: _Work, failures: int) -> None:

@@ -401,7 +401,7 @@ class Reconciler:
                 pass
 
     def _mark(self, key: Key | None) -> None:
-        """Look at a task."""
+        """Mark a task to be decided about."""
         if key is not None:
             self._dirty.add(key)
 
@@ -409,7 +409,7 @@ class Reconciler:
         self._dirty.add_all()
 
     def _see(self, framework: Json) -> None:
-        """The Framework has changed, or is what it was."""
+        """Take in the Framework, unless it is older than what is known."""
         if not _is_newer(framework, self.framework):
             return
         old, new = self.framework, without_status(framework)
@@ -418,6 +418,9 @@ class Reconciler:
             self.writer.seen_framework(framework)
         if _asks(old) != _asks(new):
             self._mark_all()
+            if self._mending is not None:  # It may have been mended by that.
+                self._mending.cancel()
+                self._mend()
 
     def _take(self, framework: Json | None, status: Status | None) -> None:
         """The Framework was read, so that it can be begun with."""
@@ -449,7 +452,7 @@ class Reconciler:
             self._mark(key)
 
     def _perform(self, message: Performed, context: ReconcileContext | None) -> None:
-        """An action has come to its end."""
+        """Apply the result of an action, or note its failure."""
         if context is None:
             return
         self._apply(message, context)

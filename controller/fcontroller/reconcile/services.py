@@ -18,7 +18,7 @@ from fcontroller.mailbox import Mailbox, ServicesReported
 from fcontroller.observe.cache import essence
 
 _LOOK_AGAIN = 60.0
-"""Seconds until a name that is somebody else's is tried again: his Service may have no label by which we would hear of its end."""
+"""Seconds until a taken name is tried again: we may not see that the other Service goes, if it lacks our label."""
 _ROUNDS = 5
 
 
@@ -41,7 +41,7 @@ class Services:
         self._repairs = 0
 
     def maintain(self, intent: Intent | None, framework: Json) -> None:
-        """From now on keep those of this intent; None: leave what is there as it is."""
+        """Maintain the Services of this intent from now on; None: leave them as they are."""
         if intent is self._intent:
             return
         self._intent, self._repairs = intent, 0

@@ -1,7 +1,7 @@
 """Stores the status: at once where something waits for it, else a bit later together with what comes until then.
 
-Nobody else writes it, but for a controller of before whose last words arrive late, and one that began with something older than the truth
-must not undo what is stored either. So a status is only stored over one that is known.
+Only the leader writes the status. But a former leader's last write may arrive late, and a new one may begin from an old list: so a status
+is stored only over one that is known.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The workers of one Framework: they carry out its actions, so many at a time.
 
-While an action for a task waits or is under way the task is busy, and nothing else is decided about it. One that has failed is not busy:
-what is decided next is begun at once if it is something else, and after a while if it is the same again.
+While an action for a task waits or is under way the task is busy, and nothing else is decided about it. A task whose action failed is not
+busy: the same action waits for a backoff, another one begins at once.
 
 Pods of a role are asked for as Kubernetes' Job controller does it: one first, then twice as many as before, as long as that goes well. A
 quota, a server that is too busy or fails, or an answer that does not come, ends that: one Pod is tried again after a while.
@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial
 from typing import NamedTuple
 
-from fcontroller.act.requests import Refused
+from fcontroller.act.requests import Refused, is_lasting
 from fcontroller.act.retry import backoff
 from fcontroller.api import Unreachable, Unwanted
 from fcontroller.decide.context import Action, ConfirmPodGone, CreatePod, DeleteConfigMap, DeletePod, Key, RecognizePod, RemovePod
@@ -63,8 +63,7 @@ class _Failure(NamedTuple):
 
     def lasts(self) -> bool:
         """Return whether it is more than a moment's trouble."""
-        code = self.error.code if isinstance(self.error, Refused) else 0
-        return self.error is not None and ((400 <= code < 500 and code not in (409, 429)) or self.times >= _TRANSITORY)
+        return self.error is not None and (is_lasting(self.error) or self.times >= _TRANSITORY)
 
 
 class Window:

@@ -6,7 +6,7 @@ import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
-from fcontroller.act.requests import Refused, StillThere
+from fcontroller.act.requests import Refused, StillThere, is_lasting
 from fcontroller.api import Json
 from fcontroller.decide.context import FRAMEWORK_DELETION, POD_DELETION, Key
 from fcontroller.decide.retry import NEVER_RETRIED
@@ -134,7 +134,7 @@ class Reporter(Report):
             self._warn_of(framework, "DeletionHeld", message, key, code)
         elif code == 0 or code == 429 or code >= 500:  # The server's trouble, not the Framework's.
             if self._rarely.may(("", code)):
-                self._log.warning("the API server fails, and is asked again", code=code, answer=message)
+                self._log.warning("the API server fails, and is asked again", **_of(framework), code=code, answer=message)
         elif code != 409:
             what = "Something" if key is None else f"Something for role {key[0]}"
             self._warn_of(framework, "Refused", f"{what} was refused, and is tried again ({code}): {message}", key, code)
@@ -143,7 +143,7 @@ class Reporter(Report):
             self._warn_of(framework, "NameTaken", f"{what} cannot be made, since something else has its name: {message}", key, code)
 
     def unsaved(self, framework: Json, error: Exception) -> None:
-        if isinstance(error, Refused) and 400 <= error.code < 500 and error.code != 429:
+        if isinstance(error, Refused) and is_lasting(error):
             message = f"The status cannot be stored, and nothing more is done until it can be ({error.code}): {error}"
             self._warn_of(framework, "StatusRefused", message, None, error.code)
         else:
