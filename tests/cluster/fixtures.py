@@ -11,7 +11,7 @@ import pytest
 from tests.cluster import DEFAULT_VERSION, Cluster, ClusterError, Unavailable, shared, start
 from tests.cluster.build import Say
 
-FIXTURES = {"cluster", "own_cluster", "audited_cluster"}
+FIXTURES = {"cluster", "own_cluster", "audited_cluster", "own_audited_cluster"}
 NONE = "NO TEST CLUSTER"
 
 
@@ -61,6 +61,13 @@ def own_cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
 @pytest.fixture(scope="session")
 def audited_cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
     """Another cluster for this test run, one that keeps an audit log (`Cluster.audit_log`)."""
+    with _had(start(request.config.getoption("--kubernetes-version"), audited=True, say=_say(request.config))) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def own_audited_cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
+    """One like it for one module alone: for tests that kill its servers."""
     with _had(start(request.config.getoption("--kubernetes-version"), audited=True, say=_say(request.config))) as cluster:
         yield cluster
 

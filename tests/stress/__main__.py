@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from tests.cluster import start
-from tests.stress import deaths, fits, refused, tenants, trust
+from tests.stress import deaths, fits, refused, soak, tenants, trust
 from tests.stress.setting import Row, Setting, setting
 
 TABLES: dict[str, Callable[[Setting, float], Iterator[Row]]] = {
@@ -18,6 +18,7 @@ TABLES: dict[str, Callable[[Setting, float], Iterator[Row]]] = {
     "refused": refused.rows,
     "fits": fits.rows,
     "deaths": deaths.rows,
+    "soak": soak.rows,
 }
 
 

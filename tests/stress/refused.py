@@ -33,13 +33,18 @@ class Refusal(NamedTuple):
 
 def rows(setting: Setting, _scale: float = 1) -> Iterator[Row]:
     """What came of each refusal. There are no sizes to scale."""
-    for name, refusal in REFUSALS.items():
-        with setting.tenant(webhook=True) as namespace:
-            yield from _tried(setting, name, refusal, namespace)
-        setting.gone(namespace)
+    for name in REFUSALS:
+        yield from tried(setting, name)
 
 
-def _tried(setting: Setting, name: str, refusal: Refusal, namespace: str) -> Iterator[Row]:
+def tried(setting: Setting, name: str) -> Iterator[Row]:
+    """What comes of one refusal."""
+    with setting.tenant(webhook=True) as namespace:
+        yield from _refused(setting, name, REFUSALS[name], namespace)
+    setting.gone(namespace)
+
+
+def _refused(setting: Setting, name: str, refusal: Refusal, namespace: str) -> Iterator[Row]:
     if refusal.edit is None:
         refusal.begin(setting, namespace)
         _apply(setting, namespace)

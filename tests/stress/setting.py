@@ -278,14 +278,14 @@ def lateness(events: list[Json], period: float) -> float:
 
 
 def creations(events: list[Json], namespace: str, since: float) -> list[Json]:
-    """The requests for Pods of a namespace that came after a time."""
+    """The requests for Pods of a namespace (empty: of all) that came after a time."""
     return [
         event
         for event in events
         if event["verb"] == "create"
         and event["objectRef"]["resource"] == "pods"
         and "subresource" not in event["objectRef"]
-        and event["objectRef"].get("namespace") == namespace
+        and namespace in ("", event["objectRef"].get("namespace"))
         and event["at"] > since
     ]
 

@@ -16,7 +16,7 @@ SLOW = 20
 """Seconds of a webhook, or of a Retry-After."""
 LATE = 2.0
 """Seconds that the lease may be late."""
-SEEN = 1.0
+SEEN = 3.0
 """Seconds from which on a Stop counts as seen."""
 
 Nuisance = Callable[[Setting, str, float], Iterator[list[str]]]
@@ -26,11 +26,16 @@ Nuisance = Callable[[Setting, str, float], Iterator[list[str]]]
 def rows(setting: Setting, scale: float = 1) -> Iterator[Row]:
     """What each nuisance does to others; at a scale of 1 as in the table."""
     alone = sorted(_small(setting) for _ in range(3))[1]
-    for name, nuisance in NUISANCES.items():
-        yield from _beside(setting, name, contextlib.contextmanager(nuisance), alone, scale)
+    for name in NUISANCES:
+        yield from beside(setting, name, alone, scale)
 
 
-def _beside(setting: Setting, name: str, nuisance: Any, alone: float, scale: float) -> Iterator[Row]:
+def beside(setting: Setting, name: str, alone: float, scale: float) -> Iterator[Row]:
+    """What one nuisance does to others.
+
+    :param alone: the seconds that a small Framework takes without it.
+    """
+    nuisance: Any = contextlib.contextmanager(NUISANCES[name])
     controller = setting.controller
     controller.forget_turns()
     setting.audit()

@@ -1,0 +1,52 @@
+"""A small form of each table. How fast things are is not tried here: `python -m tests.stress` prints that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.cluster import Cluster
+from tests.stress import deaths, refused, tenants, trust
+from tests.stress.setting import Row, Setting, setting
+
+pytestmark = pytest.mark.xdist_group("stress")
+
+
+@pytest.fixture(scope="module")
+def stressed(own_audited_cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Setting]:
+    with setting(own_audited_cluster, tmp_path_factory.mktemp("stress")) as made:
+        yield made
+
+
+def counted(rows: Iterator[Row]) -> None:
+    """Check the rows that count what must not be. The others are about speed."""
+    found = list(rows)
+    assert [row.what for row in found if row.limit == 0]
+    assert [row for row in found if row.limit == 0 and row.value] == []
+
+
+@pytest.fixture(scope="module")
+def forger(stressed: Setting) -> None:
+    trust.allow_config_maps(stressed)
+
+
+@pytest.mark.usefixtures("forger")
+@pytest.mark.parametrize("way", trust.WAYS)
+def test_trust(way: str, stressed: Setting) -> None:
+    counted(trust.tried(stressed, way))
+
+
+@pytest.mark.parametrize("refusal", refused.REFUSALS)
+def test_refused(refusal: str, stressed: Setting) -> None:
+    counted(refused.tried(stressed, refusal))
+
+
+@pytest.mark.parametrize("nuisance", tenants.NUISANCES)
+def test_tenants(nuisance: str, stressed: Setting) -> None:
+    counted(tenants.beside(stressed, nuisance, 1, 0.03))
+
+
+@pytest.mark.parametrize("death", deaths.DEATHS)
+def test_deaths(death: str, stressed: Setting) -> None:
+    counted(deaths.tried(stressed, death, 20))
