@@ -159,5 +159,5 @@ REFUSALS = {
     "the ConfigMap may not be deleted": Refusal(
         deny("configmaps", "DELETE"), "ObjectsDeleted", lambda setting, namespace: setting.stop(namespace, "train"), stops=False
     ),
-    "the status may not be written": Refusal(deny("frameworks/status", "UPDATE", "PATCH", group=names.GROUP), "", _scale_up, stops=False),
+    "the status may not be written": Refusal(deny("frameworks/status", "UPDATE", group=names.GROUP), "", _scale_up, stops=False),
 }
