@@ -154,6 +154,21 @@ def test_who_waits_for_retry_after_holds_no_slot() -> None:
     in_virtual_time(work)
 
 
+def test_a_deletion_that_is_to_come_back_later_holds_up_no_status() -> None:
+    async def work(loop: VirtualLoop) -> None:
+        server = Slow(lambda namespace, method: 0.01)
+        server.busy = lambda namespace, method: method == "DELETE"
+        api = Dispatcher(server)
+        waiting = [loop.create_task(delete(api, "a")) for _ in range(60)]
+        await asyncio.sleep(1)
+        assert await took(api.request("PUT", f"{path_of('frameworks', 'a', 'f')}/status", {})) < SOON
+        assert await took(api.request("GET", path_of("pods", "a", "p"))) < SOON
+        for task in waiting:
+            task.cancel()
+
+    in_virtual_time(work)
+
+
 def test_what_is_not_wanted_any_more_is_not_sent() -> None:
     async def work(loop: VirtualLoop) -> None:
         wanted, server = [True], Slow(slow_in("bad"))

@@ -3,8 +3,9 @@
 Requests wait by tenant, which is the namespace that they are about. Tenants take turns. Within one the important requests go first: what
 deletes, stores a status or reads comes before the creation of Pods, and Events come last. A tenant has so many requests under way at
 most, and not all of them may be creations, so that its deletions pass Pods that hang in a webhook. A request that hangs no longer counts
-against the other tenants. One that is told to come back later (429) waits without a slot, and so do those of its kind. When that takes
-long, the answer is the server's 429, and the others of its kind still wait.
+against the other tenants. One that is told to come back later (429) waits without a slot; when that takes long, the answer is the server's
+429. If it is the creation of a Pod, or an Event, the others of the tenant wait too: what is said of one holds for all. A deletion may be
+sent away because of the one object that it is about, so it waits alone.
 
 Whether a request is still wanted is asked right before it is sent, and again before it is sent once more.
 """
@@ -114,7 +115,8 @@ class Dispatcher(Api):
     ) -> Answer:
         target = target_of(path)
         tenant, priority = self._tenants.setdefault(target.namespace, _Tenant()), _priority(method, target)
-        patience = asyncio.get_running_loop().time() + _PATIENCE
+        loop = asyncio.get_running_loop()
+        patience = loop.time() + _PATIENCE
         while True:
             with self._queued(tenant, priority) as waiter:
                 await waiter.turn
@@ -123,10 +125,13 @@ class Dispatcher(Api):
                 if method != "GET" and not self._may_write():
                     raise Unreachable("this process no longer leads")
                 answer = await self._api.request(method, path, body, query, projection)
-                if answer.code == 429:
-                    self._pause(tenant, priority, answer.retry_after)
-            if answer.code != 429 or tenant.paused_until[priority] > patience:
+                delay = answer.retry_after * random.uniform(1, 1.25)
+                if answer.code == 429 and priority is not Priority.URGENT:
+                    self._pause(tenant, priority, delay)
+            if answer.code != 429 or loop.time() + delay > patience:
                 return answer
+            if priority is Priority.URGENT:
+                await asyncio.sleep(delay)
 
     def watch(self, path: str, query: Mapping[str, str], projection: Projection = Projection.WHOLE) -> AsyncIterator[Json]:
         return self._api.watch(path, query, projection)
@@ -209,9 +214,9 @@ class Dispatcher(Api):
             if waiter.phase is _Phase.ACTIVE:
                 self._enter(waiter, _Phase.HANGING)
 
-    def _pause(self, tenant: _Tenant, priority: Priority, seconds: float) -> None:
+    def _pause(self, tenant: _Tenant, priority: Priority, delay: float) -> None:
         """Send nothing more of this kind for a while: the server has asked for that."""
-        loop, delay = asyncio.get_running_loop(), seconds * random.uniform(1, 1.25)
+        loop = asyncio.get_running_loop()
         tenant.paused_until[priority] = max(tenant.paused_until[priority], loop.time() + delay)
         loop.call_later(delay + 0.001, self._advance, tenant)
 
