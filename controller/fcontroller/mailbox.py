@@ -66,6 +66,8 @@ class Performed(NamedTuple):
     """What it depended on when it was decided."""
     result: Result | None
     error: Exception | None
+    seconds: float = 0
+    """How long it took."""
 
 
 class StatusStored(NamedTuple):

@@ -17,6 +17,7 @@ class Refused(Exception):
         super().__init__(message or answer.message)
         self.code = answer.code
         self.reason = answer.reason
+        self.retry_after = answer.retry_after if answer.code == 429 else 0.0
 
 
 def is_lasting(error: Exception | None) -> bool:

@@ -42,6 +42,8 @@ ADOPTED = "Adopted"
 PROBLEMS: Final = (INTENT_STORED, PODS_CREATED, OBJECTS_DELETED, SCALE_ACCEPTED, SERVICES_MADE)
 """Those that are False while something that the Framework needs waits."""
 _IS_PAUSED = f"Nothing is created, retried or deleted while the annotation {names.PAUSE_ANNOTATION} is true; Stop works"
+_LONGEST: Final = 4096
+"""Characters of a message: whoever refuses something may say as much as he likes."""
 _NAMED = 3
 """How many Pods are named in a message, and how many fields of each."""
 
@@ -133,6 +135,7 @@ def set_completed(status: Status, generation: int, now: float) -> None:
 def set_condition(status: Status, kind: str, value: bool | None, reason: str, message: str, generation: int, now: float) -> bool:
     """Set a condition (None: Unknown). Return whether it says something new."""
     wanted = {None: "Unknown", True: "True", False: "False"}[value]
+    message = message if len(message) <= _LONGEST else f"{message[: _LONGEST - 1]}…"
     conditions: list[Json] = list(status.others.get("conditions") or ())
     old = _found(status, kind)
     said = {"type": kind, "status": wanted, "reason": reason, "message": message, "observedGeneration": generation}

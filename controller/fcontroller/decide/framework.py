@@ -38,6 +38,7 @@ from fcontroller.decide.states import (
     DELETION_PENDING,
     DELETION_REQUESTED,
     PREPARING,
+    RUNNING,
 )
 from fcontroller.decide.status import Attempt, IntentRecord, Json
 from fcontroller.decide.task import reconcile_task
@@ -127,7 +128,12 @@ def _without_config_map(context: ReconcileContext) -> bool:
         if not status.attempt.object_gone:
             # It may only have lost its label, and then its Pods live on.
             assert status.attempt.object_uid is not None
-            context.actions.append(ConfirmConfigMapGone(status.attempt.object_uid))
+            if context.spec.execution_type == STOP and status.state in (PREPARING, RUNNING):
+                end_framework_attempt(context, STOPPED.ended(STOP_REQUESTED))
+            if status.state != DELETION_PENDING:
+                context.actions.append(ConfirmConfigMapGone(status.attempt.object_uid))
+            elif status.is_stored(status):
+                context.actions.append(DeleteConfigMap(status.attempt.object_uid))
             return False
         if status.state != DELETION_REQUESTED and _pods_may_come(context):
             return False

@@ -12,7 +12,7 @@ from fcontroller.act import requests
 from fcontroller.act.compare import differing_fields
 from fcontroller.act.dispatcher import Dispatcher
 from fcontroller.act.requests import Refused, StillThere
-from fcontroller.api import Json, Projection, Wanted, path_of
+from fcontroller.api import Json, Projection, Unwanted, Wanted, path_of
 from fcontroller.decide.context import (
     Action,
     ConfirmConfigMapGone,
@@ -28,6 +28,7 @@ from fcontroller.decide.context import (
 )
 from fcontroller.decide.framework import config_map_confirmed_gone, config_map_created, config_map_deleted, config_map_gone
 from fcontroller.decide.observed import controller_of
+from fcontroller.decide.spec import STOP
 from fcontroller.decide.status import Status
 from fcontroller.decide.task import find, pod_created, pod_deleted, pod_gone
 from fcontroller.dependencies import Dependencies
@@ -61,6 +62,11 @@ class ActionContext(NamedTuple):
     """Whether nothing may be deleted on the way."""
 
     @property
+    def stops(self) -> bool:
+        """Whether the Framework is to be stopped."""
+        return bool(self.framework["spec"].get("executionType") == STOP)
+
+    @property
     def namespace(self) -> str:
         return str(self.framework["metadata"]["namespace"])
 
@@ -78,12 +84,12 @@ class ActionContext(NamedTuple):
 async def perform(dependencies: Dependencies, action: Action, context: ActionContext, wanted: Wanted) -> Result | None:
     """Carry an action out. Raises Refused and Unreachable, after which it is decided again, and Unwanted.
 
-    :param wanted: whether the action is still decided; asked before a Pod is asked for.
+    :param wanted: whether the action is still decided; asked before anything is asked for that is to be made.
     """
     api = dependencies.api
     match action:
         case CreateConfigMap(attempt):
-            return await _begin_attempt(api, context, attempt)
+            return await _begin_attempt(api, context, attempt, wanted)
         case DeleteConfigMap(uid, completion):
             await requests.delete(api, context.config_map_path(), uid, confirm=completion is not None)
             return config_map_deleted if completion is None else partial(config_map_gone, completion=completion)
@@ -106,11 +112,13 @@ async def perform(dependencies: Dependencies, action: Action, context: ActionCon
             return await _confirm_pod_gone(api, context, (role, index), uid, completion)
 
 
-async def _begin_attempt(api: Dispatcher, context: ActionContext, attempt: int) -> Result | None:
+async def _begin_attempt(api: Dispatcher, context: ActionContext, attempt: int, wanted: Wanted) -> Result | None:
     if context.next_intent is None:  # The spec has changed just now.
         return None
     intent, digest, generation = context.next_intent
-    await context.services.ensure(intent, context.framework)
+    await context.services.ensure(intent, context.framework, wanted)
+    if not wanted():
+        raise Unwanted
     made = await requests.create(api, "configmaps", intents.config_map(intent, context.framework, attempt))
     return partial(config_map_created, uid=made["metadata"]["uid"], digest=digest, generation=generation)
 
@@ -120,7 +128,7 @@ async def _confirm_config_map_gone(api: Dispatcher, context: ActionContext, uid:
     if found is None or found["metadata"]["uid"] != uid:
         return partial(config_map_confirmed_gone, uid=uid)
     labels = found["metadata"].get("labels") or {}
-    if labels.get(names.FRAMEWORK_NAME) != context.name:
+    if labels.get(names.FRAMEWORK_NAME) != context.name and "deletionTimestamp" not in found["metadata"]:
         metadata = {**found["metadata"], "labels": {**labels, names.FRAMEWORK_NAME: context.name}}
         await requests.replace(api, context.config_map_path(), {**found, "metadata": metadata})
     return None  # It is seen again soon.

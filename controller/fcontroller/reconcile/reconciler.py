@@ -10,7 +10,7 @@ import asyncio
 import json
 import time
 import uuid
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from typing import Any
 
 from fcompile.default import default
@@ -34,10 +34,19 @@ from fcontroller.decide.conditions import (
     set_problem,
     set_services,
 )
-from fcontroller.decide.context import CreateConfigMap, DeleteConfigMap, DeletePod, Key, ReconcileContext, RemoveConfigMap, RemovePod
+from fcontroller.decide.context import (
+    ConfirmConfigMapGone,
+    CreateConfigMap,
+    DeleteConfigMap,
+    DeletePod,
+    Key,
+    ReconcileContext,
+    RemoveConfigMap,
+    RemovePod,
+)
 from fcontroller.decide.framework import reconcile_framework
 from fcontroller.decide.spec import STOP, Spec, is_paused, read_spec, restart_of
-from fcontroller.decide.states import COMPLETED, CREATED, CREATION_PENDING
+from fcontroller.decide.states import COMPLETED, CREATED, CREATION_PENDING, DELETING
 from fcontroller.decide.status import Status
 from fcontroller.decide.status_json import status_from
 from fcontroller.dependencies import Dependencies
@@ -61,7 +70,7 @@ from fcontroller.mailbox import (
     StatusStored,
     StatusSuperseded,
 )
-from fcontroller.observe.cache import Cache
+from fcontroller.observe.cache import Cache, pod_name
 from fcontroller.observe.reflector import Name
 from fcontroller.reconcile.adopt import differing_pods
 from fcontroller.reconcile.attempt_intent import AttemptIntent
@@ -81,7 +90,9 @@ _WHOLE = ("Whole", "The messages of failures are whole")
 _DELETIONS = (DeletePod, RemovePod, DeleteConfigMap, RemoveConfigMap)
 _GONE = ("Gone", "What was to be deleted is gone")
 _NAMED = 3
-"""How many things that are held a message names."""
+"""How many things that are refused or held a message names."""
+_OVERDUE, _LOOK_AT_DELETIONS = 20.0, 10.0
+"""Seconds after which what was to be gone is said to be held, and from one look at that to the next."""
 _CREATED_AGAIN = ("Created", "The API server takes the Pods again")
 
 
@@ -122,6 +133,9 @@ class Reconciler:
         """The generation that was measured."""
         self._dirty = DirtyTasks()
         self._compared: PodRenderer | None = None
+        self._held: list[str] = []
+        """What does not go, and why."""
+        self._look_at_deletions = float("-inf")
         self.workers = Workers(self.dependencies, self.mailbox)
         self.writer = StatusWriter(self.dependencies.api, framework, self._start, self.mailbox)
         self.services = Services(self.dependencies.api, framework, self.owned.services, self._start, self.mailbox)
@@ -301,20 +315,38 @@ class Reconciler:
     def _say_what_waits(self, status: Status) -> None:
         """Say what the API server does not take, or does not let go."""
         generation, now = self.framework["metadata"]["generation"], self.dependencies.now()
-        refused = self.workers.refused(status)
-        message = "; ".join(f"role {role}: {why}" for role, why in refused.items())
-        set_problem(status, PODS_CREATED, "Refused" if refused else "", message, _CREATED_AGAIN, generation, now)
-        held = self.workers.failing(status, *_DELETIONS)
-        message = "; ".join(held[:_NAMED]) + (f"; and {len(held) - _NAMED} more" if len(held) > _NAMED else "")
-        set_problem(status, OBJECTS_DELETED, "Held" if held else "", message, _GONE, generation, now)
+        if not self.paused:  # Else nothing is asked for, and that nothing is refused means nothing.
+            refused = [f"role {role}: {why}" for role, why in self.workers.refused(status).items()]
+            set_problem(status, PODS_CREATED, "Refused" if refused else "", _some(refused), _CREATED_AGAIN, generation, now)
+            held = [*self.workers.failing(status, *_DELETIONS), *self._overdue(status)]
+            if set_problem(status, OBJECTS_DELETED, "Held" if held else "", _some(held), _GONE, generation, now):
+                self.dependencies.report.warn(self.framework, "DeletionHeld", _some(held))
         for why in self.workers.failing(status, CreateConfigMap):
             set_condition(status, INTENT_STORED, False, "Refused", f"The attempt cannot begin: {why}", generation, now)
+        for why in self.workers.failing(status, ConfirmConfigMapGone):
+            message = f"The ConfigMap has lost its label, and nothing but Stop is decided until it can have it again: {why}"
+            set_condition(status, INTENT_STORED, False, "Refused", message, generation, now)
         too_many = not self.spec.may_have_all(status.task_number)
         message = f"{self.spec.task_number:,} tasks are too many: a Framework has {MAX_TASKS:,} at most, and none is added to it until then"
         if set_problem(status, SCALE_ACCEPTED, "TooManyTasks" if too_many else "", message, _ACCEPTED, generation, now):
             self.dependencies.report.warn(self.framework, "TooManyTasks", message)
         if status.cut or status.state == CREATION_PENDING:
             set_problem(status, MESSAGES_KEPT, "Cut" if status.cut else "", _CUT, _WHOLE, generation, now)
+
+    def _overdue(self, status: Status) -> list[str]:
+        """Return what is still there long after it should have gone. It is looked at now and then, since nothing may happen meanwhile."""
+        clock = asyncio.get_running_loop().time()
+        if clock < self._look_at_deletions and not self._held:
+            return []
+        now, pods = self.dependencies.now() - _OVERDUE, self.owned.pods
+        ends = {pod_name(self.key[1], key): pod.deletion_end for key, pod in pods.items() if pod.deletion_end is not None}
+        self._held = [f"Pod `{name}` is still there: its node, or a finalizer, holds it" for name, end in ends.items() if end < now]
+        if status.state == DELETING and not pods and (status.transition_time or now) < now:
+            self._held.append(f"ConfigMap `{status.attempt.object_name}` is still there: a finalizer, or a Pod without our label, holds it")
+        if ends or status.state == DELETING:
+            self._look_at_deletions = clock + _LOOK_AT_DELETIONS
+            asyncio.get_running_loop().call_later(_LOOK_AT_DELETIONS + 0.001, self.mailbox.put, Due(None))
+        return self._held
 
     def _newest_spec(self) -> Spec:
         generation = self.framework["metadata"]["generation"]
@@ -504,6 +536,11 @@ class Reconciler:
             self._timers[key].cancel()
         delay = max(when - self.dependencies.now(), 0) + 0.01
         self._timers[key] = asyncio.get_running_loop().call_later(delay, self.mailbox.put, Due(key))
+
+
+def _some(messages: Sequence[str]) -> str:
+    """Return the first messages, and how many more there are."""
+    return "; ".join(messages[:_NAMED]) + (f"; and {len(messages) - _NAMED} more" if len(messages) > _NAMED else "")
 
 
 def _asks(framework: Json) -> tuple[Any, ...]:

@@ -12,7 +12,7 @@ from fcontroller import intent as intents
 from fcontroller.act import requests
 from fcontroller.act.requests import Refused
 from fcontroller.act.retry import backoff
-from fcontroller.api import Api, Json, Unreachable, collection, path_of
+from fcontroller.api import Api, Json, Unreachable, Unwanted, Wanted, always, collection, path_of
 from fcontroller.decide.services import Action, CreateService, DeleteService, ReplaceService, plan
 from fcontroller.mailbox import Mailbox, ServicesReported
 from fcontroller.observe.cache import essence
@@ -58,17 +58,20 @@ class Services:
             self._maintaining = True
             self._start(self._maintain())
 
-    async def ensure(self, intent: Intent, framework: Json) -> None:
-        """Make it so that there are the Services of an intent, and no others. Raises Refused and Unreachable."""
-        if "deletionTimestamp" not in framework["metadata"]:
-            await self._ensure(_wanted(intent, framework))
+    async def ensure(self, intent: Intent, framework: Json, wanted: Wanted = always) -> None:
+        """Make it so that there are the Services of an intent, and no others. Raises Refused, Unreachable and Unwanted.
 
-    async def _ensure(self, wanted: Mapping[str, Json]) -> None:
+        :param wanted: asked before each request.
+        """
+        if "deletionTimestamp" not in framework["metadata"]:
+            await self._ensure(_wanted(intent, framework), wanted)
+
+    async def _ensure(self, services: Mapping[str, Json], wanted: Wanted = always) -> None:
         try:
             for _ in range(_ROUNDS):
-                to_do, taken = plan(wanted, self._found, self._uid)
+                to_do, taken = plan(services, self._found, self._uid)
                 # What was not as it had been seen is seen by now.
-                if all([await self._do(action) for action in to_do]):
+                if all([await self._do(action, wanted) for action in to_do]):
                     break
         except Refused as error:
             self._mailbox.put(ServicesReported([], str(error)))
@@ -106,8 +109,10 @@ class Services:
             for name in self._taken:
                 self._found.pop(name, None)
 
-    async def _do(self, action: Action) -> bool:
+    async def _do(self, action: Action, wanted: Wanted) -> bool:
         """Carry an action out. Return False when things are not as they were seen; how they are is noted."""
+        if not wanted():
+            raise Unwanted
         match action:
             case CreateService(service):
                 return await self._write("POST", collection("services", self._namespace), service)

@@ -18,7 +18,17 @@ from typing import NamedTuple
 from fcontroller.act.requests import Refused, is_lasting
 from fcontroller.act.retry import backoff
 from fcontroller.api import Unreachable, Unwanted
-from fcontroller.decide.context import Action, ConfirmPodGone, CreatePod, DeleteConfigMap, DeletePod, Key, RecognizePod, RemovePod
+from fcontroller.decide.context import (
+    Action,
+    ConfirmPodGone,
+    CreateConfigMap,
+    CreatePod,
+    DeleteConfigMap,
+    DeletePod,
+    Key,
+    RecognizePod,
+    RemovePod,
+)
 from fcontroller.decide.failures.creation import ends_batch
 from fcontroller.decide.status import Attempt, Status
 from fcontroller.decide.task import find
@@ -29,6 +39,9 @@ from fcontroller.reconcile.perform import ActionContext, perform
 _AT_A_TIME = 32
 _TRANSITORY = 3
 """Failures one after the other from which on the server's trouble is more than that."""
+_SLOW = 14.0
+"""Seconds after which one failure is enough, and no answer at all is said to be missing."""
+_SILENT = f"the API server has not answered for {_SLOW:.0f} s"
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 30.0
 """Seconds for which no Pod of a role is asked for after one was refused so that the others would be too."""
 
@@ -43,6 +56,7 @@ class _Job:
         self.work: asyncio.Task[Result | None] | None = None
         self.window: Window | None = None
         """The one that it counts in."""
+        self.began = asyncio.get_running_loop().time()
 
     def abandon(self) -> None:
         """End the creation of a Pod that has not been asked for yet."""
@@ -56,6 +70,8 @@ class _Failure(NamedTuple):
     action: Action
     decided: Decided
     error: Exception | None
+    slow: bool
+    """Whether it took so long that once is enough."""
     times: int
     """How often, one after the other."""
     not_before: float
@@ -63,7 +79,7 @@ class _Failure(NamedTuple):
 
     def lasts(self) -> bool:
         """Return whether it is more than a moment's trouble."""
-        return self.error is not None and (is_lasting(self.error) or self.times >= _TRANSITORY)
+        return self.error is not None and (is_lasting(self.error) or self.slow or self.times >= _TRANSITORY)
 
 
 class Window:
@@ -86,14 +102,17 @@ class Window:
         """Allow one more for each that went well: twice as many after all of them did."""
         self.size, self.failures, self.why = min(self.size + 1, 2 * _AT_A_TIME), 0, ""
 
-    def shrink(self, error: Exception, now: float) -> float:
-        """Begin small again, after a while. Return how many seconds that is; 0: others of the same batch have failed before."""
+    def shrink(self, error: Exception, slow: bool, now: float) -> float:
+        """Begin small again, after a while. Return how many seconds that is; 0: others of the same batch have failed before.
+
+        :param slow: whether the answer was long in coming.
+        """
         self.size = 1
         if now < self.paused_until:
             return 0
         self.failures += 1
         refused = isinstance(error, Refused) and error.code < 500
-        self.why = str(error) if refused or self.failures >= _TRANSITORY else ""
+        self.why = str(error) if refused or slow or self.failures >= _TRANSITORY else ""
         pause = backoff(self.failures, _FIRST_PAUSE, _LONGEST_PAUSE)
         self.paused_until = now + pause
         return pause
@@ -116,6 +135,7 @@ class Workers:
         self._creating: set[_Job] = set()
         self._others: set[_Job] = set()
         """Under way."""
+        self._looking: asyncio.TimerHandle | None = None
         self._purged = (0, 0)
         self._attempt: Attempt | None = None
         self._paused = False
@@ -138,11 +158,23 @@ class Workers:
         failed = {failure.action.role: failure for failure in self._failing(status) if isinstance(failure.action, CreatePod)}
         wanted = {role for role, jobs in self._creations.items() if jobs} | failed.keys()
         why = {role: str(failure.error) for role, failure in failed.items() if failure.lasts()}
+        why |= {job.action.role: _SILENT for job in self._creating if isinstance(job.action, CreatePod) and self._is_slow(job)}
         return why | {role: window.why for role, window in self.windows.items() if window.why and role in wanted}
 
     def failing(self, status: Status, *kinds: type) -> list[str]:
         """Return why actions of these kinds that are still decided come to nothing, each reason once."""
-        return sorted({str(failure.error) for failure in self._failing(status) if isinstance(failure.action, kinds) and failure.lasts()})
+        found = {str(failure.error) for failure in self._failing(status) if isinstance(failure.action, kinds) and failure.lasts()}
+        return sorted(found | {_SILENT for job in self._others if isinstance(job.action, kinds) and self._is_slow(job)})
+
+    def _is_slow(self, job: _Job) -> bool:
+        return self._now() >= job.began + _SLOW
+
+    def _look(self) -> None:
+        """Have it said when no answer has come for long."""
+        jobs = [*self._creating, *self._others]
+        if any([self._is_slow(job) for job in jobs]):
+            self._mailbox.put(Due(None))
+        self._looking = asyncio.get_running_loop().call_later(_SLOW + 0.01, self._look) if jobs else None
 
     def _failing(self, status: Status) -> Iterator[_Failure]:
         return (failure for key, failure in self._failures.items() if failure.decided == decided_now(status, key))
@@ -168,23 +200,26 @@ class Workers:
             self._add(action, status)
         for job in self._startable():
             self._of(job).add(job)
+            job.began = self._now()
             job.work = asyncio.get_running_loop().create_task(self._work(job, context))
             job.work.add_done_callback(partial(self._done, job))
+            if self._looking is None:
+                self._looking = asyncio.get_running_loop().call_later(_SLOW + 0.01, self._look)
 
     def note(self, performed: Performed, status: Status) -> int:
         """Take in what has become of an action. Return how often it has failed one after the other; 0: it has not."""
         key, action, error = performed.key, performed.action, performed.error
         self.busy.discard(key)
         if isinstance(action, CreatePod):
-            self._note_creation(action.role, error)
+            self._note_creation(action.role, error, performed.seconds >= _SLOW)
         if error is None and decided_now(status, key) != performed.decided:
             self._failures.pop(key, None)
             return 0
         # Nothing follows from it, or not before it is seen: it may be decided once more, but not at once.
         last = self._failures.get(key)
         failures = last.times + 1 if last is not None and last.action == action else 1
-        delay = backoff(failures)
-        self._failures[key] = _Failure(action, performed.decided, error, failures, self._now() + delay)
+        delay = max(backoff(failures), error.retry_after if isinstance(error, Refused) else 0)
+        self._failures[key] = _Failure(action, performed.decided, error, performed.seconds >= _SLOW, failures, self._now() + delay)
         asyncio.get_running_loop().call_later(delay + 0.001, self._mailbox.put, Due(key))
         return failures if error is not None else 0
 
@@ -242,7 +277,10 @@ class Workers:
 
     async def _work(self, job: _Job, context: Callable[[], ActionContext]) -> Result | None:
         def wanted() -> bool:
-            job.sent = job.decided == decided_now(context().status, job.key)
+            now = context()
+            # A Stop or a pause is only decided about once nothing is under way for the Framework itself.
+            holds = (now.stops or now.paused) and isinstance(job.action, CreateConfigMap)
+            job.sent = not holds and job.decided == decided_now(now.status, job.key)
             return job.sent
 
         if job.decided != decided_now(context().status, job.key):
@@ -259,14 +297,14 @@ class Workers:
             return
         result = work.result() if error is None and not work.cancelled() else None
         failed = error if isinstance(error, Refused | Unreachable) else None
-        self._mailbox.put(Performed(job.action, job.key, job.decided, result, failed))
+        self._mailbox.put(Performed(job.action, job.key, job.decided, result, failed, self._now() - job.began))
 
-    def _note_creation(self, role: str, error: Exception | None) -> None:
+    def _note_creation(self, role: str, error: Exception | None, slow: bool) -> None:
         window = self.windows.setdefault(role, Window())
         if error is None:
             window.grow()
         elif isinstance(error, Unreachable) or (isinstance(error, Refused) and ends_batch(error.code, str(error))):
-            pause = window.shrink(error, self._now())
+            pause = window.shrink(error, slow, self._now())
             if pause:
                 asyncio.get_running_loop().call_later(pause + 0.001, self._mailbox.put, Due(None))
 

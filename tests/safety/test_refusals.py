@@ -1,0 +1,148 @@
+"""What is refused, held or not answered is said in time, and holds up nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from fcompile.model import names
+from fcontroller.api import Answer, Unreachable, path_of
+from fcontroller.testing.memory_api import Fault
+from fcontroller.testing.memory_api.answers import failure
+from tests.safety.server import Connection
+from tests.safety.world import NAMESPACE, World, role
+
+SERVICE = {"ports": [{"port": 80}]}
+DENIED = failure(403, "Forbidden", "a policy denies it")
+Slow = Callable[[str, str], float]
+
+
+def slow(monkeypatch: pytest.MonkeyPatch, seconds: Slow, error: Exception | None = None) -> None:
+    """Have requests take so long; those that do end with the error."""
+    request = Connection.request
+
+    async def later(self: Connection, method: str, path: str, *rest: Any, **more: Any) -> Answer:
+        delay = seconds(method, path)
+        await asyncio.sleep(delay)
+        if delay and error:
+            raise error
+        return await request(self, method, path, *rest, **more)
+
+    monkeypatch.setattr(Connection, "request", later)
+
+
+def refuse(world: World, method: str, part: str) -> None:
+    world.server.fault = lambda call: Fault((403, DENIED)) if call.method == method and part in call.path else None
+
+
+def change(world: World, kind: str, name: str, *patch: dict[str, Any]) -> None:
+    answer = world.server.write("PATCH", path_of(kind, NAMESPACE, name), list(patch))
+    assert answer.ok, answer.message
+
+
+HELD = {
+    "a Pod that has finished, by a finalizer": ("pods", "f-w-0", "30"),
+    "a Pod that is stopped, by a finalizer": ("pods", "f-w-0", "forever"),
+    "a Pod, by its node": ("", "", "forever"),
+    "the ConfigMap, by a finalizer": ("configmaps", "f-attempt", "forever"),
+}
+
+
+@pytest.mark.parametrize("what", HELD)
+def test_what_is_held_is_said(what: str) -> None:
+    kind, name, run = HELD[what]
+    with World() as world:
+        world.make({"taskRoles": [role("w", 2, run)]})
+        world.run(10)
+        if kind:
+            path = "/metadata/finalizers" + ("/-" if kind == "configmaps" else "")
+            change(world, kind, name, {"op": "add", "path": path, "value": "a.b/c" if kind == "configmaps" else ["a.b/c"]})
+        else:
+            world.kubelet.lost = True
+        if run == "forever":
+            world.stop()
+        world.run(90)
+        assert world.condition("ObjectsDeleted") == "False"
+        if kind == "pods" and run == "forever":
+            change(world, kind, name, {"op": "remove", "path": "/metadata/finalizers"})
+            world.until(lambda: world.status()["state"] == "Completed", 60)
+            assert world.condition("ObjectsDeleted") == "True"
+
+
+def test_stop_goes_on_when_the_config_map_cannot_have_its_label_again() -> None:
+    with World() as world:
+        world.make({"taskRoles": [role("w", 2, "forever")]})
+        world.run(10)
+        refuse(world, "PUT", "/configmaps/")
+        change(world, "configmaps", "f-attempt", {"op": "remove", "path": "/metadata/labels"})
+        world.run(30)
+        assert world.condition("IntentStored") == "False"
+        world.stop()
+        world.until(lambda: world.status()["state"] == "Completed", 60)
+        assert not world.all("pods")
+
+
+@pytest.mark.parametrize("how", ["pause", "restart"])
+def test_what_is_refused_stays_said(how: str) -> None:
+    with World() as world:
+        world.make({"taskRoles": [role("w", 2, "forever")]})
+        world.run(20)
+        refuse(world, "DELETE", "/pods/")
+        world.edit("taskRoles/0/taskNumber", 1)
+        world.run(60)
+        if how == "pause":
+            world.annotate(names.PAUSE_ANNOTATION, "true")
+        else:
+            world.restart()
+        for _ in range(100):
+            world.run(0.1)
+            assert world.condition("ObjectsDeleted") == "False"
+
+
+@pytest.mark.parametrize("what", ["POST pods", "POST configmaps", "POST services", "DELETE configmaps"])
+def test_what_does_not_answer_is_said(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    verb, kind = what.split()
+    begun = list[bool]()
+    slow(monkeypatch, lambda method, path: 60 if begun and method == verb and f"/{kind}" in path else 0, Unreachable("no answer"))
+    with World() as world:
+        begun += [True] if verb == "POST" else []
+        world.make({"taskRoles": [role("w", 2, "forever", service=SERVICE)]})
+        if verb == "DELETE":
+            world.run(10)
+            begun.append(True)
+            world.stop()
+        conditions = ("PodsCreated", "IntentStored", "ServicesMade", "ObjectsDeleted")
+        world.until(lambda: any(world.condition(kind) == "False" for kind in conditions), 31)
+
+
+@pytest.mark.parametrize("how", ["pause", "stop"])
+def test_an_attempt_does_not_begin_behind_slow_services(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    slow(monkeypatch, lambda method, path: 20 if method == "POST" and path.endswith("/services") else 0)
+    with World() as world:
+        world.make({"taskRoles": [role("w", 1, "forever", service=SERVICE), role("v", 1, "forever", service=SERVICE)]})
+        world.run(5)
+        if how == "pause":
+            world.annotate(names.PAUSE_ANNOTATION, "true")
+        else:
+            world.stop()
+        world.run(60)
+        assert not world.all("configmaps")
+        assert len(world.all("services")) == 1
+        assert how == "pause" or world.status()["state"] == "Completed"
+        world.watcher.violations.clear()  # The Service that was asked for before came after.
+
+
+def test_a_refusal_of_any_length_fits() -> None:
+    with World() as world:
+        world.server.fault = lambda call: (
+            Fault((403, failure(403, "Forbidden", f"exceeded quota: {'x' * 9_000}")))
+            if call.method == "POST" and call.path.endswith("/pods")
+            else None
+        )
+        world.make({"taskRoles": [role(f"w{number}", 1, "forever") for number in range(9)]})
+        world.until(lambda: world.condition("PodsCreated") == "False", 60)
+        (message,) = [each["message"] for each in world.status()["conditions"] if each["type"] == "PodsCreated"]
+        assert len(message) <= 4096
