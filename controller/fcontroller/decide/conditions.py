@@ -132,6 +132,12 @@ def set_completed(status: Status, generation: int, now: float) -> None:
     set_condition(status, SUCCEEDED, completion["type"]["name"] == "Succeeded", reason, message, generation, now)
 
 
+def is_said(status: Status, kind: str, reason: str) -> bool:
+    """Return whether a condition has this reason."""
+    found = _found(status, kind)
+    return found is not None and found["reason"] == reason
+
+
 def set_condition(status: Status, kind: str, value: bool | None, reason: str, message: str, generation: int, now: float) -> bool:
     """Set a condition (None: Unknown). Return whether it says something new."""
     wanted = {None: "Unknown", True: "True", False: "False"}[value]

@@ -58,7 +58,10 @@ class RemoveConfigMap(NamedTuple):
 
 
 class ConfirmConfigMapGone(NamedTuple):
-    """Ask the API server whether the ConfigMap is gone, which the cache no longer shows; give it its label back if it is there."""
+    """Ask the API server whether the ConfigMap is gone, which the cache no longer shows.
+
+    If it is there, it is deleted where that is due, and has its label again where it is not.
+    """
 
     uid: str
 

@@ -130,10 +130,7 @@ def _without_config_map(context: ReconcileContext) -> bool:
             assert status.attempt.object_uid is not None
             if context.spec.execution_type == STOP and status.state in (PREPARING, RUNNING):
                 end_framework_attempt(context, STOPPED.ended(STOP_REQUESTED))
-            if status.state != DELETION_PENDING:
-                context.actions.append(ConfirmConfigMapGone(status.attempt.object_uid))
-            elif status.is_stored(status):
-                context.actions.append(DeleteConfigMap(status.attempt.object_uid))
+            context.actions.append(ConfirmConfigMapGone(status.attempt.object_uid))
             return False
         if status.state != DELETION_REQUESTED and _pods_may_come(context):
             return False

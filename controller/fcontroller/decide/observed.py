@@ -30,8 +30,8 @@ class Pod(NamedTuple):
     """When it was told to go, in seconds since 1970; None: it was not."""
     finished: Mapping[str, Any] | None
     """The Pod as it is, once its phase is Failed or Succeeded: how it ended is in there."""
-    deletion_end: float | None = None
-    """When it was to be gone; None: it was not told to go."""
+    grace: float = 0
+    """For how many seconds it may go on after it was told to go."""
     marked: bool = False
     """Whether it is to be gone at once and nothing holds it: a deletion that was cut short leaves it so."""
 
@@ -55,7 +55,7 @@ def pod(value: Mapping[str, Any]) -> Pod:
         host_ip=status.get("hostIP", ""),
         deletion_start=_deletion_start(metadata),
         finished=value if phase in ("Succeeded", "Failed") else None,
-        deletion_end=from_time(metadata.get("deletionTimestamp")),
+        grace=metadata.get("deletionGracePeriodSeconds") or 0,
         marked="deletionTimestamp" in metadata and not metadata.get("deletionGracePeriodSeconds") and not metadata.get("finalizers"),
     )
 

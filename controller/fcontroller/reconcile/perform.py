@@ -29,6 +29,7 @@ from fcontroller.decide.context import (
 from fcontroller.decide.framework import config_map_confirmed_gone, config_map_created, config_map_deleted, config_map_gone
 from fcontroller.decide.observed import controller_of
 from fcontroller.decide.spec import STOP
+from fcontroller.decide.states import DELETION_PENDING
 from fcontroller.decide.status import Status
 from fcontroller.decide.task import find, pod_created, pod_deleted, pod_gone
 from fcontroller.dependencies import Dependencies
@@ -127,11 +128,15 @@ async def _confirm_config_map_gone(api: Dispatcher, context: ActionContext, uid:
     found = await requests.find(api, context.config_map_path())
     if found is None or found["metadata"]["uid"] != uid:
         return partial(config_map_confirmed_gone, uid=uid)
-    labels = found["metadata"].get("labels") or {}
-    if labels.get(names.FRAMEWORK_NAME) != context.name and "deletionTimestamp" not in found["metadata"]:
-        metadata = {**found["metadata"], "labels": {**labels, names.FRAMEWORK_NAME: context.name}}
-        await requests.replace(api, context.config_map_path(), {**found, "metadata": metadata})
-    return None  # It is seen again soon.
+    labels, status = found["metadata"].get("labels") or {}, context.status
+    if labels.get(names.FRAMEWORK_NAME) == context.name or "deletionTimestamp" in found["metadata"]:
+        return None  # It is seen again soon, or gone.
+    if status.state == DELETION_PENDING and status.is_stored(status) and not context.paused:
+        await requests.delete(api, context.config_map_path(), uid)
+        return config_map_deleted
+    metadata = {**found["metadata"], "labels": {**labels, names.FRAMEWORK_NAME: context.name}}
+    await requests.replace(api, context.config_map_path(), {**found, "metadata": metadata})
+    return None
 
 
 async def _create_pod(dependencies: Dependencies, context: ActionContext, key: Key, wanted: Wanted) -> Result | None:

@@ -28,6 +28,7 @@ from fcontroller.decide.conditions import (
     OBJECTS_DELETED,
     PODS_CREATED,
     SCALE_ACCEPTED,
+    is_said,
     set_adopted,
     set_completed,
     set_condition,
@@ -135,6 +136,8 @@ class Reconciler:
         self._compared: PodRenderer | None = None
         self._held: list[str] = []
         """What does not go, and why."""
+        self._goes: dict[str, float] = {}
+        """Since when what is to go was seen to, by the clock of the loop."""
         self._look_at_deletions = float("-inf")
         self.workers = Workers(self.dependencies, self.mailbox)
         self.writer = StatusWriter(self.dependencies.api, framework, self._start, self.mailbox)
@@ -321,11 +324,13 @@ class Reconciler:
             held = [*self.workers.failing(status, *_DELETIONS), *self._overdue(status)]
             if set_problem(status, OBJECTS_DELETED, "Held" if held else "", _some(held), _GONE, generation, now):
                 self.dependencies.report.warn(self.framework, "DeletionHeld", _some(held))
-        for why in self.workers.failing(status, CreateConfigMap):
-            set_condition(status, INTENT_STORED, False, "Refused", f"The attempt cannot begin: {why}", generation, now)
-        for why in self.workers.failing(status, ConfirmConfigMapGone):
-            message = f"The ConfigMap has lost its label, and nothing but Stop is decided until it can have it again: {why}"
-            set_condition(status, INTENT_STORED, False, "Refused", message, generation, now)
+        refused = [f"The attempt cannot begin: {why}" for why in self.workers.failing(status, CreateConfigMap)]
+        lost = "The ConfigMap has lost its label, and nothing but Stop is decided until it can have it again"
+        refused += [f"{lost}: {why}" for why in self.workers.failing(status, ConfirmConfigMapGone)]
+        if refused:
+            set_condition(status, INTENT_STORED, False, "Refused", refused[0], generation, now)
+        elif status.state not in CREATED and is_said(status, INTENT_STORED, "Refused"):
+            set_condition(status, INTENT_STORED, True, "NotNeeded", "No attempt runs", generation, now)
         too_many = not self.spec.may_have_all(status.task_number)
         message = f"{self.spec.task_number:,} tasks are too many: a Framework has {MAX_TASKS:,} at most, and none is added to it until then"
         if set_problem(status, SCALE_ACCEPTED, "TooManyTasks" if too_many else "", message, _ACCEPTED, generation, now):
@@ -338,12 +343,13 @@ class Reconciler:
         clock = asyncio.get_running_loop().time()
         if clock < self._look_at_deletions and not self._held:
             return []
-        now, pods = self.dependencies.now() - _OVERDUE, self.owned.pods
-        ends = {pod_name(self.key[1], key): pod.deletion_end for key, pod in pods.items() if pod.deletion_end is not None}
-        self._held = [f"Pod `{name}` is still there: its node, or a finalizer, holds it" for name, end in ends.items() if end < now]
-        if status.state == DELETING and not pods and (status.transition_time or now) < now:
-            self._held.append(f"ConfigMap `{status.attempt.object_name}` is still there: a finalizer, or a Pod without our label, holds it")
-        if ends or status.state == DELETING:
+        pods = {f"Pod `{pod_name(self.key[1], key)}`": pod.grace for key, pod in self.owned.pods.items() if pod.deletion_start is not None}
+        alone = status.state == DELETING and not self.owned.pods
+        graces = {f"ConfigMap `{status.attempt.object_name}`": 0.0} if alone else pods
+        self._goes = {name: self._goes.get(name, clock) for name in graces}
+        late = [name for name, since in self._goes.items() if clock > since + graces[name] + _OVERDUE]
+        self._held = [f"{name} is still there: a finalizer, or the node of a Pod, holds it" for name in late]
+        if graces or status.state == DELETING:
             self._look_at_deletions = clock + _LOOK_AT_DELETIONS
             asyncio.get_running_loop().call_later(_LOOK_AT_DELETIONS + 0.001, self.mailbox.put, Due(None))
         return self._held
