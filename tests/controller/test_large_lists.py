@@ -100,7 +100,7 @@ def test_one_object_that_is_too_long_is_told_as_that() -> None:
     async def work() -> None:
         api = Reads()
         await make_large(api, "configmaps", "huge", MOST)
-        with pytest.raises(TooLong, match="too long, with one object in it"):
+        with pytest.raises(TooLong, match=r"too long, with one object in it"):
             await Pages(api, PODS, {}).next()
 
     run(work())

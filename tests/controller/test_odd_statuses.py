@@ -90,7 +90,7 @@ def test_what_the_others_have_done_is_stored_at_the_end(monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize("text", [NO_TIME, "9999-12-31T23:59:59-23:59", "no time", "2026-01-01T00:00:60Z"])
 def test_no_time(text: str) -> None:
-    with pytest.raises(ValueError, match="time|isoformat|second"):
+    with pytest.raises(ValueError, match=r"time|isoformat|second"):
         from_time(text)
 
 
