@@ -22,6 +22,8 @@ ODD: dict[str, Json] = {
     "over, with no attempt": {"state": "Completed", "attemptStatus": [1]},
     "no time": {"startTime": NO_TIME},
     "no state": {"state": ["x"]},
+    "no state either": {"state": {"a": 1}},
+    "an unknown state": {"state": "x"},
     "no conditions": {"conditions": ["x"]},
     "a condition since no time": {"conditions": [{**CONDITION, "lastTransitionTime": NO_TIME}]},
     "a condition since nothing": {"conditions": [CONDITION]},
