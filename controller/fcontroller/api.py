@@ -37,6 +37,10 @@ class Unreachable(Exception):
     """No answer came, or none that can be understood: a write may have been carried out, or not."""
 
 
+class TooLong(Unreachable):
+    """The answer is longer than is read of one: of a list, fewer objects may be asked for."""
+
+
 class Unwanted(Exception):
     """The request was not sent: nobody wanted it any more when its turn came."""
 

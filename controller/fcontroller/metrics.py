@@ -6,6 +6,7 @@ No metric has a Framework's name in it: there may be any number of them. `tools/
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -220,7 +221,8 @@ def _of_what_waits(reconcilers: list[Reconciler]) -> Iterator[Metric]:
         oldest = max(oldest, unsaved)
         frozen[_STATUS_STORED,] += unsaved >= FROZEN_AFTER
         if reconciler.status is not None:
-            frozen.update((kind,) for kind in problems(reconciler.status, reconciler.dependencies.now() - FROZEN_AFTER))
+            with contextlib.suppress(Exception):  # Whatever others have written into it.
+                frozen.update((kind,) for kind in problems(reconciler.status, reconciler.dependencies.now() - FROZEN_AFTER))
     yield _looked_up("fcontroller_frozen_frameworks", frozen)
     yield _looked_up("fcontroller_oldest_unsaved_status_seconds", {(): oldest})
 

@@ -374,7 +374,7 @@ ENDLESS = {
 
 @pytest.mark.parametrize("answer", ENDLESS.values(), ids=ENDLESS)
 def test_an_answer_without_an_end_is_none(answer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http, "_ANSWER_BYTES", 1_000_000)
+    monkeypatch.setattr(http, "ANSWER_BYTES", 1_000_000)
 
     async def test() -> None:
         async with Server(answer).origin() as origin:

@@ -15,10 +15,10 @@ from urllib.parse import urlencode
 import msgspec
 
 from fcompile import __version__
-from fcontroller.act import decode
+from fcontroller.act import decode, http
 from fcontroller.act.decode import Unreadable
-from fcontroller.act.http import Lost, Origin
-from fcontroller.api import Answer, Api, Body, Json, Projection, Unreachable, Wanted, always, target_of
+from fcontroller.act.http import Endless, Lost, Origin
+from fcontroller.api import Answer, Api, Body, Json, Projection, TooLong, Unreachable, Wanted, always, target_of
 
 _REQUEST_TIMEOUT = 60
 _SILENCE = 70
@@ -27,7 +27,6 @@ _AUTHORIZED_FOR = 10
 """Seconds that a token is used before it is asked for again."""
 _TIME_HOLDS = 10
 """Seconds after which the server's clock is looked at again."""
-_LONGEST_EVENT = 16 * 1024 * 1024
 _SHOWN = 200
 """Bytes of an answer that cannot be understood that are shown."""
 _AGENT = {"User-Agent": f"fcontroller/{__version__}"}
@@ -105,7 +104,7 @@ class Client(Api):
         except Unreadable as error:  # Also a refusal: it need not be by the API server.
             raise Unreachable(f"{method} {path}: {code}, and what follows is no object: {_beginning(text)}") from error
         except Lost as error:
-            raise Unreachable(f"{method} {path}: {error}") from error
+            raise (TooLong if isinstance(error, Endless) else Unreachable)(f"{method} {path}: {error}") from error
         finally:
             self._called(method, path, code, time.perf_counter() - began)
 
@@ -117,8 +116,8 @@ class Client(Api):
                 rest = b""
                 while chunk := await stream.read(_SILENCE):
                     rest += chunk
-                    if len(rest) > _LONGEST_EVENT:
-                        raise Unreadable("an event without an end")
+                    if len(rest) > http.ANSWER_BYTES:
+                        raise Unreadable(f"an event of more than {http.ANSWER_BYTES >> 20} MiB")
                     if stream.status == 200:
                         *lines, rest = rest.split(b"\n")
                         for line in lines:

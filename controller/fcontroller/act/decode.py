@@ -33,7 +33,7 @@ class _Spec(TypedDict, total=False):
 
 
 class _Pod(TypedDict, total=False):
-    """A Pod, or the Status that comes in its place when a watch fails."""
+    """A Pod, or what says whose another object is, or the Status that comes in its place when a watch fails."""
 
     code: int
     message: str
@@ -71,14 +71,14 @@ class _Object(TypedDict, total=False):
 
 class _List(TypedDict):
     metadata: dict[str, Any]
-    items: list[_Pod]
+    items: list[_Pod] | None
 
 
 _WHOLE: msgspec.json.Decoder[Json] = msgspec.json.Decoder(dict[str, Any])
 _EVENT: msgspec.json.Decoder[Any] = msgspec.json.Decoder(_Event)
 _LIST: msgspec.json.Decoder[Any] = msgspec.json.Decoder(_List)
 _OBJECT: msgspec.json.Decoder[Any] = msgspec.json.Decoder(_Object)
-_ANSWERS = {(Projection.POD, True): _LIST, (Projection.METADATA, False): _OBJECT}
+_ANSWERS = {(Projection.POD, True): _LIST, (Projection.METADATA, True): _LIST, (Projection.METADATA, False): _OBJECT}
 
 
 class Unreadable(Exception):
@@ -87,7 +87,7 @@ class Unreadable(Exception):
 
 def event(text: bytes, projection: Projection) -> Json:
     """An event of a watch."""
-    return _decode(_EVENT if projection is Projection.POD else _WHOLE, text)
+    return _decode(_WHOLE if projection is Projection.WHOLE else _EVENT, text)
 
 
 def answer(text: bytes, projection: Projection, listed: bool) -> Json:

@@ -19,14 +19,22 @@ from fcontroller.api import Wanted, always
 
 _KEPT = 30
 """Seconds that an idle connection is kept. What stands between may forget one that is silent for longer, and not tell."""
-_HEAD_BYTES, _ANSWER_BYTES = 256 * 1024, 128 * 1024 * 1024
-"""What the headers and the body of an answer may have at most: whoever answers without an end does not fill the memory."""
+ANSWER_BYTES = 24 * 1024 * 1024
+"""What the body of an answer may have at most, and an event of a watch: whoever answers without an end does not fill the memory.
+
+An API server takes an object of 3 MiB, and makes six times that of it when it writes each `<` as `\\u003c`.
+"""
+_HEAD_BYTES = 256 * 1024
 _GATHERED = 0.03
 """Seconds from one reading of a stream to the next. To read a hundred events at once takes little longer than to read one."""
 
 
 class Lost(Exception):
     """No connection could be had, or it ended before the answer did, or what came is no HTTP, or nothing came for too long."""
+
+
+class Endless(Lost):
+    """The answer is longer than is read of one."""
 
 
 class Response(NamedTuple):
@@ -254,8 +262,8 @@ class _Connection(asyncio.Protocol):
         if self._waiting and not self._waiting.done():
             self._waiting.set_result(None)
 
-    def _end(self, why: str) -> None:
-        self._lost = self._lost or Lost(why)
+    def _end(self, why: str | Lost) -> None:
+        self._lost = self._lost or (why if isinstance(why, Lost) else Lost(why))
         self._transport.abort()
         self._wake()
 
@@ -270,7 +278,8 @@ class _Connection(asyncio.Protocol):
         try:
             self._parser.feed_data(data)
         except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
-            self._end(f"no HTTP: {error}")
+            # What our callbacks have raised is the context of what the parser raises.
+            self._end(error.__context__ if isinstance(error.__context__, Lost) else f"no HTTP: {error}")
         if not self._begun and not self._complete:
             self._head_bytes += len(data)
             if self._head_bytes > _HEAD_BYTES:
@@ -286,7 +295,7 @@ class _Connection(asyncio.Protocol):
 
     def on_message_begin(self) -> None:
         if self._complete:
-            raise ValueError("an answer that nobody has asked for")
+            raise Lost("an answer that nobody has asked for")
         self.headers = {}
 
     def on_header(self, name: bytes, value: bytes) -> None:
@@ -298,8 +307,9 @@ class _Connection(asyncio.Protocol):
 
     def on_body(self, body: bytes) -> None:
         self._held += len(body)
-        if self._held > _ANSWER_BYTES:
-            raise ValueError("an answer without an end")
+        if self._held > ANSWER_BYTES:
+            self._body.clear()  # The error holds this connection until it is collected.
+            raise Endless(f"an answer of more than {ANSWER_BYTES >> 20} MiB")
         self._body.append(body)
 
     def on_message_complete(self) -> None:

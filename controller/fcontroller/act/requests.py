@@ -6,6 +6,7 @@ import json
 
 from fcompile.model import names
 from fcontroller.act.dispatcher import Dispatcher
+from fcontroller.act.pages import Pages
 from fcontroller.api import Answer, Api, Json, Projection, Wanted, always, collection, path_of
 from fcontroller.decide.observed import controller_of
 
@@ -72,14 +73,12 @@ async def create(api: Api, kind: str, value: Json) -> Json:
 async def list_pods(api: Api, namespace: str, framework: str, projection: Projection = Projection.WHOLE) -> tuple[list[Json], int]:
     """Return the Pods that have a Framework's label, and the resourceVersion of that list."""
     items: list[Json] = []
-    query = {"labelSelector": f"{names.FRAMEWORK_NAME}={framework}", "limit": "500"}
+    pages = Pages(api, collection("pods", namespace), {"labelSelector": f"{names.FRAMEWORK_NAME}={framework}"}, projection)
     while True:
-        page = _taken(await api.request("GET", collection("pods", namespace), query=query, projection=projection))
-        items += page["items"]
-        following = page["metadata"].get("continue")
-        if not following:
+        page = _taken(await pages.next())
+        items += page["items"] or ()
+        if not pages.more:
             return items, int(page["metadata"]["resourceVersion"])
-        query["continue"] = following
 
 
 async def replace(api: Api, path: str, value: Json) -> Json:

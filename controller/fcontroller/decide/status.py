@@ -31,8 +31,11 @@ def _second(seconds: int) -> str:
 
 
 def from_time(text: str | None) -> float | None:
-    """The seconds of a time that Kubernetes has written."""
-    return None if text is None else float(timegm(datetime.fromisoformat(text.replace("Z", "+00:00")).utctimetuple()))
+    """The seconds of a time that Kubernetes has written. Raises ValueError for what is none."""
+    try:
+        return None if text is None else float(timegm(datetime.fromisoformat(text.replace("Z", "+00:00")).utctimetuple()))
+    except OverflowError:  # In UTC it is before the year 1, or after 9999.
+        raise ValueError(f"no time that there is: {text}") from None
 
 
 class Retries:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from fcompile.model.packed import STATUS_BYTES, unpacked
 from fcontroller.decide.messages import size
+from fcontroller.decide.states import STATES
 from fcontroller.decide.status import Attempt, IntentRecord, Json, Life, Retries, Role, Status, Task, from_time, task_counts, to_time
 
 COMPRESSED_FROM = 716_800
@@ -303,6 +304,8 @@ def _string(text: str | None) -> str:
 def _life_from_json(life: Life, value: Mapping[str, Any]) -> None:
     retries = value["retryPolicyStatus"]
     life.state = value["state"]
+    if life.state not in STATES:  # Else the tables know no way on, and the metrics no name.
+        raise ValueError(f"no state that there is: {life.state!r:.100}")
     life.start_time = from_time(value["startTime"]) or 0
     life.run_time = from_time(value.get("runTime"))
     life.completion_time = from_time(value.get("completionTime"))

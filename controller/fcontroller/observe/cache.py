@@ -17,6 +17,8 @@ from fcontroller.mailbox import ConfigMapSeen, Message, PodSeen, ServicesSeen
 from fcontroller.observe.reflector import Name, Reflector
 
 _CONFIG_MAP = names.config_map_name("")
+_KEPT = frozenset(("deletionTimestamp", "name", "namespace", "ownerReferences", "resourceVersion", "uid"))
+"""What is kept of the metadata of objects that may be anybody's, and large."""
 Notify = Callable[[Name, Message], None]
 
 
@@ -136,7 +138,7 @@ class _ConfigMaps:
 
     def seen(self, value: Json) -> None:
         # Its data, if it comes at all, is only read from the API server itself.
-        self._put(value, {"metadata": {key: item for key, item in value["metadata"].items() if key != "managedFields"}})
+        self._put(value, {"metadata": _identity(value)})
 
     def deleted(self, value: Json) -> None:
         self._put(value, None)
@@ -203,9 +205,15 @@ def pod_name(framework: str, key: Key) -> str:
 
 
 def essence(service: Json) -> Json:
-    """Return what is kept of a Service."""
+    """Return what is kept of a Service. Of one that nobody controls nothing is written back, however much it has."""
+    if not observed.controller_of(service["metadata"]):
+        return {"metadata": _identity(service), "spec": {}}
     metadata: dict[str, Any] = {key: value for key, value in service["metadata"].items() if key != "managedFields"}
     return {"metadata": metadata, "spec": service["spec"]}
+
+
+def _identity(value: Json) -> Json:
+    return {key: item for key, item in value["metadata"].items() if key in _KEPT}
 
 
 def _is_newer(value: Json, version: int) -> bool:

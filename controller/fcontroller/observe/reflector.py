@@ -8,18 +8,19 @@ coming up again is not run over.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import random
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any, Protocol
 
+from fcontroller.act.pages import PAGE, Pages
 from fcontroller.api import Api, Json, Projection, Unreachable
 from fcontroller.breath import Breath
 
 TIMEOUT = 55
 """Seconds after which the server is asked to end a watch."""
 _FIRST_DELAY, _LONGEST_DELAY = 1.0, 30.0
-_PAGE = 500
 _KINDS = ("ADDED", "MODIFIED", "DELETED", "BOOKMARK")
 _OLDER_LISTS = 5
 """Lists older than what was known, one after the other, after which the server's data is taken to have gone back in time: it then comes
@@ -62,10 +63,10 @@ class Reflector:
         *,
         selector: str = "",
         projection: Projection = Projection.WHOLE,
-        page: int = _PAGE,
+        page: int = PAGE,
         failed: Callable[[str], object] = lambda _: None,
     ) -> None:
-        """:param selector: a label selector. :param projection: what is needed of the objects. :param page: objects in one answer.
+        """:param selector: a label selector. :param projection: what is needed of the objects. :param page: objects in one answer at most.
 
         :param failed: is told why the collection could not be listed or watched, or an object in it not be understood.
         """
@@ -117,30 +118,28 @@ class Reflector:
 
     async def _list(self) -> str:
         names: set[Name] = set()
-        query, breath = {**self._query, "limit": str(self._page)}, Breath()
-        while True:
-            answer = await self._api.request("GET", self.path, None, query, self._projection)
+        pages, breath = Pages(self._api, self.path, self._query, self._projection, self._page), Breath()
+        while pages.more:
+            answer = await pages.next()
             if answer.code == 410:
                 raise Expired
             if not answer.ok:
                 raise Unreachable(f"{self.path}: {answer.message}")
             try:
                 about, items = answer.body["metadata"], answer.body["items"] or ()  # An empty list of metadata is null.
-                version = str(about["resourceVersion"])
-                self._check_age(int(version))
+                version = int(about["resourceVersion"])
+                self._check_age(version)
             except _ODD as error:
                 raise Unreachable(f"{self.path}: what came is no list: {error!r}") from error
             self.heard = asyncio.get_running_loop().time()
             for value in items:
-                if self._tell(self._store.seen, value):
+                self._tell(self._store.seen, value)
+                with contextlib.suppress(*_ODD):  # One that is not understood is there all the same.
                     names.add((value["metadata"].get("namespace", ""), value["metadata"]["name"]))
                 await breath.take()
-            following = about.get("continue")
-            if not following:
-                self._store.retain(names)
-                self.version = int(version)
-                return version
-            query["continue"] = following
+        self._store.retain(names)
+        self.version = version
+        return str(version)
 
     def _check_age(self, version: int) -> None:
         if version >= self.version:
@@ -172,16 +171,14 @@ class Reflector:
                 self._tell(self._store.deleted if kind == "DELETED" else self._store.seen, value)
             yield newer
 
-    def _tell(self, store: Callable[[Json], None], value: Json) -> bool:
-        """Hand an object on; one that nobody understands is set aside. Return whether it was understood."""
+    def _tell(self, store: Callable[[Json], None], value: Json) -> None:
+        """Hand an object on; one that nobody understands is set aside, however it is odd: others are not held up by it."""
         try:
             store(value)
-        except _ODD as error:
+        except Exception as error:
             about = value.get("metadata") if isinstance(value, dict) else None
             name = f"{about.get('namespace')}/{about.get('name')}" if isinstance(about, dict) else "an object"
-            self._failed(f"{self.path}: {name} is not understood, and left alone: {error!r}")
-            return False
-        return True
+            self._failed(f"{self.path}: {name} is not understood, and left alone: {error!r:.300}")
 
 
 def _read(event: Any) -> tuple[str, Json, str]:

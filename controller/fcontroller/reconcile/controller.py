@@ -60,7 +60,13 @@ class Controller:
 
     async def finish(self, seconds: float) -> None:
         """After `run` was cancelled: let what is under way come to its end, and store it. What takes longer is given up."""
-        await asyncio.gather(*[reconciler.finish(seconds) for reconciler in self.reconcilers.values()])
+        await asyncio.gather(*[self._finish(reconciler, seconds) for reconciler in self.reconcilers.values()])
+
+    async def _finish(self, reconciler: Reconciler, seconds: float) -> None:
+        try:
+            await reconciler.finish(seconds)
+        except Exception as error:  # What the others have done is stored all the same.
+            self.dependencies.report.broke(reconciler.framework, error)
 
     def _notify(self, name: Name, message: Message) -> None:
         reconciler = self.reconcilers.get(name)
@@ -73,6 +79,19 @@ class Controller:
 
     def seen(self, framework: Json) -> None:
         """Take in a Framework that is there."""
+        self._guard(self._see, framework)
+
+    def deleted(self, framework: Json) -> None:
+        """Take in that a Framework is gone."""
+        self._guard(self._lose, framework)
+
+    def _guard(self, take: Callable[[Json], None], framework: Json) -> None:
+        try:
+            take(framework)
+        except Exception as error:  # Whatever is in it, its status too: it must not be in the way of others. It may be edited.
+            self.dependencies.report.broke(framework, error)
+
+    def _see(self, framework: Json) -> None:
         name = _name(framework)
         reconciler = self.reconcilers.get(name)
         if _is_anothers(framework):
@@ -86,8 +105,7 @@ class Controller:
             else:
                 self._begin(name, framework)
 
-    def deleted(self, framework: Json) -> None:
-        """Take in that a Framework is gone."""
+    def _lose(self, framework: Json) -> None:
         self._drop(_name(framework))
         if not _is_anothers(framework):
             self.dependencies.report.framework_deleted(framework)
@@ -95,19 +113,18 @@ class Controller:
     def retain(self, present: set[Name]) -> None:
         """Take in that there are no other Frameworks than these."""
         for name in self.reconcilers.keys() - present:
-            gone = self.reconcilers[name]
-            self._drop(name)
-            status = None if gone.status is None else to_json(gone.status)
-            self.dependencies.report.framework_deleted({**gone.framework, "status": status})
+            self._guard(self._forget, self.reconcilers[name].framework)
         self.retention.retain(present)
 
+    def _forget(self, framework: Json) -> None:
+        gone = self.reconcilers[_name(framework)]
+        self._drop(gone.key)
+        status = None if gone.status is None else to_json(gone.status)
+        self.dependencies.report.framework_deleted({**framework, "status": status})
+
     def _begin(self, name: Name, framework: Json) -> None:
-        try:
-            reconciler = self.reconcilers[name] = Reconciler(self.dependencies, framework, self.cache)
-        except Exception as error:  # Whatever is in it: it must not be in the way of others. It may be edited.
-            self.dependencies.report.broke(framework, error)
-        else:
-            reconciler.over.add_done_callback(partial(self._retire, reconciler))
+        reconciler = self.reconcilers[name] = Reconciler(self.dependencies, framework, self.cache)
+        reconciler.over.add_done_callback(partial(self._retire, reconciler))
 
     def _retire(self, reconciler: Reconciler, _: object) -> None:
         """Keep of a Framework that is over only what retention needs."""

@@ -7,12 +7,14 @@ some minutes later at most, since to look at every whole Pod at once would cost 
 from __future__ import annotations
 
 import asyncio
+import time
 import traceback
 
 from fcompile.model import names
 from fcontroller.act.compare import differing_fields
+from fcontroller.act.pages import Pages
 from fcontroller.api import Json, Unreachable, collection
-from fcontroller.log import Log
+from fcontroller.log import Log, Rarely
 from fcontroller.observe.cache import task_of
 from fcontroller.observe.reflector import Name
 from fcontroller.reconcile.controller import Controller
@@ -21,7 +23,7 @@ from fcontroller.reconcile.reconciler import Reconciler
 _PAUSE = 60.0
 """Seconds between one round and the next."""
 _PAGE = 50
-"""Pods that are looked at in one go, while nothing else is done: each takes 0.2 ms of CPU with its way from the server."""
+"""Pods at most that are looked at in one go, while nothing else is done: each takes 0.2 ms of CPU with its way from the server."""
 _BREATH = 2.0
 """Seconds between one page and the next: half a hundredth of the time goes into this, and 10,000 Pods take seven minutes."""
 
@@ -31,6 +33,7 @@ class Inspector:
 
     def __init__(self, controller: Controller, log: Log, pause: float = _PAUSE) -> None:
         self._controller, self._log, self._pause = controller, log, pause
+        self._rarely = Rarely(time.time)
         self._found: dict[Name, dict[str, list[str]]] = {}
         """By Framework: the uids of Pods that differ, and the fields."""
 
@@ -48,8 +51,10 @@ class Inspector:
             await asyncio.sleep(self._pause)
             try:
                 await self._round()
-            except Unreachable:
-                continue
+            except Unreachable as error:
+                self._warn(str(error))
+            except Exception:  # Whatever a round meets: the next one may not.
+                self._broke("the Pods cannot be looked at")
 
     async def _round(self) -> None:
         """Look at every Pod once, if there is any to look at."""
@@ -57,23 +62,30 @@ class Inspector:
             self._found.clear()
             return
         looked: dict[Name, dict[str, list[str]]] = {}
-        query = {"labelSelector": names.FRAMEWORK_NAME, "limit": str(_PAGE)}
+        path = collection("pods", self._controller.namespace)
+        pages = Pages(self._controller.dependencies.api, path, {"labelSelector": names.FRAMEWORK_NAME}, largest=_PAGE)
         while True:
-            answer = await self._controller.dependencies.api.request("GET", collection("pods", self._controller.namespace), query=query)
-            following = answer.body["metadata"].get("continue")
+            answer = await pages.next()
             # The list as it was may be gone by now; then we are told how to go on with what there is.
-            if not answer.ok and not (answer.code == 410 and following):
-                return
+            if not answer.ok and not (answer.code == 410 and pages.more):
+                return self._warn(f"{path}: {answer.message}")
             for pod in answer.body.get("items") or ():
                 try:
                     self._look(pod, looked)
                 except Exception:  # Whatever strange Pod it is: the others are looked at all the same.
-                    self._log.error("a Pod cannot be compared with what was reviewed", error=traceback.format_exc())
-            if not following:
+                    self._broke("a Pod cannot be compared with what was reviewed")
+            if not pages.more:
                 break
-            query["continue"] = following
             await asyncio.sleep(_BREATH)
         self._found = looked
+
+    def _warn(self, why: str) -> None:
+        if self._rarely.may("unseen"):
+            self._log.warning("the Pods cannot be looked at, and it is not known whether they are what was reviewed", error=why)
+
+    def _broke(self, what: str) -> None:
+        if self._rarely.may(what):
+            self._log.error(what, error=traceback.format_exc())
 
     def _look(self, pod: Json, looked: dict[Name, dict[str, list[str]]]) -> None:
         metadata = pod["metadata"]

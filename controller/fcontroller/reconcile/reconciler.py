@@ -525,7 +525,7 @@ class Reconciler:
         """A defect of ours has met this Framework: others go on, and this one begins anew after a while."""
         if self._mending is None:
             self._halt()
-            self._loaded = False
+            self._loaded, self.status = False, None  # It is read again, and not shown meanwhile: it may be what is odd.
             self.dependencies.report.broke(self.framework, error)
             self._mending = asyncio.get_running_loop().call_later(_BROKEN_DELAY, self._mend)
 

@@ -161,8 +161,9 @@ class Reporter(Report):
         self._record(framework, WARNING, reason, message)
 
     def broke(self, framework: Json, error: BaseException) -> None:
-        said = f"The controller has failed with it, and leaves it alone until it changes or some time has gone by: {error!r}"
-        self._log.error(said, error="".join(traceback.format_exception(error)), **_of(framework))
+        said = f"The controller has failed with it, and leaves it alone until it changes or some time has gone by: {error!r:.300}"
+        if self._rarely.may((framework["metadata"]["uid"], type(error))):  # It may be written as odd again and again.
+            self._log.error(said, error="".join(traceback.format_exception(error)), **_of(framework))
         self._record(framework, WARNING, "ControllerFailed", said)
 
     def framework_deleted(self, framework: Json) -> None:

@@ -1,0 +1,43 @@
+"""A list, page by page: of objects that are large, fewer at a time. Whoever may make large ones is in nobody's way by that."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from fcontroller.api import Answer, Api, Projection, TooLong
+
+PAGE = 500
+"""Objects in one answer, when they are as small as most are."""
+
+
+class Pages:
+    """The pages of one list."""
+
+    def __init__(
+        self, api: Api, path: str, query: Mapping[str, str], projection: Projection = Projection.WHOLE, largest: int = PAGE
+    ) -> None:
+        """:param query: what is listed. :param largest: objects in one answer at most."""
+        self._api, self._path, self._query, self._projection = api, path, dict(query), projection
+        self._size = self._largest = largest
+        self.more = True
+        """Whether there is another page. A list that is gone (410) may say how to go on with what there is by now."""
+
+    async def next(self) -> Answer:
+        """Return the next page, or a refusal. Raises Unreachable, and TooLong when one object alone is too long."""
+        while True:
+            query = {**self._query, "limit": str(self._size)}
+            try:
+                answer = await self._api.request("GET", self._path, None, query, self._projection)
+            except TooLong as error:
+                if self._size == 1:
+                    raise TooLong(f"{error}, with one object in it") from error
+                self._size //= 2
+                continue
+            about = answer.body.get("metadata")
+            following = about.get("continue") if isinstance(about, dict) else None
+            self.more = bool(following)
+            if following:
+                self._query["continue"] = following
+            # Slowly: among large objects, each page that is too long is read for nothing.
+            self._size = min(self._size + self._size // 4 + 1, self._largest)
+            return answer

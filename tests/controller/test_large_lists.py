@@ -1,0 +1,172 @@
+"""Objects of whatever size are listed, a few at a time: whoever may make large ones in one namespace holds up nobody else."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fcontroller.act import http, requests
+from fcontroller.act.client import from_kubeconfig
+from fcontroller.act.http import Endless
+from fcontroller.act.pages import Pages
+from fcontroller.api import Answer, Body, Projection, TooLong, Unreachable, collection
+from fcontroller.log import Log
+from fcontroller.observe.reflector import Reflector
+from fcontroller.reconcile.inspector import Inspector
+from fcontroller.testing.memory_api.facade import Facade
+from tests.controller.lab import in_memory, lab, run
+from tests.controller.test_http import ENDLESS, Server, get
+from tests.controller.test_inspector import edit
+from tests.controller.test_intent import SPEC, all_run
+from tests.controller.test_watch import PODS, Seen, make
+
+MOST = 20_000
+"""Bytes of an answer that are read here."""
+
+
+class Reads(Facade):
+    """Reads no more of an answer than so much, as the client does."""
+
+    def __init__(self) -> None:
+        super().__init__(in_memory().server)
+        self.limits: list[int] = []
+        self.busy = 0
+        """Lists that are turned away, as flow control does it: the client makes such a body of its plain text."""
+
+    async def request(
+        self,
+        method: str,
+        path: str,
+        body: Body | None = None,
+        query: Mapping[str, str] | None = None,
+        projection: Projection = Projection.WHOLE,
+    ) -> Answer:
+        answer = await super().request(method, path, body, query, projection)
+        if method == "GET" and query and "limit" in query:
+            if self.busy:
+                self.busy -= 1
+                return Answer(429, {"code": 429, "reason": "TooManyRequests", "message": "Too many requests"}, 60)
+            self.limits.append(int(query["limit"]))
+            if len(json.dumps(answer.body)) > MOST:
+                raise TooLong(f"GET {path}: too long")
+        return answer
+
+
+async def make_large(api: Facade, kind: str, name: str, size: int) -> None:
+    value: dict[str, Any] = {"metadata": {"name": name, "labels": {"FC_FRAMEWORK_NAME": "x"}, "annotations": {"a": "x" * size}}}
+    if kind == "pods":
+        value["spec"] = {"containers": [{"name": "a", "image": "a"}]}
+    answer = await api.request("POST", collection(kind, "default"), value)
+    assert answer.ok, answer.message
+
+
+def test_large_objects_are_listed_a_few_at_a_time() -> None:
+    async def work() -> None:
+        api, seen = Reads(), Seen()
+        for number in range(40):
+            await make_large(api, "configmaps", f"large-{number:02}", 6000)
+        for number in range(50):
+            await make(api, f"small-{number}")
+        reflector = Reflector(api, PODS, seen)
+        following = asyncio.create_task(reflector.run())
+        async with asyncio.timeout(5):
+            await reflector.listed.wait()
+        following.cancel()
+        assert len(seen.names) == 90
+        assert (api.limits[0], min(api.limits)) == (500, 2)
+        assert api.limits[-1] > 10, "it grows again"
+        assert len(api.limits) < 60
+
+    run(work())
+
+
+def test_pods_of_a_framework_are_found_among_large_ones() -> None:
+    async def work() -> None:
+        api = Reads()
+        for number in range(9):
+            await make_large(api, "pods", f"x-{number}", 6000)
+        pods, version = await requests.list_pods(api, "default", "x")
+        assert (len(pods), version > 0) == (9, True)
+
+    run(work())
+
+
+def test_one_object_that_is_too_long_is_told_as_that() -> None:
+    async def work() -> None:
+        api = Reads()
+        await make_large(api, "configmaps", "huge", MOST)
+        with pytest.raises(TooLong, match=r"too long, with one object in it"):
+            await Pages(api, PODS, {}).next()
+
+    run(work())
+
+
+@pytest.mark.parametrize("answer", ["body", "announced body"])
+def test_an_answer_that_is_too_long_says_so(answer: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(http, "ANSWER_BYTES", 1 << 20)
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
+
+    async def work() -> None:
+        server = Server(ENDLESS[answer], ENDLESS[answer])
+        async with server.origin() as origin:
+            with pytest.raises(Endless, match="more than 1 MiB"):
+                await get(origin)
+            client = from_kubeconfig(None, address=server.url)
+            with pytest.raises(TooLong, match="more than 1 MiB"):
+                await client.request("GET", PODS)
+            await client.close()
+
+    run(work())
+
+
+def test_the_inspector_is_not_blinded_by_large_pods(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fcontroller.reconcile.inspector._BREATH", 0)
+
+    async def work() -> None:
+        api = Reads()
+        async with lab(api) as made:
+            await made.make("train", SPEC)
+            await all_run(made, "train", [0, 0, 0])
+            for number in range(9):
+                await make_large(api, "pods", f"a-{number}", 6000)
+            await edit(made, "train-ps-0", "/spec/containers/0/image", "b")
+            inspector = Inspector(made.controller, Log("error"))
+            await inspector._round()
+            assert inspector.differing == 1
+
+    run(work())
+
+
+@pytest.mark.parametrize("trouble", ["busy", "unreachable", "a defect"])
+def test_nothing_that_a_round_meets_ends_the_inspector(trouble: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fcontroller.act.dispatcher._PATIENCE", 0)
+    monkeypatch.setattr("fcontroller.reconcile.inspector._BREATH", 0)
+
+    async def work() -> None:
+        api, said = Reads(), list[str]()
+        async with lab(api) as made:
+            await made.make("train", SPEC)
+            await all_run(made, "train", [0, 0, 0])
+            await edit(made, "train-ps-0", "/spec/containers/0/image", "b")
+            failures = {"unreachable": Unreachable("no answer"), "a defect": ZeroDivisionError()}
+
+            async def fails(pages: Pages) -> Answer:
+                raise failures[trouble]
+
+            if trouble == "busy":
+                api.busy = 1_000
+            else:
+                monkeypatch.setattr(Pages, "next", fails)
+            inspector = Inspector(made.controller, Log("info", said.append), pause=0.02)
+            looking = asyncio.create_task(inspector.run())
+            await asyncio.sleep(0.5)
+            assert [json.loads(line)["message"].partition(",")[0] for line in said] == ["the Pods cannot be looked at"]
+            assert not looking.done()
+            looking.cancel()
+
+    run(work())

@@ -1,0 +1,118 @@
+"""What others write into a status, which takes anything, meets one Framework only: the others go on, and the numbers are told."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from fcontroller.api import Json
+from fcontroller.decide.status import from_time
+from fcontroller.observe.reflector import Reflector
+from fcontroller.reconcile.reconciler import Reconciler
+from tests.controller.lab import in_memory, lab, run
+from tests.controller.test_defects import SPEC, told, write
+from tests.controller.test_metrics import metrics_of
+from tests.controller.test_watch import PODS, Seen, make
+
+NO_TIME = "0001-01-01T00:00:00+23:59"
+CONDITION = {"type": "IntentStored", "status": "False"}
+ODD: dict[str, Json] = {
+    "over since no time": {"state": "Completed", "transitionTime": NO_TIME},
+    "over, with no attempt": {"state": "Completed", "attemptStatus": [1]},
+    "no time": {"startTime": NO_TIME},
+    "no state": {"state": ["x"]},
+    "no state either": {"state": {"a": 1}},
+    "an unknown state": {"state": "x"},
+    "no conditions": {"conditions": ["x"]},
+    "a condition since no time": {"conditions": [{**CONDITION, "lastTransitionTime": NO_TIME}]},
+    "a condition since nothing": {"conditions": [CONDITION]},
+}
+
+
+@pytest.mark.parametrize("restarted", [True, False])
+@pytest.mark.parametrize("odd", ODD.values(), ids=ODD)
+def test_it_is_in_nobodys_way(odd: Json, restarted: bool) -> None:
+    async def work() -> None:
+        async with lab(in_memory(), broken=["bad"]) as made:
+            await made.make("bad", {**SPEC, "executionType": "Create"})
+            await made.until("bad", lambda status: status["state"] == "AttemptCreationPending")
+            if restarted:
+                await made.kill()
+            bad = await made.framework("bad")
+            await write(made, {**bad, "status": {**bad["status"], **odd}})
+            if restarted:
+                await made.restart()
+            await made.make("good", SPEC)
+            await made.completed("good")
+            assert b"fcontroller_frozen_frameworks" in metrics_of(made).text()
+            await made.controller.finish(1)
+
+    run(work())
+
+
+def test_one_that_is_over_is_told_once() -> None:
+    async def work() -> None:
+        async with lab(in_memory(), broken=["bad"]) as made:
+            await made.make("bad", {**SPEC, "executionType": "Create"})
+            await made.until("bad", lambda status: status["state"] == "AttemptCreationPending")
+            for number in range(5):
+                bad = await made.framework("bad")
+                await write(made, {**bad, "status": {**bad["status"], **ODD["over since no time"], "number": number}})
+            await made.restart()
+            await made.make("good", SPEC)
+            await made.completed("good")
+            assert told(made).count("bad") <= 2  # By each of the two.
+            assert made.report.warnings["ControllerFailed",] > 0
+
+    run(work())
+
+
+def test_what_the_others_have_done_is_stored_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    finished = []
+
+    async def fails(self: Reconciler, seconds: float) -> None:
+        if self.key[1] == "bad":
+            raise TypeError("an odd status")
+        finished.append(self.key[1])
+
+    monkeypatch.setattr(Reconciler, "finish", fails)
+
+    async def work() -> None:
+        async with lab(in_memory(), broken=["bad"]) as made:
+            for name in ("bad", "good"):
+                await made.make(name, {**SPEC, "executionType": "Create"})
+                await made.until(name, lambda status: status["state"] == "AttemptCreationPending")
+            await made.kill()
+            await made.controller.finish(1)
+            assert (finished, told(made)) == (["good"], ["bad"])
+
+    run(work())
+
+
+@pytest.mark.parametrize("text", [NO_TIME, "9999-12-31T23:59:59-23:59", "no time", "2026-01-01T00:00:60Z"])
+def test_no_time(text: str) -> None:
+    with pytest.raises(ValueError, match=r"time|isoformat|second"):
+        from_time(text)
+
+
+def test_an_object_of_whatever_oddity_is_set_aside_and_is_there() -> None:
+    """What cannot be understood any more has not gone."""
+
+    class Breaks(Seen):
+        def seen(self, value: Json) -> None:
+            if value["metadata"]["name"] == "bad" and "bad" in self.names:
+                raise ArithmeticError("x" * 1_000)
+            super().seen(value)
+
+    async def work() -> None:
+        memory, seen, said = in_memory(), Breaks(), list[Any]()
+        reflector = Reflector(memory, PODS, seen, failed=said.append)
+        await make(memory, "bad")
+        await reflector._list()
+        await make(memory, "good")
+        await reflector._list()
+        assert seen.names == {"bad", "good"}
+        assert ["default/bad is not understood" in line and len(line) < 500 for line in said] == [True]
+
+    run(work())
