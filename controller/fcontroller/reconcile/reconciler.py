@@ -170,6 +170,10 @@ class Reconciler:
         """All that is done for it."""
         return {*self._running, *self.workers.under_way}
 
+    def is_of(self, framework: Json) -> bool:
+        """Return whether it runs this Framework: not another one of the same name, and not any more when it was stopped."""
+        return not self.stopped and self.uid == framework["metadata"]["uid"]
+
     def stop(self) -> None:
         """Decide nothing more. What is under way comes to its end."""
         self.stopped = True
