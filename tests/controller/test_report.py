@@ -347,3 +347,17 @@ def test_events_of_one_namespace_do_not_wait_for_anothers() -> None:
                 await asyncio.sleep(0.01)
 
     run(work())
+
+
+def test_a_status_that_is_refused_for_good_whatever_the_code() -> None:
+    for code in (404, 409):
+
+        async def work(code: int = code) -> None:
+            refused = refusal(code, "Odd", "no such subresource")
+            async with lab(Refusing(lambda method, path: refused if path.endswith("/status") else None)) as made:
+                await made.make("f", {"taskRoles": [role_spec("a", 1)]})
+                found = await event(made, lambda each: each["reason"] == "StatusRefused")
+                assert f"({code}): no such subresource" in found["message"]
+                assert [line["level"] for line in made.lines if line.get("reason") == "StatusRefused"] == ["warning"]
+
+        run(work())

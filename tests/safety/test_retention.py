@@ -130,7 +130,7 @@ def test_what_a_gitops_tool_tracks_stays(
         if not stays:
             return
         assert world.condition("Retained") == "True"
-        assert not world.all("pods") and not world.all("configmaps")
+        assert not {**world.all("pods"), **world.all("configmaps")}
         assert world.process is not None
         assert [kept.outlived for kept in world.process.controller.retention.kept.values()] == [True]
         world.restart()
