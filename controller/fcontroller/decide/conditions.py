@@ -123,7 +123,7 @@ def set_retained(status: Json, tracker: str, generation: int, now: float) -> Jso
     message = f"It is over and would have been deleted by now, but {tracker} tracks it, and would make it and run it again. Remove it there"
     said = {"type": RETAINED, "status": "True", "reason": "Tracked", "message": message, "observedGeneration": generation}
     conditions = status.get("conditions") or []
-    old = next((one for one in conditions if one["type"] == RETAINED), {})
+    old: Json = next((one for one in conditions if one["type"] == RETAINED), {})
     if old.items() >= said.items():
         return None
     new = {**said, "lastTransitionTime": old.get("lastTransitionTime") or to_time(now)}
