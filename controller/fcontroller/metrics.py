@@ -54,6 +54,9 @@ METRICS = {
     "fcontroller_build_info": Described("gauge", "always 1; the version is a label", ("version",)),
     "fcontroller_leader": Described("gauge", "1 in the process that leads, else 0"),
     "fcontroller_frameworks": Described("gauge", "Frameworks by state", ("state",)),
+    "fcontroller_retained_frameworks": Described(
+        "gauge", "Frameworks that would have been deleted after their end, and stay since a GitOps tool tracks them"
+    ),
     "fcontroller_tasks": Described(
         "gauge", "tasks by what the completion policies count them as: running, succeeded, failed, deletion_pending, other", ("state",)
     ),
@@ -198,8 +201,10 @@ class Metrics:
         statuses = [reconciler.status for reconciler in reconcilers if reconciler.status is not None]
         states = Counter({(state,): 0 for state in STATES})
         states.update((status.state,) for status in statuses)
-        states[COMPLETED,] += len(self.controller.retention.kept) if self.controller else 0
+        kept = self.controller.retention.kept.values() if self.controller else ()
+        states[COMPLETED,] += len(kept)
         yield _looked_up("fcontroller_frameworks", states)
+        yield _looked_up("fcontroller_retained_frameworks", {(): sum(one.outlived for one in kept)})
         roles = [role for status in statuses for role in status.roles]
         tasks = {
             "running": sum(role.running for role in roles),

@@ -202,6 +202,7 @@ def _settings(effective: EffectiveSettings) -> Settings:
     return Settings(
         Classifier(failures),
         completed_retention=config.framework_completed_retain_sec,
+        tracking_label=config.tracking_label,
         cache_timeout=config.object_local_cache_creation_timeout_sec,
         conflict_delay=(
             config.framework_min_retry_delay_sec_for_transient_conflict_failed,

@@ -17,7 +17,7 @@ from fcontroller.log import Log, Rarely
 from fcontroller.report.events import NORMAL, WARNING, Recorder
 from fcontroller.report.reporter import Reporter
 from fcontroller.testing.memory_api.facade import Facade
-from tests.controller.lab import Lab, in_memory, lab, run
+from tests.controller.lab import SETTINGS, Lab, in_memory, lab, run
 from tests.decide.world import role_spec
 
 ONCE_MORE = {"retryPolicy": {"fancyRetryPolicy": False, "maxRetryCount": 1}}
@@ -345,5 +345,33 @@ def test_events_of_one_namespace_do_not_wait_for_anothers() -> None:
         async with asyncio.timeout(10):
             while recorder.results["written"] < 1:
                 await asyncio.sleep(0.01)
+
+    run(work())
+
+
+def test_a_status_that_is_refused_for_good_whatever_the_code() -> None:
+    for code in (404, 409):
+
+        async def work(code: int = code) -> None:
+            refused = refusal(code, "Odd", "no such subresource")
+            async with lab(Refusing(lambda method, path: refused if path.endswith("/status") else None)) as made:
+                await made.make("f", {"taskRoles": [role_spec("a", 1)]})
+                found = await event(made, lambda each: each["reason"] == "StatusRefused")
+                assert f"({code}): no such subresource" in found["message"]
+                assert [line["level"] for line in made.lines if line.get("reason") == "StatusRefused"] == ["warning"]
+
+        run(work())
+
+
+def test_a_framework_that_is_over_and_may_not_be_deleted() -> None:
+    async def work() -> None:
+        refused = refusal(403, "Forbidden", "a policy denies it")
+        api = Refusing(lambda method, path: refused if method == "DELETE" and "/frameworks/" in path else None)
+        async with lab(api, settings=SETTINGS._replace(completed_retention=0)) as made:
+            await made.make("f", {"taskRoles": [role_spec("a", 1, "0")]})
+            found = await event(made, lambda each: each["reason"] == "Refused")
+            assert found["message"].endswith("tried again (403): its deletion, a while after its end: a policy denies it")
+            assert found["involvedObject"]["name"] == "f"
+            assert [line["framework"] for line in made.lines if line.get("reason") == "Refused"] == ["f"]
 
     run(work())

@@ -94,7 +94,12 @@ class Config(_Mapping):
     enforce_intent: bool = _setting(True, "run nothing that differs from what a Framework's digest says was reviewed")
     require_digest: bool = _setting(False, "as enforceIntent, and begin no attempt of a Framework that has no digest")
     dry_run: bool = _setting(False, "log what would be done next and write nothing, the Lease included")
-    framework_completed_retain_sec: Seconds = _setting(30 * 24 * 3600, "delete a Framework so long after it has completed")
+    framework_completed_retain_sec: Seconds = _setting(
+        30 * 24 * 3600, "delete a Framework so long after it has completed, unless a GitOps tool tracks it"
+    )
+    tracking_label: Annotated[str, Option("LABEL")] = _setting(
+        "", "a label that says, too, that a GitOps tool tracks a Framework, as app.kubernetes.io/instance (default: none)"
+    )
     framework_min_retry_delay_sec_for_transient_conflict_failed: Seconds = _setting(
         60, "the shortest wait before a retry after a transient conflict"
     )

@@ -116,6 +116,22 @@ def set_services(status: Status, taken: Sequence[str], refused: str, generation:
     return (f"Service{reason}", message) if new else None
 
 
+RETAINED = "Retained"
+"""That a Framework that is over is not deleted although it is time, and why. Only said then."""
+
+
+def set_retained(status: Json, tracker: str, generation: int, now: float) -> Json | None:
+    """Return the status, as JSON, of a Framework that stays since somebody tracks it; None: it says so already."""
+    message = f"It is over and would have been deleted by now, but {tracker} tracks it, and would make it and run it again. Remove it there"
+    said = {"type": RETAINED, "status": "True", "reason": "Tracked", "message": message, "observedGeneration": generation}
+    conditions = status.get("conditions") or []
+    old: Json = next((one for one in conditions if one["type"] == RETAINED), {})
+    if old.items() >= said.items():
+        return None
+    new = {**said, "lastTransitionTime": old.get("lastTransitionTime") or to_time(now)}
+    return {**status, "conditions": [*(one for one in conditions if one is not old), new]}
+
+
 COMPLETED = "Completed"
 """The Framework has come to its end, whichever: what `kubectl wait` can wait for."""
 SUCCEEDED = "Succeeded"

@@ -29,6 +29,8 @@ class Settings(NamedTuple):
     """The completion status of a Pod that has finished, by the configuration's `podFailureSpec`."""
     completed_retention: int = 30 * 24 * 3600
     """How long a Framework is kept after it has completed."""
+    tracking_label: str = ""
+    """A label that says, too, that a GitOps tool tracks a Framework; empty: none does."""
     cache_timeout: int = 300
     """How long to wait until an object that was created appears in the cache."""
     conflict_delay: tuple[int, int] = (60, 900)

@@ -10,6 +10,8 @@ from fcompile.model.framework import MAX_TASKS
 
 CREATE = "Create"
 STOP = "Stop"
+_ARGO_CD = "argocd.argoproj.io/tracking-id"
+_FLUX = ("kustomize.toolkit.fluxcd.io/name", "helm.toolkit.fluxcd.io/name")
 _RESTART_LENGTH = 100
 """Characters of a restart annotation that count: they are kept in the status."""
 
@@ -74,6 +76,18 @@ def is_paused(framework: Mapping[str, Any]) -> bool:
 def restart_of(framework: Mapping[str, Any]) -> str:
     """Return the value of a Framework's restart annotation; the empty string: it has none."""
     return _annotation(framework, names.RESTART_ANNOTATION)[:_RESTART_LENGTH]
+
+
+def tracker_of(framework: Mapping[str, Any], label: str = "") -> str:
+    """Return which GitOps tool tracks a Framework, and would make it again; the empty string: none.
+
+    :param label: one by which it is tracked, too. Argo CD's annotation must name this very object: with a copy of it nothing is tracked.
+    """
+    metadata = framework["metadata"]
+    labels, own = metadata.get("labels") or {}, f"{names.GROUP}/{names.KIND}:{metadata['namespace']}/{metadata['name']}"
+    if _annotation(framework, _ARGO_CD).partition(":")[2] == own:
+        return "Argo CD"
+    return "Flux" if any(name in labels for name in _FLUX) else f"the label {label}" if label and label in labels else ""
 
 
 def _annotation(framework: Mapping[str, Any], name: str) -> str:

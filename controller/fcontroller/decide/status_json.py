@@ -100,15 +100,6 @@ def to_json(status: Status) -> Json:
     return value
 
 
-def summary(status: Status) -> Json:
-    """Return the fields of a status by which a Framework that is over is known."""
-    return {
-        "transitionTime": to_time(status.transition_time),
-        "taskCounts": task_counts(status),
-        "attemptStatus": {"completionStatus": status.attempt.completion},
-    }
-
-
 _text = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
 
 

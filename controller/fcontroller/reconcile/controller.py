@@ -11,7 +11,8 @@ from fcompile.model import names
 from fcontroller.api import Json, collection
 from fcontroller.decide.context import POD_DELETION
 from fcontroller.decide.states import COMPLETED
-from fcontroller.decide.status_json import summary, to_json
+from fcontroller.decide.status import to_time
+from fcontroller.decide.status_json import to_json
 from fcontroller.dependencies import Dependencies
 from fcontroller.mailbox import FrameworkSeen, Message
 from fcontroller.observe.cache import Cache
@@ -96,14 +97,14 @@ class Controller:
         reconciler = self.reconcilers.get(name)
         if _is_anothers(framework):
             self._drop(name)
-        elif reconciler is not None and reconciler.uid == framework["metadata"]["uid"] and not self.dependencies.dry_run:
+        elif reconciler is not None and reconciler.is_of(framework) and not self.dependencies.dry_run:
             reconciler.mailbox.put(FrameworkSeen(framework))
+        elif _is_over(framework):
+            self._stop(name)
+            self.retention.keep(framework, framework["status"])
         else:
             self._drop(name)
-            if _is_over(framework):
-                self.retention.keep(framework, framework["status"])
-            else:
-                self._begin(name, framework)
+            self._begin(name, framework)
 
     def _lose(self, framework: Json) -> None:
         self._drop(_name(framework))
@@ -130,10 +131,13 @@ class Controller:
         """Keep of a Framework that is over only what retention needs."""
         if self.reconcilers.get(reconciler.key) is reconciler and reconciler.status is not None:
             self._drop(reconciler.key)
-            self.retention.keep(reconciler.framework, summary(reconciler.status))
+            self.retention.keep(reconciler.framework, {"transitionTime": to_time(reconciler.status.transition_time)})
 
     def _drop(self, name: Name) -> None:
         self.retention.drop(name)
+        self._stop(name)
+
+    def _stop(self, name: Name) -> None:
         reconciler = self.reconcilers.pop(name, None)
         if reconciler is not None:
             reconciler.stop()

@@ -7,6 +7,7 @@ mailbox.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import time
 import uuid
@@ -85,6 +86,10 @@ from fcontroller.reconcile.workers import Workers, decided_now
 _LAG = 0.5
 """Seconds after which what the watches do not show yet is read."""
 _BROKEN_DELAY = 30.0
+_FOR_ACTIONS = 0.8
+"""Of the time that the end may take; in the rest their results are stored."""
+_OFTEN, _WHILE = 2, 600.0
+"""Statuses of somebody else's found in so many seconds, from which on there is another controller: a former leader's last write is one."""
 _ACCEPTED = ("Accepted", "The Framework may have as many tasks as it wants")
 _CUT = "Failures say more than a status can hold: the first ones are kept whole, the others are cut. Their Pods' logs have all of it"
 _WHOLE = ("Whole", "The messages of failures are whole")
@@ -94,6 +99,9 @@ _NAMED = 3
 """How many things that are refused or held a message names."""
 _OVERDUE, _LOOK_AT_DELETIONS = 20.0, 10.0
 """Seconds after which what was to be gone is said to be held, and from one look at that to the next."""
+_OVERWRITTEN = (
+    "Another controller writes this status, or somebody does by hand: each undoes what the other does. Let only one run a Framework"
+)
 _CREATED_AGAIN = ("Created", "The API server takes the Pods again")
 
 
@@ -112,6 +120,8 @@ class Reconciler:
         self._scheduled: asyncio.Handle | None = None
         self._timers: dict[Key | None, asyncio.TimerHandle] = {}
         self._mending: asyncio.TimerHandle | None = None
+        self._superseded = float("-inf"), 0
+        """Since when statuses of somebody else's are counted, and how many there were."""
         self.status: Status | None = None
         self._begin(framework, is_new=not _has_status(framework))
 
@@ -187,6 +197,10 @@ class Reconciler:
         """All that is done for it."""
         return {*self._running, *self.workers.under_way}
 
+    def is_of(self, framework: Json) -> bool:
+        """Return whether it runs this Framework: not another one of the same name, and not any more when it was stopped."""
+        return not self.stopped and self.uid == framework["metadata"]["uid"]
+
     def stop(self) -> None:
         """Decide nothing more. What is under way comes to its end."""
         self.stopped = True
@@ -204,8 +218,9 @@ class Reconciler:
 
     async def finish(self, seconds: float) -> None:
         """After `stop`: wait for what is under way, and store what has come of it: the next one to lead goes on from there."""
+        end = asyncio.get_running_loop().time() + seconds
         if self.under_way:
-            await asyncio.wait(self.under_way, timeout=seconds)
+            await asyncio.wait(self.under_way, timeout=seconds * _FOR_ACTIONS)
         status = self.status
         if status is None:
             return
@@ -213,8 +228,13 @@ class Reconciler:
         for message in self.mailbox.take():
             if isinstance(message, Performed):
                 self._apply(message, context)
-        if await self.writer.finish(status):
-            self.dependencies.report.stored(self.framework, status.take_transitions())
+            elif isinstance(message, StatusStored):
+                status.stored = message.revision
+                self.writer.done()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout_at(end):
+                await self.writer.finish(status)
+        self.dependencies.report.stored(self.framework, status.take_transitions())
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)
@@ -463,7 +483,7 @@ class Reconciler:
     def _take(self, framework: Json | None, status: Status | None) -> None:
         """The Framework was read, so that it can be begun with."""
         if framework is None:
-            return self.stop()
+            return self._leave_alone()
         self.status = status
         self.writer.begin(framework)
         self._see(framework)
@@ -472,9 +492,14 @@ class Reconciler:
 
     def _supersede(self, framework: Json | None) -> None:
         if framework is None:
-            self.stop()
-        else:
-            self._begin_again(framework)
+            return self._leave_alone()
+        now = asyncio.get_running_loop().time()
+        if now > self._superseded[0] + _WHILE:
+            self._superseded = now, 0
+        self._superseded = self._superseded[0], self._superseded[1] + 1
+        if self._superseded[1] == _OFTEN:
+            self.dependencies.report.warn(self.framework, "StatusOverwritten", _OVERWRITTEN)
+        self._begin_again(framework)
 
     def _store(self, revision: int, framework: Json) -> None:
         """The status was stored."""
@@ -524,9 +549,14 @@ class Reconciler:
     def _break(self, error: BaseException) -> None:
         """A defect of ours has met this Framework: others go on, and this one begins anew after a while."""
         if self._mending is None:
-            self._halt()
-            self._loaded, self.status = False, None  # It is read again, and not shown meanwhile: it may be what is odd.
             self.dependencies.report.broke(self.framework, error)
+            self._leave_alone()
+
+    def _leave_alone(self) -> None:
+        """Begin anew after a while: it has failed, or it is gone. When it is gone for sure, its watch says so, and this one is stopped."""
+        self._halt()
+        self._loaded, self.status = False, None  # It is read again, and not shown meanwhile: it may be what is odd.
+        if self._mending is None:
             self._mending = asyncio.get_running_loop().call_later(_BROKEN_DELAY, self._mend)
 
     def _mend(self) -> None:

@@ -1,34 +1,50 @@
-"""Frameworks that have come to their end: of each only what is needed to delete it in time, and to count it."""
+"""Frameworks that have come to their end: of each only what is needed to delete it in time, and to count it.
+
+One that a GitOps tool tracks stays: the tool would make it again, and the training would run once more.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import heapq
+import json
+from collections import Counter, deque
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from fcompile.model import names
 from fcontroller.act import requests
 from fcontroller.act.requests import Refused
 from fcontroller.act.retry import backoff
 from fcontroller.api import Json, Unreachable, path_of
-from fcontroller.decide.spec import is_paused
+from fcontroller.decide.conditions import set_retained
+from fcontroller.decide.spec import is_paused, tracker_of
 from fcontroller.decide.status import from_time
 from fcontroller.dependencies import Dependencies
 from fcontroller.observe.reflector import Name
 
 _LOOK_AGAIN = 60.0
 """Seconds after which the clock is looked at again at the latest: it may have been put right."""
+_FIRST, _LONGEST = 1.0, 600.0
+"""Seconds until a Framework is tried again whose deletion was refused; the second also until one is that should be gone by then."""
+_AT_A_TIME = 16
+"""Deletions of one namespace: half of what it may ask for, so that its Frameworks that run are not held by webhooks that hang."""
+_GOES, _PAUSED = "it goes by itself", "it is paused"
 
 
 class Kept(NamedTuple):
     """A Framework that is over."""
 
     uid: str
-    tasks: int
-    succeeded: bool
-    paused: bool
-    """Whether it is not to be deleted."""
+    hold: str
+    """Why it is not to be deleted: one of those above, or who tracks it; empty: it is."""
+    due: float
+    """When to look at it next, in seconds since 1970."""
+    failures: int = 0
+    """Of its deletion, one after the other."""
+    outlived: bool = False
+    """Whether it was due, and stays since it is tracked."""
 
 
 class Retention:
@@ -37,20 +53,21 @@ class Retention:
     def __init__(self, dependencies: Dependencies) -> None:
         self._dependencies = dependencies
         self.kept: dict[Name, Kept] = {}
-        self._due: list[tuple[float, Name, str]] = []
-        """When to delete which Framework of which uid, in seconds since 1970; a heap."""
+        self._due: list[tuple[float, Name]] = []
+        """When to look at which Framework, a heap. What is not in `kept` so does not count any more."""
         self._sooner = asyncio.Event()
+        self._queues: dict[str, deque[Name]] = {}
+        """What is due, by namespace."""
+        self._workers: Counter[str] = Counter()
 
     def keep(self, framework: Json, status: Mapping[str, Any]) -> None:
-        """Take in a Framework that is over, with its status. One that is being deleted goes by itself."""
+        """Take in a Framework that is over, with its status."""
         metadata = framework["metadata"]
-        name, uid = (metadata["namespace"], metadata["name"]), metadata["uid"]
-        completion = (status.get("attemptStatus") or {}).get("completionStatus") or {}
-        known = name in self.kept and self.kept[name].uid == uid
-        self.kept[name] = Kept(uid, (status.get("taskCounts") or {}).get("total", 0), completion.get("code") == 0, is_paused(framework))
-        if "deletionTimestamp" not in metadata and not known:
+        name, uid, hold = (metadata["namespace"], metadata["name"]), metadata["uid"], self._hold(framework)
+        known = self.kept.get(name)
+        if known is None or (known.uid, known.hold) != (uid, hold):
             since = from_time(status.get("transitionTime")) or self._dependencies.now()
-            self._push(since + self._dependencies.settings.completed_retention, name, uid)
+            self._look_at(name, Kept(uid, hold, since + self._dependencies.settings.completed_retention))
 
     def drop(self, name: Name) -> None:
         """Forget a Framework that is gone, or is not over any more."""
@@ -63,32 +80,83 @@ class Retention:
 
     async def run(self) -> None:
         """Delete what is due until cancelled. It is due when our clock says so, and the API server's too."""
-        failures = 0
-        while True:
-            self._sooner.clear()
-            now = self._dependencies.sure_now()
-            while self._due and self._due[0][0] <= now:
-                _, name, uid = heapq.heappop(self._due)
-                kept = self.kept.get(name)
-                if kept is not None and kept.uid == uid and not kept.paused and not await self._delete(name, uid):
-                    failures += 1
-                    self._push(now + backoff(failures, 1), name, uid)
-                    break
-            else:
-                failures = 0
-            wait = min(self._due[0][0] - now if self._due else _LOOK_AGAIN, _LOOK_AGAIN) + 0.01
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(wait):
-                    await self._sooner.wait()
+        async with asyncio.TaskGroup() as workers:
+            while True:
+                self._sooner.clear()
+                now = self._dependencies.sure_now()
+                while self._due and self._due[0][0] <= now:
+                    entry = heapq.heappop(self._due)
+                    if self._counts(entry):
+                        self._enqueue(entry[1], workers)
+                wait = min(self._due[0][0] - now if self._due else _LOOK_AGAIN, _LOOK_AGAIN) + 0.01
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(wait):
+                        await self._sooner.wait()
 
-    def _push(self, when: float, name: Name, uid: str) -> None:
-        heapq.heappush(self._due, (when, name, uid))
-        if self._due[0][1:] == (name, uid):
+    def _hold(self, framework: Json) -> str:
+        if "deletionTimestamp" in framework["metadata"]:
+            return _GOES
+        return _PAUSED if is_paused(framework) else tracker_of(framework, self._dependencies.settings.tracking_label)
+
+    def _look_at(self, name: Name, kept: Kept) -> None:
+        self.kept[name] = kept
+        if kept.hold in (_GOES, _PAUSED):
+            return  # When that changes, it is seen.
+        if len(self._due) > 2 * len(self.kept):  # Whoever makes and deletes many must not fill the memory with them.
+            self._due = sorted({entry for entry in self._due if self._counts(entry)})
+        heapq.heappush(self._due, (kept.due, name))
+        if self._due[0] == (kept.due, name):
             self._sooner.set()
 
-    async def _delete(self, name: Name, uid: str) -> bool:
+    def _counts(self, entry: tuple[float, Name]) -> bool:
+        kept = self.kept.get(entry[1])
+        return kept is not None and kept.due == entry[0]
+
+    def _enqueue(self, name: Name, workers: asyncio.TaskGroup) -> None:
+        namespace = name[0]
+        self._queues.setdefault(namespace, deque()).append(name)
+        if self._workers[namespace] < _AT_A_TIME:
+            self._workers[namespace] += 1
+            workers.create_task(self._work(namespace))
+
+    async def _work(self, namespace: str) -> None:
+        while queue := self._queues.get(namespace):
+            await self._end(queue.popleft())
+        self._queues.pop(namespace, None)
+        self._workers[namespace] -= 1
+        if not self._workers[namespace]:
+            del self._workers[namespace]
+
+    async def _end(self, name: Name) -> None:
+        """Delete a Framework, or say why it stays."""
+        kept = self.kept.get(name)
+        if kept is None:
+            return
+        about = {"namespace": name[0], "name": name[1], "uid": kept.uid, "resourceVersion": ""}
+        framework = {"apiVersion": names.API_VERSION, "kind": names.KIND, "metadata": about}
+        tracked, failures = kept.outlived, kept.failures + 1
         try:
-            await requests.delete(self._dependencies.api, path_of("frameworks", *name), uid, propagation="Foreground")
-        except (Refused, Unreachable):
-            return False
-        return True
+            # A watch that lags may not have told yet that somebody tracks it or has paused it.
+            found = await requests.read_framework(self._dependencies.api, framework)
+            hold = "" if found is None else self._hold(found)
+            if found is not None and not hold:
+                await requests.delete(self._dependencies.api, path_of("frameworks", *name), kept.uid, propagation="Foreground")
+            tracked = hold not in ("", _GOES, _PAUSED)
+            if found is not None and tracked:
+                await self._say_why(found, hold)
+            failures = 0
+        except (Refused, Unreachable) as error:
+            error.args = (f"its deletion, a while after its end: {error}",)
+            self._dependencies.report.refused(framework, None, error, failures)
+        except Exception as error:  # Whatever is in it: it must not be in the way of others.
+            self._dependencies.report.broke(framework, error)
+        if self.kept.get(name) is kept:
+            wait = backoff(failures, _FIRST, _LONGEST) if failures else float("inf") if tracked else _LONGEST
+            due = self._dependencies.sure_now() + wait
+            self._look_at(name, kept._replace(due=due, failures=failures, outlived=tracked))
+
+    async def _say_why(self, framework: Json, tracker: str) -> None:
+        status, now = framework.get("status") or {}, self._dependencies.now()
+        said = set_retained(status, tracker, framework["metadata"]["generation"], now)
+        if said is not None:
+            await requests.write_status(self._dependencies.api, framework, json.dumps(said))

@@ -29,6 +29,8 @@ _GATES = (CREATION_PENDING, CREATION_REQUESTED, DELETION_PENDING, ATTEMPT_COMPLE
 """States of a Framework that must be stored before anything else can happen."""
 _SHARE = 50
 """A large status takes its time: of so much time, one part at most goes into encoding it."""
+_ROUNDS = 4
+"""Refusals one after the other, by a server that has the Framework as it is known here, after which that is more than a race."""
 _REMEMBERED = 8
 """Texts that were sent and never answered: any may have been stored."""
 
@@ -57,7 +59,10 @@ class StatusWriter:
         self._due: asyncio.TimerHandle | None = None
         self._due_at = float("inf")
         """By the clock of the loop. A handle of uvloop's does not always know."""
-        self._writing = self._stopped = False
+        self._writing = False
+        self._stopped = asyncio.Event()
+        self._conflict: Refused | None = None
+        """Why the Framework had to be read again, the last time."""
         self._took = 0.0
         """Seconds that encoding the last status took."""
         self._pace = _SOON
@@ -81,7 +86,7 @@ class StatusWriter:
             return
         loop = asyncio.get_running_loop()
         self.unsaved_since = loop.time() if self.unsaved_since is None else self.unsaved_since
-        if self._writing or self._stopped:
+        if self._writing or self._stopped.is_set():
             return
         urgent = max(status.settled, status.attempt_known, status.named, status.changed if status.state in _GATES else 0) > status.stored
         due = loop.time() + (0.0 if urgent else self._delay(status))
@@ -102,7 +107,7 @@ class StatusWriter:
 
     def stop(self) -> None:
         """Begin no other write."""
-        self._stopped = True
+        self._stopped.set()
         if self._due is not None:
             self._due.cancel()
 
@@ -115,28 +120,35 @@ class StatusWriter:
 
     async def _write(self, status: Status) -> None:
         failures = 0
-        while not self._stopped:
+        while not self._stopped.is_set():
             try:
                 revision = await self._try(status)
                 if revision:
                     self._mailbox.put(StatusStored(revision, self._known))
                     return
+                if failures >= _ROUNDS and self._conflict is not None:
+                    self._mailbox.put(StatusRefused(self._conflict))
             except Superseded as gone:
                 self._mailbox.put(StatusSuperseded(gone.framework))
                 return
             except (Refused, Unreachable) as error:
                 self._mailbox.put(StatusRefused(error))
             failures += 1
-            await asyncio.sleep(backoff(failures))
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(backoff(failures)):
+                    await self._stopped.wait()
+        self._writing = False
 
-    async def finish(self, status: Status) -> bool:
-        """Store the status once more when it has changed. Return whether that was so. To be called after `stop`."""
-        if self._writing or status.stored == status.revision:
-            return False
-        before = status.stored
-        with contextlib.suppress(Refused, Unreachable, Superseded):
-            status.stored = await self._try(status) or await self._try(status) or before
-        return status.stored > before
+    async def finish(self, status: Status) -> None:
+        """Store the status until it is stored as it is, or is somebody else's. To be called after `stop`, and cut off when time is up."""
+        failures = 0
+        with contextlib.suppress(Superseded):
+            while not self._writing and status.stored < status.revision:
+                with contextlib.suppress(Refused, Unreachable):
+                    status.stored = await self._try(status) or status.stored
+                if status.stored < status.revision:
+                    failures += 1
+                    await asyncio.sleep(backoff(failures, longest=1))
 
     async def _try(self, status: Status) -> int:
         """Return the revision that was stored; 0: the Framework has changed, and is known now as it is."""
@@ -152,6 +164,7 @@ class StatusWriter:
         except Refused as error:
             if error.code not in (404, 409):
                 raise
+            self._conflict = error
             found = await requests.read_framework(self._api, self._known)
             if found is None:
                 raise Superseded(None) from None

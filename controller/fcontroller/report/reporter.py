@@ -143,7 +143,7 @@ class Reporter(Report):
             self._warn_of(framework, "NameTaken", f"{what} cannot be made, since something else has its name: {message}", key, code)
 
     def unsaved(self, framework: Json, error: Exception) -> None:
-        if isinstance(error, Refused) and is_lasting(error):
+        if isinstance(error, Refused) and (is_lasting(error) or error.code == 409):  # Of a race it is not told.
             message = f"The status cannot be stored, and nothing more is done until it can be ({error.code}): {error}"
             self._warn_of(framework, "StatusRefused", message, None, error.code)
         else:
