@@ -75,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
     statuses = asyncio.run(play(frameworks, running_time, exits, timeout))
     failures = [line for name, status in statuses.items() if (line := _failure(name, status, timeout))]
     for line in failures:
-        print(f"fcontroller: {line}", file=sys.stderr)
+        print(safe(f"fcontroller: {line}"), file=sys.stderr)
     return EXIT_FAILED if failures else 0
 
 
