@@ -376,9 +376,9 @@ def test_large_documents_are_read_one_after_another_and_in_many_turns(monkeypatc
 
     monkeypatch.setattr(intents, "read_stored", counted)
     packed = base64.b64encode(gzip.compress(b" " * (15 << 20))).decode()
-    config_map = {"metadata": {"resourceVersion": "2", "uid": "u"}, "binaryData": {intents.COMPRESSED_KEY: packed}}
+    metadata = {"resourceVersion": "2", "uid": "u", "ownerReferences": [{"controller": True, "uid": "f"}]}
+    config_map: Json = {"metadata": metadata, "binaryData": {intents.COMPRESSED_KEY: packed}}
     framework: Json = {"metadata": {"name": "train", "namespace": "default", "uid": "f"}}
-    config_map["metadata"] |= {"ownerReferences": [{"controller": True, "uid": "f"}]}  # type: ignore[operator]
 
     async def work() -> None:
         api, mailbox, longest = in_memory(), Mailbox(lambda: None), Longest()

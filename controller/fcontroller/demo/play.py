@@ -21,6 +21,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from fcompile.program import safe
 from fcontroller.act.dispatcher import Dispatcher
 from fcontroller.api import Json, collection, path_of
 from fcontroller.decide.codes import SUCCEEDED
