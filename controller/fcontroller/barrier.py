@@ -21,11 +21,13 @@ import re
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
+from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 from urllib.parse import quote
 
+from fcompile.program import safe
 from fcontroller.act.plain import NoServer, find_server
 from fcontroller.api import Answer, Json, Unreachable, path_of
 from fcontroller.decide.codes import CONTAINER_CONFLICT, CONTAINER_PERMANENT
@@ -34,6 +36,8 @@ from fcontroller.decide.status_json import role_statuses
 TIMED_OUT, IMPOSSIBLE, UNKNOWN = CONTAINER_CONFLICT.code, CONTAINER_PERMANENT.code, 1
 FRAMEWORK, INJECTOR = "framework.json", "injector.sh"
 _ROLE = re.compile("[A-Za-z0-9_]+")
+_LAST = 10
+"""Seconds that the last answer has when the time is over."""
 _NAMED = 5
 """How many of the tasks that are waited for are named in a message."""
 
@@ -55,13 +59,23 @@ class Settings(NamedTuple):
     timeout: int
 
 
-class Task(NamedTuple):
-    """A task that the spec wants."""
+class Role(NamedTuple):
+    """The tasks that the spec wants of a role. A spec may want very many: only those that have a status are in memory."""
 
-    role: str
-    number: int
-    ip: str | None
-    """None: it has no Pod with an address yet, or is being scaled away."""
+    name: str
+    wanted: int
+    ips: list[str | None]
+    """Of those that have a status. None: it has no Pod with an address yet, or is being scaled away."""
+
+    @property
+    def missing(self) -> int:
+        """How many have no address."""
+        return self.wanted - len(self.ips) + self.ips.count(None)
+
+    def some_missing(self) -> list[str]:
+        """Return the first of these."""
+        absent = (index for index, ip in enumerate(self.ips) if ip is None)
+        return [f"{self.name}[{index}]" for index in islice(chain(absent, range(len(self.ips), self.wanted)), _NAMED)]
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -75,6 +89,7 @@ def run(_: argparse.Namespace) -> int:
     signal.signal(signal.SIGTERM, _terminated)
     try:
         settings = read_settings(os.environ)
+        _end_at_last(settings.timeout)
         server = find_server(os.environ)
         path = path_of("frameworks", quote(settings.namespace, safe=""), quote(settings.name, safe=""))
         write(Path.cwd(), wait(lambda: server.get(path), settings))
@@ -83,6 +98,17 @@ def run(_: argparse.Namespace) -> int:
     except (NoServer, OSError) as error:
         return _end(UNKNOWN, str(error))
     return 0
+
+
+def _end_at_last(timeout: int) -> None:
+    """See to it that an answer that comes byte by byte does not last for longer than the whole wait may."""
+
+    def late(*_: object) -> NoReturn:
+        raise Failed(UNKNOWN, f"the API server's answer takes too long: given up after {timeout} s")
+
+    if hasattr(signal, "SIGALRM"):  # Not on Windows.
+        signal.signal(signal.SIGALRM, late)
+        signal.alarm(timeout + _LAST)
 
 
 def _terminated(*_: object) -> NoReturn:
@@ -95,7 +121,7 @@ def _end(code: int, message: str) -> int:
 
 
 def _say(message: str) -> None:
-    print(f"fcontroller barrier: {message}", file=sys.stderr, flush=True)
+    print(safe(f"fcontroller barrier: {message}"), file=sys.stderr, flush=True)
 
 
 def read_settings(environment: Mapping[str, str]) -> Settings:
@@ -129,11 +155,11 @@ def wait(
     end = clock() + settings.timeout
     while True:
         framework, problem = _look(get, settings)
-        missing = [task for task in wanted_tasks(framework) if task.ip is None] if framework else []
-        if framework and not missing:
+        roles = wanted_roles(framework) if framework else []
+        if framework and not any(role.missing for role in roles):
             _say("every task has a Pod IP")
             return framework
-        message = problem or f"waits for the Pod IP of {_some(missing)}"
+        message = problem or f"waits for the Pod IP of {_some(roles)}"
         left = end - clock()
         if left <= 0:
             raise Failed(UNKNOWN if problem else TIMED_OUT, f"{message}: given up after {settings.timeout} s")
@@ -166,14 +192,16 @@ def _unpacked(framework: Json) -> Json:
     return {**framework, "status": {**framework["status"], "attemptStatus": plain}}
 
 
-def wanted_tasks(framework: Json) -> Iterator[Task]:
-    """The tasks that the spec wants, in its order."""
+def wanted_roles(framework: Json) -> list[Role]:
+    """The roles of the spec, in its order."""
     attempt = (framework.get("status") or {}).get("attemptStatus") or {}
     statuses = {role["name"]: role["taskStatuses"] or [] for role in attempt.get("taskRoleStatuses") or ()}
+    roles = []
     for role in framework["spec"].get("taskRoles") or ():
-        tasks, count = statuses.get(role["name"], []), role.get("taskNumber")
-        for index in range(1 if count is None else count):
-            yield Task(role["name"], index, _ip(tasks[index]) if index < len(tasks) else None)
+        count = role.get("taskNumber")
+        wanted = 1 if count is None else max(count, 0)
+        roles.append(Role(role["name"], wanted, [_ip(status) for status in statuses.get(role["name"], [])[:wanted]]))
+    return roles
 
 
 def _ip(status: Json) -> str | None:
@@ -182,9 +210,10 @@ def _ip(status: Json) -> str | None:
     return ip if re.fullmatch(r"[0-9A-Fa-f.:]+", ip) and not status["deletionPending"] else None
 
 
-def _some(tasks: list[Task]) -> str:
-    named = ", ".join(f"{task.role}[{task.number}]" for task in tasks[:_NAMED])
-    return named if len(tasks) <= _NAMED else f"{named} and {len(tasks) - _NAMED} other tasks"
+def _some(roles: list[Role]) -> str:
+    named = list(islice(chain.from_iterable(role.some_missing() for role in roles), _NAMED))
+    more = sum(role.missing for role in roles) - len(named)
+    return ", ".join(named) + (f" and {more} other tasks" if more else "")
 
 
 def write(folder: Path, framework: Json) -> None:
@@ -209,11 +238,9 @@ def injector(framework: Json) -> str:
 
     A shell reads it, so that a role must have a name that can be a part of a variable's. Raises Failed.
     """
-    roles: dict[str, list[str]] = {role["name"]: [] for role in framework["spec"].get("taskRoles") or ()}
-    for task in wanted_tasks(framework):
-        roles[task.role].append(task.ip or "")
     lines = ["#!/bin/sh"]
-    for role, ips in roles.items():
+    for role, _, found in wanted_roles(framework):
+        ips = [ip or "" for ip in found]
         if not _ROLE.fullmatch(role):
             raise Failed(IMPOSSIBLE, f"a role is called {json.dumps(role)}, which cannot be a part of a variable's name: rename it")
         prefix = f"FB_{role.upper()}"

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import TypeVar
+from weakref import WeakKeyDictionary
 
 _AT_ONCE = 0.01
 """Seconds of work after which others get their turn."""
@@ -19,27 +21,81 @@ class Breath:
 
     def __init__(self) -> None:
         self._since = time.perf_counter()
-        self._before = 0.0
-
-    @property
-    def worked(self) -> float:
-        """Seconds of work so far, without the pauses."""
-        return self._before + time.perf_counter() - self._since
 
     async def take(self) -> None:
         """Let others in if the work has gone on for long."""
         if time.perf_counter() - self._since > _AT_ONCE:
-            self._before = self.worked
             await asyncio.sleep(0)
             self._since = time.perf_counter()
 
 
-async def unhurried(steps: Generator[None, None, T], breath: Breath) -> T:
-    """Run what is done in steps to its end, and return what comes of it. Others are let in where it takes long."""
-    while True:
+class Turns:
+    """Runs what is due on one event loop, first come, first served: so much of it in a turn of the loop, whoever it is for."""
+
+    def __init__(self) -> None:
+        self._due: dict[Callable[[], object], contextvars.Context] = {}
+        self._begun = False
+        self.alone = asyncio.Lock()
+        """For what takes much memory."""
+
+    def put(self, work: Callable[[], object]) -> None:
+        """Run something soon. What is due already is run once."""
+        self._due.setdefault(work, contextvars.copy_context())  # As `call_soon` has it.
+        if not self._begun:
+            self._begun = True
+            asyncio.get_running_loop().call_soon(self._run)
+
+    def drop(self, work: Callable[[], object]) -> None:
+        """Do not run it."""
+        self._due.pop(work, None)
+
+    def _run(self) -> None:
+        # Of the thread's own time: when others have the processor, turns are not made smaller.
+        end = time.thread_time() + _AT_ONCE
+        try:
+            while self._due and time.thread_time() < end:
+                work = next(iter(self._due))
+                self._due.pop(work).run(work)
+        finally:  # Whatever one of them raises, the others are run.
+            self._begun = bool(self._due)
+            if self._begun:
+                asyncio.get_running_loop().call_soon(self._run)
+
+
+_TURNS: WeakKeyDictionary[asyncio.AbstractEventLoop, Turns] = WeakKeyDictionary()
+
+
+def turns() -> Turns:
+    """Return those of the loop that runs."""
+    loop = asyncio.get_running_loop()
+    found = _TURNS.get(loop)
+    if found is None:
+        found = _TURNS[loop] = Turns()
+    return found
+
+
+async def unhurried(steps: Generator[None, None, T]) -> tuple[T, float]:
+    """Run what is done in steps to its end. Return what comes of it, and how many seconds of work it was.
+
+    However many do so at once, their steps share the turns of the loop.
+    """
+    ours, over, worked = turns(), asyncio.get_running_loop().create_future(), 0.0
+
+    def step() -> None:
+        nonlocal worked
+        if over.cancelled():
+            return
+        began = time.perf_counter()
         try:
             next(steps)
         except StopIteration as end:
-            value: T = end.value
-            return value
-        await breath.take()
+            over.set_result(end.value)
+        except Exception as error:
+            over.set_exception(error)
+        else:
+            ours.put(step)
+        worked += time.perf_counter() - began
+
+    ours.put(step)
+    value: T = await over
+    return value, worked

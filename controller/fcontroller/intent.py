@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import base64
 import gzip
+import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Generator, Iterator, Mapping
 from typing import Any
 
 from fcompile import expand
@@ -18,7 +19,7 @@ from fcompile.lower.digest import LOWERING_VERSION, LOWERING_VERSIONS, document_
 from fcompile.lower.environment import ClusterValues
 from fcompile.lower.intent import Intent, Role, lower
 from fcompile.model import names
-from fcompile.model.packed import INTENT_BYTES, unpacked
+from fcompile.model.packed import INTENT_BYTES, pieces
 
 Json = dict[str, Any]
 _CONTENT = ("data", "binaryData")
@@ -56,13 +57,30 @@ def config_map(intent: Intent, framework: Json, attempt: int) -> Json:
 
 def stored_document(config_map: Json) -> bytes:
     """Return the text of the document that a ConfigMap holds. Raises ValueError when it holds none that can be read."""
+    return b"".join(_pieces(config_map, INTENT_BYTES))
+
+
+def read_stored(config_map: Json, limit: int) -> Generator[None, None, tuple[bytes, str]]:
+    """Return the same in steps, and its SHA-256. Raises ValueError also when it has more than `limit` bytes."""
+    found, digest = [], hashlib.sha256()
+    for piece in _pieces(config_map, limit):
+        found.append(piece)
+        digest.update(piece)
+        yield
+    return b"".join(found), digest.hexdigest()
+
+
+def _pieces(config_map: Json, limit: int) -> Iterator[bytes]:
     packed = (config_map.get("binaryData") or {}).get(COMPRESSED_KEY)
-    if packed is not None:
-        return unpacked(packed, INTENT_BYTES)
     text = (config_map.get("data") or {}).get(expand.INTENT_KEY)
-    if text is None:
+    if packed is not None:
+        yield from pieces(packed, limit)
+    elif text is None:
         raise ValueError("it holds no intent")
-    return str(text).encode()
+    elif len(text) > limit:
+        raise ValueError("it holds another document")
+    else:
+        yield str(text).encode()
 
 
 def read_document(text: bytes) -> Intent:

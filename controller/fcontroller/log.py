@@ -9,6 +9,8 @@ from collections.abc import Callable, Hashable
 from datetime import UTC, datetime
 from typing import Any
 
+from fcompile.diagnostics.visible import harmless
+
 LEVELS = ("debug", "info", "warning", "error")
 _MINUTE = 60
 _REMEMBERED = 10_000
@@ -48,7 +50,7 @@ class Log:
     def _line(self, level: str, message: str, fields: dict[str, Any], always: bool = False) -> None:
         if always or self.writes(level):
             time = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-            self._write(json.dumps({"time": time, "level": level, "message": message, **fields}, ensure_ascii=False))
+            self._write(harmless(json.dumps({"time": time, "level": level, "message": message, **fields}, ensure_ascii=False)))
 
 
 class Rarely:

@@ -15,6 +15,7 @@ from fcompile.diagnostics.problem import Severity
 from fcompile.diagnostics.text import render
 from fcompile.diagnostics.writer import Style
 from fcompile.errors import EXIT_USAGE
+from fcompile.program import safe
 from fcontroller.config.effective import CONFIG_VARIABLE, EffectiveSettings, effective_settings
 from fcontroller.config.settings import SETTINGS
 from fcontroller.log import Log
@@ -63,7 +64,7 @@ def _start(settings: EffectiveSettings) -> int:
         with asyncio.Runner(loop_factory=event_loop()) as runner:
             return runner.run(_run(settings))
     except (NoServer, Unlistenable) as error:
-        print(f"fcontroller: {error}", file=sys.stderr)
+        print(safe(f"fcontroller: {error}"), file=sys.stderr)
         return EXIT_USAGE
 
 

@@ -24,6 +24,13 @@ def visible(text: str) -> str:
     return _hidden().sub(_escape, text)
 
 
+def harmless(line: str) -> str:
+    """Return a line of JSON in which the same is written as JSON's own escapes: whoever reads the JSON gets the text as it was."""
+    if "##" in line:
+        line = line.replace("##[", "#\\u0023[").replace("##vso[", "#\\u0023vso[").replace("##teamcity[", "#\\u0023teamcity[")
+    return line if line.isascii() and line.isprintable() else _hidden().sub(_escape_in_json, line)
+
+
 def at_line_start(text: str) -> str:
     """Return a text, already made visible, for the beginning of a line, where a runner of CI takes `::` for a command."""
     return f'"{text}"' if text.lstrip(" ").startswith("::") else text
@@ -50,6 +57,11 @@ def _escape(match: re.Match[str]) -> str:
     if 0xDC80 <= code <= 0xDCFF:  # a byte of a file name that is no UTF-8, as `os.fsdecode` gives it
         code -= 0xDC00
     return _SHORT.get(character) or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}")
+
+
+def _escape_in_json(match: re.Match[str]) -> str:
+    units = match[0].encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))
 
 
 def width(text: str) -> int:

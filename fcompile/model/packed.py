@@ -5,24 +5,35 @@ Whoever may write the object may have packed gigabytes into it: nothing is unpac
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 INTENT_BYTES = 16 * 1024 * 1024
 """The largest intent, unpacked. `check` refuses a larger one."""
 STATUS_BYTES = 32 * 1024 * 1024
 """The largest list of task statuses, unpacked: more than 10,000 tasks can have."""
+_PIECE = 256 * 1024
 
 
 def unpacked(text: str, limit: int) -> bytes:
     """Return what base64(gzip(…)) holds. Raises ValueError when it is no such text or holds more than `limit` bytes."""
+    return b"".join(pieces(text, limit))
+
+
+def pieces(text: str, limit: int) -> Iterator[bytes]:
+    """Yield the same piece by piece, so that others get their turn meanwhile."""
     import base64
     import zlib
 
-    inflater = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
-    try:
-        data = inflater.decompress(base64.b64decode(text), limit + 1)
-    except zlib.error as error:
-        raise ValueError(str(error)) from None
-    if len(data) > limit:
-        raise ValueError(f"it unpacks to more than {limit:,} bytes")
-    if not inflater.eof:
-        raise ValueError("it is cut short")
-    return data
+    inflater, size = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16), 0
+    rest = base64.b64decode(text)
+    while not inflater.eof:
+        try:
+            piece = inflater.decompress(rest, min(_PIECE, limit + 1 - size))
+        except zlib.error as error:
+            raise ValueError(str(error)) from None
+        rest, size = inflater.unconsumed_tail, size + len(piece)
+        if size > limit:
+            raise ValueError(f"it unpacks to more than {limit:,} bytes")
+        if not (piece or rest or inflater.eof):
+            raise ValueError("it is cut short")
+        yield piece

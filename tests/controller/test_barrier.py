@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import copy
 import gzip
 import json
@@ -11,6 +12,9 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -126,6 +130,12 @@ class TestWaiting:
         assert server.wait(barrier.Settings("default", "f", 25, 60)) == running
         assert server.asked == [0, 25, 50, 60]
 
+    def test_millions_of_tasks_are_counted(self) -> None:
+        """Also more than could ever be counted one by one."""
+        roles = [{"name": f"r{number}", "taskNumber": 10**12} for number in range(500)]
+        with pytest.raises(barrier.Failed, match=r"r0\[0\], .*, r0\[4\] and 499999999999995 other tasks: given up"):
+            Server({"spec": {"taskRoles": roles}}).wait()
+
 
 class TestSettings:
     @pytest.mark.parametrize(("interval", "timeout"), [("5", "60"), ("100000", "1200"), ("+10", "")])
@@ -193,6 +203,23 @@ def injected(folder: Path) -> dict[str, str]:
     return dict(line.split("=", 1) for line in done.stdout.splitlines() if line.startswith("FB_"))
 
 
+@contextlib.contextmanager
+def answering(text: bytes, pause: float = 0) -> Iterator[str]:
+    """The address of a server that gives one answer, byte by byte where there is a pause, and without an end."""
+
+    def answer() -> None:
+        with contextlib.suppress(OSError), listener.accept()[0] as connection:
+            connection.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+            for piece in [text] if not pause else (text[at : at + 1] for at in range(len(text))):
+                connection.sendall(piece)
+                time.sleep(pause)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=answer, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+
+
 class TestServers:
     def test_none(self, tmp_path: Path) -> None:
         with pytest.raises(NoServer, match="KUBERNETES_SERVICE_HOST"):
@@ -206,6 +233,23 @@ class TestServers:
         server = find_server({"KUBE_APISERVER_ADDRESS": "http://127.0.0.1:1/root/"}, tmp_path)
         with pytest.raises(Unreachable, match="127"):
             server.get("/apis")
+
+    @pytest.mark.parametrize("text", [b" " * (9 << 20), b"[" * 100_000, b"[]", b"x"])
+    def test_no_answer_is_read_without_a_bound(self, text: bytes) -> None:
+        with pytest.raises(Unreachable), answering(text) as address:
+            find_server({"KUBE_APISERVER_ADDRESS": address, "HOME": "/nonexistent"}).get("/apis")
+
+    def test_no_answer_lasts_longer_than_the_whole_wait(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(barrier, "_LAST", 0)
+        with answering(b" " * 300, pause=0.1) as address:
+            server = find_server({"KUBE_APISERVER_ADDRESS": address, "HOME": "/nonexistent"})
+            barrier._end_at_last(1)
+            with pytest.raises(barrier.Failed, match="takes too long: given up after 1 s"):
+                server.get("/apis")
+
+    def test_a_servers_message_does_not_act(self, capsys: pytest.CaptureFixture[str]) -> None:
+        barrier._say("refuses: \x1b[31m\x9b31m\u202e\r\n::error::x")
+        assert capsys.readouterr().err.replace("\n", "").isprintable()
 
     def test_a_kubeconfig_that_is_not_there(self, tmp_path: Path) -> None:
         with pytest.raises(NoServer, match="missing"):

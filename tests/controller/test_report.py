@@ -12,6 +12,7 @@ from typing import Any
 from fcontroller.api import Answer, Body, Json, Projection, Unreachable, path_of
 from fcontroller.decide import states
 from fcontroller.decide.codes import STOPPED
+from fcontroller.decide.conditions import set_condition
 from fcontroller.decide.status import Status
 from fcontroller.log import Log, Rarely
 from fcontroller.report.events import NORMAL, WARNING, Recorder
@@ -292,6 +293,34 @@ def test_levels() -> None:
     assert [(each["level"], each["message"]) for each in said] == [("warning", "c"), ("info", "d")]
     assert said[0]["code"] == 1
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", said[0]["time"])
+
+
+EVIL = "A\x1b[31mB\x9b31mC\u202eD\u2066E\u2028F\x7fG\x85H\ufeffI\U000e0041J\r\n::error::x ##vso[task.complete]"
+ACTS = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff\U000e0041]|##vso")
+
+
+def test_text_of_containers_acts_nowhere() -> None:
+    """Whoever reads the JSON of a line gets it as it was."""
+    lines: list[str] = []
+    Log("info", lines.append).info(EVIL, diagnostics=EVIL)
+    assert not ACTS.search(lines[0])
+    assert (json.loads(lines[0])["message"], json.loads(lines[0])["diagnostics"]) == (EVIL, EVIL)
+    status = Status("f-attempt", 1.5)
+    set_condition(status, "PodsCreated", False, "Refused", EVIL, 1, 0)
+    assert not set_condition(status, "PodsCreated", False, "Refused", EVIL, 1, 0)
+    assert not ACTS.search(status.others["conditions"][0]["message"])
+
+    async def work() -> None:
+        async with lab(in_memory()) as made:
+            framework = await made.make("train", {"taskRoles": [role_spec("worker", 1)]})
+            made.recorder.record(framework, WARNING, "TasksFailed", EVIL * 50)
+            await asyncio.sleep(0.1)
+            (event,) = [event for event in await made.events() if event["reason"] == "TasksFailed"]
+            assert not ACTS.search(event["message"])
+            assert "\\u202e" in event["message"]
+            assert len(event["message"]) == 1000
+
+    run(work())
 
 
 def test_what_is_said_rarely() -> None:

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import contextlib
+import gzip
+import uuid
 from typing import Any
+from unittest.mock import AsyncMock
 
 import pytest
 
+from fcontroller import intent as intents
 from fcontroller.api import Answer, Json, path_of
 from fcontroller.decide.review import Rules
 from fcontroller.mailbox import IntentRead, Mailbox
+from fcontroller.reconcile import intent_keeper
 from fcontroller.reconcile.intent_keeper import IntentKeeper
 from fcontroller.reconcile.services import Services
 from tests.controller.forgeries import FORGERIES, Forge
@@ -18,6 +25,8 @@ from tests.controller.test_intent import RETRY, all_run, delete_pod
 from tests.controller.test_report import Refusing, refusal
 from tests.controller.test_review import IMAGE, digested, images, patched
 from tests.decide.world import role_spec
+from tests.safety.test_turns import Longest
+from tests.safety.virtual_time import VirtualLoop, in_virtual_time
 
 SPEC = {"taskRoles": [role_spec("worker", 2, task=RETRY), role_spec("ps", 1, task=RETRY)]}
 PATH = path_of("configmaps", "default", "train-attempt")
@@ -29,6 +38,10 @@ async def forged(made: Lab, forge: Forge) -> None:
     forge(config_map)
     answer = await made.api.request("PUT", PATH, config_map)
     assert answer.ok, answer.message
+
+
+def forge_annotation(config_map: Json) -> None:
+    config_map["metadata"]["annotations"]["a"] = str(uuid.uuid4())
 
 
 async def said(made: Lab, status: str, reason: str) -> Json:
@@ -302,6 +315,81 @@ def test_an_owner_that_was_taken_off_is_put_back(restarted: bool) -> None:
             # Once, and that is it.
             await asyncio.sleep(0.5)
             assert (await made.api.request("GET", PATH)).body["metadata"]["resourceVersion"] == found["metadata"]["resourceVersion"]
+
+    run(work())
+
+
+@pytest.mark.parametrize("forge", [FORGERIES["another image"], forge_annotation], ids=["document", "annotation"])
+def test_a_stubborn_forger_is_not_read_as_fast_as_he_writes(forge: Forge, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor is more unpacked than the document has that is in force. When he has been calm for long, there is no wait."""
+    read, limits = intents.read_stored, list[int]()
+
+    def counted(config_map: Json, limit: int) -> Any:
+        limits.append(limit)
+        return read(config_map, limit)
+
+    monkeypatch.setattr(intents, "read_stored", counted)
+
+    async def work() -> None:
+        async with lab(in_memory()) as made:
+            await made.make("train", SPEC)
+            await all_run(made, "train", [0, 0, 0])
+            document = intents.stored_document((await made.api.request("GET", PATH)).body)
+            await asyncio.sleep(0.3)
+            limits.clear()
+            for _ in range(100):
+                with contextlib.suppress(AssertionError):  # It is repaired meanwhile.
+                    await forged(made, forge)
+                await asyncio.sleep(0.01)
+            assert 1 <= len(limits) <= 14
+            assert set(limits) == {len(document)}
+
+    run(work())
+
+
+def test_long_waits_are_no_calm() -> None:
+    async def work(loop: VirtualLoop) -> None:
+        pace = intent_keeper._Pace()
+        delays = []
+        for _ in range(20):
+            delays.append(pace.delay(0))
+            await asyncio.sleep(delays[-1])
+        assert delays[0] == 0
+        assert min(delays[12:]) > 40
+        await asyncio.sleep(61)
+        assert pace.delay(0) == 0
+
+    in_virtual_time(work)
+
+
+def test_large_documents_are_read_one_after_another_and_in_many_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is held after a start, so that all of what somebody else has written is unpacked."""
+    read, open_, most = intents.read_stored, [0], [0]
+
+    def counted(config_map: Json, limit: int) -> Any:
+        open_[0] += 1
+        most[0] = max(most[0], open_[0])
+        try:
+            return (yield from read(config_map, limit))
+        finally:
+            open_[0] -= 1
+
+    monkeypatch.setattr(intents, "read_stored", counted)
+    packed = base64.b64encode(gzip.compress(b" " * (15 << 20))).decode()
+    metadata = {"resourceVersion": "2", "uid": "u", "ownerReferences": [{"controller": True, "uid": "f"}]}
+    config_map: Json = {"metadata": metadata, "binaryData": {intents.COMPRESSED_KEY: packed}}
+    framework: Json = {"metadata": {"name": "train", "namespace": "default", "uid": "f"}}
+
+    async def work() -> None:
+        api, mailbox, longest = in_memory(), Mailbox(lambda: None), Longest()
+        monkeypatch.setattr(api, "request", AsyncMock(return_value=Answer(200, config_map)))
+        async with asyncio.TaskGroup() as tasks:
+            for _ in range(20):
+                services = Services(api, framework, {}, tasks.create_task, mailbox)
+                IntentKeeper(api, framework, services, tasks.create_task, mailbox).read("u", framework, "v1:sha256:0", "v1:sha256:1")
+        assert [message.problem for message in mailbox.take() if isinstance(message, IntentRead)] == 20 * ["it holds another document"]
+        assert most == [1]
+        assert longest.turn < 0.1
 
     run(work())
 

@@ -19,6 +19,8 @@ from fcontroller.api import Answer, Unreachable
 ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 """Where a Pod finds the token of its service account and the cluster's certificate."""
 _TIMEOUT = 30
+_ANSWER_BYTES = 8 * 1024 * 1024
+"""What an answer may have at most: four times what etcd holds. Whoever answers without an end does not fill the memory."""
 
 
 class NoServer(Exception):
@@ -42,8 +44,11 @@ class Server(NamedTuple):
         try:
             connection.request("GET", parts.path.rstrip("/") + path, headers={"Accept": "application/json", **self.headers()})
             response = connection.getresponse()
-            return Answer(response.status, json.loads(response.read()))
-        except (OSError, HTTPException, ValueError) as error:
+            text = response.read(_ANSWER_BYTES + 1)
+            if len(text) > _ANSWER_BYTES or not isinstance(body := json.loads(text), dict):
+                raise ValueError("the answer is too large, or no object")
+            return Answer(response.status, body)
+        except (OSError, HTTPException, ValueError, RecursionError) as error:
             raise Unreachable(f"{self.url}: {error or type(error).__name__}") from error
         finally:
             connection.close()

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from fcompile.diagnostics.visible import visible
 from fcompile.model import names
 from fcontroller.decide.review import Verdict
 from fcontroller.decide.status import Json, Status, from_time, to_time
@@ -160,7 +161,7 @@ def set_condition(status: Status, kind: str, value: bool | None, reason: str, me
     message = message if len(message) <= _LONGEST else f"{message[: _LONGEST - 1]}…"
     conditions: list[Json] = list(status.others.get("conditions") or ())
     old = _found(status, kind)
-    said = {"type": kind, "status": wanted, "reason": reason, "message": message, "observedGeneration": generation}
+    said = {"type": kind, "status": wanted, "reason": reason, "message": visible(message), "observedGeneration": generation}
     if old is not None and all(old.get(key) == item for key, item in said.items()):
         return False
     since = old["lastTransitionTime"] if old is not None and old["status"] == wanted else to_time(now)

@@ -21,6 +21,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from fcompile.program import safe
 from fcontroller.act.dispatcher import Dispatcher
 from fcontroller.api import Json, collection, path_of
 from fcontroller.decide.codes import SUCCEEDED
@@ -75,7 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
     statuses = asyncio.run(play(frameworks, running_time, exits, timeout))
     failures = [line for name, status in statuses.items() if (line := _failure(name, status, timeout))]
     for line in failures:
-        print(f"fcontroller: {line}", file=sys.stderr)
+        print(safe(f"fcontroller: {line}"), file=sys.stderr)
     return EXIT_FAILED if failures else 0
 
 

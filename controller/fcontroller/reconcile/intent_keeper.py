@@ -1,7 +1,7 @@
 """Reads and writes the document in the ConfigMap of one Framework's attempt. What it reads counts by its digest alone.
 
 There is one request at a time. After a failure, or a change by somebody else, the next one waits: whoever changes it again and again must
-not keep us busy.
+not keep us busy. For the same reason no more of it is unpacked than the documents have that are looked for, and one after another.
 """
 
 from __future__ import annotations
@@ -11,14 +11,17 @@ from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import Any
 
-from fcompile.lower.digest import LOWERING_VERSIONS, document_digest, version_of
+from fcompile.emit.json import canonical
+from fcompile.lower.digest import LOWERING_VERSIONS, version_of
 from fcompile.lower.intent import Intent
 from fcompile.model import names
+from fcompile.model.packed import INTENT_BYTES
 from fcontroller import intent as intents
 from fcontroller.act import requests
 from fcontroller.act.requests import Refused, is_lasting
 from fcontroller.act.retry import backoff
 from fcontroller.api import Answer, Api, Json, Projection, Unreachable, path_of
+from fcontroller.breath import turns, unhurried
 from fcontroller.decide.observed import controller_of
 from fcontroller.mailbox import IntentRead, IntentRefused, IntentWritten, Mailbox
 from fcontroller.reconcile.services import Services
@@ -27,6 +30,29 @@ _TRANSITORY = 4
 """Failures one after the other from which on the server's trouble is more than that."""
 _CALM = 60.0
 """Seconds after which a change by somebody else has nothing to do with the one before."""
+
+
+class _Pace:
+    """Says how long to wait after changes by somebody else, one after the other."""
+
+    def __init__(self) -> None:
+        self._changes = 0
+        self._due = float("-inf")
+
+    def delay(self, failures: int) -> float:
+        """Return how many seconds to wait after one more.
+
+        :param failures: those of our own, one after the other.
+        """
+        now = asyncio.get_running_loop().time()
+        self._changes = self._changes + 1 if now < self._due + _CALM else 0
+        delay = _delay(max(self._changes, failures))
+        self._due = now + delay  # The wait itself is no calm.
+        return delay
+
+
+def _delay(failures: int) -> float:
+    return backoff(failures) if failures else 0
 
 
 _Work = Callable[[], Coroutine[Any, Any, IntentRead | IntentWritten]]
@@ -55,40 +81,43 @@ class IntentKeeper:
         self.working = False
         self._version = ""
         """The resourceVersion of the ConfigMap that was read or written last."""
-        self._failures = self._repairs = 0
-        self._repaired = float("-inf")
+        self._sizes: dict[str, int] = {}
+        """Bytes of the documents that are held, as far as somebody has asked."""
+        self._failures = 0
+        self._changes, self._repairs = _Pace(), _Pace()
 
     def begin(self, intent: Intent, digest: str) -> None:
         """A new attempt was begun with this document in its ConfigMap."""
         self.held, self.stored, self.problem, self._version, self.orphaned = {digest: intent}, digest, "", "", False
+        self._sizes.clear()
 
     def seen(self, version: str) -> None:
-        """The ConfigMap has this resourceVersion: unless it is the one that is known, it must be read again."""
-        if version != self._version and not self.working:
+        """The ConfigMap has this resourceVersion: if it is newer than what is known, it must be read again."""
+        if not self.working and int(version) > int(self._version or 0):
             self.stored = None
 
     def keep_only(self, *digests: str | None) -> None:
         """Hold no other documents than these."""
         if len(self.held) > 1:
-            self.held = {digest: intent for digest, intent in self.held.items() if digest in digests}
+            self.held, self._sizes = {digest: intent for digest, intent in self.held.items() if digest in digests}, {}
 
     def read(self, uid: str, framework: Json, *digests: str | None) -> None:
         """Read what the ConfigMap with that uid holds. It counts if it has one of these digests."""
-        self._begin(partial(self._read, uid, framework, digests), self._failures)
+        changed = self._version != ""
+        delay = self._changes.delay(self._failures) if changed else _delay(self._failures)
+        self._begin(partial(self._read, uid, framework, digests), delay)
 
     def write(self, digest: str, uid: str, framework: Json, attempt: int) -> None:
         """Write a document that is held into the ConfigMap with that uid, once there are its Services.
 
         What somebody else has written there meanwhile is read first: it may be a forgery, of which somebody is to be told.
         """
-        self._begin(partial(self._write, digest, uid, framework, attempt, services=True), self._failures)
+        self._begin(partial(self._write, digest, uid, framework, attempt, services=True), _delay(self._failures))
 
     def repair(self, digest: str, uid: str, framework: Json, attempt: int) -> None:
         """Write the document in force, and the owner, into the ConfigMap with that uid: somebody else has changed them."""
-        now = asyncio.get_running_loop().time()
-        self._repairs = self._repairs + 1 if now < self._repaired + _CALM else 0
-        self._repaired = now
-        self._begin(partial(self._write, digest, uid, framework, attempt, services=False), max(self._failures, self._repairs))
+        delay = self._repairs.delay(self._failures)
+        self._begin(partial(self._write, digest, uid, framework, attempt, services=False), delay)
 
     def note(self, message: IntentRead | IntentWritten | IntentRefused) -> None:
         """Take in what has become of reading or writing."""
@@ -109,9 +138,9 @@ class IntentKeeper:
                 elif is_lasting(error) or self._failures >= _TRANSITORY:
                     self.refused = str(error)
 
-    def _begin(self, work: _Work, failures: int) -> None:
+    def _begin(self, work: _Work, delay: float) -> None:
         self.working = True
-        self._start(self._try(work, backoff(failures) if failures else 0))
+        self._start(self._try(work, delay))
 
     async def _try(self, work: _Work, delay: float) -> None:
         await asyncio.sleep(delay)
@@ -125,14 +154,24 @@ class IntentKeeper:
 
     async def _what_is_in(self, found: Json, framework: Json, digests: tuple[str | None, ...]) -> IntentRead:
         version, orphaned = found["metadata"]["resourceVersion"], await self._is_orphaned(found, framework["metadata"])
+        wanted = [digest for digest in digests if digest]
         try:
-            document = intents.stored_document(found)
+            async with turns().alone:
+                (document, hashed), _ = await unhurried(intents.read_stored(found, max(map(self._size, wanted), default=0)))
         except ValueError as error:
             return IntentRead(version, "", b"", str(error), orphaned)
-        for digest in digests:
-            if digest and document_digest(document, version_of(digest)) == digest:
+        for digest in wanted:
+            if digest == f"{version_of(digest)}:sha256:{hashed}":
                 return IntentRead(version, digest, document, "", orphaned)
         return IntentRead(version, "", b"", "it holds another document", orphaned)
+
+    def _size(self, digest: str) -> int:
+        """Return how many bytes the document with this digest has at most."""
+        if digest not in self.held:
+            return INTENT_BYTES
+        if digest not in self._sizes:
+            self._sizes[digest] = len(canonical(self.held[digest].document()))
+        return self._sizes[digest]
 
     async def _is_orphaned(self, config_map: Json, framework: Json) -> bool:
         """Return whether somebody has taken its owner off a ConfigMap.

@@ -21,7 +21,7 @@ from fcontroller.act import requests
 from fcontroller.act.requests import Refused
 from fcontroller.act.retry import backoff
 from fcontroller.api import Json, Unreachable
-from fcontroller.breath import Breath, unhurried
+from fcontroller.breath import turns, unhurried
 from fcontroller.decide import observed
 from fcontroller.decide.conditions import (
     INTENT_STORED,
@@ -117,7 +117,6 @@ class Reconciler:
         self.over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         """Done when the Framework has come to its end, and that is stored and told."""
         self._running: set[asyncio.Task[None]] = set()
-        self._scheduled: asyncio.Handle | None = None
         self._timers: dict[Key | None, asyncio.TimerHandle] = {}
         self._mending: asyncio.TimerHandle | None = None
         self._superseded = float("-inf"), 0
@@ -174,7 +173,7 @@ class Reconciler:
                     await asyncio.sleep(_LAG)
                 if not self._cache.has_seen(self.key, version):
                     await self._cache.refresh(self.key)
-                status = await unhurried(status_from(found["status"]), Breath()) if found and _has_status(found) else None
+                status = (await unhurried(status_from(found["status"])))[0] if found and _has_status(found) else None
                 return mailbox.put(Loaded(found, status))
             except (Refused, Unreachable):
                 failures += 1
@@ -210,10 +209,9 @@ class Reconciler:
         self.writer.stop()
         self.services.maintain(None, self.framework)
         self.workers.stop()
-        for handle in (self._scheduled, *self._timers.values()):
-            if handle is not None:
-                handle.cancel()
-        self._scheduled = None
+        turns().drop(self.reconcile)
+        for handle in self._timers.values():
+            handle.cancel()
         self._timers.clear()
 
     async def finish(self, seconds: float) -> None:
@@ -249,12 +247,11 @@ class Reconciler:
     # Reconciling
 
     def _schedule(self) -> None:
-        if self._scheduled is None and not self.stopped:
-            self._scheduled = asyncio.get_running_loop().call_soon(self.reconcile)
+        if not self.stopped:
+            turns().put(self.reconcile)
 
     def reconcile(self) -> None:
         """Take in what has happened, decide, and see to it that what is decided is done and stored."""
-        self._scheduled = None
         began = time.perf_counter()
         try:
             self._reconcile()

@@ -16,7 +16,7 @@ from fcontroller.act import requests
 from fcontroller.act.requests import Refused
 from fcontroller.act.retry import backoff
 from fcontroller.api import Api, Json, Unreachable
-from fcontroller.breath import Breath, unhurried
+from fcontroller.breath import unhurried
 from fcontroller.decide.states import ATTEMPT_COMPLETED, CREATION_PENDING, CREATION_REQUESTED, DELETION_PENDING
 from fcontroller.decide.status import Status
 from fcontroller.decide.status_json import snapshot, text_of
@@ -154,10 +154,8 @@ class StatusWriter:
         """Return the revision that was stored; 0: the Framework has changed, and is known now as it is."""
         if self._seen is not None:
             self._take(self._seen)
-        breath = Breath()
         kept = snapshot(status)
-        text = await unhurried(text_of(kept, status.beside), breath)
-        self._took = breath.worked
+        text, self._took = await unhurried(text_of(kept, status.beside))
         self._sent = [*(sent for sent in self._sent if sent != text), text][-_REMEMBERED:]
         try:
             metadata = await requests.write_status(self._api, self._known, text)

@@ -10,6 +10,7 @@ import contextlib
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable
 
+from fcompile.diagnostics.visible import visible
 from fcontroller.api import Api, Json, Unreachable, collection
 from fcontroller.decide.status import to_time
 
@@ -59,7 +60,7 @@ class Recorder:
                 self._events.popitem(last=False)
         value = event.value
         value["count"] += count
-        value["message"], value["lastTimestamp"] = message[:_LONGEST], to_time(self._now())
+        value["message"], value["lastTimestamp"] = visible(message)[:_LONGEST], to_time(self._now())
         if event.due is None:
             event.due = asyncio.get_running_loop().call_later(event.wait if event.written else 0, self._enqueue, event)
 
