@@ -74,7 +74,11 @@ def test_a_compressed_status_is_read_whoever_wrote_it(text: str) -> None:
     assert again == (ROLES if text != "[]" else [])
 
 
-@pytest.mark.parametrize("packed", [gzip.compress(b"[" * (STATUS_BYTES + 1)), gzip.compress(b"[]")[:-4], b"", b"no gzip"])
+@pytest.mark.parametrize(
+    "packed",
+    [gzip.compress(b"[" * (STATUS_BYTES + 1)), gzip.compress(b"[]")[:-4], b"", b"no gzip"],
+    ids=["a bomb", "cut", "empty", "no gzip"],
+)
 def test_what_cannot_be_unpacked_is_refused(packed: bytes) -> None:
     stored = to_json(Status("f-attempt", 1.5))
     stored["attemptStatus"] |= {"taskRoleStatuses": None, "taskRoleStatusesCompressed": base64.b64encode(packed).decode() or "="}
