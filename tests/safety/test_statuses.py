@@ -81,7 +81,8 @@ def test_one_that_is_stopped_is_begun_anew_when_it_is_seen() -> None:
         world.make({"taskRoles": [role("w", 2)]})
         world.run(10)
         assert world.process is not None
-        world.process.controller.reconcilers["default", "f"].stop()
+        world.loop.call_soon(world.process.controller.reconcilers["default", "f"].stop)
+        world.run(0.1)
         world.stop()
         world.until(lambda: world.status()["state"] == "Completed", 60)
 

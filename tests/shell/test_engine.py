@@ -24,7 +24,7 @@ COMMANDS = [
     *(("fcompile", "argocd", action) for action in ACTIONS),
     *(("fcontroller", name) for name in controller_cli.COMMANDS),
 ]
-WHATEVER = {"NAME", "N", "SECONDS", "NAME=VALUE", "URL", "HOST:PORT"}
+WHATEVER = {"NAME", "N", "LABEL", "SECONDS", "NAME=VALUE", "URL", "HOST:PORT"}
 """Values that nobody can know."""
 METADATA = (".name", ".namespace", ".annotations", ".labels")
 NAME_LABEL = '["app.kubernetes.io/name"]'
