@@ -10,6 +10,7 @@ import pytest
 
 from fcompile.model import names
 from fcontroller.api import Answer, Unreachable, path_of
+from fcontroller.reconcile.reconciler import Reconciler
 from fcontroller.testing.memory_api import Fault
 from fcontroller.testing.memory_api.answers import failure
 from tests.safety.server import Connection
@@ -70,6 +71,33 @@ def test_what_is_held_is_said(what: str) -> None:
             change(world, kind, name, {"op": "remove", "path": "/metadata/finalizers"})
             world.until(lambda: world.status()["state"] == "Completed", 60)
             assert world.condition("ObjectsDeleted") == "True"
+
+
+def test_what_is_held_for_long_is_looked_at_no_more_often_for_all_that_happens(monkeypatch: pytest.MonkeyPatch) -> None:
+    reconciled = list[None]()
+    reconcile = Reconciler.reconcile
+
+    def counted(self: Reconciler) -> None:
+        reconciled.append(None)
+        reconcile(self)
+
+    monkeypatch.setattr(Reconciler, "reconcile", counted)
+    with World() as world:
+        world.make({"taskRoles": [role("w", 2, "forever")]})
+        world.run(10)
+        change(world, "pods", "f-w-0", {"op": "add", "path": "/metadata/finalizers", "value": ["a.b/c"]})
+        world.edit("taskRoles/0/taskNumber", 1)
+        world.stop()
+        world.run(60)
+        for number in range(50):
+            world.annotate("a.b/c", str(number))
+            world.run(1)
+        reconciled.clear()
+        world.run(600)
+        assert world.condition("ObjectsDeleted") == "False"
+        assert len(reconciled) < 200
+        change(world, "pods", "f-w-0", {"op": "remove", "path": "/metadata/finalizers"})
+        world.until(lambda: world.status()["state"] == "Completed", 60)
 
 
 def test_stop_goes_on_when_the_config_map_cannot_have_its_label_again() -> None:

@@ -119,6 +119,8 @@ class Reconciler:
         self._running: set[asyncio.Task[None]] = set()
         self._timers: dict[Key | None, asyncio.TimerHandle] = {}
         self._mending: asyncio.TimerHandle | None = None
+        self._next_look: asyncio.TimerHandle | None = None
+        """When to look at what is being deleted."""
         self._superseded = float("-inf"), 0
         """Since when statuses of somebody else's are counted, and how many there were."""
         self.status: Status | None = None
@@ -145,9 +147,8 @@ class Reconciler:
         self._compared: PodRenderer | None = None
         self._held: list[str] = []
         """What does not go, and why."""
-        self._goes: dict[str, float] = {}
-        """Since when what is to go was seen to, by the clock of the loop."""
-        self._look_at_deletions = float("-inf")
+        self._goes: dict[Key | None, float] = self._being_deleted()
+        """Since when each Pod, and the ConfigMap (None) without Pods, is being deleted, by the clock of the loop."""
         self.workers = Workers(self.dependencies, self.mailbox)
         self.writer = StatusWriter(self.dependencies.api, framework, self._start, self.mailbox)
         self.services = Services(self.dependencies.api, framework, self.owned.services, self._start, self.mailbox)
@@ -210,8 +211,10 @@ class Reconciler:
         self.services.maintain(None, self.framework)
         self.workers.stop()
         turns().drop(self.reconcile)
-        for handle in self._timers.values():
-            handle.cancel()
+        for handle in (self._next_look, *self._timers.values()):
+            if handle is not None:
+                handle.cancel()
+        self._next_look = None
         self._timers.clear()
 
     async def finish(self, seconds: float) -> None:
@@ -357,19 +360,35 @@ class Reconciler:
 
     def _overdue(self, status: Status) -> list[str]:
         """Return what is still there long after it should have gone. It is looked at now and then, since nothing may happen meanwhile."""
-        clock = asyncio.get_running_loop().time()
-        if clock < self._look_at_deletions and not self._held:
+        self._note_deletion(None, status.state == DELETING and not self.owned.pods)
+        if self._next_look is not None and not self._held:
             return []
-        pods = {f"Pod `{pod_name(self.key[1], key)}`": pod.grace for key, pod in self.owned.pods.items() if pod.deletion_start is not None}
-        alone = status.state == DELETING and not self.owned.pods
-        graces = {f"ConfigMap `{status.attempt.object_name}`": 0.0} if alone else pods
-        self._goes = {name: self._goes.get(name, clock) for name in graces}
-        late = [name for name, since in self._goes.items() if clock > since + graces[name] + _OVERDUE]
+        loop, pods = asyncio.get_running_loop(), self.owned.pods
+        ends = {key: since + (pods[key].grace if key in pods else 0) + _OVERDUE for key, since in self._goes.items()}
+        late = [
+            f"Pod `{pod_name(self.key[1], key)}`" if key else f"ConfigMap `{status.attempt.object_name}`"
+            for key, end in ends.items()
+            if loop.time() > end
+        ]
         self._held = [f"{name} is still there: a finalizer, or the node of a Pod, holds it" for name in late]
-        if graces or status.state == DELETING:
-            self._look_at_deletions = clock + _LOOK_AT_DELETIONS
-            asyncio.get_running_loop().call_later(_LOOK_AT_DELETIONS + 0.001, self.mailbox.put, Due(None))
+        if self._goes and self._next_look is None:
+            self._next_look = loop.call_later(_LOOK_AT_DELETIONS, self._look_again)
         return self._held
+
+    def _being_deleted(self) -> dict[Key | None, float]:
+        now = asyncio.get_running_loop().time()
+        return {key: now for key, pod in self.owned.pods.items() if pod.deletion_start is not None}
+
+    def _look_again(self) -> None:
+        self._next_look = None
+        self.mailbox.put(Due(None))
+
+    def _note_deletion(self, key: Key | None, deleted: bool) -> None:
+        """Note since when a Pod, or the ConfigMap (None), is being deleted."""
+        if deleted:
+            self._goes.setdefault(key, asyncio.get_running_loop().time())
+        else:
+            self._goes.pop(key, None)
 
     def _newest_spec(self) -> Spec:
         generation = self.framework["metadata"]["generation"]
@@ -431,7 +450,9 @@ class Reconciler:
         match message:
             case FrameworkSeen(framework):
                 self._see(framework)
-            case PodSeen(key) | Due(key):
+            case PodSeen(key):
+                self._see_pod(key)
+            case Due(key):
                 self._mark(key)
             case Performed():
                 self._perform(message, results)
@@ -454,6 +475,11 @@ class Reconciler:
                 self._break(error)
             case ConfigMapSeen():
                 pass
+
+    def _see_pod(self, key: Key) -> None:
+        pod = self.owned.pods.get(key)
+        self._note_deletion(key, pod is not None and pod.deletion_start is not None)
+        self._mark(key)
 
     def _mark(self, key: Key | None) -> None:
         """Mark a task to be decided about."""
@@ -481,7 +507,7 @@ class Reconciler:
         """The Framework was read, so that it can be begun with."""
         if framework is None:
             return self._leave_alone()
-        self.status = status
+        self.status, self._goes = status, self._being_deleted()
         self.writer.begin(framework)
         self._see(framework)
         self._mark_all()
