@@ -1,4 +1,4 @@
-"""What somebody who may only write ConfigMaps can make of the one that holds an attempt's intent, whose second role is to change."""
+"""What somebody who may only write ConfigMaps can make of the one that holds an attempt's intent, whose last role is to change."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Forge = Callable[[Json], object]
 def forge_document(change: Callable[[Json], object]) -> Forge:
     def forge(config_map: Json) -> None:
         document = json.loads(config_map["data"][INTENT_KEY])
-        change(document["roles"][1]["pod"]["spec"])
+        change(document["roles"][-1]["pod"]["spec"])
         config_map["data"][INTENT_KEY] = canonical(document).decode()
 
     return forge
@@ -32,7 +32,7 @@ def forge_bomb(config_map: Json) -> None:
 def forge_binary(config_map: Json) -> None:
     """The plain document stays as it is; the packed one comes first."""
     document = json.loads(config_map["data"][INTENT_KEY])
-    document["roles"][1]["pod"]["spec"]["containers"][0]["image"] = "forged"
+    document["roles"][-1]["pod"]["spec"]["containers"][0]["image"] = "forged"
     config_map["binaryData"] = {COMPRESSED_KEY: base64.b64encode(gzip.compress(canonical(document))).decode()}
 
 

@@ -6,11 +6,10 @@ import os
 import signal
 import subprocess
 import time
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.stress.setting import Json, Row, Setting, creations, role, until
+from tests.stress.setting import Row, Setting, pods_made, role, until
 
 FAILURES = 3
 """How often each task fails before it succeeds."""
@@ -41,19 +40,13 @@ def tried(setting: Setting, name: str, tasks: int) -> Iterator[Row]:
             return setting.state(namespace, "train") == "Completed"
 
         until(over, f"{name}: it does not come to its end", 900, every=0.5)
-        made = Counter(event["requestObject"]["metadata"]["name"] for event in creations(setting.audit(), namespace, 0) if _stored(event))
+        made = sum(count for (place, _), count in pods_made(setting.audit()).items() if place == namespace)
         status = setting.status(namespace, "train")["attemptStatus"]
     counted = [task["retryPolicyStatus"]["accountableRetriedCount"] for each in status["taskRoleStatuses"] for task in each["taskStatuses"]]
-    yield Row(
-        f"{name}: Pods made, other than one for each attempt", abs(sum(made.values()) - tasks * (FAILURES + 1)), 0, f"{deaths} deaths"
-    )
+    yield Row(f"{name}: Pods made, other than one for each attempt", abs(made - tasks * (FAILURES + 1)), 0, f"{deaths} deaths")
     yield Row("… tasks whose count of failures is wrong", sum(count != FAILURES for count in counted), 0, f"of {len(counted)}")
     yield Row("… tasks missing", tasks - len(counted), 0)
     setting.gone(namespace)
-
-
-def _stored(event: Json) -> bool:
-    return bool(event["responseStatus"]["code"] == 201)
 
 
 def _kill_controller(setting: Setting) -> None:

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from itertools import pairwise
@@ -288,6 +289,26 @@ def creations(events: list[Json], namespace: str, since: float) -> list[Json]:
         and namespace in ("", event["objectRef"].get("namespace"))
         and event["at"] > since
     ]
+
+
+def pods_made(events: Iterable[Json]) -> Counter[tuple[str, str]]:
+    """Count the Pods that were made, by namespace and name.
+
+    A creation that ended in an error of the server's, as when nobody waits for it any more, has made one if that was worked with later.
+    """
+    made, perhaps = Counter[tuple[str, str]](), set[tuple[str, str]]()
+    for event in events:
+        what, code = event["objectRef"], event["responseStatus"]["code"]
+        if what["resource"] != "pods":
+            continue
+        creation = event["verb"] == "create" and "subresource" not in what
+        pod = what.get("namespace", ""), what.get("name") or (event.get("requestObject") or {}).get("metadata", {}).get("name", "")
+        if code < 300:
+            made[pod] += creation or pod in perhaps
+            perhaps.discard(pod)
+        elif creation and code >= 500:
+            perhaps.add(pod)
+    return made
 
 
 def _free_port() -> int:

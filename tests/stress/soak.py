@@ -14,7 +14,7 @@ from fcompile.model import names
 from fcontroller.api import collection, path_of
 from tests.controller.forgeries import FORGERIES
 from tests.stress.deaths import kill_api_server
-from tests.stress.setting import IMAGE, Json, Row, Setting, creations, role, until
+from tests.stress.setting import IMAGE, Json, Row, Setting, creations, pods_made, role, until
 from tests.stress.trust import allow_config_maps, forge
 
 MINUTES = 30
@@ -102,13 +102,9 @@ class Soak:
 
     def verdict(self) -> Iterator[Row]:
         """Compare what is there, and what the audit log has, with what should be."""
-        made = Counter[tuple[str, str]]()
-        forged = 0
-        for event in creations(self.setting.audit(), "", 0):
-            pod = event["requestObject"]
-            forged += pod["spec"]["containers"][0]["image"] != IMAGE or bool(pod["spec"].get("hostPID"))
-            if event["responseStatus"]["code"] == 201:
-                made[event["objectRef"]["namespace"], pod["metadata"]["name"]] += 1
+        events = self.setting.audit()
+        made, specs = pods_made(events), [event["requestObject"]["spec"] for event in creations(events, "", 0)]
+        forged = sum(spec["containers"][0]["image"] != IMAGE or bool(spec.get("hostPID")) for spec in specs)
         wrong_end = wrong_count = wrong_pods = tasks = 0
         for (namespace, name), failures in self.failures.items():
             status = self.setting.status(namespace, name)
