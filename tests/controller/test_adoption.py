@@ -6,16 +6,17 @@ import asyncio
 import base64
 import gzip
 import json
+import re
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from fcompile.lower.digest import LOWERING_VERSION, document_digest
 from fcompile.model import names
-from fcontroller import intent as intents
 from fcontroller.api import Api, Json, path_of
 from fcontroller.decide.states import CREATED
 from tests.cluster import Cluster
-from tests.controller.lab import SETTINGS, in_memory, lab, real, run
+from tests.controller.lab import SETTINGS, in_memory, lab, real, run, stored_document
 from tests.controller.play import Stage
 from tests.controller.test_played import differences
 
@@ -24,6 +25,7 @@ GOES_ON = {"pendingdeletion", "pendingframework"}
 """Something was about to be deleted there, so that more happens at once."""
 COMPRESSED = "running"
 """Stored as upstream stores what is large."""
+_TIME = re.compile(r"2026-11-\d\dT\d\d:\d\d:\d\dZ")
 _SERVERS_OWN = ("uid", "deletionTimestamp", "deletionGracePeriodSeconds")
 
 
@@ -39,7 +41,7 @@ class Leftovers:
 
     def __init__(self, api: Api, namespace: str, left: Json) -> None:
         self.api, self.namespace = api, namespace
-        self._text = json.dumps(left["objects"]).replace(f'"{RECORD["namespace"]}"', f'"{namespace}"')
+        self._text = _left_just_now(json.dumps(left["objects"])).replace(f'"{RECORD["namespace"]}"', f'"{namespace}"')
 
     def objects(self, kind: str) -> list[Json]:
         return [value for value in json.loads(self._text) if value["kind"] == kind]
@@ -69,6 +71,12 @@ class Leftovers:
         return answer.body
 
 
+def _left_just_now(text: str) -> str:
+    """The same with all times so much later that the record ends now: retries and retention become due."""
+    age = datetime.now(UTC).replace(microsecond=0) - max(map(datetime.fromisoformat, _TIME.findall(json.dumps(RECORD))))
+    return _TIME.sub(lambda found: f"{datetime.fromisoformat(found[0]) + age:%Y-%m-%dT%H:%M:%SZ}", text)
+
+
 async def _adopted(stage: Stage, leftovers: Leftovers) -> list[str]:
     """What is wrong with how a Framework was taken over."""
     (framework,) = leftovers.objects("Framework")
@@ -87,7 +95,7 @@ async def _adopted(stage: Stage, leftovers: Leftovers) -> list[str]:
             wrong.append(f"{pod['metadata']['name']} is another Pod")
     if before["state"] in CREATED:
         answer = await stage.api.request("GET", path_of("configmaps", stage.namespace, names.config_map_name(name)))
-        record, stored = stage.status(name)["intent"], document_digest(intents.stored_document(answer.body), LOWERING_VERSION)
+        record, stored = stage.status(name)["intent"], document_digest(stored_document(answer.body), LOWERING_VERSION)
         if not record["adopted"] or record["digest"] != stored:
             wrong.append(f"{name}: the ConfigMap does not hold the adopted intent")
     return wrong
