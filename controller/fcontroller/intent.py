@@ -19,7 +19,7 @@ from fcompile.lower.digest import LOWERING_VERSION, LOWERING_VERSIONS, document_
 from fcompile.lower.environment import ClusterValues
 from fcompile.lower.intent import Intent, Role, lower
 from fcompile.model import names
-from fcompile.model.packed import INTENT_BYTES, pieces
+from fcompile.model.packed import pieces
 
 Json = dict[str, Any]
 _CONTENT = ("data", "binaryData")
@@ -55,13 +55,11 @@ def config_map(intent: Intent, framework: Json, attempt: int) -> Json:
     return made
 
 
-def stored_document(config_map: Json) -> bytes:
-    """Return the text of the document that a ConfigMap holds. Raises ValueError when it holds none that can be read."""
-    return b"".join(_pieces(config_map, INTENT_BYTES))
-
-
 def read_stored(config_map: Json, limit: int) -> Generator[None, None, tuple[bytes, str]]:
-    """Return the same in steps, and its SHA-256. Raises ValueError also when it has more than `limit` bytes."""
+    """Return the text of the document that a ConfigMap holds, and its SHA-256, in steps.
+
+    Raises ValueError when it holds none that can be read, or one of more than `limit` bytes.
+    """
     found, digest = [], hashlib.sha256()
     for piece in _pieces(config_map, limit):
         found.append(piece)

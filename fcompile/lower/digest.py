@@ -25,7 +25,12 @@ def digest(roles: list[dict[str, Any]], version: str = LOWERING_VERSION) -> str:
 
 def document_digest(text: bytes, version: str) -> str:
     """Return `v1:sha256:…` over the canonical JSON of a whole document, counts and policies included."""
-    return f"{version}:sha256:{_sha256()(text).hexdigest()}"
+    return digest_text(_sha256()(text).hexdigest(), version)
+
+
+def digest_text(hashed: str, version: str) -> str:
+    """Return a digest as it is written, from a SHA-256 in hexadecimal."""
+    return f"{version}:sha256:{hashed}"
 
 
 def version_of(digest: str) -> str:

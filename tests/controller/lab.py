@@ -8,14 +8,15 @@ import json
 import random
 import time
 import uuid
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from fcompile.compile import compile_framework
+from fcompile.model.packed import INTENT_BYTES
 from fcontroller.act.client import Client, from_kubeconfig
 from fcontroller.act.dispatcher import Dispatcher
-from fcontroller.api import Answer, Api, Json, collection, path_of
+from fcontroller.api import Answer, Api, Body, Json, Projection, collection, path_of
 from fcontroller.decide.context import SNAPSHOTS, Settings
 from fcontroller.decide.failures.classify import Classifier
 from fcontroller.decide.failures.creation import creation_failure
@@ -23,6 +24,7 @@ from fcontroller.decide.failures.default import DEFAULT_POD_FAILURE_SPEC
 from fcontroller.decide.failures.spec import read_failures
 from fcontroller.decide.review import Rules
 from fcontroller.dependencies import Dependencies
+from fcontroller.intent import read_stored
 from fcontroller.log import Log
 from fcontroller.reconcile.controller import Controller
 from fcontroller.report.events import Recorder
@@ -41,6 +43,40 @@ SETTINGS = Settings(Classifier(read_failures(DEFAULT_POD_FAILURE_SPEC)[0]), conf
 def in_memory() -> Facade:
     """A new API server in memory."""
     return Facade(MemoryApi(lambda: datetime.now(UTC), lambda: str(uuid.uuid4())))
+
+
+class Refusing(Facade):
+    """An API server in memory that answers some requests as `refusal` says, and the others as it does."""
+
+    def __init__(self, refusal: Callable[[str, str], Answer | None]) -> None:
+        super().__init__(in_memory().server)
+        self.refusal = refusal
+
+    async def request(
+        self,
+        method: str,
+        path: str,
+        body: Body | None = None,
+        query: Mapping[str, str] | None = None,
+        projection: Projection = Projection.WHOLE,
+    ) -> Answer:
+        return self.refusal(method, path) or await super().request(method, path, body, query, projection)
+
+
+def refusal(code: int, reason: str, message: str) -> Answer:
+    """What the API server answers when it refuses."""
+    return Answer(code, {"kind": "Status", "code": code, "reason": reason, "message": message})
+
+
+def stored_document(config_map: Json) -> bytes:
+    """The text of the document that a ConfigMap holds."""
+    reading = read_stored(config_map, INTENT_BYTES)
+    while True:
+        try:
+            next(reading)
+        except StopIteration as end:
+            text: bytes = end.value[0]
+            return text
 
 
 @contextlib.asynccontextmanager

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from fcontroller.api import Answer, Json, collection, path_of
-from tests.controller.lab import Lab, in_memory, lab, run
+from tests.controller.lab import Lab, Refusing, in_memory, lab, refusal, run
 from tests.controller.test_intent import RETRY, all_run
-from tests.controller.test_report import Refusing, refusal
 from tests.decide.world import role_spec
 
 SPEC = {"taskRoles": [role_spec("worker", 2, task=RETRY)]}

@@ -16,7 +16,7 @@ from fcontroller import intent as intents
 from fcontroller.api import Answer, Body, Json, Projection, path_of
 from fcontroller.decide.review import LENIENT
 from fcontroller.testing.memory_api.facade import Facade
-from tests.controller.lab import Lab, in_memory, lab, run
+from tests.controller.lab import Lab, in_memory, lab, run, stored_document
 from tests.decide.world import role_spec
 
 RETRY = {"retryPolicy": {"fancyRetryPolicy": True, "maxRetryCount": 0}}
@@ -113,7 +113,7 @@ def test_after_retries_a_rescale_and_an_upgrade_of_the_controller(monkeypatch: p
 
             answer = await api.request("GET", path_of("configmaps", "default", "train-attempt"))
             intent = compile_framework(await made.framework("train"), "default").intent
-            assert intents.read_document(intents.stored_document(answer.body)) == intent
+            assert intents.read_document(stored_document(answer.body)) == intent
             service = await api.request("GET", path_of("services", "default", "train-worker"))
             assert service.ok
 
@@ -129,7 +129,7 @@ def test_a_large_intent_is_stored_compressed_and_read_back() -> None:
         compiled.intent, {**compiled.framework, "metadata": {**compiled.framework["metadata"], "uid": "u", "generation": 1}}, 0
     )
     assert (list(stored["binaryData"]), list(stored["data"])) == (["intent.json.gz"], ["digest"])
-    assert intents.read_document(intents.stored_document(stored)) == compiled.intent
+    assert intents.read_document(stored_document(stored)) == compiled.intent
 
 
 class EditsFirst(Facade):

@@ -12,11 +12,10 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from fcontroller import metrics as metrics_module
-from fcontroller.api import Answer, Body, Json, Projection, Unreachable
+from fcontroller.api import Json, Projection
 from fcontroller.decide import conditions
 from fcontroller.metrics import METRICS, Metrics, _what
-from fcontroller.testing.memory_api.facade import Facade
-from tests.controller.lab import RULES, SETTINGS, Lab, in_memory, lab, run
+from tests.controller.lab import RULES, SETTINGS, Lab, Refusing, in_memory, lab, refusal, run
 from tests.controller.test_dispatcher import Slow, create, slow_in
 from tests.decide.world import role_spec
 from tests.safety.virtual_time import VirtualLoop, in_virtual_time
@@ -71,25 +70,10 @@ def test_how_writes_of_statuses_end() -> None:
     assert results == {"stored": 2, "conflict": 1, "failed": 2}
 
 
-class Refuses(Facade):
-    """An API server that takes no status, or no Pods."""
-
-    def __init__(self) -> None:
-        super().__init__(in_memory().server)
-        self.refused = ""
-        """How the paths end that are refused."""
-
-    async def request(
-        self,
-        method: str,
-        path: str,
-        body: Body | None = None,
-        query: Mapping[str, str] | None = None,
-        projection: Projection = Projection.WHOLE,
-    ) -> Answer:
-        if self.refused and method in ("POST", "PUT") and path.endswith(self.refused):
-            return Answer(403, {"kind": "Status", "reason": "Forbidden", "message": "exceeded quota: q"})
-        return await super().request(method, path, body, query, projection)
+def refusing(ends: list[str]) -> Refusing:
+    """An API server that takes nothing whose path ends in one of these."""
+    quota = refusal(403, "Forbidden", "exceeded quota: q")
+    return Refusing(lambda method, path: quota if method in ("POST", "PUT") and path.endswith(tuple(ends)) else None)
 
 
 async def until(metrics: Metrics, name: str, wanted: Callable[[float], bool], **labels: str) -> None:
@@ -112,9 +96,10 @@ def metrics_of(made: Lab) -> Metrics:
 
 def test_a_framework_is_frozen_once_something_has_waited_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
     async def work() -> None:
-        api = Refuses()
-        async with lab(api) as made:
-            metrics, api.refused = metrics_of(made), "/pods"
+        refused = list[str]()
+        async with lab(refusing(refused)) as made:
+            metrics = metrics_of(made)
+            refused.append("/pods")
             await made.make("f", {"taskRoles": [role_spec("a", 3)]})
             await made.until("f", lambda status: any(each["type"] == "PodsCreated" for each in status["conditions"]))
             assert value(metrics, "fcontroller_frozen_frameworks", condition="PodsCreated") == 0
@@ -122,7 +107,7 @@ def test_a_framework_is_frozen_once_something_has_waited_for_long(monkeypatch: p
             monkeypatch.setattr(metrics_module, "FROZEN_AFTER", 1)
             await until(metrics, "fcontroller_frozen_frameworks", lambda count: count == 1, condition="PodsCreated")
             assert value(metrics, "fcontroller_frozen_frameworks", condition="IntentStored") == 0
-            api.refused = ""
+            refused.clear()
             await until(metrics, "fcontroller_frozen_frameworks", lambda count: count == 0, condition="PodsCreated")
 
     run(work())
@@ -137,15 +122,16 @@ def test_every_problem_freezes(repository: Path) -> None:
 
 def test_a_status_that_is_not_stored(monkeypatch: pytest.MonkeyPatch) -> None:
     async def work() -> None:
-        api = Refuses()
-        async with lab(api) as made:
-            metrics, api.refused = metrics_of(made), "/status"
+        refused = list[str]()
+        async with lab(refusing(refused)) as made:
+            metrics = metrics_of(made)
+            refused.append("/status")
             await made.make("f", {"taskRoles": [role_spec("a", 1)]})
             await until(metrics, "fcontroller_oldest_unsaved_status_seconds", lambda seconds: seconds > 1)
             assert value(metrics, "fcontroller_frozen_frameworks", condition="StatusStored") == 0
             monkeypatch.setattr(metrics_module, "FROZEN_AFTER", 1)
             assert value(metrics, "fcontroller_frozen_frameworks", condition="StatusStored") == 1
-            api.refused = ""
+            refused.clear()
             await until(metrics, "fcontroller_oldest_unsaved_status_seconds", lambda seconds: seconds == 0)
             assert value(metrics, "fcontroller_frozen_frameworks", condition="StatusStored") == 0
 
@@ -189,24 +175,8 @@ def test_what_waits_for_its_turn() -> None:
     in_virtual_time(work)
 
 
-class Silent(Facade):
-    """An API server that lists, and says nothing more; `deaf`: not even that."""
-
-    def __init__(self, deaf: str = "") -> None:
-        super().__init__(in_memory().server)
-        self.deaf = deaf
-
-    async def request(
-        self,
-        method: str,
-        path: str,
-        body: Body | None = None,
-        query: Mapping[str, str] | None = None,
-        projection: Projection = Projection.WHOLE,
-    ) -> Answer:
-        if self.deaf and path.endswith(self.deaf):
-            raise Unreachable("no answer")
-        return await super().request(method, path, body, query, projection)
+class Silent(Refusing):
+    """An API server that lists, and says nothing more."""
 
     async def watch(self, path: str, query: Mapping[str, str], projection: Projection = Projection.WHOLE) -> AsyncIterator[Json]:
         await asyncio.sleep(1e9)
@@ -215,7 +185,7 @@ class Silent(Facade):
 
 def test_the_age_of_each_watch() -> None:
     async def work(loop: VirtualLoop) -> None:
-        made = Lab(Silent(), "default", RULES, SETTINGS)
+        made = Lab(Silent(lambda *_: None), "default", RULES, SETTINGS)
         metrics = metrics_of(made)
         loop.passed = 1000
         made.start()
@@ -231,7 +201,8 @@ def test_the_age_of_each_watch() -> None:
 
 def test_the_age_of_a_watch_that_never_begins() -> None:
     async def work(loop: VirtualLoop) -> None:
-        made = Lab(Silent("/configmaps"), "default", RULES, SETTINGS)
+        deaf = refusal(503, "ServiceUnavailable", "no")
+        made = Lab(Silent(lambda _, path: deaf if path.endswith("/configmaps") else None), "default", RULES, SETTINGS)
         metrics = metrics_of(made)
         loop.passed = 1000
         made.start()

@@ -18,33 +18,11 @@ from fcontroller.log import Log, Rarely
 from fcontroller.report.events import NORMAL, WARNING, Recorder
 from fcontroller.report.reporter import Reporter
 from fcontroller.testing.memory_api.facade import Facade
-from tests.controller.lab import SETTINGS, Lab, in_memory, lab, run
+from tests.controller.lab import SETTINGS, Lab, Refusing, in_memory, lab, refusal, run
 from tests.decide.world import role_spec
 
 ONCE_MORE = {"retryPolicy": {"fancyRetryPolicy": False, "maxRetryCount": 1}}
 MARKED = re.compile(r": (On\w+): ObjectSnapshot: (.+)")
-
-
-class Refusing(Facade):
-    """Refuses some requests."""
-
-    def __init__(self, refusal: Callable[[str, str], Answer | None]) -> None:
-        super().__init__(in_memory().server)
-        self.refusal = refusal
-
-    async def request(
-        self,
-        method: str,
-        path: str,
-        body: Body | None = None,
-        query: Mapping[str, str] | None = None,
-        projection: Projection = Projection.WHOLE,
-    ) -> Answer:
-        return self.refusal(method, path) or await super().request(method, path, body, query, projection)
-
-
-def refusal(code: int, reason: str, message: str) -> Answer:
-    return Answer(code, {"kind": "Status", "code": code, "reason": reason, "message": message})
 
 
 async def event(made: Lab, done: Callable[[Json], bool]) -> Json:

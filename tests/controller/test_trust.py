@@ -8,7 +8,6 @@ import contextlib
 import gzip
 import uuid
 from typing import Any
-from unittest.mock import AsyncMock
 
 import pytest
 
@@ -20,9 +19,8 @@ from fcontroller.reconcile import intent_keeper
 from fcontroller.reconcile.intent_keeper import IntentKeeper
 from fcontroller.reconcile.services import Services
 from tests.controller.forgeries import FORGERIES, Forge
-from tests.controller.lab import Lab, in_memory, lab, run
+from tests.controller.lab import Lab, Refusing, in_memory, lab, refusal, run, stored_document
 from tests.controller.test_intent import RETRY, all_run, delete_pod
-from tests.controller.test_report import Refusing, refusal
 from tests.controller.test_review import IMAGE, digested, images, patched
 from tests.decide.world import role_spec
 from tests.safety.test_turns import Longest
@@ -334,7 +332,7 @@ def test_a_stubborn_forger_is_not_read_as_fast_as_he_writes(forge: Forge, monkey
         async with lab(in_memory()) as made:
             await made.make("train", SPEC)
             await all_run(made, "train", [0, 0, 0])
-            document = intents.stored_document((await made.api.request("GET", PATH)).body)
+            document = stored_document((await made.api.request("GET", PATH)).body)
             await asyncio.sleep(0.3)
             limits.clear()
             for _ in range(100):
@@ -381,8 +379,7 @@ def test_large_documents_are_read_one_after_another_and_in_many_turns(monkeypatc
     framework: Json = {"metadata": {"name": "train", "namespace": "default", "uid": "f"}}
 
     async def work() -> None:
-        api, mailbox, longest = in_memory(), Mailbox(lambda: None), Longest()
-        monkeypatch.setattr(api, "request", AsyncMock(return_value=Answer(200, config_map)))
+        api, mailbox, longest = Refusing(lambda *_: Answer(200, config_map)), Mailbox(lambda: None), Longest()
         async with asyncio.TaskGroup() as tasks:
             for _ in range(20):
                 services = Services(api, framework, {}, tasks.create_task, mailbox)

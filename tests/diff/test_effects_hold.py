@@ -15,7 +15,7 @@ from fcontroller import intent as intents
 from fcontroller.api import path_of
 from fcontroller.reconcile.reconciler import Reconciler
 from fcontroller.testing.kubelet import Kubelet
-from tests.controller.lab import PREFIX, Lab, in_memory, lab, run
+from tests.controller.lab import PREFIX, Lab, in_memory, lab, run, stored_document
 from tests.diff.frameworks import Json, annotated, effects, framework, role, spec
 
 FOREVER = {"annotations": {f"{PREFIX}/run": "forever"}}
@@ -437,6 +437,6 @@ def test_the_stored_intent_is_the_new_one() -> None:
     async def work(edited: Edited) -> None:
         await edited.edit(after)
         stored = (await edited.made.api.request("GET", path_of("configmaps", "default", "train-attempt"))).body
-        assert intents.read_document(intents.stored_document(stored)) == compile_framework(framework(after), "default").intent
+        assert intents.read_document(stored_document(stored)) == compile_framework(framework(after), "default").intent
 
     play(before, work)

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from fcompile.emit.json import canonical
-from fcompile.lower.digest import LOWERING_VERSIONS, version_of
+from fcompile.lower.digest import LOWERING_VERSIONS, digest_text, version_of
 from fcompile.lower.intent import Intent
 from fcompile.model import names
 from fcompile.model.packed import INTENT_BYTES
@@ -161,7 +161,7 @@ class IntentKeeper:
         except ValueError as error:
             return IntentRead(version, "", b"", str(error), orphaned)
         for digest in wanted:
-            if digest == f"{version_of(digest)}:sha256:{hashed}":
+            if digest == digest_text(hashed, version_of(digest)):
                 return IntentRead(version, digest, document, "", orphaned)
         return IntentRead(version, "", b"", "it holds another document", orphaned)
 
