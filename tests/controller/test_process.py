@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import json
 import os
 import re
@@ -11,6 +13,7 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.client import HTTPConnection
@@ -18,8 +21,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from fcontroller import process
 from tests.cluster import Cluster
 from tests.cluster.kubelet import Kubelet
 from tests.controller.test_run import apply, until
@@ -242,6 +247,27 @@ def test_what_is_under_way_is_stored_before_the_lease_is_given_up(cluster: Clust
         assert pods <= status_uids(cluster, namespace, "many"), f"{len(pods)} Pods"
         lease = cluster.api.request("GET", f"/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases/fcontroller")[1]
         assert not lease["spec"].get("holderIdentity")
+
+
+def test_what_is_old_and_not_needed_is_collected_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Cycle:
+        itself: Cycle
+
+    async def work() -> None:
+        one = Cycle()
+        one.itself = one
+        seen = weakref.ref(one)
+        gc.collect()
+        del one
+        gc.collect(1)
+        assert seen() is not None
+        collecting = asyncio.create_task(process._collect_everything())
+        while seen() is not None:
+            await asyncio.sleep(0.01)
+        collecting.cancel()
+
+    monkeypatch.setattr(process, "_FULL_COLLECTION", 0.01)
+    asyncio.run(work())
 
 
 def pod_uids(cluster: Cluster, namespace: str, framework: str) -> set[str]:
