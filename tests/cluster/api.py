@@ -44,7 +44,7 @@ class Api:
             port,
             maxsize=CONNECTIONS,
             ssl_context=tls,
-            headers={"Authorization": f"Bearer {token}", "Accept": "application/json", "User-Agent": "fcompile-tests"},
+            headers={"Authorization": f"Bearer {token}", "User-Agent": "fcompile-tests"},
             retries=False,
             timeout=urllib3.Timeout(60),
         )
@@ -64,15 +64,17 @@ class Api:
         query: Mapping[str, str | int] | None = None,
         *,
         content_type: str = "",
+        accept: str = "application/json",
     ) -> tuple[int, Any]:
         """One request.
 
         :param path: from the root: `/api/v1/namespaces`.
         :param body: text and bytes are sent as they are, anything else as JSON.
         :param content_type: of the body; without it a PATCH is a JSON merge patch and all else is JSON.
+        :param accept: the form of the answer.
         :returns: the status code, and the body: decoded where it is JSON, else text.
         """
-        answer = self.send(method, path, body, query, content_type=content_type)
+        answer = self.send(method, path, body, query, content_type=content_type, accept=accept)
         text = answer.data
         return answer.status, json.loads(text) if "json" in answer.headers.get("Content-Type", "") else text.decode()
 
@@ -84,22 +86,23 @@ class Api:
         query: Mapping[str, str | int] | None = None,
         *,
         content_type: str = "",
+        accept: str = "application/json",
     ) -> urllib3.BaseHTTPResponse:
         """Send one request, as `request` does, and return the whole answer with its headers."""
-        return self._pool.urlopen(method, _with_query(path, query), _encoded(body), self._headers(method, content_type))
+        return self._pool.urlopen(method, _with_query(path, query), _encoded(body), self._headers(method, content_type, accept))
 
     def watch(self, path: str, query: Mapping[str, str | int] | None = None, *, seconds: int = 3600) -> Watch:
         """The changes of a collection, until the server ends the watch after `seconds`."""
         full = _with_query(path, {**(query or {}), "watch": "1", "timeoutSeconds": seconds})
-        headers = self._headers("GET", "")
+        headers = self._headers("GET", "", "application/json")
         answer = self._pool.urlopen(
             "GET", full, headers=headers, preload_content=False, timeout=urllib3.Timeout(connect=60, read=seconds + 60)
         )
         return Watch(answer)
 
-    def _headers(self, method: str, content_type: str) -> dict[str, str]:
+    def _headers(self, method: str, content_type: str, accept: str) -> dict[str, str]:
         kind = content_type or ("application/merge-patch+json" if method == "PATCH" else "application/json")
-        return {**self._pool.headers, **self._impersonated, "Content-Type": kind}
+        return {**self._pool.headers, **self._impersonated, "Content-Type": kind, "Accept": accept}
 
 
 class Watch:

@@ -29,6 +29,8 @@ _GATES = (CREATION_PENDING, CREATION_REQUESTED, DELETION_PENDING, ATTEMPT_COMPLE
 """States of a Framework that must be stored before anything else can happen."""
 _SHARE = 50
 """A large status takes its time: of so much time, one part at most goes into encoding it."""
+_PATIENCE = 4
+"""A server that is slow to answer is asked less often: what can wait does so for so many times as long as the last write took."""
 _ROUNDS = 4
 """Refusals one after the other, by a server that has the Framework as it is known here, after which that is more than a race."""
 _REMEMBERED = 8
@@ -65,6 +67,8 @@ class StatusWriter:
         """Why the Framework had to be read again, the last time."""
         self._took = 0.0
         """Seconds that encoding the last status took."""
+        self._answered = 0.0
+        """Seconds that the last write took in all."""
         self._pace = _SOON
         self._last = float("-inf")
         """When the last write began."""
@@ -99,7 +103,7 @@ class StatusWriter:
         if status.changed > status.stored:
             return _AT_ONCE
         tasks = _SOON if status.waiting else self._pace if status.transitioned > status.stored else _LATER
-        return max(tasks, _SHARE * self._took)
+        return max(tasks, _SHARE * self._took, min(_PATIENCE * self._answered, _LATER))
 
     def done(self) -> None:
         """Another write may begin: what has come of the last one was taken in."""
@@ -119,11 +123,13 @@ class StatusWriter:
         self._start(self._write(status))
 
     async def _write(self, status: Status) -> None:
-        failures = 0
+        failures, loop = 0, asyncio.get_running_loop()
         while not self._stopped.is_set():
+            began = loop.time()
             try:
                 revision = await self._try(status)
                 if revision:
+                    self._answered = loop.time() - began
                     self._mailbox.put(StatusStored(revision, self._known))
                     return
                 if failures >= _ROUNDS and self._conflict is not None:
