@@ -108,7 +108,7 @@ class Soak:
         events = self.setting.audit()
         made, specs = pods_made(events), [event["requestObject"]["spec"] for event in creations(events, "", 0)]
         forged = sum(spec["containers"][0]["image"] != IMAGE or bool(spec.get("hostPID")) for spec in specs)
-        wrong_end = wrong_count = wrong_pods = tasks = 0
+        wrong_end = wrong_count = more = fewer = tasks = 0
         for (namespace, name), failures in self.failures.items():
             status = self.setting.status(namespace, name)
             attempt = status["attemptStatus"]
@@ -121,11 +121,15 @@ class Soak:
                     tasks += 1
                     counted = task["retryPolicyStatus"]["accountableRetriedCount"]
                     wrong_count += not failures - self.lost[namespace, name] <= counted <= failures
-                    wrong_pods += made[namespace, names.pod_name(name, each["name"], task["index"])] != task["attemptStatus"]["id"] + 1
+                    pods = made[namespace, names.pod_name(name, each["name"], task["index"])]
+                    more += pods > task["attemptStatus"]["id"] + 1
+                    fewer += pods < task["attemptStatus"]["id"] + 1
         what = ", ".join(f"{count} × {name}" for name, count in sorted(self.done.items()))
         yield Row("Frameworks with a wrong end", wrong_end, 0, f"of {len(self.failures)}; {what}")
         yield Row("tasks whose count of failures is wrong", wrong_count, 0, f"of {tasks}")
-        yield Row("tasks that had other Pods than one for each attempt", wrong_pods, 0, f"{made.total()} Pods")
+        yield Row("tasks that had more Pods than attempts", more, 0, f"{made.total()} Pods")
+        # An API server that is killed has not logged what it has just stored.
+        yield Row("tasks with an attempt whose Pod is not in the log", fewer, 32 * self.done["death of the API server"])
         yield Row("forged Pods that were asked for", forged, 0)
         stalls = self.done["pause of the process"] + self.done["death of the API server"]
         yield Row("ends of the controller that nothing explains", max(self.died - stalls, 0), 0, f"{self.died} ends")
