@@ -84,3 +84,11 @@ def test_what_cannot_be_unpacked_is_refused(packed: bytes) -> None:
     stored["attemptStatus"] |= {"taskRoleStatuses": None, "taskRoleStatusesCompressed": base64.b64encode(packed).decode() or "="}
     with pytest.raises(ValueError, match=r"cut short|unpacks|header|padding|padded"):
         from_json(stored)
+
+
+def test_what_older_controllers_did_not_write_is_not_there() -> None:
+    stored = to_json(Status("f-attempt", 1.5))
+    for key in ("observedRestart",):
+        stored.pop(key, None)
+    assert from_json(stored).restart == ""
+    assert from_json({**stored, "observedRestart": "2"}).restart == "2"
