@@ -22,6 +22,50 @@ settings.register_profile("thorough", settings.get_profile("random"), max_exampl
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or "same")
 
 
+SLOW = (
+    "tests/agreement",
+    "tests/argocd/test_doctor.py",
+    "tests/argocd/test_generate.py",
+    "tests/argocd/test_renderer.py",
+    "tests/check/pod_rules/test_any_input.py",
+    "tests/cluster",
+    "tests/controller/test_played.py",
+    "tests/deploy",
+    "tests/diff/test_git_attacks.py",
+    "tests/diff/test_properties.py",
+    "tests/docs",
+    "tests/drift",
+    "tests/safety",
+    "tests/shell/test_kubectl.py",
+    "tests/shell/test_shells.py",
+    "tests/stress",
+    "tests/test_attacks.py",
+    "tests/test_determinism.py",
+    "tests/test_fuzz.py",
+    "tests/test_generated.py",
+    "tests/test_mutate.py",
+    "tests/test_packaging.py",
+    "tests/test_pre_commit.py",
+)
+"""Folders and files that take more than three seconds. All other tests are quick, unless they ask for a cluster or the network."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "quick: takes part in a run of two minutes; set by itself (`SLOW` in tests/conftest.py)")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what is quick, before -m selects."""
+    from tests.cluster.fixtures import FIXTURES
+
+    slow = tuple(Path(__file__).parent.parent / name for name in SLOW)
+    for item in items:
+        asks = FIXTURES & set(getattr(item, "fixturenames", ())) or item.get_closest_marker("network")
+        if not asks and not any(item.path.is_relative_to(folder) for folder in slow):
+            item.add_marker("quick")
+
+
 @pytest.fixture(scope="session")
 def repository() -> Path:
     """The root of the checkout."""
