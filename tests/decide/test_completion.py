@@ -130,3 +130,16 @@ def test_what_waits_when_the_attempt_is_gone_waits_no_more() -> None:
     assert world.status is not None
     assert world.status.waiting == set()
     assert {task.state for _, task in world.status.tasks()} == {"Completed"}
+
+
+@pytest.mark.parametrize("other", ["succeeded", "running"])
+def test_of_tasks_that_fail_together_the_last_that_was_needed_is_the_trigger(other: str) -> None:
+    context = running(role("a", FAILED, 5)).look()
+    if other == "succeeded":
+        complete(context, ("a", 0), 0, 1000)
+        complete(context, ("a", 2), 0, 1000)
+    for index in (4, 3, 1):
+        complete(context, ("a", index), 7, 1000 + index / 100)
+    policies(context)
+    assert (context.status.attempt.completion or {})["trigger"]["taskIndex"] == 3
+    assert (context.status.attempt.completion or {})["trigger"]["message"].startswith("3 tasks of role a have failed")
