@@ -30,12 +30,22 @@ SLOW = (
     "tests/check/pod_rules/test_any_input.py",
     "tests/cluster",
     "tests/controller/test_played.py",
+    "tests/controller/test_process.py",
+    "tests/controller/test_trust.py",
+    "tests/decide/test_messages.py",
     "tests/deploy",
     "tests/diff/test_git_attacks.py",
     "tests/diff/test_properties.py",
     "tests/docs",
     "tests/drift",
+    "tests/emit/test_json.py",
+    "tests/emit/test_load_reads_it.py",
+    "tests/emit/test_splice.py",
+    "tests/emit/test_yaml.py",
+    "tests/krm/test_programs.py",
+    "tests/load/test_limits.py",
     "tests/safety",
+    "tests/schema/test_editor.py",
     "tests/shell/test_kubectl.py",
     "tests/shell/test_shells.py",
     "tests/stress",
@@ -46,8 +56,12 @@ SLOW = (
     "tests/test_mutate.py",
     "tests/test_packaging.py",
     "tests/test_pre_commit.py",
+    "tests/test_processes_and_streams.py",
 )
-"""Folders and files that take more than three seconds. All other tests are quick, unless they ask for a cluster or the network."""
+"""Folders and files that take more than three seconds. All other tests are quick, unless they ask for a cluster or the network.
+
+tests/controller/test_demo.py takes longer, and is quick all the same: nothing else tries the demo.
+"""
 
 
 def pytest_configure(config: pytest.Config) -> None:
