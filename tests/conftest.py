@@ -22,6 +22,64 @@ settings.register_profile("thorough", settings.get_profile("random"), max_exampl
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or "same")
 
 
+SLOW = (
+    "tests/agreement",
+    "tests/argocd/test_doctor.py",
+    "tests/argocd/test_generate.py",
+    "tests/argocd/test_renderer.py",
+    "tests/check/pod_rules/test_any_input.py",
+    "tests/cluster",
+    "tests/controller/test_played.py",
+    "tests/controller/test_process.py",
+    "tests/controller/test_trust.py",
+    "tests/decide/test_messages.py",
+    "tests/deploy",
+    "tests/diff/test_git_attacks.py",
+    "tests/diff/test_properties.py",
+    "tests/docs",
+    "tests/drift",
+    "tests/emit/test_json.py",
+    "tests/emit/test_load_reads_it.py",
+    "tests/emit/test_splice.py",
+    "tests/emit/test_yaml.py",
+    "tests/krm/test_programs.py",
+    "tests/load/test_limits.py",
+    "tests/safety",
+    "tests/schema/test_editor.py",
+    "tests/shell/test_kubectl.py",
+    "tests/shell/test_shells.py",
+    "tests/stress",
+    "tests/test_attacks.py",
+    "tests/test_determinism.py",
+    "tests/test_fuzz.py",
+    "tests/test_generated.py",
+    "tests/test_mutate.py",
+    "tests/test_packaging.py",
+    "tests/test_pre_commit.py",
+    "tests/test_processes_and_streams.py",
+)
+"""Folders and files that take more than three seconds. All other tests are quick, unless they ask for a cluster or the network.
+
+tests/controller/test_demo.py takes longer, and is quick all the same: nothing else tries the demo.
+"""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "quick: takes part in a run of two minutes; set by itself (`SLOW` in tests/conftest.py)")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what is quick, before -m selects."""
+    from tests.cluster.fixtures import FIXTURES
+
+    slow = tuple(Path(__file__).parent.parent / name for name in SLOW)
+    for item in items:
+        asks = FIXTURES & set(getattr(item, "fixturenames", ())) or item.get_closest_marker("network")
+        if not asks and not any(item.path.is_relative_to(folder) for folder in slow):
+            item.add_marker("quick")
+
+
 @pytest.fixture(scope="session")
 def repository() -> Path:
     """The root of the checkout."""

@@ -19,6 +19,13 @@ PATIENCE = 60
 """Seconds that anything may take on a machine that is busy."""
 # The terminal is to be that of the process, or nobody would be told of Ctrl-C.
 _OWN_IT = "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
+# A test run may have been started with SIGINT ignored (`nohup`, or `&` in a script), and what it starts inherits that.
+_INTERRUPTIBLE = "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])"
+
+
+def interruptible(*command: str) -> list[str]:
+    """Return a command that runs this one with SIGINT as on a terminal; the first word is a path."""
+    return [sys.executable, "-c", _INTERRUPTIBLE, *command]
 
 
 class PseudoTerminal:
@@ -30,7 +37,7 @@ class PseudoTerminal:
         self._ours, theirs = pty.openpty()
         self._set_size(columns, lines)
         self.process = subprocess.Popen(
-            [sys.executable, "-c", _OWN_IT, *command],
+            interruptible(sys.executable, "-c", _OWN_IT, *command),
             stdin=theirs,
             stdout=theirs,
             stderr=theirs,

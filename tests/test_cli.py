@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from fcompile import __version__
 from fcompile.cli import main
 from fcompile.load import values
 from tests.laws import run
+from tests.pseudo_terminal import interruptible
 
 GOOD = """\
 apiVersion: frameworkcontroller.microsoft.com/v1
@@ -225,11 +227,19 @@ def test_interrupted(tmp_path: Path, jobs: str) -> None:
         (tmp_path / f"{number:04}.yaml").write_text(good(f"f{number}"))
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    arguments = command("validate", "-j", jobs, str(tmp_path), str(pipe))
-    process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
-    with open(pipe, "wb"):  # returns once the command waits for what comes through it
+    arguments = interruptible(*command("validate", "-j", jobs, str(tmp_path), str(pipe)))
+    with (
+        subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True) as process,
+        open(pipe, "wb"),  # returns once the command has opened it too
+    ):
+        # Python loses a signal that comes right before it begins to wait, so it has to wait already.
+        time.sleep(0.5)
         os.killpg(process.pid, signal.SIGINT)
-        _, stderr = process.communicate(timeout=60)
+        try:
+            _, stderr = process.communicate(timeout=60)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
     assert process.returncode == 130
     assert stderr == b"fcompile: interrupted\n"
     with pytest.raises(ProcessLookupError):

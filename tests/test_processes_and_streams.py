@@ -13,6 +13,7 @@ import pytest
 
 from fcompile.commands.processes import Done, in_processes
 from fcompile.errors import UsageError
+from tests.pseudo_terminal import interruptible
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="signals, /proc and pipes as Linux has them")
 
@@ -183,20 +184,17 @@ def test_notes_show_no_escapes_of_file_names(tmp_path: Path) -> None:
 
 def test_an_interrupt_is_quiet(many: Path) -> None:
     root = str(Path(__file__).resolve().parent.parent)
-    command = [
-        sys.executable,
-        "-c",
-        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); import sys, fcompile.cli; "
-        "print('go', flush=True); sys.exit(fcompile.cli.main())",
-        "validate",
-        "-j",
-        "3",
-        "-",
-    ]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=root, text=True)
-    assert process.stdout is not None
-    assert process.stdout.readline() == "go\n"
-    time.sleep(0.5)
-    process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=60)
+    script = "import sys, fcompile.cli; print('go', flush=True); sys.exit(fcompile.cli.main())"
+    command = interruptible(sys.executable, "-c", script, "validate", "-j", "3", "-")
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=root, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "go\n"
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        try:
+            _, said = process.communicate(timeout=60)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise
     assert (process.returncode, said) == (130, "fcompile: interrupted\n")

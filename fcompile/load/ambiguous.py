@@ -19,13 +19,15 @@ _FLOAT: Final = r"[-+]?(?:\.[0-9][0-9_]*|[0-9][0-9_]*(?:\.[0-9_]*)?)(?:[eE][-+]?
 _INTEGER: Final = r"[-+]?0(?:[xX][0-9a-fA-F_]+|[bB][01_]+|o[0-7]+)"
 _OTHER_TYPE: Final = lazy(rf"(?:{_TIME}|{_DATE}|{_FLOAT}|{_INTEGER}|=)\Z")
 """What YAML 1.1, YAML 1.2 or a widespread reader takes for a time, date, number or default value."""
+# What stands before a scalar: white space or a bracket; within brackets a `?`, or the `:` of a key in quotes; a byte order mark.
 _MAY_BE: Final = lazy(
-    r"(?:(?<![^\s\[{,])|\A)(?:"
+    r"(?:(?<![^\s\[{,?\ufeff])|(?<=\W:)|\A)(?:"
     r"[-+]?[0-9][0-9_]*:[0-5]?[0-9]"
     r"|[0-9]{4}-[0-9]"
     r"|[-+]?[0-9_.]+[eE][-+]?[0-9]{3}"
     r"|[-+]?[0-9_]{200}"
     r"|[-+]?0[xXbBo][0-9a-fA-F_]{16}"
+    r"|[-+]?0[xXbB]_"
     r"|[-+]?\.[0-9][0-9_]*_"
     r"|=(?![^\s,\]}:]))"
 )
@@ -38,6 +40,7 @@ _RESEMBLES: Final = tuple(
             "e[-+]?[0-9][0-9][0-9]",
             "E[-+]?[0-9][0-9][0-9]",
             "0[xXbBo][0-9a-fA-F_]{16}",
+            "0[xXbB]_",
             r"\.[0-9][0-9_]*_",
             r"=(?![^\s,\]}:])",
         ),

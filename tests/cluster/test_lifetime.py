@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.cluster.test_kubelet import until
+from tests.pseudo_terminal import interruptible
 
 # `cluster` so that all is built, and that a machine without a cluster skips.
 pytestmark = [
@@ -46,7 +47,7 @@ class Runner:
         environment = {**os.environ, "TMPDIR": str(self.temporary), "PYTHONPATH": str(repository)}
         with self.written.open("wb") as output:
             self.process = subprocess.Popen(
-                [sys.executable, *command], cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=output
+                interruptible(sys.executable, *command), cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=output
             )
 
     def wait_for(self, pattern: str) -> Path:

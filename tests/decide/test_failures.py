@@ -207,3 +207,9 @@ def test_whatever_a_pod_is_it_ended_somehow(pod: dict[str, Any]) -> None:
 
 
 CLASSIFY = classifier()
+
+
+@pytest.mark.parametrize("code", [True, False, "1", 1.0, None])
+def test_a_code_that_is_no_whole_number_counts_as_none(code: Any) -> None:
+    classify = classifier()
+    assert classify(failed({"exitCode": code, "reason": "Error"})) == classify(failed({"reason": "Error"}))

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from fcontroller.decide.context import CreateConfigMap
+from fcontroller.decide.framework import reconcile_framework
 from fcontroller.decide.status import to_time
 from tests.decide.world import SETTINGS, World, role_spec
 
@@ -282,3 +284,40 @@ class TestPolicies:
         world.run(10)
         assert world.stored is not None
         assert world.stored["attemptStatus"]["completionStatus"]["code"] == 5
+
+
+class TestBegin:
+    @pytest.mark.parametrize(("may_begin", "count", "begins"), [(True, 2, True), (False, 2, False), (True, 10_001, False)])
+    def test_an_attempt_begins_when_it_may_and_has_not_too_many_tasks(self, may_begin: bool, count: int, begins: bool) -> None:
+        world = World(spec(2), SETTINGS)
+        context = world.look()
+        reconcile_framework(context)
+        world.status = context.status
+        world.status.stored = world.status.revision
+        world.set_spec(spec(count))
+        context = world.look()
+        context.may_begin = may_begin
+        reconcile_framework(context)
+        assert context.actions == ([CreateConfigMap(0)] if begins else [])
+
+    def test_one_role_that_runs_is_enough(self) -> None:
+        world = World({"taskRoles": [role_spec("a", 1), role_spec("b", 0)]}, SETTINGS)
+        world.run(1)
+        assert world.stored is not None
+        assert world.stored["state"] == "AttemptRunning"
+
+
+def test_the_times_of_a_life() -> None:
+    world = World(spec(1, run="5", exits="201,0", retryPolicy=FANCY), SETTINGS)
+    world.run(300)
+    assert world.stored is not None
+    assert world.stored["state"] == "Completed"
+    for status in world.history:
+        (task,) = status["attemptStatus"]["taskRoleStatuses"][0]["taskStatuses"]
+        for one in (status, task):
+            assert (one["completionTime"] is not None) == (one["state"] == "Completed")
+            assert (one["attemptStatus"]["completionTime"] is not None) == (one["state"] in ("AttemptCompleted", "Completed"))
+            assert one["attemptStatus"]["runTime"] is not None or one["state"] != "AttemptRunning"
+    runs = {status["runTime"] for status in world.history} - {None}
+    assert len(runs) == 1, "when it ran first"
+    assert len({status["attemptStatus"]["runTime"] for status in world.history} - {None}) == 2

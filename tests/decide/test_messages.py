@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from fcontroller.decide import states
 from fcontroller.decide.failures import DEFAULT_POD_FAILURE_SPEC, Classifier, read_failures
-from fcontroller.decide.messages import CUT, TOTAL, fitted, size
+from fcontroller.decide.messages import CUT, TOTAL, fitted, room, size
 from fcontroller.decide.status import Role, Status, Task
 from fcontroller.decide.status_json import from_json, role_statuses, to_json, to_text
 
@@ -125,3 +125,48 @@ def test_what_is_kept_takes_no_more_than_its_share(message: str, reason: str, ta
     assert {key: kept[key] for key in ("code", "phrase", "type")} == {key: completion[key] for key in ("code", "phrase", "type")}
     assert kept["diagnostics"].split(": ")[0] == "Pod failed"
     assert fitted(kept, 0, 1) == kept
+
+
+@pytest.mark.parametrize(("beside", "tasks"), [(0, 12_500), (1_300_000, 10), (1_300_000, 1000), (1_200_000, 2000)])
+def test_messages_fill_what_the_spec_and_the_tasks_leave(beside: int, tasks: int) -> None:
+    """Base64 makes four bytes of three; a task takes 110 without its messages."""
+    left = 1.4 * MIB - beside - 110 * tasks
+    assert 0 < room(beside, tasks) < TOTAL
+    assert left - 3 < room(beside, tasks) * 4 / 3 <= left
+
+
+def test_there_is_neither_more_room_than_all_may_have_nor_less_than_none() -> None:
+    assert [room(0, 1), room(SPEC, 10_000), room(1_300_000, 2000), room(2_000_000, 1)] == [TOTAL, TOTAL, 0, 0]
+
+
+def test_what_counts_of_a_completion() -> None:
+    assert size(None) == 0
+    assert [size({"diagnostics": "x" * length}) for length in (10, 200, 203)] == [0, 0, 3]
+    assert size({}) == 0
+    pod = {"reason": "x" * 25, "message": '"é', "containers": [{"reason": "short", "message": "abc"}, {"reason": "y" * 22}]}
+    assert size({"pod": pod}) == 5 + 4 + 3 + 2
+
+
+def test_where_an_end_without_a_pod_is_cut() -> None:
+    completion = {"code": -120, "diagnostics": "Refused: " + "x" * 1000}
+    share = TOTAL // 2 // 1000
+    kept = fitted(completion, TOTAL, 1000)
+    assert kept == {"code": -120, "diagnostics": ("Refused: " + "x" * 1000)[: 200 + share] + CUT}
+
+
+def test_a_status_knows_whether_anything_was_cut() -> None:
+    status = framework_of(1000)
+    known = []
+    for index, (taken, message) in enumerate([(0, "x"), (TOTAL, "x" * 4096), (0, "x")]):
+        status.said = taken
+        end(status, index, failed(message), 1.8e9)
+        known.append(status.cut)
+    assert known == [False, True, True], "of this attempt, whatever comes after"
+
+
+def test_a_completion_that_is_known_stays_and_is_counted_once() -> None:
+    status = framework_of(10)
+    end(status, 0, failed("first"), 1.8e9)
+    said = status.said
+    assert end(status, 0, failed("second"), 1.8e9) == failed("first")
+    assert status.said == said == len("first")

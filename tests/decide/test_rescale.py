@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
+from fcontroller.decide.rescale import rescale
 from tests.decide.world import SETTINGS, World, role_spec
 
 
@@ -173,3 +176,42 @@ def test_all_completed_counts_what_the_spec_wants_now() -> None:
     assert state(world) == "Completed"
     assert world.stored is not None
     assert world.stored["attemptStatus"]["completionStatus"]["trigger"]["taskIndex"] == 0
+
+
+@pytest.mark.parametrize(
+    ("counts", "stored_first"),
+    [
+        ({"a": 2, "b": 1}, False),
+        ({"a": 3, "b": 1}, True),
+        ({"a": 1, "b": 1}, True),
+        ({"a": 0, "b": 1}, True),
+        ({"a": 2}, True),
+        ({"a": 2, "b": 1, "c": 1}, True),
+        ({"a": 2, "b": 1, "c": 0}, False),
+        ({"c": 0, "a": 3, "b": 1}, True),
+        ({"a": 1, "c": 0, "b": 1}, True),
+        ({"a": 3, "b": 1, "c": 1}, True),
+    ],
+)
+def test_a_change_of_scale_is_stored_before_anything_else_happens(counts: dict[str, int], stored_first: bool) -> None:
+    world = World({"taskRoles": [role_spec("a", 2), role_spec("b", 1)]}, SETTINGS)
+    world.run(1)
+    world.set_spec({"taskRoles": [role_spec(name, count) for name, count in counts.items()]})
+    context = world.look()
+    assert rescale(context) is stored_first
+    assert (context.status.settled > context.status.stored) is stored_first
+    assert {role.name: len(role.tasks) - role.deletion_pending for role in context.status.roles} == {"a": 0, "b": 0, **counts}
+    assert rescale(context) is False, "all of it was done"
+
+
+def test_a_task_that_is_scaled_away_ends_so_unless_it_had_ended() -> None:
+    world = World({"taskRoles": [role_spec("a", 3, frameworkAttemptCompletionPolicy={"minFailedTaskCount": -1})]}, SETTINGS)
+    world.run(1)
+    world.finish(world.pods["a", 2], 7)
+    world.run(3)
+    world.set_spec({"taskRoles": [role_spec("a", 1, frameworkAttemptCompletionPolicy={"minFailedTaskCount": -1})]})
+    context = world.look()
+    rescale(context)
+    (role,) = context.status.roles
+    assert [(task.attempt.completion or {}).get("code") for task in role.tasks] == [None, -230, 7]
+    assert (role.running, role.failed, role.deletion_pending) == (1, 0, 2)

@@ -100,3 +100,12 @@ def test_what_a_framework_of_the_same_name_has_left_behind_is_waited_for() -> No
     there = stored(service())
     there["metadata"]["ownerReferences"] = [{**OWNER, "uid": "before"}]
     assert plan({"f-a": service()}, {"f-a": there}, "u") == Plan([], [])
+
+
+def test_a_service_that_is_to_have_no_ports_loses_those_it_has() -> None:
+    wanted = service()
+    del wanted["spec"]["ports"]
+    right = stored(service(ports=()))
+    assert plan({"f-a": wanted}, {"f-a": stored(service())}, "u").actions == [
+        ReplaceService({**right, "spec": {**right["spec"], "ports": []}})
+    ]

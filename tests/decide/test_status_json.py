@@ -5,13 +5,14 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+from collections.abc import Generator
 from typing import Any
 
 import pytest
 
 from fcompile.model.packed import STATUS_BYTES
-from fcontroller.decide.status import Role, Status, Task
-from fcontroller.decide.status_json import from_json, task_to_json, to_json, to_text
+from fcontroller.decide.status import IntentRecord, Retries, Role, Status, Task
+from fcontroller.decide.status_json import COMPRESSED_FROM, from_json, snapshot, task_to_json, text_of, to_json, to_text
 
 AWKWARD = 'a "quoted" \\ text\nof lines \u2028 \x01 é 😀'
 
@@ -84,3 +85,61 @@ def test_what_cannot_be_unpacked_is_refused(packed: bytes) -> None:
     stored["attemptStatus"] |= {"taskRoleStatuses": None, "taskRoleStatusesCompressed": base64.b64encode(packed).decode() or "="}
     with pytest.raises(ValueError, match=r"cut short|unpacks|header|padding|padded"):
         from_json(stored)
+
+
+def test_what_older_controllers_did_not_write_is_not_there() -> None:
+    stored = to_json(Status("f-attempt", 1.5))
+    for key in ("observedRestart",):
+        stored.pop(key, None)
+    assert from_json(stored).restart == ""
+    assert from_json({**stored, "observedRestart": "2"}).restart == "2"
+
+
+def status_with(said: int) -> Status:
+    """One that has so many bytes of messages."""
+    status, role = Status("f-attempt", 1.5), Role("a", "uid-a")
+    task = Task(0, "uid-a-0", "f-a-0", 2.5)
+    task.attempt.completion = {"code": 1, "diagnostics": "x" * said}
+    role.tasks.append(task)
+    status.roles = [role]
+    return status
+
+
+def all_at_once(steps: Generator[None, None, str]) -> str:
+    try:
+        while True:
+            next(steps)
+    except StopIteration as end:
+        return str(end.value)
+
+
+@pytest.mark.parametrize(
+    ("said", "beside", "compressed"),
+    [(1000, 0, False), (COMPRESSED_FROM - 2000, 0, False), (COMPRESSED_FROM, 0, True), (1000, 1_500_000, True), (1000, 1_000_000, False)],
+)
+def test_tasks_are_compressed_when_they_are_large_or_the_object_is(said: int, beside: int, compressed: bool) -> None:
+    stored = json.loads(all_at_once(text_of(snapshot(status_with(said)), beside)))
+    assert (stored["attemptStatus"]["taskRoleStatuses"] is None) is compressed
+    assert from_json(stored).roles[0].tasks[0].attempt.completion == {"code": 1, "diagnostics": "x" * said}
+
+
+def test_all_that_is_stored_is_read_again() -> None:
+    status = status_with(3)
+    (task,) = status.roles[0].tasks
+    for number, life in enumerate((status, task), 1):
+        life.retries = Retries(10 * number, 20 * number, 30 * number)
+        life.start_time, life.run_time, life.completion_time, life.transition_time = (number * factor for factor in (1.0, 2.0, 3.0, 4.0))
+    for number, attempt in enumerate((status.attempt, task.attempt), 5):
+        attempt.id, attempt.object_uid, attempt.instance_uid = number, f"uid-{number}", f"{number}_uid"
+        attempt.start_time, attempt.run_time, attempt.completion_time = (number * factor for factor in (1.0, 2.0, 3.0))
+    task.deletion_pending, task.pod_node_name, task.pod_ip, task.pod_host_ip = True, "node", "10.0.0.1", "10.0.0.2"
+    status.roles[0].graceful_deletion_timeout = 7
+    status.roles[0].count(task, 1)
+    status.intent, status.restart = IntentRecord("one", "two", 3, True), "now"
+    again = from_json(to_json(status))
+    assert to_json(again) == to_json(status)
+    read = [again.retries, again.roles[0].tasks[0].retries]
+    assert [(one.total, one.accountable, one.delay) for one in read] == [(10, 20, 30), (20, 40, 60)]
+    assert (again.intent.digest, again.intent.next, again.intent.generation, again.intent.adopted) == ("one", "two", 3, True)
+    assert (again.roles[0].deletion_pending, again.roles[0].graceful_deletion_timeout, again.said) == (1, 7, status.said)
+    assert again.is_stored(again)

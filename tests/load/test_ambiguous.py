@@ -103,7 +103,11 @@ def test_json_has_quotes() -> None:
                 "=",
                 ".5_",
                 "9" * 320,
+                "0x_",
+                "-0b_",
                 "a",
+                "?",
+                ":",
                 ": ",
                 "- ",
                 "[",
@@ -112,12 +116,23 @@ def test_json_has_quotes() -> None:
                 "\n",
                 " ",
                 "'",
+                "{",
+                "}",
+                "'a':",
+                "\ufeff",
             ]
         ),
         max_size=10,
     ).map("".join)
 )
 @example("=: ")
+@example("{'a':1:30}")
+@example("{'a' :1e400}")
+@example("[?2001-01-01]")
+@example("{:=}")
+@example("0x_")
+@example("a: -0b__")
+@example("\ufeff\ufeff1:30")
 def test_the_quick_look_misses_nothing(text: str) -> None:
     try:
         places = yaml_places.places(text)

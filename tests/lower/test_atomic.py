@@ -6,6 +6,7 @@ from typing import Any
 
 from fcompile.compile import compile_framework
 from fcompile.expand import pod
+from fcompile.lower.atomic import as_stored
 from tests.check.frameworks import framework, role
 
 
@@ -57,3 +58,9 @@ def test_the_framework_itself_keeps_what_was_written() -> None:
     spec = {"tolerations": [{"key": "k", "effect": ""}]}
     made = compile_framework(framework(role(spec=spec)), "ns").framework
     assert made["spec"]["taskRoles"][0]["task"]["pod"]["spec"]["tolerations"] == [{"key": "k", "effect": ""}]
+
+
+def test_what_is_no_object_where_there_should_be_one_stays() -> None:
+    for odd in (None, "text", ["item"]):
+        value = {"affinity": odd, "tolerations": odd, "containers": [odd]}
+        assert as_stored(value, "PodSpec") == value

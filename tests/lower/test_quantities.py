@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from fcompile.commands.expected import pod_objects, pod_texts
 from fcompile.compile import compile_framework
 from fcompile.emit import yaml
 from fcompile.expand import pod
 from fcompile.load import values
+from fcompile.lower.quantities import canonical_quantities, has_symbolic_quantity
 from tests.check.frameworks import framework, role
 
 SPEC: dict[str, Any] = {
@@ -66,3 +69,27 @@ def test_equal_amounts_have_one_digest() -> None:
         return compile_framework(framework(role(spec={"containers": containers})), "ns").intent.digest
 
     assert digest("1024Mi") == digest("1Gi") != digest("1G")
+
+
+def test_an_object_without_quantities_is_not_copied() -> None:
+    value = {
+        "containers": [{"name": "c", "image": "b", "resources": {"limits": {"cpu": 1, "memory": "1Gi"}}}],
+        "nodeSelector": {"a": "1024Mi"},
+    }
+    assert canonical_quantities(value, "PodSpec") == value
+    assert canonical_quantities(value, "PodSpec")["nodeSelector"] is value["nodeSelector"]
+
+
+@pytest.mark.parametrize(
+    ("limits", "symbolic"),
+    [
+        ({"cpu": "{{FC_TASK_INDEX}}"}, True),
+        ({"cpu": "1", "memory": "1{{FC_TASK_INDEX}}Gi"}, True),
+        ({"memory": "1{{FC_TASK_INDEX}}Gi", "cpu": "1"}, True),
+        ({"cpu": "1", "memory": "1Gi"}, False),
+        ({}, False),
+    ],
+)
+def test_whether_an_amount_depends_on_the_task(limits: dict[str, str], symbolic: bool) -> None:
+    spec = {"hostname": "{{FC_TASK_INDEX}}", "containers": [{"name": "c", "resources": {"limits": limits}}]}
+    assert has_symbolic_quantity(spec, "PodSpec") is symbolic

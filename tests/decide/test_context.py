@@ -1,0 +1,75 @@
+"""What a decision knows of time, pauses, restarts and history."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from fcontroller.decide.context import FRAMEWORK_RETRY, TASK_RETRY, DeletePod, ReconcileContext
+from tests.decide.world import SETTINGS, START, World, role_spec
+
+
+def world(**changes: Any) -> World:
+    made = World({"taskRoles": [role_spec("a", 2)], **changes}, SETTINGS)
+    made.run(1)
+    return made
+
+
+def context(ahead: float = 0) -> ReconcileContext:
+    """One in which our clock is ahead of the one that counts."""
+    made = world().look()
+    made.now, made.sure_now = START + 100, START + 100 - ahead
+    return made
+
+
+@pytest.mark.parametrize(("since", "due", "again"), [(39, True, None), (40, True, None), (41, False, START + 101)])
+def test_what_is_due_and_when_to_look_again(since: float, due: bool, again: float | None) -> None:
+    made = context()
+    assert made.due(START + since, 60, ("a", 1)) is due
+    assert made.requeue_after == ([] if again is None else [(again, ("a", 1))])
+
+
+def test_what_cannot_be_taken_back_is_due_by_both_clocks() -> None:
+    made = context(ahead=50)
+    assert made.due(START + 20, 60)
+    assert made.due(START + 20, 60, surely=True) is False
+    assert made.requeue_after == [(START + 130, None)], "as long as it really takes, on our clock"
+    made.sure_now = START + 80
+    assert made.due(START + 20, 60, surely=True)
+
+
+@pytest.mark.parametrize(("deleting", "left"), [(False, 0), (True, 1)])
+def test_a_pause_holds_deletions_unless_the_framework_itself_goes(deleting: bool, left: int) -> None:
+    made = context()
+    made.paused, made.deleting, made.actions = True, deleting, [DeletePod("a", 0, "uid")]
+    made.hold()
+    assert len(made.actions) == left
+    made.paused, made.actions = False, [DeletePod("a", 0, "uid")]
+    made.hold()
+    assert len(made.actions) == 1
+
+
+@pytest.mark.parametrize(
+    ("asked", "done", "wanted"), [("", "", False), ("1", "", True), ("1", "1", False), ("2", "1", True), ("", "1", False)]
+)
+def test_a_restart_is_carried_out_once(asked: str, done: str, wanted: bool) -> None:
+    made = context()
+    made.restart, made.status.restart, revision = asked, done, made.status.revision
+    assert made.restart_wanted is wanted
+    made.note_restart()
+    assert (made.restart_wanted, made.status.restart) == (False, asked if wanted else done)
+    assert (made.status.revision > revision) is wanted, "what was noted is stored"
+
+
+def test_only_the_history_that_is_wanted_is_kept() -> None:
+    made = context()
+    ((role, task), _) = made.status.tasks()
+    made.settings = made.settings._replace(snapshots=frozenset({TASK_RETRY}))
+    made.keep(FRAMEWORK_RETRY)
+    made.keep(TASK_RETRY, role, task)
+    (kept,) = made.status.ended
+    assert (kept.trigger, kept.role, kept.value["index"], kept.attempt) == (TASK_RETRY, role, 0, made.status.attempt)
+    made.settings = made.settings._replace(snapshots=frozenset({FRAMEWORK_RETRY}))
+    made.keep(FRAMEWORK_RETRY)
+    assert made.status.ended[-1].value["state"] == "AttemptRunning"

@@ -1,0 +1,63 @@
+"""What is seen of Pods and ConfigMaps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from fcontroller.decide import observed
+from fcontroller.decide.status import from_time
+
+AT = "2027-01-15T08:00:30Z"
+
+
+def pod(phase: str = "Running", **metadata: Any) -> observed.Pod:
+    status = {"phase": phase, "podIP": "10.0.0.1", "hostIP": "10.0.0.2"}
+    return observed.pod({"metadata": {"uid": "u", "name": "p", **metadata}, "spec": {"nodeName": "n"}, "status": status})
+
+
+def test_where_a_pod_is() -> None:
+    seen = pod()
+    assert (seen.uid, seen.phase, seen.node_name, seen.ip, seen.host_ip) == ("u", "Running", "n", "10.0.0.1", "10.0.0.2")
+    bare = observed.pod({"metadata": {"uid": "u"}, "spec": {}, "status": None})
+    assert (bare.phase, bare.node_name, bare.ip, bare.host_ip, bare.finished, bare.marked) == ("", "", "", "", None, False)
+
+
+@pytest.mark.parametrize("phase", ["Pending", "Running", "Succeeded", "Failed", "Unknown"])
+def test_when_it_has_finished(phase: str) -> None:
+    assert (pod(phase).finished is not None) == (phase in ("Succeeded", "Failed"))
+
+
+@pytest.mark.parametrize(
+    ("metadata", "start", "grace", "marked"),
+    [
+        ({}, None, 0, False),
+        ({"deletionTimestamp": AT, "deletionGracePeriodSeconds": 30}, "2027-01-15T08:00:00Z", 30, False),
+        ({"deletionTimestamp": AT, "deletionGracePeriodSeconds": 0}, AT, 0, True),
+        ({"deletionTimestamp": AT}, AT, 0, True),
+        ({"deletionTimestamp": AT, "deletionGracePeriodSeconds": 0, "finalizers": ["a"]}, AT, 0, False),
+        ({"deletionGracePeriodSeconds": 0}, None, 0, False),
+    ],
+)
+def test_since_when_it_goes(metadata: Any, start: str | None, grace: int, marked: bool) -> None:
+    """It is only marked when it could be gone, and nothing holds it: an ordinary DELETE ends that."""
+    seen = pod(**metadata)
+    assert (seen.deletion_start, seen.grace, seen.marked) == (from_time(start), grace, marked)
+
+
+@pytest.mark.parametrize(
+    ("owners", "uid"),
+    [
+        (None, ""),
+        ([], ""),
+        ([{"uid": "a"}], ""),
+        ([{"uid": "a", "controller": False}], ""),
+        ([{"uid": "a"}, {"uid": "b", "controller": True}], "b"),
+    ],
+)
+def test_whose_it_is(owners: Any, uid: str) -> None:
+    assert pod(ownerReferences=owners).controller == uid
+    found = observed.config_map({"metadata": {"uid": "u", "ownerReferences": owners}})
+    assert (found.uid, found.controller, found.deleting) == ("u", uid, False)
+    assert observed.config_map({"metadata": {"uid": "u", "deletionTimestamp": AT}}).deleting

@@ -1,0 +1,72 @@
+"""The status in memory: what is counted, what is stored, and what was done is told once."""
+
+from __future__ import annotations
+
+from fcontroller.decide import states
+from fcontroller.decide.status import Role, Status, Task, TransitionRecord, task_counts
+
+
+def status_of(*completions: str | None) -> tuple[Status, Role]:
+    """A Framework of one role with tasks that run (None), or have ended."""
+    status, role = Status("f-attempt", 0), Role("a", "uid-a")
+    for index, name in enumerate(completions):
+        task = Task(index, f"uid-{index}", f"f-a-{index}", 0)
+        task.state = states.RUNNING if name is None else states.COMPLETED
+        task.attempt.completion = None if name is None else {"type": {"name": name}}
+        role.tasks.append(task)
+        role.count(task, 1)
+    status.roles = [role]
+    return status, role
+
+
+def test_counts_follow_the_tasks() -> None:
+    status, role = status_of(None, "Failed", "Succeeded", "Failed", None, None)
+    assert (role.running, role.failed, role.succeeded, role.completed, role.deletion_pending) == (3, 2, 1, 3, 0)
+    assert task_counts(status) == {"running": 3, "completed": 3, "total": 6}
+    for task in role.tasks[3:5]:
+        role.count(task, -1)
+        task.deletion_pending = True
+        role.count(task, 1)
+    assert (role.running, role.failed, role.succeeded, role.deletion_pending) == (2, 1, 1, 2)
+    assert task_counts(status) == {"running": 2, "completed": 2, "total": 4}
+    role.count(role.tasks.pop(4), -1)
+    assert (role.running, role.deletion_pending) == (2, 1)
+
+
+def test_what_a_task_counts_as() -> None:
+    _, role = status_of(None, "Failed", "Succeeded", "Failed")
+    role.tasks[3].deletion_pending = True
+    waiting = Task(4, "uid-4", "f-a-4", 0)
+    unknown = Task(5, "uid-5", "f-a-5", 0)
+    unknown.state = states.COMPLETED
+    assert [task.counted for task in (*role.tasks, waiting, unknown)] == ["running", "failed", "succeeded", "", "", ""]
+
+
+def test_transitions_are_told_once_and_only_when_they_are_stored() -> None:
+    status, role = status_of(None, None)
+    for task in role.tasks:
+        status.transition_task(role, task, states.TASK_GONE, 5)
+    assert status.take_transitions() == []
+    first, second = status.transitions
+    status.stored = first.revision
+    assert status.take_transitions() == [first]
+    assert status.take_transitions() == []
+    status.stored = second.revision
+    assert status.take_transitions() == [second]
+    assert (first.task, second.task) == tuple(role.tasks)
+
+
+def test_a_transition_tells_of_the_end_only_once_there_is_one() -> None:
+    _, role = status_of("Failed")
+    (task,) = role.tasks
+
+    def told(transition: states.Transition, retry: str = "") -> bool:
+        return TransitionRecord(1, transition, "", task.attempt, retry, role, task).completion is not None
+
+    assert [told(states.TASK_GONE), told(states.TASK_DONE), told(states.TASK_RETRIED, "Transient")] == [True, True, True]
+    assert [told(states.TASK_RUNS), told(states.TASK_WAITS)] == [False, False]
+
+
+def test_which_tasks_there_are() -> None:
+    status, _ = status_of(None, None)
+    assert [status.has(key) for key in (("a", 0), ("a", 1), ("a", 2), ("a", -1), ("b", 0))] == [True, True, False, False, False]
