@@ -10,6 +10,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from fcontroller.api import collection, path_of
 from tests.argocd.tools import tool
 from tests.cluster import Cluster
 from tests.docs import blocks
-from tests.stress.deaths import _is_alive
+from tests.stress.deaths import is_alive
 from tests.stress.setting import Setting, role, setting, until
 
 pytestmark = pytest.mark.xdist_group("stress")
@@ -64,6 +65,10 @@ def without_services(value: Any) -> Any:
     return {key: without_services(inner) for key, inner in {**value, **rules}.items() if key != "service"}
 
 
+def _is_dead(pid: int) -> bool:
+    return not is_alive(pid)
+
+
 def restart_servers(here: Setting, between: Callable[[], None]) -> None:
     """Kill the servers, do something, and start them as they were."""
     pids = here.cluster.pids
@@ -72,7 +77,7 @@ def restart_servers(here: Setting, between: Callable[[], None]) -> None:
     commands = {name: Path(f"/proc/{pids[name]}/cmdline").read_bytes().decode().split("\0")[:-1] for name in names}
     for name in names:
         os.kill(pids[name], signal.SIGKILL)
-        until(lambda pid=pids[name]: not _is_alive(pid), f"{name} does not die")
+        until(partial(_is_dead, pids[name]), f"{name} does not die")
     between()
     for name in reversed(names):
         with (here.cluster.folder / f"{name}-again.log").open("ab") as log:
