@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from fcompile.cli import main
-from fcompile.commands.argocd.checkout import leading_out, pack, unpack
+from fcompile.commands.argocd import doctor as doctors
+from fcompile.commands.argocd.checkout import common_root, leading_out, pack, unpack
 from fcompile.commands.argocd.sandbox import Sandbox, sandbox
+from tests.argocd.tools import tool
 from tests.test_cli import SERVICE, good
 
 Capture = pytest.CaptureFixture[str]
@@ -87,6 +89,81 @@ def test_objects_that_are_there_twice(app: Path, capsys: Capture) -> None:
     (app / "again.yaml").write_text(SERVICE)
     assert doctor(app) == 0
     assert "warning  generate: Service web is there more than once" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("annotation", "app", "expected"),
+    [
+        # Those of Argo CD's own test, reposerver/repository/utils_test.go.
+        (".", "services/helloworld", "services/helloworld"),
+        ("../../overlays;.", "services/helloworld", ""),
+        ("/services;.", "services/helloworld", "services"),
+        ("../../;..;.", "services/team/helloworld", "services"),
+        ("", "services/helloworld", "services/helloworld"),
+        ("./manifests", "services/team/helloworld", "services/team/helloworld"),
+        ("/services/shared/*-secret.yaml", "services/helloworld", "services"),
+        ("../*", "services/helloworld", "services"),
+        ("//services/shared/*-secret.yaml", "services/helloworld", "services"),
+        # More than it has: out of the repository, and a path above that comes too late.
+        ("../../../../etc", "services/helloworld", ""),
+        ("../shared;/", "services/helloworld", "services"),
+        ("/;../shared", "services/helloworld", ""),
+    ],
+)
+def test_what_manifest_generate_paths_have_in_common(annotation: str, app: str, expected: str, tmp_path: Path) -> None:
+    root = os.path.realpath(tmp_path)
+    assert common_root(root, os.path.join(root, app), annotation) == os.path.normpath(os.path.join(root, expected))
+
+
+def test_a_link_in_manifest_generate_paths_is_followed(tmp_path: Path) -> None:
+    root = os.path.realpath(tmp_path)
+    (tmp_path / "teams" / "shared").mkdir(parents=True)
+    (tmp_path / "apps").mkdir()
+    (tmp_path / "apps" / "linked").symlink_to("../teams/shared")
+    assert common_root(root, os.path.join(root, "apps", "lab"), "/apps/linked") == root
+
+
+def test_what_manifest_generate_paths_send(app: Path, capsys: Capture) -> None:
+    """Measured for this application, and `generate` is called with no more than that."""
+    (app.parents[1] / "elsewhere.txt").write_text("x")
+    (app.parent / "shared").mkdir()
+    (app.parent / "shared" / "values.yaml").write_text("a: b\n")
+    setting = "only with reposerver.plugin.use.manifest.generate.paths in argocd-cmd-params-cm"
+    assert doctor(app, "--manifest-generate-paths", ".") == 0
+    out = capsys.readouterr().out
+    assert "ok       sending: 4 files" in out
+    assert "ok       sending to generate: all below apps/lab, the common root of the paths: 2 files" in out
+    assert setting in out
+    assert doctor(app, "--manifest-generate-paths", ".;../shared") == 0
+    assert "all below apps, the common root of the paths: 3 files" in capsys.readouterr().out
+    assert doctor(app, "--manifest-generate-paths", "/elsewhere.txt; .") == 0
+    out = capsys.readouterr().out
+    assert "sending to generate: the whole repository: 4 files" in out
+    assert "warning  sending: in manifest-generate-paths, the space in ' .' is taken for a part of the name" in out
+
+
+def test_paths_that_leave_out_what_is_needed(app: Path, capsys: Capture) -> None:
+    base = app.parent / "base"
+    base.mkdir()
+    (app / "train.yaml").rename(base / "train.yaml")
+    (base / "kustomization.yaml").write_text("resources: [train.yaml]\n")
+    (app / "kustomization.yaml").write_text("resources: [../base, service.yaml]\n")
+    tool("kustomize")
+    assert doctor(app, "--manifest-generate-paths", ".") == 1
+    assert "error    generate: exit code 1" in capsys.readouterr().out
+    assert doctor(app, "--manifest-generate-paths", ".;../base") == 0, capsys.readouterr().out
+
+
+def test_a_large_repository(app: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctors, "LARGE", 1)
+    assert doctor(app) == 0
+    advice = "; try --manifest-generate-paths: with the annotation argocd.argoproj.io/manifest-generate-paths and reposerver.plugin"
+    assert advice in capsys.readouterr().out
+    assert doctor(app, "--manifest-generate-paths", ".") == 0
+    out = capsys.readouterr().out
+    assert "warning  sending: 2 files" in out
+    assert "warning  sending to generate: all below apps/lab" in out
+    assert "try --" not in out
 
 
 def test_wrong_use(app: Path, capsys: Capture) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tarfile
 from collections.abc import Iterator
+from itertools import takewhile
 
 
 def leading_out(root: str) -> Iterator[str]:
@@ -24,6 +25,34 @@ def _leads_out(root: str, folder: str, target: str) -> bool:
         if folder != root and not folder.startswith(os.path.join(root, "")):
             return True
     return False
+
+
+def common_root(root: str, app: str, annotation: str) -> str:
+    """Return what Argo CD sends to `generate` under the annotation manifest-generate-paths: the folder that all of its paths are below.
+
+    As getApplicationRootPath of Argo CD 3.5 does it, which leaves out a path above all others that comes after one beside them.
+
+    :param root: of the repository; a real path, as `app`, the folder of the application.
+    """
+    common, beside = app.split(os.sep), False
+    for written in annotation.split(";"):
+        if written:
+            # What leads out of the repository ends at its root.
+            inside = os.path.normpath(os.path.join(os.sep, os.path.relpath(app, root), written))
+            parts = _within(root, inside.lstrip(os.sep)).split(os.sep)
+            equal = sum(1 for _ in takewhile(lambda both: both[0] == both[1], zip(common, parts, strict=False)))
+            if equal < min(len(common), len(parts)):
+                common, beside = common[:equal], True
+            elif not beside:
+                common = common[:equal]
+    return os.sep.join(common) or os.sep
+
+
+def _within(root: str, path: str) -> str:
+    """Follow links, but not out of the repository."""
+    joined = os.path.normpath(os.path.join(root, path))
+    real = os.path.realpath(joined)
+    return real if real == root or real.startswith(os.path.join(root, "")) else joined
 
 
 def pack(root: str, archive: str) -> int:
