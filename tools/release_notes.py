@@ -16,7 +16,10 @@ _SECTION = re.compile(r"^## \[([^\]]+)\](?: - (\S+))?\n(.*?)(?=^## \[|\Z)", re.M
 
 def main() -> int:
     """Print the notes; returns the exit code."""
-    (tag,) = sys.argv[1:]
+    if len(sys.argv) != 2:
+        print(__doc__, file=sys.stderr)
+        return 2
+    tag = sys.argv[1]
     try:
         print(notes(tag, (ROOT / "CHANGELOG.md").read_text("utf-8"), (ROOT / "fcompile" / "__init__.py").read_text("utf-8")))
     except ValueError as problem:

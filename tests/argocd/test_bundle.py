@@ -74,6 +74,14 @@ def test_what_is_not_to_run_can_be_healthy(form: str, tmp_path: Path, capsys: py
     assert main(["argocd", "bundle", form, "--at-rest", "Progressing"]) == 2
 
 
+def test_forms_without_health(capsys: pytest.CaptureFixture[str]) -> None:
+    for form in ("plugin", "repo-server"):
+        assert main(["argocd", "bundle", form, "--at-rest", "Healthy"]) == 2
+        captured = capsys.readouterr()
+        assert captured.out == ""
+        assert f"--at-rest: {form} says nothing of health" in captured.err
+
+
 def test_the_sidecar_is_as_argo_cd_wants_it(plugin: Path) -> None:
     (sidecar,) = read(plugin / "repo-server-patch.yaml")["spec"]["template"]["spec"]["containers"]
     assert sidecar["command"] == ["/var/run/argocd/argocd-cmp-server"]

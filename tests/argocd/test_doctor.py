@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -152,6 +153,44 @@ def test_paths_that_leave_out_what_is_needed(app: Path, capsys: Capture) -> None
     assert doctor(app, "--manifest-generate-paths", ".") == 1
     assert "error    generate: exit code 1" in capsys.readouterr().out
     assert doctor(app, "--manifest-generate-paths", ".;../base") == 0, capsys.readouterr().out
+
+
+def test_paths_that_are_not_there(app: Path, capsys: Capture) -> None:
+    assert doctor(app, "--manifest-generate-paths", ".,../bad;/nope;/apps/*/train.yaml;*.yaml") == 0
+    out = capsys.readouterr().out
+    assert "warning  sending: manifest-generate-paths has .,../bad, which is not there; paths are divided by `;`" in out
+    assert "has /nope, which is not there" in out
+    assert out.count("is not there") == 2
+
+
+def test_what_git_ignores_is_in_no_checkout(app: Path, tmp_path: Path, capsys: Capture) -> None:
+    """A virtual environment in the repository has thousands of files, and links that lead out."""
+    root = app.parents[1]
+    (root / ".git").rmdir()
+    ran = tmp_path / "ran"
+    for command in (["init", "-q"], ["config", "core.fsmonitor", f"touch {ran}"]):
+        subprocess.run(["git", *command], cwd=root, check=True, timeout=60)
+    (root / ".gitignore").write_text("/.venv/\n*.log\n")
+    (root / ".venv" / "bin").mkdir(parents=True)
+    (root / ".venv" / "bin" / "python").symlink_to("/usr/bin/python3")
+    (app / "a.log").write_text("x")
+    (app / "outside").symlink_to("/etc")
+    assert doctor(app, "--manifest-generate-paths", ".") == 1
+    out = capsys.readouterr().out
+    assert "note     what git ignores is not in a checkout, and is left out: .venv, apps/lab/a.log\n" in out
+    assert "error    links: apps/lab/outside leads out" in out
+    assert "python" not in out
+    (app / "outside").unlink()
+    assert doctor(app, "--manifest-generate-paths", ".") == 0
+    assert "all below apps/lab, the common root of the paths: 2 files" in capsys.readouterr().out
+    assert not ran.exists(), "nothing that a repository's configuration names is run"
+
+
+def test_without_git_everything_counts(app: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    (app / "elsewhere").symlink_to("/etc")
+    monkeypatch.setenv("PATH", str(app))
+    assert doctor(app) == 1
+    assert "error    links: apps/lab/elsewhere leads out" in capsys.readouterr().out
 
 
 def test_a_large_repository(app: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -145,6 +145,8 @@ def files(at_rest: str = AT_REST[0]) -> Iterator[tuple[str, str]]:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print what was asked for, or write it."""
+    if arguments.at_rest != AT_REST[0] and arguments.form in ("plugin", "repo-server"):
+        raise UsageError(f"--at-rest: {arguments.form} says nothing of health; config-map and helm do")
     if arguments.output is None:
         if arguments.form == "all":
             raise UsageError("the whole bundle is many files: say where to write them with -o FOLDER")

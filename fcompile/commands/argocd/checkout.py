@@ -3,14 +3,38 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import tarfile
 from collections.abc import Iterator
 from itertools import takewhile
 
+from fcompile.commands import git_process
 
-def leading_out(root: str) -> Iterator[str]:
-    """Links that are absolute or lead out of the repository, step by step: Argo CD takes no such repository at all."""
+
+def ignored(folder: str) -> frozenset[str]:
+    """Return what git ignores in a folder, by paths within it: none of it is in a checkout. Empty where there is no git or no repository."""
+    command = [*git_process.COMMAND, "-C", folder, "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"]
+    try:
+        done = subprocess.run(command, env=git_process.environment(), stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    except OSError:
+        return frozenset()
+    return frozenset(os.fsdecode(name).rstrip("/") for name in done.stdout.split(b"\0") if name) if done.returncode == 0 else frozenset()
+
+
+def _walk(root: str, left_out: frozenset[str]) -> Iterator[tuple[str, list[str], list[str]]]:
+    """Walk as os.walk does, past what is left out."""
+
+    def kept(folder: str, names: list[str]) -> list[str]:
+        return [name for name in names if os.path.relpath(os.path.join(folder, name), root) not in left_out] if left_out else names
+
     for folder, folders, files in os.walk(root):
+        folders[:] = kept(folder, folders)
+        yield folder, folders, kept(folder, files)
+
+
+def leading_out(root: str, left_out: frozenset[str] = frozenset()) -> Iterator[str]:
+    """Links that are absolute or lead out of the repository, step by step: Argo CD takes no such repository at all."""
+    for folder, folders, files in _walk(root, left_out):
         for name in (*folders, *files):
             path = os.path.join(folder, name)
             if os.path.islink(path) and _leads_out(root, folder, os.readlink(path)):
@@ -55,11 +79,11 @@ def _within(root: str, path: str) -> str:
     return real if real == root or real.startswith(os.path.join(root, "")) else joined
 
 
-def pack(root: str, archive: str) -> int:
-    """Pack everything, as the repo-server does; returns how many files there are."""
+def pack(root: str, archive: str, left_out: frozenset[str] = frozenset()) -> int:
+    """Pack everything but that, as the repo-server does; returns how many files there are."""
     count = 0
     with tarfile.open(archive, "w:gz", compresslevel=6) as packed:
-        for folder, folders, files in os.walk(root):
+        for folder, folders, files in _walk(root, left_out):
             for name in sorted((*folders, *files)):
                 path = os.path.join(folder, name)
                 if os.path.isfile(path) or os.path.isdir(path) or os.path.islink(path):

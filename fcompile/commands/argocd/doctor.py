@@ -12,9 +12,10 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterator
+from glob import glob
 from typing import NamedTuple
 
-from fcompile.commands.argocd.checkout import common_root, leading_out, pack, unpack
+from fcompile.commands.argocd.checkout import common_root, ignored, leading_out, pack, unpack
 from fcompile.commands.argocd.repository import repository_of
 from fcompile.commands.argocd.sandbox import Ran, Sandbox, sandbox
 from fcompile.diagnostics.visible import visible
@@ -31,6 +32,7 @@ MOST_SENT = 100 * 1024 * 1024
 _ANNOTATION = "the annotation argocd.argoproj.io/manifest-generate-paths"
 _SETTING = "reposerver.plugin.use.manifest.generate.paths in argocd-cmd-params-cm"
 """Without it the annotation decides only when an Application is refreshed."""
+_MOST_NAMED = 3
 _MOST_LINKS = 10
 """That are shown: one is enough to be refused."""
 OK, WARNING, ERROR, NOTE = "ok", "warning", "error", "note"
@@ -94,7 +96,7 @@ def _report(arguments: argparse.Namespace) -> Iterator[Line]:
             part = os.path.join(temporary, "part")
             chosen = common_root(root, app, arguments.manifest_generate_paths)
             within = os.path.relpath(app, chosen)
-            yield from _part_sent(root, chosen, part, arguments.manifest_generate_paths)
+            yield from _part_sent(root, app, chosen, part, arguments.manifest_generate_paths)
         os.chmod(temporary, 0o755)
         boxed = sandbox()
         yield from ((NOTE, text) for text in boxed.notes)
@@ -114,11 +116,13 @@ def _sent(root: str, target: str, *, paths: str) -> Line:
     return WARNING, f"sending: {counted(count, 'file')}, {_bytes(size)} packed, at every call{advice}"
 
 
-def _part_sent(root: str, chosen: str, target: str, paths: str) -> Iterator[Line]:
+def _part_sent(root: str, app: str, chosen: str, target: str, paths: str) -> Iterator[Line]:
     """Send what the annotation leaves of the repository."""
     for path in paths.split(";"):
         if path != path.strip():
             yield WARNING, f"sending: in manifest-generate-paths, the space in {visible(repr(path))} is taken for a part of the name"
+        elif not glob(os.path.join(root, path.lstrip("/")) if path.startswith("/") else os.path.join(app, path)):
+            yield WARNING, f"sending: manifest-generate-paths has {visible(path)}, which is not there; paths are divided by `;`"
     size, count = _send(chosen, target)
     below = (
         "the whole repository" if chosen == root else f"all below {visible(os.path.relpath(chosen, root))}, the common root of the paths"
@@ -130,7 +134,7 @@ def _part_sent(root: str, chosen: str, target: str, paths: str) -> Iterator[Line
 def _send(folder: str, target: str) -> tuple[int, int]:
     """Pack a folder and unpack it; return the bytes in between, and how many files there are."""
     packed = f"{target}.tgz"
-    count = pack(folder, packed)
+    count = pack(folder, packed, ignored(folder))
     size = os.path.getsize(packed)
     os.mkdir(target)
     unpack(packed, target)
@@ -139,7 +143,12 @@ def _send(folder: str, target: str) -> tuple[int, int]:
 
 
 def _links(root: str) -> Iterator[Line]:
-    found = list(leading_out(root))
+    left_out = ignored(root)
+    if left_out:
+        names = sorted(left_out)
+        more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+        yield NOTE, f"what git ignores is not in a checkout, and is left out: {', '.join(map(visible, names[:_MOST_NAMED]))}{more}"
+    found = list(leading_out(root, left_out))
     for path in found[:_MOST_LINKS]:
         yield ERROR, f"links: {visible(path)} leads out of the repository: Argo CD refuses the whole repository"
     if len(found) > _MOST_LINKS:
