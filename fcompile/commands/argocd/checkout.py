@@ -12,7 +12,7 @@ from fcompile.commands import git_process
 
 
 def ignored(folder: str) -> frozenset[str]:
-    """Return what git ignores in a folder, by paths within it: none of it is in a checkout. Empty where there is no git or no repository."""
+    """Return what git ignores in a folder, by paths within it: it is in no checkout. Empty where there is no git or no repository."""
     command = [*git_process.COMMAND, "-C", folder, "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"]
     try:
         done = subprocess.run(command, env=git_process.environment(), stdin=subprocess.DEVNULL, capture_output=True, check=False)
