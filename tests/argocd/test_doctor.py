@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from fcompile.cli import main
+from fcompile.commands.argocd import checkout
 from fcompile.commands.argocd import doctor as doctors
 from fcompile.commands.argocd.checkout import common_root, leading_out, pack, unpack
 from fcompile.commands.argocd.sandbox import Sandbox, sandbox
@@ -184,6 +185,14 @@ def test_what_git_ignores_is_in_no_checkout(app: Path, tmp_path: Path, capsys: C
     assert doctor(app, "--manifest-generate-paths", ".") == 0
     assert "all below apps/lab, the common root of the paths: 2 files" in capsys.readouterr().out
     assert not ran.exists(), "nothing that a repository's configuration names is run"
+
+
+def test_git_does_not_wait_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True, timeout=60)
+    os.mkfifo(tmp_path / "excludes")
+    subprocess.run(["git", "config", "core.excludesFile", str(tmp_path / "excludes")], cwd=tmp_path, check=True, timeout=60)
+    monkeypatch.setattr(checkout, "GIT_SECONDS", 0.5)
+    assert checkout.ignored(str(tmp_path)) == frozenset()
 
 
 def test_without_git_everything_counts(app: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
