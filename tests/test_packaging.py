@@ -153,3 +153,36 @@ def test_the_lock_names_only_the_public_index(repository: Path) -> None:
     hosts = set(re.findall(r"https?://([^/\"]+)", (repository / "uv.lock").read_text("utf-8")))
     assert hosts == {"pypi.org", "files.pythonhosted.org"}
     assert "://" not in (repository / "requirements-dev.txt").read_text("utf-8")
+
+
+@pytest.fixture(scope="module")
+def archives(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What a release is, made as .github/workflows/release.yml makes it: the sdist, and the wheel from it."""
+    folder = tmp_path_factory.mktemp("release")
+    run(sys.executable, "-m", "build", "--no-isolation", "--outdir", folder, cwd=repository)
+    return folder
+
+
+def test_the_same_commit_makes_the_same_bytes(archives: Path, repository: Path, tmp_path: Path) -> None:
+    run(sys.executable, "-m", "build", "--no-isolation", "--outdir", tmp_path, cwd=repository)
+    names = sorted(path.name for path in archives.iterdir())
+    assert names == [f"fcompile-{fcompile.__version__}-py3-none-any.whl", f"fcompile-{fcompile.__version__}.tar.gz"]
+    assert [(tmp_path / name).read_bytes() for name in names] == [(archives / name).read_bytes() for name in names]
+
+
+@pytest.mark.network
+@pytest.mark.parametrize("suffix", [".whl", ".tar.gz"])
+def test_it_installs_where_there_is_no_index(suffix: str, archives: Path, repository: Path, tmp_path: Path) -> None:
+    """As docs/install.md says: a folder is filled where there is a network, and then nothing else is asked."""
+    (archive,) = archives.glob(f"*{suffix}")
+    pins = re.findall(r"^([a-z0-9-]+==\S+)(.*?) \\$", (repository / "requirements-dev.txt").read_text("utf-8"), re.MULTILINE)
+    (tmp_path / "pins.txt").write_text("".join(f"{pin}{marker}\n" for pin, marker in pins))
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
+    wheelhouse = tmp_path / "wheelhouse"
+    options = ("-q", "--only-binary", ":all:", "-d", wheelhouse, "-c", tmp_path / "pins.txt")
+    run(*pip, "download", *options, "PyYAML", "hatchling", cwd=tmp_path)
+    venv.create(tmp_path / "venv", with_pip=True)
+    scripts = tmp_path / "venv" / ("Scripts" if os.name == "nt" else "bin")
+    run(scripts / "python", "-m", "pip", "install", "-q", "--no-index", "--find-links", wheelhouse, archive, cwd=tmp_path)
+    assert run(scripts / "fcompile", "--version", cwd=tmp_path) == f"fcompile {fcompile.__version__}\n"
+    run(scripts / "fcompile", "validate", "--require", repository / "examples" / "hello.yaml", cwd=tmp_path)

@@ -60,6 +60,28 @@ def test_the_settings_hold_the_scripts(plugin: Path) -> None:
     assert {path.parent.name for path in (bundle.SCRIPTS / "actions").glob("*/action.lua")} == set(scripts)
 
 
+@pytest.mark.parametrize("form", ["config-map", "helm"])
+def test_what_is_not_to_run_can_be_healthy(form: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    stopped = {"metadata": {}, "spec": {"executionType": "Create"}}
+    key = "resource.customizations.health.frameworkcontroller.microsoft.com_Framework"
+    for options, expected in (([], "Suspended"), (["--at-rest", "Suspended"], "Suspended"), (["--at-rest", "Healthy"], "Healthy")):
+        assert main(["argocd", "bundle", form, *options]) == 0
+        (value,) = values(capsys.readouterr().out.encode())
+        data = value["data"] if form == "config-map" else value["configs"]["cm"]
+        assert run(data[key], stopped)["status"] == expected
+    assert main(["argocd", "bundle", "all", "--at-rest", "Healthy", "-o", str(tmp_path)]) == 0
+    assert run((tmp_path / bundle.LAYOUT / "health.lua").read_text(), stopped)["status"] == "Healthy"
+    assert main(["argocd", "bundle", form, "--at-rest", "Progressing"]) == 2
+
+
+def test_forms_without_health(capsys: pytest.CaptureFixture[str]) -> None:
+    for form in ("plugin", "repo-server"):
+        assert main(["argocd", "bundle", form, "--at-rest", "Healthy"]) == 2
+        captured = capsys.readouterr()
+        assert captured.out == ""
+        assert f"--at-rest: {form} says nothing of health" in captured.err
+
+
 def test_the_sidecar_is_as_argo_cd_wants_it(plugin: Path) -> None:
     (sidecar,) = read(plugin / "repo-server-patch.yaml")["spec"]["template"]["spec"]["containers"]
     assert sidecar["command"] == ["/var/run/argocd/argocd-cmp-server"]

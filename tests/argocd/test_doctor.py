@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from fcompile.cli import main
-from fcompile.commands.argocd.checkout import leading_out, pack, unpack
+from fcompile.commands.argocd import checkout
+from fcompile.commands.argocd import doctor as doctors
+from fcompile.commands.argocd.checkout import common_root, leading_out, pack, unpack
 from fcompile.commands.argocd.sandbox import Sandbox, sandbox
+from tests.argocd.tools import tool
 from tests.test_cli import SERVICE, good
 
 Capture = pytest.CaptureFixture[str]
@@ -87,6 +91,127 @@ def test_objects_that_are_there_twice(app: Path, capsys: Capture) -> None:
     (app / "again.yaml").write_text(SERVICE)
     assert doctor(app) == 0
     assert "warning  generate: Service web is there more than once" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("annotation", "app", "expected"),
+    [
+        # Those of Argo CD's own test, reposerver/repository/utils_test.go.
+        (".", "services/helloworld", "services/helloworld"),
+        ("../../overlays;.", "services/helloworld", ""),
+        ("/services;.", "services/helloworld", "services"),
+        ("../../;..;.", "services/team/helloworld", "services"),
+        ("", "services/helloworld", "services/helloworld"),
+        ("./manifests", "services/team/helloworld", "services/team/helloworld"),
+        ("/services/shared/*-secret.yaml", "services/helloworld", "services"),
+        ("../*", "services/helloworld", "services"),
+        ("//services/shared/*-secret.yaml", "services/helloworld", "services"),
+        # More than it has: out of the repository, and a path above that comes too late.
+        ("../../../../etc", "services/helloworld", ""),
+        ("../shared;/", "services/helloworld", "services"),
+        ("/;../shared", "services/helloworld", ""),
+    ],
+)
+def test_what_manifest_generate_paths_have_in_common(annotation: str, app: str, expected: str, tmp_path: Path) -> None:
+    root = os.path.realpath(tmp_path)
+    assert common_root(root, os.path.join(root, app), annotation) == os.path.normpath(os.path.join(root, expected))
+
+
+def test_a_link_in_manifest_generate_paths_is_followed(tmp_path: Path) -> None:
+    root = os.path.realpath(tmp_path)
+    (tmp_path / "teams" / "shared").mkdir(parents=True)
+    (tmp_path / "apps").mkdir()
+    (tmp_path / "apps" / "linked").symlink_to("../teams/shared")
+    assert common_root(root, os.path.join(root, "apps", "lab"), "/apps/linked") == root
+
+
+def test_what_manifest_generate_paths_send(app: Path, capsys: Capture) -> None:
+    """Measured for this application, and `generate` is called with no more than that."""
+    (app.parents[1] / "elsewhere.txt").write_text("x")
+    (app.parent / "shared").mkdir()
+    (app.parent / "shared" / "values.yaml").write_text("a: b\n")
+    setting = "only with reposerver.plugin.use.manifest.generate.paths in argocd-cmd-params-cm"
+    assert doctor(app, "--manifest-generate-paths", ".") == 0
+    out = capsys.readouterr().out
+    assert "ok       sending: 4 files" in out
+    assert "ok       sending to generate: all below apps/lab, the common root of the paths: 2 files" in out
+    assert setting in out
+    assert doctor(app, "--manifest-generate-paths", ".;../shared") == 0
+    assert "all below apps, the common root of the paths: 3 files" in capsys.readouterr().out
+    assert doctor(app, "--manifest-generate-paths", "/elsewhere.txt; .") == 0
+    out = capsys.readouterr().out
+    assert "sending to generate: the whole repository: 4 files" in out
+    assert "warning  sending: in manifest-generate-paths, the space in ' .' is taken for a part of the name" in out
+
+
+def test_paths_that_leave_out_what_is_needed(app: Path, capsys: Capture) -> None:
+    base = app.parent / "base"
+    base.mkdir()
+    (app / "train.yaml").rename(base / "train.yaml")
+    (base / "kustomization.yaml").write_text("resources: [train.yaml]\n")
+    (app / "kustomization.yaml").write_text("resources: [../base, service.yaml]\n")
+    tool("kustomize")
+    assert doctor(app, "--manifest-generate-paths", ".") == 1
+    assert "error    generate: exit code 1" in capsys.readouterr().out
+    assert doctor(app, "--manifest-generate-paths", ".;../base") == 0, capsys.readouterr().out
+
+
+def test_paths_that_are_not_there(app: Path, capsys: Capture) -> None:
+    assert doctor(app, "--manifest-generate-paths", ".,../bad;/nope;/apps/*/train.yaml;*.yaml") == 0
+    out = capsys.readouterr().out
+    assert "warning  sending: manifest-generate-paths has .,../bad, which is not there; paths are divided by `;`" in out
+    assert "has /nope, which is not there" in out
+    assert out.count("is not there") == 2
+
+
+def test_what_git_ignores_is_in_no_checkout(app: Path, tmp_path: Path, capsys: Capture) -> None:
+    """A virtual environment in the repository has thousands of files, and links that lead out."""
+    root = app.parents[1]
+    (root / ".git").rmdir()
+    ran = tmp_path / "ran"
+    for command in (["init", "-q"], ["config", "core.fsmonitor", f"touch {ran}"]):
+        subprocess.run(["git", *command], cwd=root, check=True, timeout=60)
+    (root / ".gitignore").write_text("/.venv/\n*.log\n")
+    (root / ".venv" / "bin").mkdir(parents=True)
+    (root / ".venv" / "bin" / "python").symlink_to("/usr/bin/python3")
+    (app / "a.log").write_text("x")
+    (app / "outside").symlink_to("/etc")
+    assert doctor(app, "--manifest-generate-paths", ".") == 1
+    out = capsys.readouterr().out
+    assert "note     what git ignores is not in a checkout, and is left out: .venv, apps/lab/a.log\n" in out
+    assert "error    links: apps/lab/outside leads out" in out
+    assert "python" not in out
+    (app / "outside").unlink()
+    assert doctor(app, "--manifest-generate-paths", ".") == 0
+    assert "all below apps/lab, the common root of the paths: 2 files" in capsys.readouterr().out
+    assert not ran.exists(), "nothing that a repository's configuration names is run"
+
+
+def test_git_does_not_wait_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True, timeout=60)
+    os.mkfifo(tmp_path / "excludes")
+    subprocess.run(["git", "config", "core.excludesFile", str(tmp_path / "excludes")], cwd=tmp_path, check=True, timeout=60)
+    monkeypatch.setattr(checkout, "GIT_SECONDS", 0.5)
+    assert checkout.ignored(str(tmp_path)) == frozenset()
+
+
+def test_without_git_everything_counts(app: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    (app / "elsewhere").symlink_to("/etc")
+    monkeypatch.setenv("PATH", str(app))
+    assert doctor(app) == 1
+    assert "error    links: apps/lab/elsewhere leads out" in capsys.readouterr().out
+
+
+def test_a_large_repository(app: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctors, "LARGE", 1)
+    assert doctor(app) == 0
+    advice = "; try --manifest-generate-paths: with the annotation argocd.argoproj.io/manifest-generate-paths and reposerver.plugin"
+    assert advice in capsys.readouterr().out
+    assert doctor(app, "--manifest-generate-paths", ".") == 0
+    out = capsys.readouterr().out
+    assert "warning  sending: 2 files" in out
+    assert "warning  sending to generate: all below apps/lab" in out
+    assert "try --" not in out
 
 
 def test_wrong_use(app: Path, capsys: Capture) -> None:

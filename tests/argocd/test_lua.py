@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from fcompile.commands.argocd.bundle import ACTION_NAMES, script
+from fcompile.commands.argocd.bundle import ACTION_NAMES, health, script
 from fcompile.emit import yaml
 from fcompile.model.names import RESTART_ANNOTATION
 from fcontroller.decide.states import STATES
@@ -26,6 +26,21 @@ CONFIG_MAP = Path(__file__).resolve().parents[2] / "plugins" / "argocd" / "argoc
 @pytest.mark.parametrize("life", LIVES.values(), ids=LIVES)
 def test_health(life: Life) -> None:
     assert run(script("health.lua"), life.framework) == {"status": life.health, "message": life.message}
+
+
+def test_a_sync_need_not_wait_for_what_is_not_to_run() -> None:
+    """`--at-rest Healthy` changes that, and nothing else: who pauses wants to be seen."""
+    changed = {}
+    for name, life in LIVES.items():
+        before, after = run(health(), life.framework), run(health("Healthy"), life.framework)
+        assert after["message"] == before["message"]
+        if before != after:
+            changed[name] = (before["status"], after["status"], life.framework["spec"].get("executionType"))
+    assert {found[:2] for found in changed.values()} == {("Suspended", "Healthy")}
+    assert {found[2] for found in changed.values()} == {"Create", "Stop"}
+    suspended = {name for name, life in LIVES.items() if life.health == "Suspended"} - changed.keys()
+    assert suspended
+    assert all("paused" in name for name in suspended)
 
 
 def test_every_state_is_there() -> None:

@@ -14,7 +14,7 @@ from fcompile.schema.pod_schemas import DEFAULT_VERSION, NEWEST, OLDEST
 from tests.test_cli import good
 
 Capture = pytest.CaptureFixture[str]
-PAGES = ("troubleshooting", "faq", "glossary", "upgrade", "comparison", "install")
+PAGES = ("troubleshooting", "faq", "glossary", "upgrade", "comparison", "install", "sizing", "backup")
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -54,3 +54,22 @@ def test_the_messages_are_printed(message: str, repository: Path, tmp_path: Path
     captured = capsys.readouterr()
     for part in message.split("…"):
         assert part in captured.out + captured.err
+
+
+def test_sizing_names_what_there_is(repository: Path) -> None:
+    """The page's requests and limits are those of the manifests, and what it says to look at is in /metrics."""
+    text = (repository / "docs" / "sizing.md").read_text("utf-8")
+    controller = (repository / "deploy" / "base" / "deployment.yaml").read_text("utf-8")
+    sidecar = (repository / "plugins" / "argocd" / "repo-server-patch.yaml").read_text("utf-8")
+    said = {
+        "asks for 100m CPU and 256Mi, limits memory to 1536Mi": controller,
+        "asks for 100m CPU and 128Mi, and limits memory to 1Gi": sidecar,
+    }
+    for words, place in said.items():
+        assert words in text
+        assert all(value in place for value in re.findall(r"\b\d+(?:m|Mi|Gi)\b", words))
+    metrics = (repository / "docs" / "operations.md").read_text("utf-8")
+    assert all(name in metrics for name in re.findall(r"fcontroller_\w+", text))
+    for module in re.findall(r"python -m ([\w.]+)", text):
+        path = repository / module.replace(".", "/")
+        assert path.with_suffix(".py").exists() or (path / "__main__.py").exists()

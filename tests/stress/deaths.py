@@ -58,7 +58,7 @@ def kill_api_server(setting: Setting) -> None:
     pid = setting.cluster.pids["kube-apiserver"]
     command = Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0")[:-1]
     os.kill(pid, signal.SIGKILL)
-    until(lambda: not _is_alive(pid), "the API server does not die")
+    until(lambda: not is_alive(pid), "the API server does not die")
     with (setting.cluster.folder / "kube-apiserver-again.log").open("ab") as log:
         process = subprocess.Popen(command, cwd=setting.cluster.folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
     setting.cluster.pids["kube-apiserver"] = process.pid
@@ -67,7 +67,7 @@ def kill_api_server(setting: Setting) -> None:
     until(setting.answers, "the API server does not come back", 120, every=0.2)
 
 
-def _is_alive(pid: int) -> bool:
+def is_alive(pid: int) -> bool:
     """Whether a process runs. One that has ended stays until its parent has looked."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"

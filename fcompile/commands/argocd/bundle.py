@@ -25,6 +25,9 @@ COMPARED_PODS = ("/metadata/annotations/argocd.argoproj.io~1hook", "/metadata/an
 """All that differs between an expected Pod and the live one that is what was reviewed."""
 CHURN = ("/status/attemptStatus/taskRoleStatuses", "/status/attemptStatus/taskRoleStatusesCompressed")
 """What changes with every task and matters to nobody who looks at the application: `status.taskCounts` says what health needs."""
+AT_REST = ("Suspended", "Healthy")
+"""The health of Frameworks that are not to run, the default first."""
+_AT_REST_LINE = f'local at_rest = "{AT_REST[0]}"\n'
 _KEY = f"{GROUP}_{KIND}"
 _MOUNTS = [
     {"name": "var-files", "mountPath": "/var/run/argocd"},
@@ -67,14 +70,21 @@ def script(name: str) -> str:
     return (SCRIPTS / name).read_text("utf-8")
 
 
-def settings() -> dict[str, str]:
+def health(at_rest: str = AT_REST[0]) -> str:
+    """The Lua of the health, with what is said of Frameworks that are not to run."""
+    before, line, after = script("health.lua").partition(_AT_REST_LINE)
+    assert line
+    return before + line.replace(AT_REST[0], at_rest) + after
+
+
+def settings(at_rest: str = AT_REST[0]) -> dict[str, str]:
     """The keys of the ConfigMap argocd-cm."""
     definitions = [{"name": name, "action.lua": script(f"actions/{name}/action.lua")} for name in ACTION_NAMES]
     actions = {"discovery.lua": script("actions/discovery.lua"), "definitions": definitions}
     known = [{"field": "spec.taskRoles.task.pod.spec", "type": "core/v1/PodSpec"}]
     return {
         f"resource.customizations.actions.{_KEY}": yaml.dump(actions),
-        f"resource.customizations.health.{_KEY}": script("health.lua"),
+        f"resource.customizations.health.{_KEY}": health(at_rest),
         "resource.customizations.ignoreDifferences.Pod": yaml.dump({"jsonPointers": list(COMPARED_PODS)}),
         f"resource.customizations.ignoreDifferences.{_KEY}": yaml.dump({"jsonPointers": ["/status"]}),
         f"resource.customizations.ignoreResourceUpdates.{_KEY}": yaml.dump({"jsonPointers": list(CHURN)}),
@@ -82,26 +92,26 @@ def settings() -> dict[str, str]:
     }
 
 
-def _config_map() -> str:
+def _config_map(at_rest: str) -> str:
     metadata = {"name": "argocd-cm", "namespace": "argocd"}
-    return yaml.dump({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": settings()})
+    return yaml.dump({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": settings(at_rest)})
 
 
-def _values() -> str:
-    return yaml.dump({"configs": {"cm": settings()}, "repoServer": {"extraContainers": [_SIDECAR], "volumes": _VOLUMES}})
+def _values(at_rest: str) -> str:
+    return yaml.dump({"configs": {"cm": settings(at_rest)}, "repoServer": {"extraContainers": [_SIDECAR], "volumes": _VOLUMES}})
 
 
-def _repo_server() -> str:
+def _repo_server(_: str) -> str:
     spec = {"template": {"spec": {"containers": [_SIDECAR], "volumes": _VOLUMES}}}
     metadata = {"name": "argocd-repo-server", "namespace": "argocd"}
     return yaml.dump({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata, "spec": spec})
 
 
-def _plugin() -> str:
+def _plugin(_: str) -> str:
     return yaml.dump(PLUGIN)
 
 
-FORMS: dict[str, Callable[[], str]] = {"config-map": _config_map, "repo-server": _repo_server, "plugin": _plugin, "helm": _values}
+FORMS: dict[str, Callable[[str], str]] = {"config-map": _config_map, "repo-server": _repo_server, "plugin": _plugin, "helm": _values}
 FILES = {"config-map": "argocd-cm.yaml", "repo-server": "repo-server-patch.yaml", "plugin": "plugin.yaml", "helm": "values.yaml"}
 
 
@@ -112,27 +122,38 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("form", nargs="?", choices=[*FORMS, "all"], default="config-map", metavar="FORM", help=f"{forms}; all: with -o")
     parser.add_argument(
+        "--at-rest",
+        choices=AT_REST,
+        default=AT_REST[0],
+        help="the health of Frameworks that are not to run (executionType Create or Stop): "
+        "a sync waits at Suspended, and goes past Healthy (default: Suspended)",
+    )
+    parser.add_argument(
         "-o", "--output", metavar="FOLDER", help="write files into it; all: with the Lua in the layout of Argo CD's repository"
     )
 
 
-def files() -> Iterator[tuple[str, str]]:
+def files(at_rest: str = AT_REST[0]) -> Iterator[tuple[str, str]]:
     """Every file of the bundle: its path and its text."""
     for form, name in FILES.items():
-        yield name, FORMS[form]()
+        yield name, FORMS[form](at_rest)
     for path in sorted(SCRIPTS.rglob("*")):
         if path.is_file():
-            yield f"{LAYOUT}/{path.relative_to(SCRIPTS).as_posix()}", path.read_text("utf-8")
+            name = path.relative_to(SCRIPTS).as_posix()
+            yield f"{LAYOUT}/{name}", health(at_rest) if name == "health.lua" else script(name)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print what was asked for, or write it."""
+    if arguments.at_rest != AT_REST[0] and arguments.form in ("plugin", "repo-server"):
+        raise UsageError(f"--at-rest: {arguments.form} says nothing of health; config-map and helm do")
     if arguments.output is None:
         if arguments.form == "all":
             raise UsageError("the whole bundle is many files: say where to write them with -o FOLDER")
-        sys.stdout.write(FORMS[arguments.form]())
+        sys.stdout.write(FORMS[arguments.form](arguments.at_rest))
         return 0
-    for name, text in files() if arguments.form == "all" else [(FILES[arguments.form], FORMS[arguments.form]())]:
+    one = FORMS[arguments.form] if arguments.form != "all" else None
+    for name, text in [(FILES[arguments.form], one(arguments.at_rest))] if one else files(arguments.at_rest):
         path = os.path.join(arguments.output, name)
         os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
         Path(path).write_text(text, "utf-8")

@@ -3,13 +3,43 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import tarfile
 from collections.abc import Iterator
+from itertools import takewhile
+
+from fcompile.commands import git_process
+
+GIT_SECONDS = 20.0
 
 
-def leading_out(root: str) -> Iterator[str]:
-    """Links that are absolute or lead out of the repository, step by step: Argo CD takes no such repository at all."""
+def ignored(folder: str) -> frozenset[str]:
+    """Return what git ignores in a folder, by paths within it: it is in no checkout. Empty where there is no git or no repository."""
+    command = [*git_process.COMMAND, "-C", folder, "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"]
+    try:
+        # A .gitignore can be a FIFO.
+        done = subprocess.run(
+            command, env=git_process.environment(), stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=GIT_SECONDS
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return frozenset()
+    return frozenset(os.fsdecode(name).rstrip("/") for name in done.stdout.split(b"\0") if name) if done.returncode == 0 else frozenset()
+
+
+def _walk(root: str, left_out: frozenset[str]) -> Iterator[tuple[str, list[str], list[str]]]:
+    """Walk as os.walk does, past what is left out."""
+
+    def kept(folder: str, names: list[str]) -> list[str]:
+        return [name for name in names if os.path.relpath(os.path.join(folder, name), root) not in left_out] if left_out else names
+
     for folder, folders, files in os.walk(root):
+        folders[:] = kept(folder, folders)
+        yield folder, folders, kept(folder, files)
+
+
+def leading_out(root: str, left_out: frozenset[str] = frozenset()) -> Iterator[str]:
+    """Links that are absolute or lead out of the repository, step by step: Argo CD takes no such repository at all."""
+    for folder, folders, files in _walk(root, left_out):
         for name in (*folders, *files):
             path = os.path.join(folder, name)
             if os.path.islink(path) and _leads_out(root, folder, os.readlink(path)):
@@ -26,11 +56,39 @@ def _leads_out(root: str, folder: str, target: str) -> bool:
     return False
 
 
-def pack(root: str, archive: str) -> int:
-    """Pack everything, as the repo-server does; returns how many files there are."""
+def common_root(root: str, app: str, annotation: str) -> str:
+    """Return what Argo CD sends to `generate` under the annotation manifest-generate-paths: the folder that all of its paths are below.
+
+    As getApplicationRootPath of Argo CD 3.5 does it, which leaves out a path above all others that comes after one beside them.
+
+    :param root: of the repository; a real path, as `app`, the folder of the application.
+    """
+    common, beside = app.split(os.sep), False
+    for written in annotation.split(";"):
+        if written:
+            # What leads out of the repository ends at its root.
+            inside = os.path.normpath(os.path.join(os.sep, os.path.relpath(app, root), written))
+            parts = _within(root, inside.lstrip(os.sep)).split(os.sep)
+            equal = sum(1 for _ in takewhile(lambda both: both[0] == both[1], zip(common, parts, strict=False)))
+            if equal < min(len(common), len(parts)):
+                common, beside = common[:equal], True
+            elif not beside:
+                common = common[:equal]
+    return os.sep.join(common) or os.sep
+
+
+def _within(root: str, path: str) -> str:
+    """Follow links, but not out of the repository."""
+    joined = os.path.normpath(os.path.join(root, path))
+    real = os.path.realpath(joined)
+    return real if real == root or real.startswith(os.path.join(root, "")) else joined
+
+
+def pack(root: str, archive: str, left_out: frozenset[str] = frozenset()) -> int:
+    """Pack everything but that, as the repo-server does; returns how many files there are."""
     count = 0
     with tarfile.open(archive, "w:gz", compresslevel=6) as packed:
-        for folder, folders, files in os.walk(root):
+        for folder, folders, files in _walk(root, left_out):
             for name in sorted((*folders, *files)):
                 path = os.path.join(folder, name)
                 if os.path.isfile(path) or os.path.isdir(path) or os.path.islink(path):

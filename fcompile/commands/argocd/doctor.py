@@ -12,9 +12,10 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterator
+from glob import glob
 from typing import NamedTuple
 
-from fcompile.commands.argocd.checkout import leading_out, pack, unpack
+from fcompile.commands.argocd.checkout import common_root, ignored, leading_out, pack, unpack
 from fcompile.commands.argocd.repository import repository_of
 from fcompile.commands.argocd.sandbox import Ran, Sandbox, sandbox
 from fcompile.diagnostics.visible import visible
@@ -28,6 +29,10 @@ LARGE = 50 * 1024 * 1024
 """Bytes of a packed repository: every call sends so much."""
 MOST_SENT = 100 * 1024 * 1024
 """Bytes that the repo-server takes as an answer, unless it is told otherwise."""
+_ANNOTATION = "the annotation argocd.argoproj.io/manifest-generate-paths"
+_SETTING = "reposerver.plugin.use.manifest.generate.paths in argocd-cmd-params-cm"
+"""Without it the annotation decides only when an Application is refreshed."""
+_MOST_NAMED = 3
 _MOST_LINKS = 10
 """That are shown: one is enough to be refused."""
 OK, WARNING, ERROR, NOTE = "ok", "warning", "error", "note"
@@ -55,6 +60,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """The arguments of the action."""
     parser.add_argument("folder", nargs="?", default=".", help="the folder of the application (default: the current one)")
     parser.add_argument("-p", "--parameter", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the Application")
+    parser.add_argument(
+        "--manifest-generate-paths", default="", metavar="PATHS", help="that annotation of the Application: what it sends to `generate`"
+    )
     parser.add_argument("--deadline", type=float, default=60, metavar="SECONDS", help="of Argo CD (default: 60)")
 
 
@@ -81,26 +89,66 @@ def _report(arguments: argparse.Namespace) -> Iterator[Line]:
         return
     yield from _links(root)
     with tempfile.TemporaryDirectory(prefix="fcompile-doctor-") as temporary:
-        packed = os.path.join(temporary, "repository.tgz")
-        count = pack(root, packed)
-        size = os.path.getsize(packed)
-        advice = "; the annotation argocd.argoproj.io/manifest-generate-paths sends less" if size > LARGE else ""
-        yield WARNING if advice else OK, f"sending: {counted(count, 'file')}, {_bytes(size)} packed, at every call{advice}"
         work = os.path.join(temporary, "work")
-        unpack(packed, work)
+        yield _sent(root, work, paths=arguments.manifest_generate_paths)
+        part, within = work, relative
+        if arguments.manifest_generate_paths:
+            part = os.path.join(temporary, "part")
+            chosen = common_root(root, app, arguments.manifest_generate_paths)
+            within = os.path.relpath(app, chosen)
+            yield from _part_sent(root, app, chosen, part, arguments.manifest_generate_paths)
         os.chmod(temporary, 0o755)
         boxed = sandbox()
         yield from ((NOTE, text) for text in boxed.notes)
-        replay = Replay(
-            os.path.normpath(os.path.join(work, relative)), _environment(relative, arguments.parameter), boxed, arguments.deadline
-        )
-        yield from _discovery(replay)
-        yield from _generation(replay)
-        yield from _announcements(replay)
+        environment = _environment(relative, arguments.parameter)
+        whole = Replay(os.path.normpath(os.path.join(work, relative)), environment, boxed, arguments.deadline)
+        yield from _discovery(whole)
+        yield from _generation(whole._replace(folder=os.path.normpath(os.path.join(part, within))))
+        yield from _announcements(whole)
+
+
+def _sent(root: str, target: str, *, paths: str) -> Line:
+    """Send the whole repository."""
+    size, count = _send(root, target)
+    if size <= LARGE:
+        return OK, f"sending: {counted(count, 'file')}, {_bytes(size)} packed, at every call"
+    advice = "" if paths else f"; try --manifest-generate-paths: with {_ANNOTATION} and {_SETTING}, `generate` may get less"
+    return WARNING, f"sending: {counted(count, 'file')}, {_bytes(size)} packed, at every call{advice}"
+
+
+def _part_sent(root: str, app: str, chosen: str, target: str, paths: str) -> Iterator[Line]:
+    """Send what the annotation leaves of the repository."""
+    for path in paths.split(";"):
+        if path != path.strip():
+            yield WARNING, f"sending: in manifest-generate-paths, the space in {visible(repr(path))} is taken for a part of the name"
+        elif not glob(os.path.join(root, path.lstrip("/")) if path.startswith("/") else os.path.join(app, path)):
+            yield WARNING, f"sending: manifest-generate-paths has {visible(path)}, which is not there; paths are divided by `;`"
+    size, count = _send(chosen, target)
+    below = (
+        "the whole repository" if chosen == root else f"all below {visible(os.path.relpath(chosen, root))}, the common root of the paths"
+    )
+    kind = WARNING if size > LARGE else OK
+    yield kind, f"sending to generate: {below}: {counted(count, 'file')}, {_bytes(size)} packed; only with {_SETTING}"
+
+
+def _send(folder: str, target: str) -> tuple[int, int]:
+    """Pack a folder and unpack it; return the bytes in between, and how many files there are."""
+    packed = f"{target}.tgz"
+    count = pack(folder, packed, ignored(folder))
+    size = os.path.getsize(packed)
+    os.mkdir(target)
+    unpack(packed, target)
+    os.unlink(packed)
+    return size, count
 
 
 def _links(root: str) -> Iterator[Line]:
-    found = list(leading_out(root))
+    left_out = ignored(root)
+    if left_out:
+        names = sorted(left_out)
+        more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+        yield NOTE, f"what git ignores is not in a checkout, and is left out: {', '.join(map(visible, names[:_MOST_NAMED]))}{more}"
+    found = list(leading_out(root, left_out))
     for path in found[:_MOST_LINKS]:
         yield ERROR, f"links: {visible(path)} leads out of the repository: Argo CD refuses the whole repository"
     if len(found) > _MOST_LINKS:

@@ -4,6 +4,8 @@ local spec = obj.spec or {}
 local status = obj.status or {}
 local attempt = status.attemptStatus or {}
 local stopping = spec.executionType == "Stop"
+-- Of what is not to run: executionType Create or Stop. A sync goes past "Healthy", and waits at "Suspended".
+local at_rest = "Suspended"
 
 local function result(health, message)
   local retries = (status.retryPolicyStatus or {}).totalRetriedCount or 0
@@ -92,7 +94,7 @@ end
 local function completed()
   local completion = attempt.completionStatus or {}
   if completion.code == -210 then
-    return result("Suspended", "stopped, as executionType says")
+    return result(at_rest, "stopped, as executionType says")
   end
   if (completion.type or {}).name == "Succeeded" then
     return result("Healthy", ending())
@@ -129,7 +131,7 @@ if paused ~= nil then
   return result("Suspended", paused)
 end
 if spec.executionType == "Create" and (status.state == nil or status.state == "AttemptCreationPending") then
-  return result("Suspended", "waits to be started: executionType is Create")
+  return result(at_rest, "waits to be started: executionType is Create")
 end
 if status.state == nil then
   if spec.managedBy ~= nil then
