@@ -17,8 +17,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # this checkout, whatever is installed
 
-from fcompile.check.catalog import all_rules  # noqa: E402
 from fcompile.cli import main as fcompile_main  # noqa: E402
+from fcompile.diagnostics.catalog import all_rules  # noqa: E402
 from fcompile.diagnostics.problem import Rule  # noqa: E402
 from fcompile.diagnostics.visible import visible  # noqa: E402
 

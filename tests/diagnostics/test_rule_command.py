@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from fcompile.check.catalog import all_rules
 from fcompile.check.document import Options, check_read
-from fcompile.check.waivers import Waivers
 from fcompile.cli import main
+from fcompile.diagnostics.catalog import all_rules
 from fcompile.diagnostics.problem import Problem, Severity
 from fcompile.load import read
+from fcompile.waivers.collection import Waivers
 
 CAPTURE = pytest.CaptureFixture[str]
 

@@ -1,6 +1,6 @@
 import pytest
 
-from fcompile.check.structure import UNKNOWN_FIELD
+from fcompile.check.rules.framework.structure import UNKNOWN_FIELD
 from fcompile.diagnostics.problem import RULES, Severity, rule
 
 

@@ -1,0 +1,52 @@
+"""The Pod's service account and its pull secrets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fcompile.check.pod_context import Pod
+from fcompile.check.pod_values import entries
+from fcompile.diagnostics.problem import Finding, Severity, rule
+from fcompile.model.formats import accepts
+from fcompile.model.values import text
+
+TWO_ACCOUNTS = rule(
+    "FC297",
+    "two-service-accounts",
+    Severity.WARNING,
+    "serviceAccount and serviceAccountName differ.",
+    "`serviceAccount` is the old name of the field and is ignored when both are there. Keep `serviceAccountName`.",
+)
+ACCOUNT_NAME = rule(
+    "FC299",
+    "service-account-name",
+    Severity.ERROR,
+    "The service account has no valid name.",
+    "A service account's name has small letters, digits, `-` and `.`. (`serviceAccount` is the old name of `serviceAccountName`.)",
+)
+PULL_SECRET = rule(
+    "FC298",
+    "pull-secret",
+    Severity.WARNING,
+    "A pull secret has no name, or is listed twice.",
+    "Each entry of `imagePullSecrets` names a Secret, once. Remove the entry that is not meant.",
+)
+
+
+def account_rules(pod: Pod) -> Iterator[Finding]:
+    """Problems of the service account and of `imagePullSecrets`."""
+    old, new = text(pod.spec, "serviceAccount"), text(pod.spec, "serviceAccountName")
+    if old and new and old != new:
+        message = f'`serviceAccount` "{old}" is ignored beside `serviceAccountName` "{new}"; remove it'
+        yield Finding(TWO_ACCOUNTS, (*pod.path, "serviceAccount"), message, part="key")
+    elif old and not new and not accepts("dns-subdomain")(old):
+        yield Finding(ACCOUNT_NAME, (*pod.path, "serviceAccount"), f'"{old}" cannot be the name of a service account; correct it')
+    seen: set[str] = set()
+    for index, secret in entries(pod.spec, "imagePullSecrets"):
+        path = (*pod.path, "imagePullSecrets", index)
+        name = text(secret, "name") or ""
+        if not name:
+            yield Finding(PULL_SECRET, path, "the pull secret has no `name`; add it, or remove the entry")
+        elif name in seen:
+            yield Finding(PULL_SECRET, path, f'the pull secret "{name}" is listed twice; remove one entry')
+        seen.add(name)

@@ -1,0 +1,119 @@
+"""The containers of a Pod among themselves: names, restart policies, and what init containers may not have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fcompile.check.pod_context import ContainerRef, Pod
+from fcompile.check.pod_values import entries, given
+from fcompile.diagnostics.problem import Finding, Path, Related, Severity, rule
+from fcompile.model import gates
+from fcompile.model.values import sequence, text
+
+DUPLICATE_CONTAINER = rule(
+    "FC201",
+    "duplicate-container-name",
+    Severity.ERROR,
+    "Two containers of a Pod have the same name.",
+    "Regular and init containers share one set of names. Rename one of the two.",
+)
+INIT_HOOK = rule(
+    "FC202",
+    "init-container-hook",
+    Severity.ERROR,
+    "An init container that is no sidecar has a probe or a lifecycle hook.",
+    "Probes and hooks need a container that keeps running. Remove them, or make it a sidecar with `restartPolicy: Always` "
+    "(Kubernetes 1.29 and newer).",
+)
+CONTAINER_RESTART_POLICY = rule(
+    "FC203",
+    "container-restart-policy",
+    Severity.ERROR,
+    "A regular container has a restartPolicy of its own in a version that does not take it there.",
+    "From 1.28 to 1.33 only init containers can have it. Use that of the Pod, or aim at 1.35 or newer.",
+)
+RESTART_RULES = rule(
+    "FC204",
+    "restart-policy-rules",
+    Severity.ERROR,
+    "A container has restartPolicyRules where they are not allowed.",
+    "They need the container's own `restartPolicy`, and on sidecars they came with Kubernetes 1.36.",
+)
+RESIZE_POLICY = rule(
+    "FC205",
+    "resize-policy",
+    Severity.ERROR,
+    "A resizePolicy contradicts itself or the restart policy.",
+    "One entry for each of cpu and memory. RestartContainer is only for containers that can be restarted: not in a Pod with "
+    "`restartPolicy: Never`, and from 1.36 not in an init container that is no sidecar.",
+)
+
+_HOOKS = ("lifecycle", "livenessProbe", "readinessProbe", "startupProbe")
+
+
+def container_rules(pod: Pod) -> Iterator[Finding]:
+    """Problems of the list of containers, and of settings of a container that depend on its kind."""
+    seen: dict[str, Path] = {}
+    for container in pod.containers:
+        name = container.name
+        if name in seen:
+            related = (Related("the first one", (*seen[name], "name")),)
+            message = f'the container name "{name}" is taken in this Pod; choose another'
+            yield Finding(DUPLICATE_CONTAINER, (*container.path, "name"), message, related=related)
+        elif name:
+            seen[name] = container.path
+        fields = container.fields
+        if container.is_init and not container.is_sidecar:
+            yield from _init_hooks(container, pod.version)
+        if "restartPolicy" in fields or "restartPolicyRules" in fields:
+            yield from _restart_policy(container, pod.version)
+        if "resizePolicy" in fields and pod.version >= gates.RESIZE_POLICY:
+            yield from _resize_policy(container, pod)
+
+
+def _init_hooks(container: ContainerRef, version: int) -> Iterator[Finding]:
+    for hook in _HOOKS:
+        value = container.fields.get(hook)
+        if value is None:
+            continue
+        if hook == "lifecycle" and isinstance(value, dict) and set(value) == {"stopSignal"} and version >= gates.KNOWS_STOP_SIGNAL:
+            continue  # Taken out with its gated field, before anything looks at it.
+        message = f'`{hook}` is not allowed on the init container "{container.name}", which runs to its end; remove it'
+        if version >= gates.SIDECARS:
+            message += ", or make the container a sidecar with `restartPolicy: Always`"
+        yield Finding(INIT_HOOK, (*container.path, hook), message, part="key")
+
+
+def _restart_policy(container: ContainerRef, version: int) -> Iterator[Finding]:
+    if version < gates.KNOWS_RESTART_RULES:
+        if version >= gates.KNOWS_SIDECARS and not container.is_init and given(container.fields, "restartPolicy"):
+            message = f"`restartPolicy` on a regular container needs Kubernetes 1.35, and this is for 1.{version}; use that of the Pod"
+            yield Finding(CONTAINER_RESTART_POLICY, (*container.path, "restartPolicy"), message, part="key")
+        return
+    if version < gates.CONTAINER_RESTART_RULES or not sequence(container.fields, "restartPolicyRules"):
+        return
+    path = (*container.path, "restartPolicyRules")
+    if not given(container.fields, "restartPolicy"):
+        message = "`restartPolicyRules` need the container's own `restartPolicy`; add it"
+        yield Finding(RESTART_RULES, path, message, part="key")
+    elif container.is_sidecar and version < gates.RESTART_ALL_CONTAINERS:
+        message = f"`restartPolicyRules` are not allowed on a sidecar in Kubernetes 1.{version}; remove them"
+        yield Finding(RESTART_RULES, path, message, part="key")
+
+
+def _resize_policy(container: ContainerRef, pod: Pod) -> Iterator[Finding]:
+    seen: set[str] = set()
+    runs_once = container.is_init and not container.is_sidecar and pod.version >= 36
+    for index, entry in entries(container.fields, "resizePolicy"):
+        path = (*container.path, "resizePolicy", index)
+        resource, policy = text(entry, "resourceName"), text(entry, "restartPolicy")
+        if resource in seen:
+            yield Finding(RESIZE_POLICY, (*path, "resourceName"), f'`resizePolicy` has a second entry for "{resource}"; remove one')
+        elif resource:
+            seen.add(resource)
+        if policy == "RestartContainer" and pod.restart_policy == "Never":
+            message = "`restartPolicy: RestartContainer` does not go with `restartPolicy: Never` of the Pod; write NotRequired"
+            yield Finding(RESIZE_POLICY, (*path, "restartPolicy"), message)
+        elif policy == "RestartContainer" and runs_once:
+            message = "an init container that is no sidecar cannot be restarted to be resized; write NotRequired"
+            yield Finding(RESIZE_POLICY, (*path, "restartPolicy"), message)

@@ -1,0 +1,136 @@
+"""Volumes: names, exactly one source each, and conditions between the fields of a source."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from fcompile.check.amounts import amount
+from fcompile.check.pod_context import Pod
+from fcompile.check.pod_values import entries, given
+from fcompile.check.rules.pod.claim_template import claim_template_rules
+from fcompile.check.rules.pod.files import downward_files, overlapping
+from fcompile.check.rules.pod.projected import projected_rules
+from fcompile.check.rules.pod.storage_systems import STORAGE_SYSTEMS
+from fcompile.diagnostics.problem import Finding, Path, Related, Severity, rule
+from fcompile.model import gates
+
+DUPLICATE_VOLUME = rule(
+    "FC240",
+    "duplicate-volume-name",
+    Severity.ERROR,
+    "Two volumes of a Pod have the same name.",
+    "Mounts select volumes by name. Rename one of the two.",
+)
+VOLUME_SOURCES = rule(
+    "FC241",
+    "volume-sources",
+    Severity.ERROR,
+    "A volume has more than one source.",
+    "A volume is one thing: an emptyDir, or a configMap, and so on. Make two volumes, or one projected volume.",
+)
+VOLUME_SETTINGS = rule(
+    "FC242",
+    "volume-settings",
+    Severity.ERROR,
+    "Settings of a volume do not go together.",
+    "Each kind of volume has conditions of its own, which the message names.",
+)
+REMOVED_PLUGIN = rule(
+    "FC243",
+    "removed-volume-plugin",
+    Severity.WARNING,
+    "A volume is of a kind that this Kubernetes version no longer mounts.",
+    "The API server still takes it, but no kubelet can mount it and the Pod never starts. Use a CSI driver.",
+)
+
+_GONE = {
+    "photonPersistentDisk": 16,
+    "scaleIO": 22,
+    "flocker": 25,
+    "storageos": 25,
+    "quobyte": 25,
+    "glusterfs": 26,
+    "cephfs": 31,
+    "rbd": 31,
+    "gitRepo": 33,
+}
+"""The first version in which the kubelet cannot mount the kind (gitRepo: not without a feature gate)."""
+
+Source = dict[str, Any]
+
+
+def volume_rules(pod: Pod) -> Iterator[Finding]:
+    """Problems of the Pod's volumes."""
+    seen: dict[str, int] = {}
+    for index, volume in entries(pod.spec, "volumes"):
+        if "image" in volume and pod.version < gates.IMAGE_VOLUMES and given(volume, "image"):
+            continue  # The API server takes out the whole volume.
+        name = volume.get("name")
+        if isinstance(name, str) and name:
+            first = seen.setdefault(name, index)
+            if first != index:
+                related = (Related("the first one", (*pod.path, "volumes", first, "name")),)
+                message = f'the volume name "{name}" is taken in this Pod; choose another'
+                yield Finding(DUPLICATE_VOLUME, (*pod.path, "volumes", index, "name"), message, related=related)
+        yield from _sources(volume, index, pod)
+
+
+def _sources(volume: dict[str, Any], index: int, pod: Pod) -> Iterator[Finding]:
+    first = None
+    for kind, source in volume.items():
+        if kind == "name" or source is None:
+            continue
+        path = (*pod.path, "volumes", index, kind)
+        if first is not None:
+            yield Finding(VOLUME_SOURCES, path, f"the volume has a `{first}` already; keep one source", part="key")
+        first = first or kind
+        if isinstance(source, dict):
+            yield from _source(kind, source, volume, path, pod)
+        if kind in _GONE and pod.version >= _GONE[kind]:
+            message = f"`{kind}` volumes cannot be mounted in Kubernetes 1.{pod.version}; use another kind"
+            yield Finding(REMOVED_PLUGIN, path, message, part="key")
+
+
+def _source(kind: str, source: Source, volume: dict[str, Any], path: Path, pod: Pod) -> Iterator[Finding]:
+    check = _CHECKS.get(kind)
+    if check is not None:
+        yield from check(source, path, pod)
+        return
+    problems = STORAGE_SYSTEMS.get(kind)
+    if problems is not None:
+        for key, message in problems(source, volume):
+            yield Finding(VOLUME_SETTINGS, (*path, key) if key in source else path, message)
+
+
+def _empty_dir(source: Source, path: Path, pod: Pod) -> Iterator[Finding]:
+    size = amount(source.get("sizeLimit"))
+    if size is not None and size < 0:
+        message = f'`sizeLimit` "{source["sizeLimit"]}" is negative; give a size, or remove it'
+        yield Finding(VOLUME_SETTINGS, (*path, "sizeLimit"), message)
+
+
+def _items(source: Source, path: Path, pod: Pod) -> Iterator[Finding]:
+    if "items" in source:
+        yield from overlapping([(source, path)])
+
+
+def _downward_api(source: Source, path: Path, pod: Pod) -> Iterator[Finding]:
+    yield from downward_files(source, path, pod)
+    yield from overlapping([(source, path)])
+
+
+def _ephemeral(source: Source, path: Path, pod: Pod) -> Iterator[Finding]:
+    template = source.get("volumeClaimTemplate")
+    if isinstance(template, dict):
+        yield from claim_template_rules(template, (*path, "volumeClaimTemplate"), pod.version)
+
+
+_CHECKS: dict[str, Callable[[Source, Path, Pod], Iterator[Finding]]] = {
+    "configMap": _items,
+    "downwardAPI": _downward_api,
+    "emptyDir": _empty_dir,
+    "ephemeral": _ephemeral,
+    "projected": projected_rules,
+    "secret": _items,
+}
