@@ -7,40 +7,48 @@ import re
 from fcompile.diagnostics.problem import RULES, Edit, Problem, Rule, Severity, Span, rule
 
 MALFORMED = rule(
-    "FC901",
-    "waiver-malformed",
-    Severity.ERROR,
-    "A waiver cannot be understood.",
-    "Write `# fcompile: waive CODE: reason` at the field, or `# fcompile: waive CODE FIELD: reason` anywhere in the document, with `*` in "
-    "FIELD for any text. An entry of the waivers file has `code` and `reason`, and may have `path`, `framework` and `field`.",
+    code="FC901",
+    name="waiver-malformed",
+    severity=Severity.ERROR,
+    summary="A waiver cannot be understood.",
+    why="It would cover nothing.",
+    remedy=(
+        "Write `# fcompile: waive CODE: reason` at the field, or `# fcompile: waive CODE FIELD: reason` anywhere in the "
+        "document, with `*` in FIELD for any text. An entry of the waivers file has `code` and `reason`, and may have `path`, "
+        "`framework` and `field`."
+    ),
 )
 UNKNOWN_CODE = rule(
-    "FC902",
-    "waiver-of-unknown-code",
-    Severity.ERROR,
-    "A waiver names a code that does not exist.",
-    "`fcompile rule --all` lists the codes.",
+    code="FC902",
+    name="waiver-of-unknown-code",
+    severity=Severity.ERROR,
+    summary="A waiver names a code that does not exist.",
+    why="It would cover nothing.",
+    remedy="Correct the code; `fcompile rule --all` lists all codes.",
 )
 NO_REASON = rule(
-    "FC903",
-    "waiver-without-reason",
-    Severity.ERROR,
-    "A waiver gives no reason.",
-    "Whoever reads it later must be able to judge whether it still holds: say why after a colon.",
+    code="FC903",
+    name="waiver-without-reason",
+    severity=Severity.ERROR,
+    summary="A waiver gives no reason.",
+    why="Whoever reads it later must be able to judge whether it still holds.",
+    remedy="Say why after a colon.",
 )
 NOT_WAIVABLE = rule(
-    "FC904",
-    "waiver-impossible",
-    Severity.ERROR,
-    "A waiver names a problem that cannot be waived.",
-    "What cannot be read cannot be run, and a waiver's own problems are mended at the waiver. Correct what is reported instead.",
+    code="FC904",
+    name="waiver-impossible",
+    severity=Severity.ERROR,
+    summary="A waiver names a problem that cannot be waived.",
+    why="What cannot be read cannot be run, and a waiver's own problems are mended at the waiver.",
+    remedy="Correct what is reported instead.",
 )
 UNUSED = rule(
-    "FC905",
-    "waiver-unused",
-    Severity.WARNING,
-    "A waiver covers no problem.",
-    "The problem is gone, or the waiver stands at the wrong place or has a field pattern that fits nothing. Remove or correct it.",
+    code="FC905",
+    name="waiver-unused",
+    severity=Severity.WARNING,
+    summary="A waiver covers no problem.",
+    why="The problem is gone, or the waiver stands at the wrong place or has a field pattern that fits nothing.",
+    remedy="Remove or correct it.",
 )
 
 CODE = re.compile(r"FC[0-9]{3}")

@@ -76,8 +76,9 @@ def test_every_rule_is_written_as_the_others_are() -> None:
     for rule in all_rules():
         assert re.fullmatch(r"FC[0-9]{3}", rule.code)
         assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", rule.name)
-        assert rule.summary.endswith("."), rule.code
-        assert not rule.help or rule.help.endswith((".", ".)")), rule.code
+        for sentence in (rule.summary, rule.why, rule.remedy):
+            assert re.fullmatch(r"\S.*\S", sentence), rule.code
+            assert sentence.endswith((".", ".)")), rule.code
         assert isinstance(rule.severity, Severity)
 
 

@@ -91,5 +91,5 @@ def _list(words: set[str]) -> str:
 
 def _problem(document: Document, path: Path, message: str, part: Part = "value", severity: Severity = Severity.ERROR) -> Problem:
     span = document.locate(path, part)
-    rule, line = Rule("config", "config", severity, "", ""), document.source_line(span.line)
+    rule, line = Rule("config", "config", severity, ""), document.source_line(span.line)
     return Problem(rule, severity, message, document.source.name, span, line, field_path(path), "")

@@ -9,12 +9,15 @@ from fcompile.diagnostics.problem import Finding, Part, Path, Severity, rule
 from fcompile.model.patterns import lazy
 
 NOT_FOR_YAML = rule(
-    "FC116",
-    "character-not-for-yaml",
-    Severity.WARNING,
-    "A text holds a character that kubectl cannot show, compare or apply.",
-    "The API server keeps it, but `kubectl diff`, `kubectl get -o yaml` and `kubectl apply --server-side` read objects as YAML on their "
-    "way, where it is refused or, as U+0085, turned into something else without a word. Take it out.",
+    code="FC116",
+    name="character-not-for-yaml",
+    severity=Severity.WARNING,
+    summary="A text holds a character that kubectl cannot show, compare or apply.",
+    why=(
+        "The API server keeps it, but `kubectl diff`, `kubectl get -o yaml` and `kubectl apply --server-side` read objects as "
+        "YAML on their way, where it is refused or, as U+0085, turned into something else without a word."
+    ),
+    remedy="Take it out.",
 )
 _CHARACTER = lazy("[\x7f-\x9f\ufffe\uffff]")
 # Raw, or as an escape that may mean one: everything else need not be looked through.

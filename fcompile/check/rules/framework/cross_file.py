@@ -12,26 +12,28 @@ from fcompile.model import names
 from fcompile.model.values import mapping, text
 
 DUPLICATE_FRAMEWORK = rule(
-    "FC501",
-    "duplicate-framework",
-    Severity.ERROR,
-    "Two Frameworks of one run have the same namespace and name.",
-    "Applied together, the last one wins and the other is lost. Rename one, or give them different namespaces.",
+    code="FC501",
+    name="duplicate-framework",
+    severity=Severity.ERROR,
+    summary="Two Frameworks of one run have the same namespace and name.",
+    why="Applied together, the last one wins and the other is lost.",
+    remedy="Rename one, or give them different namespaces.",
 )
 SERVICE_NAME_TAKEN = rule(
-    "FC502",
-    "service-name-taken",
-    Severity.WARNING,
-    "A Service has the name of the one that a role asks for.",
-    "The controller never touches a Service that is not its own: the role's `service` would not be made. Rename yours, or "
-    "remove `service` from the role.",
+    code="FC502",
+    name="service-name-taken",
+    severity=Severity.WARNING,
+    summary="A Service has the name of the one that a role asks for.",
+    why="The controller never touches a Service that is not its own: the role's `service` would not be made.",
+    remedy="Rename yours, or remove `service` from the role.",
 )
 SERVICES_OVERLAP = rule(
-    "FC503",
-    "services-select-same-tasks",
-    Severity.WARNING,
-    "Several headless Services select the same tasks.",
-    "Each of them gives the tasks DNS names, and it depends on `subdomain` which one counts. Keep one of them.",
+    code="FC503",
+    name="services-select-same-tasks",
+    severity=Severity.WARNING,
+    summary="Several headless Services select the same tasks.",
+    why="Each of them gives the tasks DNS names, and it depends on `subdomain` which one counts.",
+    remedy="Keep one of them.",
 )
 
 

@@ -16,11 +16,12 @@ from fcompile.model.patterns import lazy
 from fcompile.model.values import mapping, text
 
 NEARLY_A_FRAMEWORK = rule(
-    "FC163",
-    "nearly-a-framework",
-    Severity.ERROR,
-    "An object is meant to be a Framework, but its `apiVersion` or `kind` is misspelt, wrong or missing.",
-    "The cluster has no such kind and refuses the object, and nothing in it is checked here. Correct the name.",
+    code="FC163",
+    name="nearly-a-framework",
+    severity=Severity.ERROR,
+    summary="An object is meant to be a Framework, but its `apiVersion` or `kind` is misspelt, wrong or missing.",
+    why="The cluster has no such kind and refuses the object, and nothing in it is checked here.",
+    remedy="Correct the name.",
 )
 _VERSION = f"{names.GROUP}/v1"
 _LISTS = f"{names.KIND}List"

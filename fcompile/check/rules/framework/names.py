@@ -14,49 +14,54 @@ MAX_LABEL = 63
 _NAME = re.compile(r"[a-z0-9]{1,63}\Z")
 
 HOSTNAME_CUT = rule(
-    "FC401",
-    "pod-hostname-cut",
-    Severity.WARNING,
-    "A Pod name is longer than a host name may be.",
-    "The kubelet cuts the host name to 63 characters, so that every task of the role sees the same one. Shorten the "
-    "Framework's or the role's name, "
-    "or set `hostname` in the template.",
+    code="FC401",
+    name="pod-hostname-cut",
+    severity=Severity.WARNING,
+    summary="A Pod name is longer than a host name may be.",
+    why="The kubelet cuts the host name to 63 characters, so that every task of the role sees the same one.",
+    remedy="Shorten the Framework's or the role's name, or set `hostname` in the template.",
 )
 SERVICE_HOSTNAME_TOO_LONG = rule(
-    "FC402",
-    "hostname-too-long",
-    Severity.ERROR,
-    "The host name `{role}-{index}` of a role with a service is longer than 63 characters.",
-    "The API server refuses such a Pod. Shorten the role's name, or set `hostname` in the template.",
+    code="FC402",
+    name="hostname-too-long",
+    severity=Severity.ERROR,
+    summary="The host name `{role}-{index}` of a role with a service is longer than 63 characters.",
+    why="The API server refuses such a Pod.",
+    remedy="Shorten the role's name, or set `hostname` in the template.",
 )
 SERVICE_NAME_INVALID = rule(
-    "FC403",
-    "service-name-invalid",
-    Severity.ERROR,
-    "The Service `{framework}-{role}` that a role asks for cannot have that name.",
-    "A Service's name has at most 63 characters and begins with a letter. Change the Framework's or the role's name.",
+    code="FC403",
+    name="service-name-invalid",
+    severity=Severity.ERROR,
+    summary="The Service `{framework}-{role}` that a role asks for cannot have that name.",
+    why="A Service's name has at most 63 characters and begins with a letter.",
+    remedy="Change the Framework's or the role's name.",
 )
 RESERVED_METADATA = rule(
-    "FC411",
-    "reserved-metadata-overwritten",
-    Severity.WARNING,
-    "A label or annotation of the Pod template stands under a name that FrameworkController sets itself.",
-    "It is overwritten in every Pod. Remove it, or choose another name.",
+    code="FC411",
+    name="reserved-metadata-overwritten",
+    severity=Severity.WARNING,
+    summary="A label or annotation of the Pod template stands under a name that FrameworkController sets itself.",
+    why="It is overwritten in every Pod.",
+    remedy="Remove it, or choose another name.",
 )
 RESERVED_ENV = rule(
-    "FC412",
-    "reserved-env-repeated",
-    Severity.WARNING,
-    "A container's environment variable has a name that FrameworkController injects as well.",
-    "The container sees your value in place of FrameworkController's, and `kubectl diff` cannot compare a variable that is "
-    "given twice. Choose another name.",
+    code="FC412",
+    name="reserved-env-repeated",
+    severity=Severity.WARNING,
+    summary="A container's environment variable has a name that FrameworkController injects as well.",
+    why=(
+        "The container sees your value in place of FrameworkController's, and `kubectl diff` cannot compare a variable that is given twice."
+    ),
+    remedy="Choose another name.",
 )
 POD_NAME_IGNORED = rule(
-    "FC413",
-    "pod-name-ignored",
-    Severity.WARNING,
-    "The Pod template gives a name or namespace, which is not used.",
-    "A task's Pod is always called `{framework}-{role}-{index}`, in the Framework's namespace. Remove the field.",
+    code="FC413",
+    name="pod-name-ignored",
+    severity=Severity.WARNING,
+    summary="The Pod template gives a name or namespace, which is not used.",
+    why="A task's Pod is always called `{framework}-{role}-{index}`, in the Framework's namespace.",
+    remedy="Remove the field.",
 )
 
 

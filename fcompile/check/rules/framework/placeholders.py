@@ -15,35 +15,39 @@ from fcompile.model.patterns import lazy
 from fcompile.model.values import mapping, sequence, text
 
 UNKNOWN_PLACEHOLDER = rule(
-    "FC421",
-    "unknown-placeholder",
-    Severity.WARNING,
-    "A placeholder looks like one of FrameworkController's, but is none.",
-    "It stays in the Pod as it is written. The six that are replaced are {{FC_FRAMEWORK_NAMESPACE}}, {{FC_FRAMEWORK_NAME}}, "
-    "{{FC_TASKROLE_NAME}}, "
-    "{{FC_TASK_INDEX}}, {{FC_CONFIGMAP_NAME}} and {{FC_POD_NAME}}, in capitals and without spaces.",
+    code="FC421",
+    name="unknown-placeholder",
+    severity=Severity.WARNING,
+    summary="A placeholder looks like one of FrameworkController's, but is none.",
+    why="It stays in the Pod as it is written.",
+    remedy=(
+        "The six that are replaced are {{FC_FRAMEWORK_NAMESPACE}}, {{FC_FRAMEWORK_NAME}}, {{FC_TASKROLE_NAME}}, "
+        "{{FC_TASK_INDEX}}, {{FC_CONFIGMAP_NAME}} and {{FC_POD_NAME}}, in capitals and without spaces."
+    ),
 )
 PLACEHOLDER_OUTSIDE = rule(
-    "FC422",
-    "placeholder-outside-template",
-    Severity.WARNING,
-    "A placeholder stands outside the Pod template, where nothing replaces it.",
-    "Placeholders work in every string of `task.pod`, and nowhere else. Write the value itself.",
+    code="FC422",
+    name="placeholder-outside-template",
+    severity=Severity.WARNING,
+    summary="A placeholder stands outside the Pod template, where nothing replaces it.",
+    why="Placeholders work in every string of `task.pod`, and nowhere else.",
+    remedy="Write the value itself.",
 )
 UNKNOWN_REFERENCE = rule(
-    "FC423",
-    "unknown-variable-reference",
-    Severity.WARNING,
-    "`$(FC_…)` refers to a variable that the container does not have.",
-    "Kubernetes leaves a reference that it cannot resolve as it is. Correct the name, define the variable, or write `$$(…)` "
-    "for the text itself.",
+    code="FC423",
+    name="unknown-variable-reference",
+    severity=Severity.WARNING,
+    summary="`$(FC_…)` refers to a variable that the container does not have.",
+    why="Kubernetes leaves a reference that it cannot resolve as it is.",
+    remedy="Correct the name, define the variable, or write `$$(…)` for the text itself.",
 )
 KEYS_COLLIDE = rule(
-    "FC424",
-    "keys-collide",
-    Severity.WARNING,
-    "Two keys of a mapping become equal once the placeholders are replaced.",
-    "Only one of the two values is in the Pod. Rename one of the keys.",
+    code="FC424",
+    name="keys-collide",
+    severity=Severity.WARNING,
+    summary="Two keys of a mapping become equal once the placeholders are replaced.",
+    why="Only one of the two values is in the Pod.",
+    remedy="Rename one of the keys.",
 )
 
 _LOOKS_LIKE = lazy(r"\{\{[ \t]*(FC_[A-Za-z0-9_]*)[ \t]*(\}\}?)?", re.IGNORECASE)

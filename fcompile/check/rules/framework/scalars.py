@@ -19,46 +19,52 @@ from fcompile.model.quantities import is_quantity
 from fcompile.schema.pod_schemas import values_by_version
 
 WRONG_TYPE = rule(
-    "FC111",
-    "wrong-type",
-    Severity.ERROR,
-    "A field has a value of another type than it must have.",
-    "The API server cannot read the object at all. Write a value of the type that is named.",
+    code="FC111",
+    name="wrong-type",
+    severity=Severity.ERROR,
+    summary="A field has a value of another type than it must have.",
+    why="The API server cannot read the object at all.",
+    remedy="Write a value of the type that is named.",
 )
 UNQUOTED_STRING = rule(
-    "FC112",
-    "unquoted-string",
-    Severity.ERROR,
-    "A string is wanted, and YAML reads the value as a number or boolean.",
-    "Without quotes, `no`, `on`, `012` or `1.10` are not the text that was written. Put the value in quotes.",
+    code="FC112",
+    name="unquoted-string",
+    severity=Severity.ERROR,
+    summary="A string is wanted, and YAML reads the value as a number or boolean.",
+    why="Without quotes, `no`, `on`, `012` or `1.10` are not the text that was written.",
+    remedy="Put the value in quotes.",
 )
 EMPTY_VALUE = rule(
-    "FC122",
-    "empty-value",
-    Severity.ERROR,
-    "A field that must not be empty is.",
-    "To the API server an empty string or list is the same as leaving the field out, and this one is needed. Give it a value.",
+    code="FC122",
+    name="empty-value",
+    severity=Severity.ERROR,
+    summary="A field that must not be empty is.",
+    why="To the API server an empty string or list is the same as leaving the field out, and this one is needed.",
+    remedy="Give it a value.",
 )
 OUT_OF_BOUNDS = rule(
-    "FC131",
-    "out-of-bounds",
-    Severity.ERROR,
-    "A number is smaller or larger than its field allows.",
-    "The object would be refused. Choose a number within the bounds that are named.",
+    code="FC131",
+    name="out-of-bounds",
+    severity=Severity.ERROR,
+    summary="A number is smaller or larger than its field allows.",
+    why="The object would be refused.",
+    remedy="Choose a number within the bounds that are named.",
 )
 UNKNOWN_VALUE = rule(
-    "FC141",
-    "unknown-value",
-    Severity.ERROR,
-    "A field has a value that is none of those that it can have.",
-    "The values are compared letter for letter. Choose one of those that are named; some exist in newer Kubernetes versions only.",
+    code="FC141",
+    name="unknown-value",
+    severity=Severity.ERROR,
+    summary="A field has a value that is none of those that it can have.",
+    why="The values are compared letter for letter.",
+    remedy="Choose one of those that are named; some exist in newer Kubernetes versions only.",
 )
 MALFORMED_VALUE = rule(
-    "FC151",
-    "malformed-value",
-    Severity.ERROR,
-    "A string does not have the form that its field asks for.",
-    "Names, keys, paths, quantities and addresses have fixed forms, and the API server refuses others. Write it in the form that is named.",
+    code="FC151",
+    name="malformed-value",
+    severity=Severity.ERROR,
+    summary="A string does not have the form that its field asks for.",
+    why="Names, keys, paths, quantities and addresses have fixed forms, and the API server refuses others.",
+    remedy="Write it in the form that is named.",
 )
 
 BITS = {"int32": 31, "int64": 63, "file-mode": 31, "": 63}

@@ -9,27 +9,31 @@ from fcompile.diagnostics.problem import Finding, Path, Severity, rule
 from fcompile.model.values import integer, mapping, sequence, text
 
 PORT_NAME_MISSING = rule(
-    "FC511",
-    "service-port-name-missing",
-    Severity.ERROR,
-    "A service has several ports, and one of them has no name.",
-    "The API server refuses such a Service. Name each port.",
+    code="FC511",
+    name="service-port-name-missing",
+    severity=Severity.ERROR,
+    summary="A service has several ports, and one of them has no name.",
+    why="The API server refuses such a Service.",
+    remedy="Name each port.",
 )
 PORT_REPEATED = rule(
-    "FC512",
-    "service-port-repeated",
-    Severity.ERROR,
-    "Two ports of a service have the same name, or the same number and protocol.",
-    "The API server refuses such a Service. Remove or change one of them.",
+    code="FC512",
+    name="service-port-repeated",
+    severity=Severity.ERROR,
+    summary="Two ports of a service have the same name, or the same number and protocol.",
+    why="The API server refuses such a Service.",
+    remedy="Remove or change one of them.",
 )
 HOST_NAMES_SET = rule(
-    "FC513",
-    "service-host-names-set",
-    Severity.WARNING,
-    "A role with a service sets another subdomain itself.",
-    "DNS names of tasks come from a headless Service of the same name as `subdomain`: with another one the tasks are not "
-    "found under the role's Service. "
-    "Leave `subdomain` out.",
+    code="FC513",
+    name="service-host-names-set",
+    severity=Severity.WARNING,
+    summary="A role with a service sets another subdomain itself.",
+    why=(
+        "DNS names of tasks come from a headless Service of the same name as `subdomain`: with another one the tasks are not "
+        "found under the role's Service."
+    ),
+    remedy="Leave `subdomain` out.",
 )
 
 

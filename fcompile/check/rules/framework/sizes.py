@@ -22,34 +22,36 @@ INTENT_WORTH_MEASURING = 300_000
 """The same for the intent: compressed, it is never larger than a ConfigMap before the text is this long."""
 
 TOO_LARGE_FOR_ETCD = rule(
-    "FC601",
-    "framework-too-large",
-    Severity.ERROR,
-    "A Framework is larger than etcd takes.",
-    "etcd refuses requests above 1.5 MiB. Move large scripts or data from the Pod templates into ConfigMaps or images.",
+    code="FC601",
+    name="framework-too-large",
+    severity=Severity.ERROR,
+    summary="A Framework is larger than etcd takes.",
+    why="etcd refuses requests above 1.5 MiB.",
+    remedy="Move large scripts or data from the Pod templates into ConfigMaps or images.",
 )
 TOO_LARGE_FOR_LAST_APPLIED = rule(
-    "FC602",
-    "last-applied-too-large",
-    Severity.WARNING,
-    "A Framework is too large for client-side `kubectl apply`.",
-    "`kubectl apply` keeps a copy of the object in an annotation, and annotations end at 256 KiB. Apply it with --server-side "
-    "(in Argo CD: ServerSideApply=true), or make it smaller.",
+    code="FC602",
+    name="last-applied-too-large",
+    severity=Severity.WARNING,
+    summary="A Framework is too large for client-side `kubectl apply`.",
+    why="`kubectl apply` keeps a copy of the object in an annotation, and annotations end at 256 KiB.",
+    remedy="Apply it with --server-side (in Argo CD: ServerSideApply=true), or make it smaller.",
 )
 TOO_MANY_TASKS = rule(
-    "FC604",
-    "too-many-tasks",
-    Severity.ERROR,
-    "A Framework has more than 10,000 tasks, all its roles together.",
-    "The status of each task is part of the Framework, and etcd takes 1.5 MiB of an object. Make several Frameworks of it.",
+    code="FC604",
+    name="too-many-tasks",
+    severity=Severity.ERROR,
+    summary="A Framework has more than 10,000 tasks, all its roles together.",
+    why="The status of each task is part of the Framework, and etcd takes 1.5 MiB of an object.",
+    remedy="Make several Frameworks of it.",
 )
 INTENT_TOO_LARGE = rule(
-    "FC603",
-    "intent-too-large",
-    Severity.ERROR,
-    "The intent of a Framework does not fit into its attempt's ConfigMap.",
-    "The ConfigMap holds the intent, compressed when it is large, and ends at 1 MiB; unpacked it may have 16 MiB. "
-    "Move large scripts or data out of the Pod templates.",
+    code="FC603",
+    name="intent-too-large",
+    severity=Severity.ERROR,
+    summary="The intent of a Framework does not fit into its attempt's ConfigMap.",
+    why="The ConfigMap holds the intent, compressed when it is large, and ends at 1 MiB; unpacked it may have 16 MiB.",
+    remedy="Move large scripts or data out of the Pod templates.",
 )
 
 

@@ -11,18 +11,20 @@ from fcompile.model.values import mapping, sequence, text
 from fcompile.schema.types import types
 
 DUPLICATE_ROLE = rule(
-    "FC161",
-    "duplicate-role",
-    Severity.ERROR,
-    "Two task roles of a Framework have the same name.",
-    "Their tasks would have the same Pods. Give each role its own name.",
+    code="FC161",
+    name="duplicate-role",
+    severity=Severity.ERROR,
+    summary="Two task roles of a Framework have the same name.",
+    why="Their tasks would have the same Pods.",
+    remedy="Give each role its own name.",
 )
 NO_TASK_ROLES = rule(
-    "FC162",
-    "no-task-roles",
-    Severity.WARNING,
-    "A Framework has no task roles.",
-    "It starts, runs nothing, and never completes until roles are added. Add a role under `spec.taskRoles`.",
+    code="FC162",
+    name="no-task-roles",
+    severity=Severity.WARNING,
+    summary="A Framework has no task roles.",
+    why="It starts, runs nothing, and never completes until roles are added.",
+    remedy="Add a role under `spec.taskRoles`.",
 )
 
 

@@ -11,25 +11,28 @@ from fcompile.model.formats import accepts
 from fcompile.model.values import text
 
 TWO_ACCOUNTS = rule(
-    "FC297",
-    "two-service-accounts",
-    Severity.WARNING,
-    "serviceAccount and serviceAccountName differ.",
-    "`serviceAccount` is the old name of the field and is ignored when both are there. Keep `serviceAccountName`.",
+    code="FC297",
+    name="two-service-accounts",
+    severity=Severity.WARNING,
+    summary="serviceAccount and serviceAccountName differ.",
+    why="`serviceAccount` is the old name of the field and is ignored when both are there.",
+    remedy="Keep `serviceAccountName`.",
 )
 ACCOUNT_NAME = rule(
-    "FC299",
-    "service-account-name",
-    Severity.ERROR,
-    "The service account has no valid name.",
-    "A service account's name has small letters, digits, `-` and `.`. (`serviceAccount` is the old name of `serviceAccountName`.)",
+    code="FC299",
+    name="service-account-name",
+    severity=Severity.ERROR,
+    summary="The service account has no valid name.",
+    why="A service account's name has small letters, digits, `-` and `.`. (`serviceAccount` is the old name of `serviceAccountName`.)",
+    remedy="Correct the name, or remove it for the namespace's default account.",
 )
 PULL_SECRET = rule(
-    "FC298",
-    "pull-secret",
-    Severity.WARNING,
-    "A pull secret has no name, or is listed twice.",
-    "Each entry of `imagePullSecrets` names a Secret, once. Remove the entry that is not meant.",
+    code="FC298",
+    name="pull-secret",
+    severity=Severity.WARNING,
+    summary="A pull secret has no name, or is listed twice.",
+    why="Each entry of `imagePullSecrets` names a Secret, once.",
+    remedy="Remove the entry that is not meant.",
 )
 
 

@@ -14,25 +14,28 @@ from fcompile.model.names import POD_LABELS
 from fcompile.model.values import mapping, text
 
 MATCH_LABEL_KEYS = rule(
-    "FC273",
-    "match-label-keys",
-    Severity.ERROR,
-    "matchLabelKeys or mismatchLabelKeys do not go with the label selector.",
-    "They need a `labelSelector`, which must not select on the same keys, and no key is listed twice or in both lists.",
+    code="FC273",
+    name="match-label-keys",
+    severity=Severity.ERROR,
+    summary="matchLabelKeys or mismatchLabelKeys do not go with the label selector.",
+    why="They need a `labelSelector`, which must not select on the same keys, and no key is listed twice or in both lists.",
+    remedy="Add a `labelSelector`, or take the key out of one of the two.",
 )
 MATCHES_NOTHING = rule(
-    "FC274",
-    "selector-matches-nothing",
-    Severity.WARNING,
-    "An affinity term or spread constraint has no label selector, so it matches no Pod.",
-    "Without `labelSelector` the term does nothing. Add one; `labelSelector: {}` matches every Pod.",
+    code="FC274",
+    name="selector-matches-nothing",
+    severity=Severity.WARNING,
+    summary="An affinity term or spread constraint has no label selector, so it matches no Pod.",
+    why="Without `labelSelector` the term does nothing.",
+    remedy="Add one; `labelSelector: {}` matches every Pod.",
 )
 DEPRECATED_LABEL = rule(
-    "FC278",
-    "deprecated-node-label",
-    Severity.WARNING,
-    "A selector uses a node label that Kubernetes has replaced.",
-    "Nodes may no longer have the old label. Use the one that the message names.",
+    code="FC278",
+    name="deprecated-node-label",
+    severity=Severity.WARNING,
+    summary="A selector uses a node label that Kubernetes has replaced.",
+    why="Nodes may no longer have the old label.",
+    remedy="Use the one that the message names.",
 )
 
 _NODE_LABELS = {

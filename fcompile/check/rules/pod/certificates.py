@@ -12,19 +12,23 @@ from fcompile.model.formats import accepts
 from fcompile.model.values import integer, mapping, text
 
 TRUST_BUNDLE = rule(
-    "FC248",
-    "cluster-trust-bundle",
-    Severity.ERROR,
-    "A clusterTrustBundle does not say, or says twice, which bundles are meant.",
-    "It has either `name`, or `signerName` with an optional `labelSelector`. A signer is DOMAIN/PATH.",
+    code="FC248",
+    name="cluster-trust-bundle",
+    severity=Severity.ERROR,
+    summary="A clusterTrustBundle does not say, or says twice, which bundles are meant.",
+    why="It has either `name`, or `signerName` with an optional `labelSelector`. A signer is DOMAIN/PATH.",
+    remedy="Give one of the two.",
 )
 CERTIFICATE = rule(
-    "FC249",
-    "pod-certificate",
-    Severity.ERROR,
-    "A podCertificate is written nowhere, or asks for what its signer does not give.",
-    "It has at least one of credentialBundlePath, keyPath and certificateChainPath. A signer is DOMAIN/PATH; those of kubernetes.io "
-    "sign for at most 86400 seconds.",
+    code="FC249",
+    name="pod-certificate",
+    severity=Severity.ERROR,
+    summary="A podCertificate is written nowhere, or asks for what its signer does not give.",
+    why=(
+        "It has at least one of credentialBundlePath, keyPath and certificateChainPath. A signer is DOMAIN/PATH; those of "
+        "kubernetes.io sign for at most 86400 seconds."
+    ),
+    remedy="Correct what the message names.",
 )
 
 _FILES = ("credentialBundlePath", "keyPath", "certificateChainPath")

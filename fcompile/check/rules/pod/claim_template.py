@@ -13,12 +13,15 @@ from fcompile.model.formats import accepts
 from fcompile.model.values import mapping, text
 
 CLAIM_TEMPLATE = rule(
-    "FC250",
-    "claim-template",
-    Severity.ERROR,
-    "The claim template of an ephemeral volume is not complete or contradicts itself.",
-    "It needs a positive `resources.requests.storage`; ReadWriteOncePod must be the only access mode; `dataSource` and `dataSourceRef` "
-    "must agree, and need an `apiGroup` unless they are claims.",
+    code="FC250",
+    name="claim-template",
+    severity=Severity.ERROR,
+    summary="The claim template of an ephemeral volume is not complete or contradicts itself.",
+    why=(
+        "It needs a positive `resources.requests.storage`; ReadWriteOncePod must be the only access mode; `dataSource` and "
+        "`dataSourceRef` must agree, and need an `apiGroup` unless they are claims."
+    ),
+    remedy="Correct what the message names.",
 )
 
 _SET_BY_OTHERS = ("deletionGracePeriodSeconds", "finalizers", "managedFields", "ownerReferences")

@@ -11,41 +11,47 @@ from fcompile.model import gates
 from fcompile.model.values import sequence, text
 
 DUPLICATE_CONTAINER = rule(
-    "FC201",
-    "duplicate-container-name",
-    Severity.ERROR,
-    "Two containers of a Pod have the same name.",
-    "Regular and init containers share one set of names. Rename one of the two.",
+    code="FC201",
+    name="duplicate-container-name",
+    severity=Severity.ERROR,
+    summary="Two containers of a Pod have the same name.",
+    why="Regular and init containers share one set of names.",
+    remedy="Rename one of the two.",
 )
 INIT_HOOK = rule(
-    "FC202",
-    "init-container-hook",
-    Severity.ERROR,
-    "An init container that is no sidecar has a probe or a lifecycle hook.",
-    "Probes and hooks need a container that keeps running. Remove them, or make it a sidecar with `restartPolicy: Always` "
-    "(Kubernetes 1.29 and newer).",
+    code="FC202",
+    name="init-container-hook",
+    severity=Severity.ERROR,
+    summary="An init container that is no sidecar has a probe or a lifecycle hook.",
+    why="Probes and hooks need a container that keeps running.",
+    remedy="Remove them, or make it a sidecar with `restartPolicy: Always` (Kubernetes 1.29 and newer).",
 )
 CONTAINER_RESTART_POLICY = rule(
-    "FC203",
-    "container-restart-policy",
-    Severity.ERROR,
-    "A regular container has a restartPolicy of its own in a version that does not take it there.",
-    "From 1.28 to 1.33 only init containers can have it. Use that of the Pod, or aim at 1.35 or newer.",
+    code="FC203",
+    name="container-restart-policy",
+    severity=Severity.ERROR,
+    summary="A regular container has a restartPolicy of its own in a version that does not take it there.",
+    why="From 1.28 to 1.33 only init containers can have it.",
+    remedy="Use that of the Pod, or aim at 1.35 or newer.",
 )
 RESTART_RULES = rule(
-    "FC204",
-    "restart-policy-rules",
-    Severity.ERROR,
-    "A container has restartPolicyRules where they are not allowed.",
-    "They need the container's own `restartPolicy`, and on sidecars they came with Kubernetes 1.36.",
+    code="FC204",
+    name="restart-policy-rules",
+    severity=Severity.ERROR,
+    summary="A container has restartPolicyRules where they are not allowed.",
+    why="They need the container's own `restartPolicy`, and on sidecars they came with Kubernetes 1.36.",
+    remedy="Add a `restartPolicy` to the container, or remove them.",
 )
 RESIZE_POLICY = rule(
-    "FC205",
-    "resize-policy",
-    Severity.ERROR,
-    "A resizePolicy contradicts itself or the restart policy.",
-    "One entry for each of cpu and memory. RestartContainer is only for containers that can be restarted: not in a Pod with "
-    "`restartPolicy: Never`, and from 1.36 not in an init container that is no sidecar.",
+    code="FC205",
+    name="resize-policy",
+    severity=Severity.ERROR,
+    summary="A resizePolicy contradicts itself or the restart policy.",
+    why=(
+        "A container has one entry for each of cpu and memory. RestartContainer is only for containers that can be restarted: "
+        "not in a Pod with `restartPolicy: Never`, and from 1.36 not in an init container that is no sidecar."
+    ),
+    remedy="Remove the entry, or use NotRequired.",
 )
 
 _HOOKS = ("lifecycle", "livenessProbe", "readinessProbe", "startupProbe")

@@ -12,12 +12,15 @@ from fcompile.model import gates
 from fcompile.model.dropped import Gate, Tree, dropped_by
 
 DROPPED = rule(
-    "FC200",
-    "field-dropped-by-server",
-    Severity.WARNING,
-    "A field is not in force in this Kubernetes version: the API server takes it out.",
-    "The version knows the field, but only behind a feature gate that is off unless somebody switched it on. "
-    "The Pod then runs as if the field were not there. Remove it, or aim at a newer version.",
+    code="FC200",
+    name="field-dropped-by-server",
+    severity=Severity.WARNING,
+    summary="A field is not in force in this Kubernetes version: the API server takes it out.",
+    why=(
+        "The version knows the field, but only behind a feature gate that is off unless somebody switched it on. The Pod then "
+        "runs as if the field were not there."
+    ),
+    remedy="Remove it, or aim at a newer version.",
 )
 
 

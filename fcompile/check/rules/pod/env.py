@@ -13,33 +13,39 @@ from fcompile.model import gates
 from fcompile.model.values import text
 
 ENV_SOURCE = rule(
-    "FC221",
-    "env-source",
-    Severity.ERROR,
-    "An environment variable has no source for its value, or several.",
-    "Give it either `value`, or `valueFrom` with exactly one of fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef "
-    "and (from Kubernetes 1.35) fileKeyRef.",
+    code="FC221",
+    name="env-source",
+    severity=Severity.ERROR,
+    summary="An environment variable has no source for its value, or several.",
+    why="The API server does not guess which of them is meant.",
+    remedy=(
+        "Give it either `value`, or `valueFrom` with exactly one of fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef "
+        "and (from Kubernetes 1.35) fileKeyRef."
+    ),
 )
 ENV_FROM_SOURCE = rule(
-    "FC222",
-    "env-from-source",
-    Severity.ERROR,
-    "An entry of envFrom has no source, or two.",
-    "Each entry names exactly one of configMapRef and secretRef.",
+    code="FC222",
+    name="env-from-source",
+    severity=Severity.ERROR,
+    summary="An entry of envFrom has no source, or two.",
+    why="Each entry names exactly one of configMapRef and secretRef.",
+    remedy="Make it one of the two.",
 )
 ENV_FILE = rule(
-    "FC223",
-    "env-file-volume",
-    Severity.ERROR,
-    "A fileKeyRef reads from something else than an emptyDir volume of the Pod.",
-    "Such files are written by another container of the Pod into an emptyDir. Name that volume.",
+    code="FC223",
+    name="env-file-volume",
+    severity=Severity.ERROR,
+    summary="A fileKeyRef reads from something else than an emptyDir volume of the Pod.",
+    why="Such files are written by another container of the Pod into an emptyDir.",
+    remedy="Name that volume.",
 )
 DUPLICATE_ENV = rule(
-    "FC227",
-    "duplicate-env",
-    Severity.WARNING,
-    "An environment variable is set twice in a container.",
-    "The later one hides the earlier one, and an apply may drop either. Keep one; a value that uses the earlier one as `$(NAME)` is fine.",
+    code="FC227",
+    name="duplicate-env",
+    severity=Severity.WARNING,
+    summary="An environment variable is set twice in a container.",
+    why="The later one hides the earlier one, and an apply may drop either.",
+    remedy="Keep one; a value that uses the earlier one as `$(NAME)` is fine.",
 )
 
 _SOURCES = ("fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "fileKeyRef")

@@ -13,28 +13,35 @@ from fcompile.model.formats import accepts
 from fcompile.model.values import text
 
 FIELD_REF = rule(
-    "FC224",
-    "field-ref",
-    Severity.ERROR,
-    "A fieldRef names a field that cannot be had there.",
-    "Environment variables can have metadata.name, metadata.namespace, metadata.uid, metadata.labels['KEY'], "
-    "metadata.annotations['KEY'], spec.nodeName, spec.serviceAccountName, status.hostIP(s) and status.podIP(s); "
-    "files have metadata.* only, and there all labels or all annotations too.",
+    code="FC224",
+    name="field-ref",
+    severity=Severity.ERROR,
+    summary="A fieldRef names a field that cannot be had there.",
+    why=(
+        "Environment variables can have metadata.name, metadata.namespace, metadata.uid, metadata.labels['KEY'], "
+        "metadata.annotations['KEY'], spec.nodeName, spec.serviceAccountName, status.hostIP(s) and status.podIP(s); files have "
+        "metadata.* only, and there all labels or all annotations too."
+    ),
+    remedy="Choose one of these.",
 )
 RESOURCE_FIELD_REF = rule(
-    "FC225",
-    "resource-field-ref",
-    Severity.ERROR,
-    "A resourceFieldRef names a resource, or a divisor, that cannot be had.",
-    "Resources are limits. or requests. with cpu, memory, ephemeral-storage or hugepages-SIZE. The divisor is 1 or 1m for cpu, "
-    "and 1, 1k…1E or 1Ki…1Ei for the others. In a volume it needs `containerName`.",
+    code="FC225",
+    name="resource-field-ref",
+    severity=Severity.ERROR,
+    summary="A resourceFieldRef names a resource, or a divisor, that cannot be had.",
+    why=(
+        "Resources are limits. or requests. with cpu, memory, ephemeral-storage or hugepages-SIZE. The divisor is 1 or 1m for "
+        "cpu, and 1, 1k…1E or 1Ki…1Ei for the others. In a volume it needs `containerName`."
+    ),
+    remedy="Correct what the message names.",
 )
 RESOURCE_FIELD_CONTAINER = rule(
-    "FC226",
-    "resource-field-container",
-    Severity.WARNING,
-    "A resourceFieldRef names a container that the Pod does not have.",
-    "The API server does not look, but the kubelet will not start the container. Name one of the Pod's containers.",
+    code="FC226",
+    name="resource-field-container",
+    severity=Severity.WARNING,
+    summary="A resourceFieldRef names a container that the Pod does not have.",
+    why="The API server does not look, but the kubelet will not start the container.",
+    remedy="Name one of the Pod's containers.",
 )
 
 _ENV_FIELDS = frozenset(

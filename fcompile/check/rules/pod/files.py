@@ -12,18 +12,20 @@ from fcompile.diagnostics.problem import Finding, Path, Related, Severity, rule
 from fcompile.model.values import text
 
 DOWNWARD_FILE = rule(
-    "FC244",
-    "downward-api-file",
-    Severity.ERROR,
-    "A downward API file has no content, or two.",
-    "Each file has exactly one of fieldRef and resourceFieldRef.",
+    code="FC244",
+    name="downward-api-file",
+    severity=Severity.ERROR,
+    summary="A downward API file has no content, or two.",
+    why="Each file has exactly one of fieldRef and resourceFieldRef.",
+    remedy="Keep one of the two.",
 )
 OVERLAPPING_FILES = rule(
-    "FC245",
-    "overlapping-volume-files",
-    Severity.WARNING,
-    "Two files in a volume are put at the same path, or one inside the other.",
-    "Only one of them will be there, or the volume cannot be set up. Give each a path of its own.",
+    code="FC245",
+    name="overlapping-volume-files",
+    severity=Severity.WARNING,
+    summary="Two files in a volume are put at the same path, or one inside the other.",
+    why="Only one of them will be there, or the volume cannot be set up.",
+    remedy="Give each a path of its own.",
 )
 
 _PATHS = ("path", "credentialBundlePath", "keyPath", "certificateChainPath")

@@ -9,11 +9,12 @@ from fcompile.check.pod_values import given
 from fcompile.diagnostics.problem import Finding, Path, Severity, rule
 
 HANDLER_COUNT = rule(
-    "FC211",
-    "handler-count",
-    Severity.ERROR,
-    "A probe or lifecycle hook has no handler, or more than one.",
-    "Each does exactly one thing. Keep one of exec, httpGet, tcpSocket, grpc (probes) and sleep (hooks).",
+    code="FC211",
+    name="handler-count",
+    severity=Severity.ERROR,
+    summary="A probe or lifecycle hook has no handler, or more than one.",
+    why="Each does exactly one thing.",
+    remedy="Keep one of exec, httpGet, tcpSocket, grpc (probes) and sleep (hooks).",
 )
 
 

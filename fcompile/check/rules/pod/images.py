@@ -16,12 +16,12 @@ from fcompile.model.patterns import lazy
 from fcompile.model.values import mapping, text
 
 UNREADABLE_IMAGE = rule(
-    "FC217",
-    "unreadable-image",
-    Severity.ERROR,
-    "The name of an image is one that no container runtime can read.",
-    "The API server takes it, and then no container ever starts (InvalidImageName). Write `registry/path:tag`, the path in lower case. "
-    "Nothing fills in variables later.",
+    code="FC217",
+    name="unreadable-image",
+    severity=Severity.ERROR,
+    summary="The name of an image is one that no container runtime can read.",
+    why="The API server takes it, and then no container ever starts (InvalidImageName).",
+    remedy="Write `registry/path:tag`, the path in lower case. Nothing fills in variables later.",
 )
 
 _DOMAIN = r"(?:[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)*|\[[0-9A-Fa-f:]+\])(?::[0-9]+)?"

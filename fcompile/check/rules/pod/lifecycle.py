@@ -13,18 +13,20 @@ from fcompile.model import gates
 from fcompile.model.values import integer
 
 SLEEP = rule(
-    "FC214",
-    "hook-sleep",
-    Severity.ERROR,
-    "A lifecycle hook sleeps longer than the Pod's grace period, or does not say how long.",
-    "`sleep.seconds` must be at most `terminationGracePeriodSeconds`, which is 30 when it is left out. Change one of the two.",
+    code="FC214",
+    name="hook-sleep",
+    severity=Severity.ERROR,
+    summary="A lifecycle hook sleeps longer than the Pod's grace period, or does not say how long.",
+    why="`sleep.seconds` must be at most `terminationGracePeriodSeconds`, which is 30 when it is left out.",
+    remedy="Change one of the two.",
 )
 NEGATIVE_GRACE_PERIOD = rule(
-    "FC215",
-    "negative-grace-period",
-    Severity.WARNING,
-    "The Pod's terminationGracePeriodSeconds is negative.",
-    "Kubernetes takes it as 1. Write how long the Pod may take to end.",
+    code="FC215",
+    name="negative-grace-period",
+    severity=Severity.WARNING,
+    summary="The Pod's terminationGracePeriodSeconds is negative.",
+    why="Kubernetes takes it as 1.",
+    remedy="Write how long the Pod may take to end.",
 )
 
 _KINDS = ("exec", "httpGet", "tcpSocket", "sleep")

@@ -19,33 +19,39 @@ from fcompile.model.formats import accepts
 from fcompile.model.values import mapping, text
 
 OWNER = rule(
-    "FC290",
-    "owner-reference",
-    Severity.ERROR,
-    "An owner reference is refused.",
-    "An object has one controller, and a Pod's is the attempt's ConfigMap. An owner's `apiVersion` is VERSION or GROUP/VERSION. "
-    "An Event owns nothing.",
+    code="FC290",
+    name="owner-reference",
+    severity=Severity.ERROR,
+    summary="An owner reference is refused.",
+    why=(
+        "An object has one controller, and a Pod's is the attempt's ConfigMap. An owner's `apiVersion` is VERSION or "
+        "GROUP/VERSION. An Event owns nothing."
+    ),
+    remedy="Remove the owner; the controller sets its own.",
 )
 FINALIZER = rule(
-    "FC291",
-    "finalizer",
-    Severity.ERROR,
-    "A finalizer has no domain, or two of them exclude each other.",
-    "Finalizers have a domain in their name, such as example.com/cleanup. `orphan` and `foregroundDeletion` exclude each other.",
+    code="FC291",
+    name="finalizer",
+    severity=Severity.ERROR,
+    summary="A finalizer has no domain, or two of them exclude each other.",
+    why="Finalizers have a domain in their name, such as example.com/cleanup. `orphan` and `foregroundDeletion` exclude each other.",
+    remedy="Add a domain to the name, or keep one of the two.",
 )
 CHECKED_ANNOTATION = rule(
-    "FC292",
-    "checked-annotation",
-    Severity.ERROR,
-    "An annotation that the API server looks at has a value that it refuses.",
-    "A Pod deletion cost is a whole number, tolerations are JSON, and only the kubelet marks mirror Pods.",
+    code="FC292",
+    name="checked-annotation",
+    severity=Severity.ERROR,
+    summary="An annotation that the API server looks at has a value that it refuses.",
+    why="A Pod deletion cost is a whole number, tolerations are JSON, and only the kubelet marks mirror Pods.",
+    remedy="Correct the value, or remove the annotation.",
 )
 GENERATE_NAME = rule(
-    "FC296",
-    "generate-name",
-    Severity.ERROR,
-    "The template's generateName is no beginning of a Pod's name.",
-    "FrameworkController names the Pods, but the API server still looks at the field. Remove it.",
+    code="FC296",
+    name="generate-name",
+    severity=Severity.ERROR,
+    summary="The template's generateName is no beginning of a Pod's name.",
+    why="FrameworkController names the Pods, but the API server still looks at the field.",
+    remedy="Remove it.",
 )
 
 _DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"

@@ -12,47 +12,55 @@ from fcompile.model import gates
 from fcompile.model.values import mapping, sequence, text
 
 UNKNOWN_VOLUME = rule(
-    "FC230",
-    "unknown-volume",
-    Severity.ERROR,
-    "A container mounts a volume that the Pod does not have.",
-    "Add the volume to `volumes`, or correct the name.",
+    code="FC230",
+    name="unknown-volume",
+    severity=Severity.ERROR,
+    summary="A container mounts a volume that the Pod does not have.",
+    why="The API server refuses the Pod.",
+    remedy="Add the volume to `volumes`, or correct the name.",
 )
 MOUNT_PATH = rule(
-    "FC231",
-    "mount-path-taken",
-    Severity.ERROR,
-    "Two mounts or devices of a container have the same path.",
-    "Each needs a path of its own in the container.",
+    code="FC231",
+    name="mount-path-taken",
+    severity=Severity.ERROR,
+    summary="Two mounts or devices of a container have the same path.",
+    why="Each needs a path of its own in the container.",
+    remedy="Change one of the two.",
 )
 SUB_PATHS = rule(
-    "FC232",
-    "two-sub-paths",
-    Severity.ERROR,
-    "A mount has both subPath and subPathExpr.",
-    "They say the same thing in two ways. Keep one.",
+    code="FC232",
+    name="two-sub-paths",
+    severity=Severity.ERROR,
+    summary="A mount has both subPath and subPathExpr.",
+    why="They say the same thing in two ways.",
+    remedy="Keep one.",
 )
 MOUNT_PROPAGATION = rule(
-    "FC233",
-    "mount-propagation",
-    Severity.ERROR,
-    "A container that is not privileged wants Bidirectional mount propagation.",
-    "It would mount onto the host. Set `securityContext.privileged: true`, or use HostToContainer.",
+    code="FC233",
+    name="mount-propagation",
+    severity=Severity.ERROR,
+    summary="A container that is not privileged wants Bidirectional mount propagation.",
+    why="It would mount onto the host.",
+    remedy="Set `securityContext.privileged: true`, or use HostToContainer.",
 )
 RECURSIVE_READ_ONLY = rule(
-    "FC234",
-    "recursive-read-only",
-    Severity.ERROR,
-    "A mount is recursively read-only but not read-only, or propagates mounts.",
-    "`recursiveReadOnly` needs `readOnly: true` and no `mountPropagation` (or None).",
+    code="FC234",
+    name="recursive-read-only",
+    severity=Severity.ERROR,
+    summary="A mount is recursively read-only but not read-only, or propagates mounts.",
+    why="`recursiveReadOnly` needs `readOnly: true` and no `mountPropagation` (or None).",
+    remedy="Set `readOnly: true` and drop `mountPropagation`, or drop `recursiveReadOnly`.",
 )
 VOLUME_DEVICE = rule(
-    "FC235",
-    "volume-device",
-    Severity.ERROR,
-    "A volumeDevices entry cannot be a raw block device of the container.",
-    "Devices are persistentVolumeClaim or ephemeral volumes of the Pod, each listed once and not mounted in the same container; "
-    "they do not go with `hostUsers: false`.",
+    code="FC235",
+    name="volume-device",
+    severity=Severity.ERROR,
+    summary="A volumeDevices entry cannot be a raw block device of the container.",
+    why=(
+        "Devices are persistentVolumeClaim or ephemeral volumes of the Pod, each listed once and not mounted in the same "
+        "container; they do not go with `hostUsers: false`."
+    ),
+    remedy="Correct what the message names.",
 )
 
 Names = dict[str | None, str | None]

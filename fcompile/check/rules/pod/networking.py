@@ -11,26 +11,31 @@ from fcompile.model import gates
 from fcompile.model.values import mapping, text
 
 DNS_CONFIG = rule(
-    "FC285",
-    "dns-config",
-    Severity.ERROR,
-    "The Pod's dnsPolicy has no nameservers, or its search domains are too many together.",
-    "`dnsPolicy: None` needs at least one nameserver in `dnsConfig`. The search domains have at most 2048 characters together "
-    "(in Kubernetes 1.25: at most 6 of them, of 256 characters).",
+    code="FC285",
+    name="dns-config",
+    severity=Severity.ERROR,
+    summary="The Pod's dnsPolicy has no nameservers, or its search domains are too many together.",
+    why=(
+        "`dnsPolicy: None` needs at least one nameserver in `dnsConfig`. The search domains have at most 2048 characters "
+        "together (in Kubernetes 1.25: at most 6 of them, of 256 characters)."
+    ),
+    remedy="Add a nameserver, or remove search domains.",
 )
 HOSTNAME = rule(
-    "FC286",
-    "hostname-override",
-    Severity.ERROR,
-    "hostnameOverride does not go with another setting.",
-    "It excludes `setHostnameAsFQDN` and `hostNetwork`. Drop one of the two.",
+    code="FC286",
+    name="hostname-override",
+    severity=Severity.ERROR,
+    summary="hostnameOverride does not go with another setting.",
+    why="It excludes `setHostnameAsFQDN` and `hostNetwork`.",
+    remedy="Drop one of the two.",
 )
 DUPLICATE_ALIAS = rule(
-    "FC287",
-    "duplicate-host-alias",
-    Severity.WARNING,
-    "Two host aliases have the same IP address.",
-    "An apply may drop one of them. Put all its names into one entry.",
+    code="FC287",
+    name="duplicate-host-alias",
+    severity=Severity.WARNING,
+    summary="Two host aliases have the same IP address.",
+    why="An apply may drop one of them.",
+    remedy="Put all its names into one entry.",
 )
 
 _MOST_SEARCHES_AT_FIRST = 6

@@ -13,25 +13,28 @@ from fcompile.model.patterns import lazy
 from fcompile.model.values import mapping, sequence, text
 
 WRONG_SYSTEM = rule(
-    "FC270",
-    "wrong-operating-system",
-    Severity.ERROR,
-    "A field is not for the operating system in `os.name`.",
-    "Windows has no Linux security settings, and Linux no `windowsOptions`. Remove the field, or correct `os.name`.",
+    code="FC270",
+    name="wrong-operating-system",
+    severity=Severity.ERROR,
+    summary="A field is not for the operating system in `os.name`.",
+    why="Windows has no Linux security settings, and Linux no `windowsOptions`.",
+    remedy="Remove the field, or correct `os.name`.",
 )
 HOST_PROCESS = rule(
-    "FC271",
-    "windows-host-process",
-    Severity.ERROR,
-    "A Pod mixes Windows host process containers with others, or lacks a setting that they need.",
-    "All its containers are host processes, the Pod's own setting agrees, and `hostNetwork` is true.",
+    code="FC271",
+    name="windows-host-process",
+    severity=Severity.ERROR,
+    summary="A Pod mixes Windows host process containers with others, or lacks a setting that they need.",
+    why="All its containers are host processes, the Pod's own setting agrees, and `hostNetwork` is true.",
+    remedy="Make all containers the same, and set what is missing.",
 )
 WINDOWS_USER = rule(
-    "FC272",
-    "windows-user",
-    Severity.ERROR,
-    "A Windows user or credential in windowsOptions is not valid.",
-    "`runAsUserName` is USER or DOMAIN\\USER; `gmsaCredentialSpec` is not empty and at most 64 KiB.",
+    code="FC272",
+    name="windows-user",
+    severity=Severity.ERROR,
+    summary="A Windows user or credential in windowsOptions is not valid.",
+    why="`runAsUserName` is USER or DOMAIN\\USER; `gmsaCredentialSpec` is not empty and at most 64 KiB.",
+    remedy="Correct what the message names.",
 )
 
 # Each with the version from which the API server looks at it; before, it takes it out or does not know it.

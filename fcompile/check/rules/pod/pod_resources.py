@@ -15,19 +15,23 @@ from fcompile.model import gates
 from fcompile.model.values import mapping, text
 
 POD_RESOURCES = rule(
-    "FC262",
-    "pod-level-resources",
-    Severity.ERROR,
-    "The resources of a Pod as a whole do not cover those of its containers, or cannot be had for a whole Pod.",
-    "The Pod's request is at least what its containers request together, its limit at least the limit of each container. "
-    "They can be cpu, memory and huge pages, have no claims, and are not for Windows.",
+    code="FC262",
+    name="pod-level-resources",
+    severity=Severity.ERROR,
+    summary="The resources of a Pod as a whole do not cover those of its containers, or cannot be had for a whole Pod.",
+    why=(
+        "The Pod's request is at least what its containers request together, its limit at least the limit of each container. "
+        "They can be cpu, memory and huge pages, have no claims, and are not for Windows."
+    ),
+    remedy="Raise the Pod's amount, or remove it.",
 )
 POD_CLAIM = rule(
-    "FC263",
-    "pod-resource-claim",
-    Severity.ERROR,
-    "An entry of the Pod's resourceClaims is there twice, or does not say which claim is meant.",
-    "Each has a name of its own and exactly one of resourceClaimName and resourceClaimTemplateName.",
+    code="FC263",
+    name="pod-resource-claim",
+    severity=Severity.ERROR,
+    summary="An entry of the Pod's resourceClaims is there twice, or does not say which claim is meant.",
+    why="Each has a name of its own and exactly one of resourceClaimName and resourceClaimTemplateName.",
+    remedy="Rename the entry, or keep one of the two.",
 )
 
 Amounts = dict[str, int]

@@ -11,47 +11,55 @@ from fcompile.diagnostics.problem import Finding, Path, Related, Severity, rule
 from fcompile.model.values import integer, text
 
 DUPLICATE_PORT_NAME = rule(
-    "FC206",
-    "duplicate-port-name",
-    Severity.ERROR,
-    "Two ports of a container have the same name.",
-    "Probes and Services select ports by name. Rename one of the two.",
+    code="FC206",
+    name="duplicate-port-name",
+    severity=Severity.ERROR,
+    summary="Two ports of a container have the same name.",
+    why="Probes and Services select ports by name.",
+    remedy="Rename one of the two.",
 )
 HOST_PORT_CONFLICT = rule(
-    "FC207",
-    "host-port-conflict",
-    Severity.ERROR,
-    "Two ports of a Pod want the same port of the host.",
-    "A host port can be taken once for each protocol and host IP. On the host network every container port is a host port, "
-    "so no two containers can have the same one.",
+    code="FC207",
+    name="host-port-conflict",
+    severity=Severity.ERROR,
+    summary="Two ports of a Pod want the same port of the host.",
+    why=(
+        "A host port can be taken once for each protocol and host IP. On the host network every container port is a host port, "
+        "so no two containers can have the same one."
+    ),
+    remedy="Give one of the two another port.",
 )
 HOST_NETWORK_PORT = rule(
-    "FC208",
-    "host-network-port",
-    Severity.ERROR,
-    "On the host network a hostPort differs from its containerPort.",
-    "With `hostNetwork: true` the container listens on the host itself. Make the two equal, or leave `hostPort` out.",
+    code="FC208",
+    name="host-network-port",
+    severity=Severity.ERROR,
+    summary="On the host network a hostPort differs from its containerPort.",
+    why="With `hostNetwork: true` the container listens on the host itself.",
+    remedy="Make the two equal, or leave `hostPort` out.",
 )
 SHARED_PORT = rule(
-    "FC209",
-    "port-listed-twice",
-    Severity.WARNING,
-    "The same container port is listed twice in a Pod.",
-    "Containers of a Pod share one network, so only one of them can listen on a port. Remove the entry that is not meant.",
+    code="FC209",
+    name="port-listed-twice",
+    severity=Severity.WARNING,
+    summary="The same container port is listed twice in a Pod.",
+    why="Containers of a Pod share one network, so only one of them can listen on a port.",
+    remedy="Remove the entry that is not meant.",
 )
 SHARED_PORT_NAME = rule(
-    "FC210",
-    "port-name-in-two-containers",
-    Severity.WARNING,
-    "Ports of two containers of a Pod have the same name.",
-    "Services and probes that select the port by name use the first one. Rename one of the two.",
+    code="FC210",
+    name="port-name-in-two-containers",
+    severity=Severity.WARNING,
+    summary="Ports of two containers of a Pod have the same name.",
+    why="Services and probes that select the port by name use the first one.",
+    remedy="Rename one of the two.",
 )
 HOST_IP_ALONE = rule(
-    "FC216",
-    "host-ip-without-host-port",
-    Severity.WARNING,
-    "A port has a hostIP but no hostPort.",
-    "`hostIP` says where a `hostPort` is bound; alone it does nothing. Add `hostPort` or remove `hostIP`.",
+    code="FC216",
+    name="host-ip-without-host-port",
+    severity=Severity.WARNING,
+    summary="A port has a hostIP but no hostPort.",
+    why="`hostIP` says where a `hostPort` is bound; alone it does nothing.",
+    remedy="Add `hostPort` or remove `hostIP`.",
 )
 
 

@@ -12,18 +12,20 @@ from fcompile.diagnostics.problem import Finding, Path, Severity, rule
 from fcompile.model.values import integer
 
 SUCCESS_THRESHOLD = rule(
-    "FC212",
-    "probe-success-threshold",
-    Severity.ERROR,
-    "A liveness or startup probe has a successThreshold other than 1.",
-    "Only readiness probes can wait for several successes in a row. Remove it or write 1.",
+    code="FC212",
+    name="probe-success-threshold",
+    severity=Severity.ERROR,
+    summary="A liveness or startup probe has a successThreshold other than 1.",
+    why="Only readiness probes can wait for several successes in a row.",
+    remedy="Remove it or write 1.",
 )
 READINESS_GRACE_PERIOD = rule(
-    "FC213",
-    "readiness-grace-period",
-    Severity.ERROR,
-    "A readiness probe has a terminationGracePeriodSeconds.",
-    "A failed readiness probe ends no container, so there is no grace period. Remove it, or move it to the liveness or startup probe.",
+    code="FC213",
+    name="readiness-grace-period",
+    severity=Severity.ERROR,
+    summary="A readiness probe has a terminationGracePeriodSeconds.",
+    why="A failed readiness probe ends no container, so there is no grace period.",
+    remedy="Remove it, or move it to the liveness or startup probe.",
 )
 
 _PROBES = ("livenessProbe", "readinessProbe", "startupProbe")

@@ -11,25 +11,28 @@ from fcompile.model.formats import accepts
 from fcompile.model.values import mapping
 
 PROFILE_ANNOTATION = rule(
-    "FC294",
-    "profile-annotation",
-    Severity.ERROR,
-    "A seccomp or AppArmor annotation names no profile, no container, or another profile than the field.",
-    "The annotations are replaced by `securityContext.seccompProfile` and `securityContext.appArmorProfile`. Remove the annotation.",
+    code="FC294",
+    name="profile-annotation",
+    severity=Severity.ERROR,
+    summary="A seccomp or AppArmor annotation names no profile, no container, or another profile than the field.",
+    why="The annotations are replaced by `securityContext.seccompProfile` and `securityContext.appArmorProfile`.",
+    remedy="Remove the annotation.",
 )
 PROFILE_ANNOTATION_IGNORED = rule(
-    "FC295",
-    "seccomp-annotation-ignored",
-    Severity.WARNING,
-    "A seccomp annotation does nothing since Kubernetes 1.27.",
-    "Use the field `securityContext.seccompProfile`.",
+    code="FC295",
+    name="seccomp-annotation-ignored",
+    severity=Severity.WARNING,
+    summary="A seccomp annotation does nothing since Kubernetes 1.27.",
+    why="The API server no longer copies it to the field.",
+    remedy="Use the field `securityContext.seccompProfile`.",
 )
 DEPRECATED_ANNOTATION = rule(
-    "FC293",
-    "deprecated-annotation",
-    Severity.WARNING,
-    "An annotation is deprecated, or no longer does anything.",
-    "Kubernetes has replaced it by a field. Use the field that the message names.",
+    code="FC293",
+    name="deprecated-annotation",
+    severity=Severity.WARNING,
+    summary="An annotation is deprecated, or no longer does anything.",
+    why="Kubernetes has replaced it by a field.",
+    remedy="Use the field that the message names.",
 )
 
 _POD = "seccomp.security.alpha.kubernetes.io/pod"

@@ -14,19 +14,20 @@ from fcompile.model import gates
 from fcompile.model.values import text
 
 PROJECTED_SOURCES = rule(
-    "FC246",
-    "projected-sources",
-    Severity.ERROR,
-    "A source of a projected volume is two things at once.",
-    "Each entry of `sources` is one of secret, configMap, downwardAPI, serviceAccountToken, clusterTrustBundle and podCertificate. "
-    "Make two entries.",
+    code="FC246",
+    name="projected-sources",
+    severity=Severity.ERROR,
+    summary="A source of a projected volume is two things at once.",
+    why="Each entry of `sources` is one of secret, configMap, downwardAPI, serviceAccountToken, clusterTrustBundle and podCertificate.",
+    remedy="Make two entries.",
 )
 PROJECTED_PATH = rule(
-    "FC247",
-    "projected-path-taken",
-    Severity.ERROR,
-    "Two files of a projected volume have the same path.",
-    "All sources share one directory. Choose another path for one of the two.",
+    code="FC247",
+    name="projected-path-taken",
+    severity=Severity.ERROR,
+    summary="Two files of a projected volume have the same path.",
+    why="All sources share one directory.",
+    remedy="Choose another path for one of the two.",
 )
 
 _KINDS = ("secret", "configMap", "downwardAPI", "serviceAccountToken", "clusterTrustBundle", "podCertificate")

@@ -16,54 +16,63 @@ from fcompile.model.quantities import NANO
 from fcompile.model.values import mapping, text
 
 REQUEST_OVER_LIMIT = rule(
-    "FC255",
-    "request-over-limit",
-    Severity.ERROR,
-    "A container requests more of a resource than its limit.",
-    "Raise the limit or lower the request. A request that is left out is the limit.",
+    code="FC255",
+    name="request-over-limit",
+    severity=Severity.ERROR,
+    summary="A container requests more of a resource than its limit.",
+    why="A container cannot use more than its limit, and a request that is left out is the limit.",
+    remedy="Raise the limit or lower the request.",
 )
 NO_OVERCOMMIT = rule(
-    "FC256",
-    "request-not-limit",
-    Severity.ERROR,
-    "A resource that cannot be overcommitted has a request without an equal limit.",
-    "Extended resources such as nvidia.com/gpu, and huge pages, need a limit; the request must equal it or be left out.",
+    code="FC256",
+    name="request-not-limit",
+    severity=Severity.ERROR,
+    summary="A resource that cannot be overcommitted has a request without an equal limit.",
+    why="Extended resources such as nvidia.com/gpu, and huge pages, need a limit; the request must equal it or be left out.",
+    remedy="Write the amount under `limits` alone.",
 )
 HUGE_PAGES = rule(
-    "FC257",
-    "huge-pages",
-    Severity.ERROR,
-    "Huge pages are asked for in a way that is refused.",
-    "The amount is a multiple of the page size in the name, and the container also asks for cpu or memory.",
+    code="FC257",
+    name="huge-pages",
+    severity=Severity.ERROR,
+    summary="Huge pages are asked for in a way that is refused.",
+    why="The amount is a multiple of the page size in the name, and the container also asks for cpu or memory.",
+    remedy="Correct the amount, or add a request for cpu or memory.",
 )
 RESOURCE_AMOUNT = rule(
-    "FC258",
-    "resource-amount",
-    Severity.ERROR,
-    "A resource amount is negative, or a fraction of something that cannot be divided.",
-    "Amounts are 0 or more; extended resources such as nvidia.com/gpu are counted in whole numbers.",
+    code="FC258",
+    name="resource-amount",
+    severity=Severity.ERROR,
+    summary="A resource amount is negative, or a fraction of something that cannot be divided.",
+    why="Amounts are 0 or more; extended resources such as nvidia.com/gpu are counted in whole numbers.",
+    remedy="Write such an amount.",
 )
 RESOURCE_CLAIM = rule(
-    "FC259",
-    "resource-claim-reference",
-    Severity.ERROR,
-    "A container's resource claim is not one of the Pod's, or is listed twice.",
-    "`resources.claims` names entries of the Pod's `resourceClaims`, each of them (or each of its requests) once.",
+    code="FC259",
+    name="resource-claim-reference",
+    severity=Severity.ERROR,
+    summary="A container's resource claim is not one of the Pod's, or is listed twice.",
+    why="`resources.claims` names entries of the Pod's `resourceClaims`, each of them (or each of its requests) once.",
+    remedy="Add the claim to the Pod, or remove the entry.",
 )
 RESOURCE_NAME = rule(
-    "FC260",
-    "resource-name",
-    Severity.ERROR,
-    "A resource has a name that cannot be asked for there.",
-    "Containers can ask for cpu, memory, ephemeral-storage, hugepages-SIZE, and resources with a domain such as nvidia.com/gpu; "
-    "a Pod as a whole only for cpu, memory and huge pages.",
+    code="FC260",
+    name="resource-name",
+    severity=Severity.ERROR,
+    summary="A resource has a name that cannot be asked for there.",
+    why=(
+        "Containers can ask for cpu, memory, ephemeral-storage, hugepages-SIZE, and resources with a domain such as "
+        "nvidia.com/gpu; a Pod as a whole only for cpu, memory and huge pages."
+    ),
+    remedy="Correct the name, or remove the entry.",
 )
 FRACTIONAL_BYTES = rule(
-    "FC261",
-    "fractional-bytes",
-    Severity.WARNING,
-    "An amount of memory or storage is a fraction of a byte.",
-    "`m` means thousandths: `memory: 512m` is half a byte. Write `512Mi`.",
+    code="FC261",
+    name="fractional-bytes",
+    severity=Severity.WARNING,
+    summary="An amount of memory or storage is a fraction of a byte.",
+    why="`m` means thousandths: `memory: 512m` is half a byte.",
+    remedy="Write `512Mi`.",
 )
 
 

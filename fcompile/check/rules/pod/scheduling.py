@@ -15,46 +15,55 @@ from fcompile.model.formats import accepts
 from fcompile.model.values import integer, mapping, sequence, text
 
 TOLERATION = rule(
-    "FC279",
-    "toleration",
-    Severity.ERROR,
-    "The fields of a toleration do not go together.",
-    "Exists takes no value, and an empty key needs Exists; Equal takes the value of a label; tolerationSeconds needs the effect NoExecute.",
+    code="FC279",
+    name="toleration",
+    severity=Severity.ERROR,
+    summary="The fields of a toleration do not go together.",
+    why=(
+        "Exists takes no value, and an empty key needs Exists; Equal takes the value of a label; tolerationSeconds needs the "
+        "effect NoExecute."
+    ),
+    remedy="Remove what does not belong to the operator.",
 )
 SPREAD = rule(
-    "FC280",
-    "topology-spread",
-    Severity.ERROR,
-    "Topology spread constraints repeat or contradict each other.",
-    "One constraint for each pair of topologyKey and whenUnsatisfiable; `minDomains` only with DoNotSchedule.",
+    code="FC280",
+    name="topology-spread",
+    severity=Severity.ERROR,
+    summary="Topology spread constraints repeat or contradict each other.",
+    why="There is one constraint for each pair of topologyKey and whenUnsatisfiable, and `minDomains` goes only with DoNotSchedule.",
+    remedy="Remove what the message names.",
 )
 SCHEDULING_GATE = rule(
-    "FC281",
-    "scheduling-gate",
-    Severity.ERROR,
-    "A scheduling gate is there twice, or the Pod has a nodeName already.",
-    "A Pod with gates waits to be scheduled, so it cannot have `nodeName`. List each gate once.",
+    code="FC281",
+    name="scheduling-gate",
+    severity=Severity.ERROR,
+    summary="A scheduling gate is there twice, or the Pod has a nodeName already.",
+    why="A Pod with gates waits to be scheduled, so it cannot have `nodeName`.",
+    remedy="Remove `nodeName`, and list each gate once.",
 )
 PRIORITY = rule(
-    "FC282",
-    "priority",
-    Severity.ERROR,
-    "The Pod's priority or preemptionPolicy is not that of its priority class.",
-    "The API server fills both in from the class in `priorityClassName`. Leave them out.",
+    code="FC282",
+    name="priority",
+    severity=Severity.ERROR,
+    summary="The Pod's priority or preemptionPolicy is not that of its priority class.",
+    why="The API server fills both in from the class in `priorityClassName`.",
+    remedy="Leave them out.",
 )
 PRIORITY_ALONE = rule(
-    "FC283",
-    "priority-without-class",
-    Severity.WARNING,
-    "The Pod has a priority or preemptionPolicy, but no priorityClassName.",
-    "It is refused unless it happens to be that of the cluster's default priority class. Use `priorityClassName`.",
+    code="FC283",
+    name="priority-without-class",
+    severity=Severity.WARNING,
+    summary="The Pod has a priority or preemptionPolicy, but no priorityClassName.",
+    why="It is refused unless it happens to be that of the cluster's default priority class.",
+    remedy="Use `priorityClassName`.",
 )
 OVERHEAD = rule(
-    "FC284",
-    "overhead-without-runtime-class",
-    Severity.ERROR,
-    "The Pod has an overhead but no runtime class.",
-    "The API server fills `overhead` in from the RuntimeClass. Leave it out, or name the class in `runtimeClassName`.",
+    code="FC284",
+    name="overhead-without-runtime-class",
+    severity=Severity.ERROR,
+    summary="The Pod has an overhead but no runtime class.",
+    why="The API server fills `overhead` in from the RuntimeClass.",
+    remedy="Leave it out, or name the class in `runtimeClassName`.",
 )
 
 _PREEMPTS = "PreemptLowerPriority"

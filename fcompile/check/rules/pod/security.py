@@ -13,33 +13,39 @@ from fcompile.model.formats import SPACE, accepts
 from fcompile.model.values import mapping, text
 
 PRIVILEGE_ESCALATION = rule(
-    "FC265",
-    "privilege-escalation",
-    Severity.ERROR,
-    "A container forbids privilege escalation and has it.",
-    "`allowPrivilegeEscalation: false` does not go with `privileged: true` or the capability CAP_SYS_ADMIN. Drop one of the two.",
+    code="FC265",
+    name="privilege-escalation",
+    severity=Severity.ERROR,
+    summary="A container forbids privilege escalation and has it.",
+    why="`allowPrivilegeEscalation: false` does not go with `privileged: true` or the capability CAP_SYS_ADMIN.",
+    remedy="Drop one of the two.",
 )
 LOCAL_PROFILE = rule(
-    "FC266",
-    "local-profile",
-    Severity.ERROR,
-    "A seccomp or AppArmor profile of type Localhost has no usable name, or one of another type has a name.",
-    "`localhostProfile` goes with `type: Localhost`, and only with that; for seccomp it is a relative path without `..`.",
+    code="FC266",
+    name="local-profile",
+    severity=Severity.ERROR,
+    summary="A seccomp or AppArmor profile of type Localhost has no usable name, or one of another type has a name.",
+    why="`localhostProfile` goes with `type: Localhost`, and only with that; for seccomp it is a relative path without `..`.",
+    remedy="Correct the type or the name.",
 )
 HOST_NAMESPACES = rule(
-    "FC267",
-    "host-namespaces",
-    Severity.ERROR,
-    "Settings of the Pod's namespaces exclude each other.",
-    "`shareProcessNamespace` does not go with `hostPID`; `hostUsers: false` does not go with hostNetwork, hostPID and hostIPC; "
-    "`procMount: Unmasked` needs `hostUsers: false`.",
+    code="FC267",
+    name="host-namespaces",
+    severity=Severity.ERROR,
+    summary="Settings of the Pod's namespaces exclude each other.",
+    why=(
+        "`shareProcessNamespace` does not go with `hostPID`; `hostUsers: false` does not go with hostNetwork, hostPID and "
+        "hostIPC; `procMount: Unmasked` needs `hostUsers: false`."
+    ),
+    remedy="Drop one of the two.",
 )
 SYSCTL = rule(
-    "FC268",
-    "sysctl",
-    Severity.ERROR,
-    "A sysctl is set twice, or belongs to a namespace that the Pod shares with the host.",
-    "On the host network net.* cannot be set, with `hostIPC` neither kernel.shm*, kernel.msg*, kernel.sem nor fs.mqueue.*.",
+    code="FC268",
+    name="sysctl",
+    severity=Severity.ERROR,
+    summary="A sysctl is set twice, or belongs to a namespace that the Pod shares with the host.",
+    why="On the host network net.* cannot be set, with `hostIPC` neither kernel.shm*, kernel.msg*, kernel.sem nor fs.mqueue.*.",
+    remedy="Remove the sysctl, or the sharing of the namespace.",
 )
 
 _IPC_SYSCTLS = frozenset(

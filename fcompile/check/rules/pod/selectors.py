@@ -11,25 +11,28 @@ from fcompile.model.formats import accepts
 from fcompile.model.values import sequence, text
 
 SELECTOR_VALUES = rule(
-    "FC275",
-    "selector-values",
-    Severity.ERROR,
-    "The operator of a selector and its values do not go together.",
-    "In and NotIn need values, Exists and DoesNotExist must have none, Gt and Lt (node selectors only) take exactly one.",
+    code="FC275",
+    name="selector-values",
+    severity=Severity.ERROR,
+    summary="The operator of a selector and its values do not go together.",
+    why="In and NotIn need values, Exists and DoesNotExist must have none, Gt and Lt (node selectors only) take exactly one.",
+    remedy="Change the operator or its values.",
 )
 NODE_REQUIREMENT = rule(
-    "FC276",
-    "node-requirement",
-    Severity.ERROR,
-    "A node selector names something that no node has.",
-    "Values are such as labels can have; `matchFields` knows only metadata.name, with In or NotIn and one node.",
+    code="FC276",
+    name="node-requirement",
+    severity=Severity.ERROR,
+    summary="A node selector names something that no node has.",
+    why="Values are such as labels can have; `matchFields` knows only metadata.name, with In or NotIn and one node.",
+    remedy="Correct what the message names.",
 )
 NOT_A_NUMBER = rule(
-    "FC277",
-    "selector-compares-text",
-    Severity.WARNING,
-    "A Gt or Lt of a node selector has a value that is no whole number.",
-    "The API server does not look, but the scheduler can never match it. Give a whole number.",
+    code="FC277",
+    name="selector-compares-text",
+    severity=Severity.WARNING,
+    summary="A Gt or Lt of a node selector has a value that is no whole number.",
+    why="The API server does not look, but the scheduler can never match it.",
+    remedy="Give a whole number.",
 )
 
 

@@ -16,32 +16,36 @@ from fcompile.diagnostics.problem import Finding, Path, Related, Severity, rule
 from fcompile.model import gates
 
 DUPLICATE_VOLUME = rule(
-    "FC240",
-    "duplicate-volume-name",
-    Severity.ERROR,
-    "Two volumes of a Pod have the same name.",
-    "Mounts select volumes by name. Rename one of the two.",
+    code="FC240",
+    name="duplicate-volume-name",
+    severity=Severity.ERROR,
+    summary="Two volumes of a Pod have the same name.",
+    why="Mounts select volumes by name.",
+    remedy="Rename one of the two.",
 )
 VOLUME_SOURCES = rule(
-    "FC241",
-    "volume-sources",
-    Severity.ERROR,
-    "A volume has more than one source.",
-    "A volume is one thing: an emptyDir, or a configMap, and so on. Make two volumes, or one projected volume.",
+    code="FC241",
+    name="volume-sources",
+    severity=Severity.ERROR,
+    summary="A volume has more than one source.",
+    why="A volume is one thing: an emptyDir, or a configMap, and so on.",
+    remedy="Make two volumes, or one projected volume.",
 )
 VOLUME_SETTINGS = rule(
-    "FC242",
-    "volume-settings",
-    Severity.ERROR,
-    "Settings of a volume do not go together.",
-    "Each kind of volume has conditions of its own, which the message names.",
+    code="FC242",
+    name="volume-settings",
+    severity=Severity.ERROR,
+    summary="Settings of a volume do not go together.",
+    why="Each kind of volume has conditions of its own, which the message names.",
+    remedy="Correct the setting, or remove it.",
 )
 REMOVED_PLUGIN = rule(
-    "FC243",
-    "removed-volume-plugin",
-    Severity.WARNING,
-    "A volume is of a kind that this Kubernetes version no longer mounts.",
-    "The API server still takes it, but no kubelet can mount it and the Pod never starts. Use a CSI driver.",
+    code="FC243",
+    name="removed-volume-plugin",
+    severity=Severity.WARNING,
+    summary="A volume is of a kind that this Kubernetes version no longer mounts.",
+    why="The API server still takes it, but no kubelet can mount it and the Pod never starts.",
+    remedy="Use a CSI driver.",
 )
 
 _GONE = {
