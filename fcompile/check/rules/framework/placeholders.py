@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from fcompile.check.context import FrameworkContext, RoleContext
+from fcompile.check.seen import Seen
 from fcompile.diagnostics.problem import Finding, Fix, Part, Path, Severity, rule
 from fcompile.diagnostics.suggestions import closest
 from fcompile.lower.placeholders import role_values, substitute
@@ -143,19 +144,14 @@ def _collisions(value: Any, path: Path, values: dict[str, str]) -> Iterator[Find
 
 
 def _same_keys(mapping: dict[str, Any], path: Path, values: dict[str, str]) -> Iterator[Finding]:
-    seen: dict[str, str] = {}
+    seen = Seen()
     for key in mapping:
         # A key of digits could also meet one task's index; the first index stands for all of them.
         replaced = substitute(key, values)
-        if replaced in seen:
-            yield Finding(
-                KEYS_COLLIDE,
-                (*path, key),
-                f"`{key}` and `{seen[replaced]}` are the same key once the placeholders are replaced, and only one value is "
-                "kept: rename one",
-                part="key",
-            )
-        seen[replaced] = key
+        if first := seen.again(replaced, (*path, key)):
+            other = first[0].path[-1]
+            message = f"`{key}` and `{other}` are the same key once the placeholders are replaced, and only one value is kept: rename one"
+            yield Finding(KEYS_COLLIDE, (*path, key), message, part="key", related=(first[0]._replace(part="key"),))
 
 
 def _references(role: RoleContext) -> Iterator[Finding]:

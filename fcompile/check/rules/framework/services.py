@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fcompile.check.context import FrameworkContext, RoleContext
+from fcompile.check.seen import Seen
 from fcompile.diagnostics.problem import Finding, Path, Severity, rule
 from fcompile.model.values import integer, mapping, sequence, text
 
@@ -47,8 +48,7 @@ def service_rules(context: FrameworkContext) -> Iterator[Finding]:
 
 def _ports(role: RoleContext) -> Iterator[Finding]:
     ports = sequence(mapping(role.value, "service"), "ports")
-    names: set[str] = set()
-    numbers: set[tuple[int, str]] = set()
+    names, numbers = Seen(), Seen()
     for index, port in enumerate(ports):
         path: Path = (*role.path, "service", "ports", index)
         name, number, protocol = text(port, "name"), integer(port, "port"), text(port, "protocol") or "TCP"
@@ -59,12 +59,11 @@ def _ports(role: RoleContext) -> Iterator[Finding]:
                     path,
                     f"port {number} has no name, and a service of {len(ports)} ports needs one for each: add `name`",
                 )
-        elif name in names:
-            yield Finding(PORT_REPEATED, (*path, "name"), f"the port name `{name}` was there before: give each port its own")
-        if number is not None and (number, protocol) in numbers:
-            yield Finding(PORT_REPEATED, (*path, "port"), f"port {number} ({protocol}) was there before: remove one of the two")
-        names.add(name or "")
-        numbers.add((number or 0, protocol))
+        elif first := names.again(name, (*path, "name")):
+            yield Finding(PORT_REPEATED, (*path, "name"), f"the port name `{name}` was there before: give each port its own", related=first)
+        if number is not None and (first := numbers.again((number, protocol), (*path, "port"))):
+            message = f"port {number} ({protocol}) was there before: remove one of the two"
+            yield Finding(PORT_REPEATED, (*path, "port"), message, related=first)
 
 
 def _subdomain(context: FrameworkContext, role: RoleContext) -> Iterator[Finding]:

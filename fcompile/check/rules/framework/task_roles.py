@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from fcompile.check.misplaced import explained
-from fcompile.diagnostics.problem import Finding, Related, Severity, rule
+from fcompile.check.seen import Seen
+from fcompile.diagnostics.problem import Finding, Severity, rule
 from fcompile.model.values import mapping, sequence, text
 from fcompile.schema.types import types
 
@@ -41,10 +42,9 @@ def task_role_rules(value: dict[str, Any], version: int) -> Iterator[Finding]:
 
 
 def _duplicate_roles(value: dict[str, Any]) -> Iterator[Finding]:
-    first: dict[str, int] = {}
+    seen = Seen()
     for index, role in enumerate(sequence(mapping(value, "spec"), "taskRoles")):
         name = text(role, "name")
-        if name and first.setdefault(name, index) != index:
-            path = ("spec", "taskRoles", index, "name")
-            before = Related("the first role of this name", ("spec", "taskRoles", first[name], "name"))
-            yield Finding(DUPLICATE_ROLE, path, f"there is a role called `{name}` already: give each role its own name", related=(before,))
+        path = ("spec", "taskRoles", index, "name")
+        if name and (first := seen.again(name, path, "the first role of this name")):
+            yield Finding(DUPLICATE_ROLE, path, f"there is a role called `{name}` already: give each role its own name", related=first)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from fcompile.check.pod_context import Pod
 from fcompile.check.pod_values import entries
+from fcompile.check.seen import Seen
 from fcompile.diagnostics.problem import Finding, Severity, rule
 from fcompile.model.formats import accepts
 from fcompile.model.values import text
@@ -44,12 +45,11 @@ def account_rules(pod: Pod) -> Iterator[Finding]:
         yield Finding(TWO_ACCOUNTS, (*pod.path, "serviceAccount"), message, part="key")
     elif old and not new and not accepts("dns-subdomain")(old):
         yield Finding(ACCOUNT_NAME, (*pod.path, "serviceAccount"), f'"{old}" cannot be the name of a service account; correct it')
-    seen: set[str] = set()
+    seen = Seen()
     for index, secret in entries(pod.spec, "imagePullSecrets"):
         path = (*pod.path, "imagePullSecrets", index)
         name = text(secret, "name") or ""
         if not name:
             yield Finding(PULL_SECRET, path, "the pull secret has no `name`; add it, or remove the entry")
-        elif name in seen:
-            yield Finding(PULL_SECRET, path, f'the pull secret "{name}" is listed twice; remove one entry')
-        seen.add(name)
+        elif first := seen.again(name, path):
+            yield Finding(PULL_SECRET, path, f'the pull secret "{name}" is listed twice; remove one entry', related=first)

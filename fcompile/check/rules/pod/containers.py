@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from fcompile.check.pod_context import ContainerRef, Pod
 from fcompile.check.pod_values import entries, given
-from fcompile.diagnostics.problem import Finding, Path, Related, Severity, rule
+from fcompile.check.seen import Seen
+from fcompile.diagnostics.problem import Finding, Severity, rule
 from fcompile.model import gates
 from fcompile.model.values import sequence, text
 
@@ -59,15 +60,12 @@ _HOOKS = ("lifecycle", "livenessProbe", "readinessProbe", "startupProbe")
 
 def container_rules(pod: Pod) -> Iterator[Finding]:
     """Problems of the list of containers, and of settings of a container that depend on its kind."""
-    seen: dict[str, Path] = {}
+    seen = Seen()
     for container in pod.containers:
-        name = container.name
-        if name in seen:
-            related = (Related("the first one", (*seen[name], "name")),)
+        name, path = container.name, (*container.path, "name")
+        if name and (first := seen.again(name, path)):
             message = f'the container name "{name}" is taken in this Pod; choose another'
-            yield Finding(DUPLICATE_CONTAINER, (*container.path, "name"), message, related=related)
-        elif name:
-            seen[name] = container.path
+            yield Finding(DUPLICATE_CONTAINER, path, message, related=first)
         fields = container.fields
         if container.is_init and not container.is_sidecar:
             yield from _init_hooks(container, pod.version)
@@ -108,15 +106,14 @@ def _restart_policy(container: ContainerRef, version: int) -> Iterator[Finding]:
 
 
 def _resize_policy(container: ContainerRef, pod: Pod) -> Iterator[Finding]:
-    seen: set[str] = set()
+    seen = Seen()
     runs_once = container.is_init and not container.is_sidecar and pod.version >= 36
     for index, entry in entries(container.fields, "resizePolicy"):
         path = (*container.path, "resizePolicy", index)
         resource, policy = text(entry, "resourceName"), text(entry, "restartPolicy")
-        if resource in seen:
-            yield Finding(RESIZE_POLICY, (*path, "resourceName"), f'`resizePolicy` has a second entry for "{resource}"; remove one')
-        elif resource:
-            seen.add(resource)
+        if resource and (first := seen.again(resource, (*path, "resourceName"))):
+            message = f'`resizePolicy` has a second entry for "{resource}"; remove one'
+            yield Finding(RESIZE_POLICY, (*path, "resourceName"), message, related=first)
         if policy == "RestartContainer" and pod.restart_policy == "Never":
             message = "`restartPolicy: RestartContainer` does not go with `restartPolicy: Never` of the Pod; write NotRequired"
             yield Finding(RESIZE_POLICY, (*path, "restartPolicy"), message)

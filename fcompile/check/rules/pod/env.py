@@ -8,7 +8,8 @@ from typing import Any
 from fcompile.check.pod_context import ContainerRef, Pod
 from fcompile.check.pod_values import entries, given
 from fcompile.check.rules.pod.field_refs import field_ref, resource_field_ref
-from fcompile.diagnostics.problem import Finding, Path, Related, Severity, rule
+from fcompile.check.seen import Seen
+from fcompile.diagnostics.problem import Finding, Path, Severity, rule
 from fcompile.model import gates
 from fcompile.model.values import text
 
@@ -61,22 +62,18 @@ def env_rules(pod: Pod) -> Iterator[Finding]:
 
 
 def _variables(container: ContainerRef, pod: Pod) -> Iterator[Finding]:
-    first: dict[str, int] = {}
+    seen = Seen()
     for index, variable in entries(container.fields, "env"):
         source = variable.get("valueFrom")
         if isinstance(source, dict):
             yield from _value_from(variable, source, (*container.path, "env", index, "valueFrom"), pod)
-        name = variable.get("name")
-        if not isinstance(name, str):
+        name, path = text(variable, "name"), (*container.path, "env", index, "name")
+        if name is None:
             continue
-        if first.setdefault(name, index) != index and (source is not None or not _builds_on(variable, name)):
-            yield _duplicate(name, index, first[name], container)
-
-
-def _duplicate(name: str, index: int, first: int, container: ContainerRef) -> Finding:
-    related = (Related("the first one", (*container.path, "env", first, "name")),)
-    message = f'the variable "{name}" is set before and hidden by this one; keep one of the two'
-    return Finding(DUPLICATE_ENV, (*container.path, "env", index, "name"), message, related=related)
+        first = seen.again(name, path)
+        if first and (source is not None or not _builds_on(variable, name)):
+            message = f'the variable "{name}" is set before and hidden by this one; keep one of the two'
+            yield Finding(DUPLICATE_ENV, path, message, related=first)
 
 
 def _builds_on(variable: dict[str, Any], name: str) -> bool:

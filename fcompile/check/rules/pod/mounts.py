@@ -7,7 +7,8 @@ from typing import Any
 
 from fcompile.check.pod_context import ContainerRef, Pod
 from fcompile.check.pod_values import entries, flag, given, some
-from fcompile.diagnostics.problem import Finding, Path, Related, Severity, rule
+from fcompile.check.seen import Seen
+from fcompile.diagnostics.problem import Finding, Path, Severity, rule
 from fcompile.model import gates
 from fcompile.model.values import mapping, sequence, text
 
@@ -76,16 +77,15 @@ def mount_rules(pod: Pod) -> Iterator[Finding]:
 
 
 def _mounts(container: ContainerRef, pod: Pod) -> Iterator[Finding]:
-    seen: dict[str, int] = {}
+    seen = Seen()
     for index, mount in entries(container.fields, "volumeMounts"):
-        name, mount_path = mount.get("name"), mount.get("mountPath")
-        if isinstance(name, str) and name and name not in pod.volumes:
+        name, mount_path = text(mount, "name"), text(mount, "mountPath")
+        if name and name not in pod.volumes:
             yield _unknown(name, (*container.path, "volumeMounts", index, "name"), pod)
-        if isinstance(mount_path, str) and mount_path:
-            if mount_path in seen:
-                yield _taken(mount_path, container.path, index, seen[mount_path])
-            else:
-                seen[mount_path] = index
+        path = (*container.path, "volumeMounts", index, "mountPath")
+        if mount_path and (first := seen.again(mount_path, path)):
+            message = f'"{mount_path}" is mounted twice in this container; choose another path'
+            yield Finding(MOUNT_PATH, path, message, related=first)
         if len(mount) > 2:
             yield from _options(mount, container, index, pod)
 
@@ -93,12 +93,6 @@ def _mounts(container: ContainerRef, pod: Pod) -> Iterator[Finding]:
 def _unknown(name: str, path: Path, pod: Pod) -> Finding:
     there = some(pod.volumes)
     return Finding(UNKNOWN_VOLUME, path, f'there is no volume "{name}" in this Pod (there is {there}); add it or correct the name')
-
-
-def _taken(mount_path: str, path: Path, index: int, first: int) -> Finding:
-    place = (*path, "volumeMounts", index, "mountPath")
-    related = (Related("the first one", (*path, "volumeMounts", first, "mountPath")),)
-    return Finding(MOUNT_PATH, place, f'"{mount_path}" is mounted twice in this container; choose another path', related=related)
 
 
 def _options(mount: dict[str, Any], container: ContainerRef, index: int, pod: Pod) -> Iterator[Finding]:
@@ -136,29 +130,27 @@ def _devices(container: ContainerRef, pod: Pod) -> Iterator[Finding]:
         yield Finding(VOLUME_DEVICE, (*container.path, "volumeDevices"), message, part="key")
     # The API server keeps one path for each name, the last.
     mounts: Names = {text(mount, "name"): text(mount, "mountPath") for _, mount in entries(container.fields, "volumeMounts")}
-    names: set[str] = set()
-    paths: set[str] = set()
+    names, paths = Seen(), Seen()
     for index, device in entries(container.fields, "volumeDevices"):
         path = (*container.path, "volumeDevices", index)
         name, device_path = text(device, "name"), text(device, "devicePath")
         if name:
             yield from _device_name(name, (*path, "name"), names, mounts, pod)
         if device_path:
-            if device_path in paths or device_path in mounts.values():
+            first = paths.again(device_path, (*path, "devicePath"))
+            if first or device_path in mounts.values():
                 message = f'the path "{device_path}" is taken in this container; choose another'
-                yield Finding(MOUNT_PATH, (*path, "devicePath"), message)
-            paths.add(device_path)
+                yield Finding(MOUNT_PATH, (*path, "devicePath"), message, related=first)
 
 
-def _device_name(name: str, path: Path, names: set[str], mounts: Names, pod: Pod) -> Iterator[Finding]:
+def _device_name(name: str, path: Path, names: Seen, mounts: Names, pod: Pod) -> Iterator[Finding]:
     volume = pod.volumes.get(name)
     if volume is None or (given(volume, "image") and pod.version < gates.IMAGE_VOLUMES):
         yield _unknown(name, path, pod)
     elif not given(volume, "persistentVolumeClaim") and not given(volume, "ephemeral"):
         message = f'the volume "{name}" is no persistentVolumeClaim or ephemeral volume and cannot be a device; mount it instead'
         yield Finding(VOLUME_DEVICE, path, message)
-    if name in names:
-        yield Finding(VOLUME_DEVICE, path, f'the volume "{name}" is a device of this container already; remove one entry')
+    if first := names.again(name, path):
+        yield Finding(VOLUME_DEVICE, path, f'the volume "{name}" is a device of this container already; remove one entry', related=first)
     if name in mounts:
         yield Finding(VOLUME_DEVICE, path, f'the volume "{name}" is mounted in this container too; it can be a device or a mount, not both')
-    names.add(name)

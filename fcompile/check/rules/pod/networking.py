@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from fcompile.check.pod_context import Pod
 from fcompile.check.pod_values import empty_list, entries, flag, given, texts
+from fcompile.check.seen import Seen
 from fcompile.diagnostics.problem import Finding, Severity, rule
 from fcompile.model import gates
 from fcompile.model.values import mapping, text
@@ -72,12 +73,12 @@ def _dns(pod: Pod) -> Iterator[Finding]:
 
 
 def _host_aliases(pod: Pod) -> Iterator[Finding]:
-    seen: set[str] = set()
+    seen = Seen()
     for index, alias in entries(pod.spec, "hostAliases"):
         address = text(alias, "ip")
         if address is None:
             continue
-        if address in seen:
+        path = (*pod.path, "hostAliases", index, "ip")
+        if first := seen.again(address, path):
             message = f'the address "{address}" has an entry already; put all its names into one'
-            yield Finding(DUPLICATE_ALIAS, (*pod.path, "hostAliases", index, "ip"), message)
-        seen.add(address)
+            yield Finding(DUPLICATE_ALIAS, path, message, related=first)

@@ -10,7 +10,8 @@ from fcompile.check.pod_context import ContainerRef, Pod
 from fcompile.check.pod_values import entries, given
 from fcompile.check.resource_names import can_overcommit, is_huge_pages, pod_name_problem
 from fcompile.check.rules.pod.resources import requirement_rules
-from fcompile.diagnostics.problem import Finding, Path, Related, Severity, rule
+from fcompile.check.seen import Seen
+from fcompile.diagnostics.problem import Finding, Path, Severity, rule
 from fcompile.model import gates
 from fcompile.model.values import mapping, text
 
@@ -60,15 +61,12 @@ def pod_resource_rules(pod: Pod) -> Iterator[Finding]:
 
 
 def _claims(pod: Pod) -> Iterator[Finding]:
-    seen: dict[str, Path] = {}
+    seen = Seen()
     for index, claim in entries(pod.spec, "resourceClaims"):
         path = (*pod.path, "resourceClaims", index)
         name = text(claim, "name")
-        if name and name in seen:
-            related = (Related("the first one", seen[name]),)
-            yield Finding(POD_CLAIM, (*path, "name"), f'the claim name "{name}" is taken in this Pod; choose another', related=related)
-        elif name:
-            seen[name] = (*path, "name")
+        if name and (first := seen.again(name, (*path, "name"))):
+            yield Finding(POD_CLAIM, (*path, "name"), f'the claim name "{name}" is taken in this Pod; choose another', related=first)
         if given(claim, "resourceClaimName") == given(claim, "resourceClaimTemplateName"):
             message = "the claim needs either `resourceClaimName` or `resourceClaimTemplateName`; give one of the two"
             yield Finding(POD_CLAIM, path, message)

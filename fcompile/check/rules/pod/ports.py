@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from fcompile.check.pod_context import ContainerRef, Pod
 from fcompile.check.pod_values import choice, entries
+from fcompile.check.seen import Seen
 from fcompile.diagnostics.problem import Finding, Path, Related, Severity, rule
 from fcompile.model.values import integer, text
 
@@ -74,13 +75,13 @@ class _Port(NamedTuple):
 
 def port_rules(pod: Pod) -> Iterator[Finding]:
     """Problems of the ports of all containers."""
-    host_ports: dict[tuple[str, str, int], Path] = {}
+    host_ports = Seen()
     shared = _Shared()
     for container in pod.containers:
         if "ports" not in container.fields:
             continue
         if container.is_init:
-            host_ports = {}  # Init containers run one by one: each conflicts with itself only.
+            host_ports = Seen()  # Init containers run one by one: each conflicts with itself only.
         yield from _names(container)
         for index, fields in entries(container.fields, "ports"):
             port = _read(fields, (*container.path, "ports", index), pod.host_network)
@@ -98,27 +99,22 @@ def _read(fields: dict[str, Any], path: Path, host_network: bool) -> _Port:
 
 
 def _names(container: ContainerRef) -> Iterator[Finding]:
-    seen: dict[str, Path] = {}
+    seen = Seen()
     for index, fields in entries(container.fields, "ports"):
         name = text(fields, "name")
-        if not name:
-            continue
         path = (*container.path, "ports", index, "name")
-        if name in seen:
-            related = (Related("the first one", seen[name]),)
-            yield Finding(DUPLICATE_PORT_NAME, path, f'the port name "{name}" is taken in this container; choose another', related=related)
-        else:
-            seen[name] = path
+        if name and (first := seen.again(name, path)):
+            yield Finding(DUPLICATE_PORT_NAME, path, f'the port name "{name}" is taken in this container; choose another', related=first)
 
 
-def _host_port_conflict(port: _Port, taken: dict[tuple[str, str, int], Path]) -> list[Finding]:
+def _host_port_conflict(port: _Port, taken: Seen) -> list[Finding]:
     if not port.host_port:
         return []
-    first = taken.setdefault((port.protocol, port.host_ip, port.host_port), port.path)
-    if first is port.path:
+    first = taken.again((port.protocol, port.host_ip, port.host_port), port.path)
+    if not first:
         return []
     message = f"the host port {port.host_port}/{port.protocol} is taken by another port of this Pod; choose another"
-    return [Finding(HOST_PORT_CONFLICT, port.path, message, related=(Related("the first one", first),))]
+    return [Finding(HOST_PORT_CONFLICT, port.path, message, related=first)]
 
 
 def _port(port: _Port, fields: dict[str, Any], container: ContainerRef, pod: Pod) -> Iterator[Finding]:

@@ -9,7 +9,8 @@ from fcompile.check.pod_context import Pod
 from fcompile.check.pod_values import entries, given
 from fcompile.check.rules.pod.certificates import certificate_rules, trust_bundle_rules
 from fcompile.check.rules.pod.files import downward_files, overlapping
-from fcompile.diagnostics.problem import Finding, Path, Related, Severity, rule
+from fcompile.check.seen import Seen
+from fcompile.diagnostics.problem import Finding, Path, Severity, rule
 from fcompile.model import gates
 from fcompile.model.values import text
 
@@ -39,7 +40,7 @@ def projected_rules(source: dict[str, Any], path: Path, pod: Pod) -> Iterator[Fi
     # The others are taken out by the API server.
     kinds = _KINDS if pod.version >= gates.POD_CERTIFICATES else _KINDS[:4]
     parts: list[tuple[dict[str, Any], Path]] = []
-    taken: dict[str, Path] = {}
+    taken = Seen()
     clashes: list[Finding] = []
     for index, entry in entries(source, "sources"):
         place = (*path, "sources", index)
@@ -64,14 +65,10 @@ def _part(kind: str, part: dict[str, Any], path: Path, pod: Pod) -> Iterator[Fin
         yield from certificate_rules(part, path)
 
 
-def _clashes(kind: str, part: dict[str, Any], path: Path, taken: dict[str, Path]) -> Iterator[Finding]:
+def _clashes(kind: str, part: dict[str, Any], path: Path, taken: Seen) -> Iterator[Finding]:
     """Files at a path that is taken. (The API server does not look at those of a serviceAccountToken.)"""
     files = [(text(item, "path"), (*path, "items", index, "path")) for index, item in entries(part, "items")]
     files += [(text(part, key), (*path, key)) for key in _FILES_OF.get(kind, ())]
     for file, place in files:
-        if not file:
-            continue
-        first = taken.setdefault(file, place)
-        if first is not place:
-            message = f'the path "{file}" is taken in this volume; choose another'
-            yield Finding(PROJECTED_PATH, place, message, related=(Related("the first one", first),))
+        if file and (first := taken.again(file, place)):
+            yield Finding(PROJECTED_PATH, place, f'the path "{file}" is taken in this volume; choose another', related=first)

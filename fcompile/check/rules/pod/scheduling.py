@@ -9,7 +9,8 @@ from fcompile.check.pod_context import Pod
 from fcompile.check.pod_values import choice, entries, given
 from fcompile.check.rules.pod.affinity import deprecated_label, match_label_keys, matches_nothing
 from fcompile.check.rules.pod.selectors import selector_rules
-from fcompile.diagnostics.problem import Finding, Path, Related, Severity, rule
+from fcompile.check.seen import Seen
+from fcompile.diagnostics.problem import Finding, Path, Severity, rule
 from fcompile.model import gates
 from fcompile.model.formats import accepts
 from fcompile.model.values import integer, mapping, sequence, text
@@ -111,14 +112,13 @@ def toleration_rules(toleration: dict[str, Any], path: Path) -> Iterator[Finding
 
 
 def _spread(pod: Pod) -> Iterator[Finding]:
-    seen: dict[tuple[str | None, str | None], Path] = {}
+    seen = Seen()
     for index, constraint in entries(pod.spec, "topologySpreadConstraints"):
         path = (*pod.path, "topologySpreadConstraints", index)
         key, action = text(constraint, "topologyKey"), text(constraint, "whenUnsatisfiable")
-        first = seen.setdefault((key, action), path)
-        if first is not path:
+        if first := seen.again((key, action), path):
             message = f'there is a constraint for "{key}" with {action} already; join the two'
-            yield Finding(SPREAD, path, message, related=(Related("the first one", first),))
+            yield Finding(SPREAD, path, message, related=first)
         yield from deprecated_label(key, (*path, "topologyKey"), "value")
         if given(constraint, "minDomains") and pod.version >= gates.MIN_DOMAINS and action == "ScheduleAnyway":
             message = f"`minDomains` needs `whenUnsatisfiable: DoNotSchedule`, not {action}; change one of the two"
@@ -137,16 +137,12 @@ def _spread_selector(constraint: dict[str, Any], path: Path, pod: Pod) -> Iterat
 
 
 def _gates(pod: Pod) -> Iterator[Finding]:
-    seen: dict[str, Path] = {}
+    seen = Seen()
     for index, gate in entries(pod.spec, "schedulingGates"):
         name = text(gate, "name")
-        if not name:
-            continue
         path = (*pod.path, "schedulingGates", index, "name")
-        first = seen.setdefault(name, path)
-        if first is not path:
-            message = f'the gate "{name}" is there already; remove one'
-            yield Finding(SCHEDULING_GATE, path, message, related=(Related("the first one", first),))
+        if name and (first := seen.again(name, path)):
+            yield Finding(SCHEDULING_GATE, path, f'the gate "{name}" is there already; remove one', related=first)
     if sequence(pod.spec, "schedulingGates") and text(pod.spec, "nodeName"):
         message = "`nodeName` cannot be set while there are `schedulingGates`; drop one of the two"
         yield Finding(SCHEDULING_GATE, (*pod.path, "nodeName"), message, part="key")

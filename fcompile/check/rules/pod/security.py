@@ -7,7 +7,8 @@ from typing import Any
 
 from fcompile.check.pod_context import Pod
 from fcompile.check.pod_values import entries, flag, size, texts
-from fcompile.diagnostics.problem import Finding, Path, Related, Severity, rule
+from fcompile.check.seen import Seen
+from fcompile.diagnostics.problem import Finding, Path, Severity, rule
 from fcompile.model import gates
 from fcompile.model.formats import SPACE, accepts
 from fcompile.model.values import mapping, text
@@ -133,17 +134,15 @@ def _namespaces(pod: Pod) -> Iterator[Finding]:
 
 
 def _sysctls(pod: Pod) -> Iterator[Finding]:
-    seen: dict[str, Path] = {}
+    seen = Seen()
     host_ipc = flag(pod.spec, "hostIPC") is True
     for index, entry in entries(pod.security, "sysctls"):
         name = text(entry, "name")
         if not name:
             continue
         path = (*pod.path, "securityContext", "sysctls", index, "name")
-        if name in seen:
-            related = (Related("the first one", seen[name]),)
-            yield Finding(SYSCTL, path, f'the sysctl "{name}" is set twice; keep one', related=related)
-        seen.setdefault(name, path)
+        if first := seen.again(name, path):
+            yield Finding(SYSCTL, path, f'the sysctl "{name}" is set twice; keep one', related=first)
         if pod.version >= 29:
             yield from _host_sysctl(name, path, pod.host_network, host_ipc)
 

@@ -12,8 +12,10 @@ from fcompile.check.rules.pod.claim_template import claim_template_rules
 from fcompile.check.rules.pod.files import downward_files, overlapping
 from fcompile.check.rules.pod.projected import projected_rules
 from fcompile.check.rules.pod.storage_systems import STORAGE_SYSTEMS
-from fcompile.diagnostics.problem import Finding, Path, Related, Severity, rule
+from fcompile.check.seen import Seen
+from fcompile.diagnostics.problem import Finding, Path, Severity, rule
 from fcompile.model import gates
+from fcompile.model.values import text
 
 DUPLICATE_VOLUME = rule(
     code="FC240",
@@ -66,17 +68,13 @@ Source = dict[str, Any]
 
 def volume_rules(pod: Pod) -> Iterator[Finding]:
     """Problems of the Pod's volumes."""
-    seen: dict[str, int] = {}
+    seen = Seen()
     for index, volume in entries(pod.spec, "volumes"):
         if "image" in volume and pod.version < gates.IMAGE_VOLUMES and given(volume, "image"):
             continue  # The API server takes out the whole volume.
-        name = volume.get("name")
-        if isinstance(name, str) and name:
-            first = seen.setdefault(name, index)
-            if first != index:
-                related = (Related("the first one", (*pod.path, "volumes", first, "name")),)
-                message = f'the volume name "{name}" is taken in this Pod; choose another'
-                yield Finding(DUPLICATE_VOLUME, (*pod.path, "volumes", index, "name"), message, related=related)
+        name, path = text(volume, "name"), (*pod.path, "volumes", index, "name")
+        if name and (first := seen.again(name, path)):
+            yield Finding(DUPLICATE_VOLUME, path, f'the volume name "{name}" is taken in this Pod; choose another', related=first)
         yield from _sources(volume, index, pod)
 
 
