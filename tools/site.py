@@ -29,6 +29,8 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
 
     def inward(found: re.Match[str]) -> str:
         text, up, path = found.groups()
+        if up.count("../") <= page.file.src_uri.count("/"):
+            return found[0]  # another page
         return f"[{text}]({up[len('../') :]}{path})" if path in files.src_uris else text
 
     return _OUTWARD.sub(inward, markdown)

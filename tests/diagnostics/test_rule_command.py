@@ -82,17 +82,26 @@ def test_every_rule_is_written_as_the_others_are() -> None:
         assert isinstance(rule.severity, Severity)
 
 
-# The page
+# The pages
 
 
 @pytest.fixture(scope="module")
 def page(repository: Path) -> dict[str, Any]:
-    """The tool that writes `docs/diagnostics.md`, as its names."""
-    return runpy.run_path(str(repository / "tools" / "diagnostics_page.py"))
+    """The tool that writes `docs/diagnostics.md` and the pages below it, as its names."""
+    return runpy.run_path(str(repository / "tools" / "diagnostics_pages.py"))
 
 
 def test_every_rule_has_a_family(page: dict[str, Any]) -> None:
     assert {rule.code[2] for rule in all_rules()} <= set(page["FAMILIES"])
+
+
+def test_links_of_before_lead_to_the_line_of_their_rule(repository: Path) -> None:
+    """All rules were on one page, and reports of that time link to them there."""
+    index = (repository / "docs" / "diagnostics.md").read_text("utf-8")
+    for rule in all_rules():
+        anchor = f"{rule.code}-{rule.name}".lower()
+        (linked,) = re.findall(rf'<a id="{anchor}"></a>\[{rule.code}\]\((diagnostics/[\w-]+\.md)#{anchor}\)', index)
+        assert f"\n## {rule.code} {rule.name}\n" in (repository / "docs" / linked).read_text("utf-8")
 
 
 def problems_of(text: str) -> list[Problem]:

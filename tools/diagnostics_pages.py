@@ -1,7 +1,8 @@
-"""Write `docs/diagnostics.md`: every rule with its bad example from `examples/bad/` and what `fcompile validate` says to it.
+"""Write `docs/diagnostics.md`, which lists every rule, and below it a page for each family: every rule with its bad example from
+`examples/bad/` and what `fcompile validate` says to it.
 
-An example is found by its rule's code, which its name begins with. `--check`: write nothing, exit with 1 if the page is not what it
-would be.
+An example is found by its rule's code, which its name begins with. `--check`: write nothing, exit with 1 if a page is not what it would
+be, or is none of these.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ from fcompile.diagnostics.catalog import all_rules  # noqa: E402
 from fcompile.diagnostics.problem import Rule  # noqa: E402
 from fcompile.diagnostics.visible import visible  # noqa: E402
 
-PAGE = ROOT / "docs" / "diagnostics.md"
+DOCS = ROOT / "docs"
+INDEX = "diagnostics.md"
+FOLDER = "diagnostics"
 EXAMPLES = Path("examples", "bad")
 MOST_LINES = 60
 """Of an example or an output: some examples are long because length is what is wrong with them."""
@@ -37,10 +40,27 @@ FAMILIES = {
     "6": "Sizes",
     "9": "Waivers",
 }
-INTRODUCTION = """\
+PAGES = {
+    "reading": ("FC001", "Reading files, YAML and JSON"),
+    "structure": ("FC101", "Structure: fields, types, formats, Kubernetes versions"),
+    "containers": ("FC200", "Pods: containers, ports, probes and environment"),
+    "volumes": ("FC230", "Pods: volumes, mounts and devices"),
+    "resources": ("FC255", "Pods: resources"),
+    "security": ("FC265", "Pods: security"),
+    "scheduling": ("FC273", "Pods: scheduling"),
+    "network-and-metadata": ("FC285", "Pods: network, metadata and accounts"),
+    "policies": ("FC301", "Policies"),
+    "names": ("FC401", "Names, reserved words and placeholders"),
+    "services": ("FC501", "Services, and several Frameworks in one run"),
+    "sizes": ("FC601", "Sizes"),
+    "waivers": ("FC901", "Waivers"),
+}
+"""Of each page the first code, from which it goes on to the first one of the next page, and its title."""
+_WRITTEN = "<!-- Written by tools/diagnostics_pages.py from the rules in the code and the files in examples/bad: change those. -->"
+INTRODUCTION = f"""\
 # Diagnostics
 
-<!-- Written by tools/diagnostics_page.py from the rules in the code and the files in examples/bad: change those. -->
+{_WRITTEN}
 
 Every problem that `fcompile` reports has a code, and a code never changes its meaning. `fcompile rule FC101` prints the same
 explanation. An **error** will be refused, or will not run as written. A **warning** runs, but hardly as anybody
@@ -61,7 +81,7 @@ spec:
         # fcompile: waive FC307: it serves until it is stopped by hand
         spec:
           containers:
-          - {name: server, image: registry.example.com/server:1.2}
+          - {{name: server, image: registry.example.com/server:1.2}}
 ```
 
 For files that should not be touched, the same goes into `.fcompile-waivers.yaml` in the folder where `fcompile` is run, or into the file
@@ -85,18 +105,37 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 if the page is out of date")
     arguments = parser.parse_args()
-    text = page(all_rules())
+    wanted = pages(all_rules())
     if not arguments.check:
-        PAGE.write_text(text, "utf-8")
-    elif not PAGE.exists() or PAGE.read_text("utf-8") != text:
-        print(f"{PAGE.relative_to(ROOT)} is out of date", file=sys.stderr)
+        for path, text in wanted.items():
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text, "utf-8")
+    for path in sorted({DOCS / INDEX, *(DOCS / FOLDER).iterdir()} - set(wanted)):
+        print(f"{path.relative_to(ROOT)} is no page of these: remove it", file=sys.stderr)
         return 1
-    return 0
+    stale = [path for path, text in wanted.items() if not path.exists() or path.read_text("utf-8") != text]
+    for path in stale:
+        print(f"{path.relative_to(ROOT)} is out of date", file=sys.stderr)
+    return 1 if stale else 0
 
 
-def page(rules: tuple[Rule, ...]) -> str:
-    """The whole page."""
-    return "".join([INTRODUCTION, *_overview(rules), *(line for rule in rules for line in _section(rule))])
+def pages(rules: tuple[Rule, ...]) -> dict[Path, str]:
+    """Return the text of every page."""
+    written = {DOCS / INDEX: "".join([INTRODUCTION, *_overview(rules)])}
+    for name, (_, title) in PAGES.items():
+        members = [line for rule in rules if page_of(rule) == name for line in _section(rule)]
+        written[DOCS / FOLDER / f"{name}.md"] = f"# {title}\n\n{_WRITTEN}\n\n[All diagnostics](../{INDEX})\n" + "".join(members)
+    return written
+
+
+def page_of(rule: Rule) -> str:
+    """Return the page that a rule is on."""
+    return [name for name, (first, _) in PAGES.items() if first <= rule.code][-1]
+
+
+def anchor(rule: Rule) -> str:
+    """Return the anchor of a rule's heading."""
+    return f"{rule.code}-{rule.name}".lower()
 
 
 def _overview(rules: tuple[Rule, ...]) -> Iterator[str]:
@@ -105,17 +144,17 @@ def _overview(rules: tuple[Rule, ...]) -> Iterator[str]:
         if members:
             yield f"\n## {family}\n\n| code | name | severity | |\n| --- | --- | --- | --- |\n"
             for rule in members:
-                anchor = f"{rule.code}-{rule.name}".lower()
-                yield f"| [{rule.code}](#{anchor}) | {rule.name} | {rule.severity.value} | {rule.summary.replace('|', '&#124;')} |\n"
+                # All rules were on this page once: links to them lead to their line.
+                link = f'<a id="{anchor(rule)}"></a>[{rule.code}]({FOLDER}/{page_of(rule)}.md#{anchor(rule)})'
+                yield f"| {link} | {rule.name} | {rule.severity.value} | {rule.summary.replace('|', '&#124;')} |\n"
 
 
 def _section(rule: Rule) -> Iterator[str]:
-    yield f"\n### {rule.code} {rule.name}\n\n{rule.severity.value.capitalize()}. {rule.summary}\n"
-    if rule.help:
-        yield f"\n{rule.help}\n"
+    yield f"\n## {rule.code} {rule.name}\n\n{rule.severity.value.capitalize()}. {rule.summary}\n"
+    yield f"\n{rule.why} {rule.remedy}\n"
     for example in sorted((ROOT / EXAMPLES).glob(f"{rule.code}-*")):
         name = (EXAMPLES / example.name).as_posix()
-        yield f"\n[{example.name}](../{name}):\n\n"
+        yield f"\n[{example.name}](../../{name}):\n\n"
         yield _fenced(example.read_bytes().decode("utf-8", "backslashreplace"), example.suffix[1:])
         yield f"\n`fcompile validate {name}`:\n\n"
         yield _fenced(validate(name), "text")
