@@ -11,7 +11,7 @@ MILLI = NANO // 1000
 
 
 def amount(value: Any) -> int | None:
-    """A quantity in billionths, or None when `value` is none. A null in a list of resources is 0."""
+    """Return a quantity in billionths, or None when `value` is none. A null in a list of resources is 0."""
     return 0 if value is None else _remembered(value) if isinstance(value, str) else nanos(value)
 
 
@@ -21,12 +21,12 @@ def _remembered(value: str) -> int | None:
 
 
 def in_millis(billionths: int) -> int:
-    """In thousandths, rounded away from zero: how the API server stores requests and limits."""
+    """Return the amount in thousandths, rounded away from zero: how the API server stores requests and limits."""
     return _away_from_zero(billionths, MILLI)
 
 
 def in_units(billionths: int) -> int:
-    """In whole units, rounded away from zero."""
+    """Return the amount in whole units, rounded away from zero."""
     return _away_from_zero(billionths, NANO)
 
 
@@ -35,5 +35,5 @@ def _away_from_zero(number: int, unit: int) -> int:
 
 
 def shown(millis: int) -> str:
-    """An amount in thousandths as a quantity."""
+    """Return an amount in thousandths as a quantity."""
     return f"{millis // 1000}" if millis % 1000 == 0 else f"{millis}m"

@@ -40,7 +40,7 @@ class RoleContext(NamedTuple):
 
     @property
     def last_index(self) -> int:
-        """The highest task index that can exist."""
+        """Return the highest task index that can exist."""
         return min(max(self.task_number, 1), MAX_TASKS) - 1
 
 
@@ -60,7 +60,7 @@ class FrameworkContext(NamedTuple):
     """Whether there may be any: when not, nobody has to look for them."""
 
     def templates(self) -> Iterator[tuple[RoleContext, dict[str, Any]]]:
-        """Each role's template as its first task gets it and, where the index can matter to any rule, as its last one does."""
+        """Yield each role's template as its first task gets it and, where the index can matter to any rule, as its last one does."""
         for role in self.roles:
             first = self.substituted(role, 0)
             yield role, first
@@ -68,7 +68,7 @@ class FrameworkContext(NamedTuple):
                 yield role, self.substituted(role, role.last_index)
 
     def substituted(self, role: RoleContext, index: int) -> dict[str, Any]:
-        """A role's template with the placeholders of one task filled in; the template itself when there are none."""
+        """Return a role's template with the placeholders of one task filled in; the template itself when there are none."""
         if not self.holds_placeholders:
             return role.template
         template: dict[str, Any] = substitute(role.template, self._values(role, index))
@@ -80,7 +80,7 @@ class FrameworkContext(NamedTuple):
         return values
 
     def source_path(self, path: Path) -> Path:
-        """A path within a substituted template as it stands in the source, where keys still hold placeholders."""
+        """Return a path within a substituted template as it stands in the source, where keys still hold placeholders."""
         if not self.holds_placeholders or len(path) <= 5 or path[:2] != ("spec", "taskRoles"):
             return path
         role = next((role for role in self.roles if role.place == path[2]), None)
@@ -108,7 +108,7 @@ class FrameworkContext(NamedTuple):
 def framework_context(
     value: dict[str, Any], namespace: str, version: int, plain: Callable[[Path, Part], str | None], holds: bool
 ) -> FrameworkContext:
-    """The Framework `value` made ready for the rules; `holds` says that its text holds a placeholder somewhere."""
+    """Return the Framework `value` made ready for the rules; `holds` says that its text holds a placeholder somewhere."""
     roles = tuple(
         RoleContext(role, index, text(role, "name") or "", _count(role))
         for index, role in enumerate(sequence(mapping(value, "spec"), "taskRoles"))

@@ -16,7 +16,7 @@ _PARTS = re.compile(r"[-+]?0*([0-9]*)(\.[0-9]*)?([eE][-+]?[0-9]+)?(.*)")
 
 
 def divides(resource: str, divisor: Any) -> bool:
-    """Whether the API server takes `divisor` for `resource`. None, 0 and what is no quantity are nobody's fault here."""
+    """Return whether the API server takes `divisor` for `resource`. None, 0 and what is no quantity are nobody's fault here."""
     value = amount(divisor)
     if not value:
         return True

@@ -60,7 +60,7 @@ class Checked(NamedTuple):
 
 
 def empty(file: str) -> Checked:
-    """What a file without anything of ours comes to."""
+    """Return what a file without anything of ours comes to."""
     return Checked(file, [], [], [], None, "")
 
 
@@ -69,7 +69,7 @@ Read = list[Document | LoadError]
 
 
 def check_read(file: str, read: Read, options: Options) -> Checked:
-    """Everything about one file that can be known without the others."""
+    """Check everything about one file that can be known without the others."""
     checked = empty(file)
     for document in read:
         if isinstance(document, LoadError):
@@ -90,7 +90,7 @@ def _too_many(first: Problem) -> Problem:
 
 
 def load_problem(error: LoadError) -> Problem:
-    """A refusal of the loader's as a problem."""
+    """Return a refusal of the loader's as a problem."""
     return Problem(error.rule, error.rule.severity, error.message, error.name, error.span, error.source_line, "", "", related=error.related)
 
 

@@ -20,7 +20,7 @@ from fcompile.load.rules import MAX_PROBLEMS
 
 
 def check_framework(context: FrameworkContext, source_text: str) -> list[Finding]:
-    """All findings on one Framework, each once, in the order of the rules; paths are those of the source."""
+    """Return all findings on one Framework, each once, in the order of the rules; paths are those of the source."""
     found = list(dict.fromkeys(islice(_all(context, source_text), MAX_PROBLEMS + 1)))
     if len(source_text) > INTENT_WORTH_MEASURING and not any(finding.rule.severity is Severity.ERROR for finding in found):
         from fcompile.default import default

@@ -118,7 +118,7 @@ def _meant(type_name: str, name: str, siblings: Mapping[str, Any], fields: Type,
 
 
 def home(name: str, root: str, path: Path, version: int) -> str | None:
-    """Where a field that is not one of the object at `path` (seen from an object of type `root`) belongs, in words; None: nowhere near.
+    """Return in words where a field belongs that is not one of the object at `path` (seen from an object of type `root`), or None.
 
     Fields are often indented one step too far or too little, so the objects around and below are looked at first.
     """

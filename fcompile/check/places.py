@@ -35,7 +35,7 @@ def by_start(read: Iterable[Document | LoadError]) -> dict[int, Document]:
 
 
 def look_up(documents: Mapping[int, Document], where: Where) -> Place:
-    """The place of something that was noted when the documents of its file were checked; the file's beginning if they are others now.
+    """Return the place of what was noted when its file was checked; the file's beginning if the file has changed since.
 
     :param documents: those of the file, `by_start`.
     """

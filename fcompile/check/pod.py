@@ -59,7 +59,7 @@ _QUANTITIES = (("limits",), ("requests",))
 
 
 def pod_rules(template: dict[str, Any], path: Path, *, version: int) -> Iterator[Finding]:
-    """Every problem between the fields of a Pod template (`metadata` and `spec`) for a Kubernetes 1.x minor version.
+    """Yield every problem between the fields of a Pod template (`metadata` and `spec`) for a Kubernetes 1.x minor version.
 
     `path` is the template's place in its document. Placeholders must be filled in already. Findings of the structure check and these
     belong through `in_force` together: what the API server takes out of a Pod it does not look at.
@@ -70,7 +70,7 @@ def pod_rules(template: dict[str, Any], path: Path, *, version: int) -> Iterator
 
 
 def in_force(findings: Iterable[Finding], version: int) -> list[Finding]:
-    """All findings but the structure check's errors in values that are not looked at.
+    """Return all findings but the structure check's errors in values that are not looked at.
 
     Those are the contents of fields that the API server takes out (there is a finding that says so), and the label selectors of topology
     spread constraints in versions that do not look at them yet.

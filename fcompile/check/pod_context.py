@@ -52,7 +52,7 @@ class Pod(NamedTuple):
 
 
 def read_pod(template: dict[str, Any], path: Path, version: int) -> Pod:
-    """The template at `path`, read for the rules."""
+    """Return the template at `path`, read for the rules."""
     spec = mapping(template, "spec")
     spec_path = (*path, "spec")
     return Pod(

@@ -11,18 +11,18 @@ _SOME = 10
 
 
 def given(value: dict[str, Any], key: str) -> bool:
-    """Whether the API server sees the field: an empty object counts, a null does not. A wrong type counts too."""
+    """Return whether the API server sees the field: an empty object counts, a null does not. A wrong type counts too."""
     return value.get(key) is not None
 
 
 def flag(value: dict[str, Any], key: str) -> bool | None:
-    """The boolean under `key`, or None."""
+    """Return the boolean under `key`, or None."""
     found = value.get(key)
     return found if isinstance(found, bool) else None
 
 
 def entries(value: dict[str, Any], key: str) -> list[tuple[int, dict[str, Any]]]:
-    """The objects in the list under `key`, each with its index. A null is an object without fields."""
+    """Return the objects in the list under `key`, each with its index. A null is an object without fields."""
     found = value.get(key)
     if not isinstance(found, list):
         return []
@@ -30,7 +30,7 @@ def entries(value: dict[str, Any], key: str) -> list[tuple[int, dict[str, Any]]]
 
 
 def some(names: Collection[str]) -> str:
-    """The names for a message, not all of them when they are many."""
+    """Return the names for a message, not all of them when they are many."""
     if len(names) > _SOME:
         from heapq import nsmallest
 
@@ -39,7 +39,7 @@ def some(names: Collection[str]) -> str:
 
 
 def texts(value: dict[str, Any], key: str) -> list[tuple[int, str]]:
-    """The strings in the list under `key`, each with its index."""
+    """Return the strings in the list under `key`, each with its index."""
     found = value.get(key)
     if not isinstance(found, list):
         return []
@@ -47,16 +47,16 @@ def texts(value: dict[str, Any], key: str) -> list[tuple[int, str]]:
 
 
 def empty_list(value: dict[str, Any], key: str) -> bool:
-    """No list under `key`, or one with nothing in it. A wrong type is none of these."""
+    """Return whether there is no list under `key`, or one with nothing in it. A wrong type is none of these."""
     found = value.get(key)
     return found is None or (isinstance(found, list) and not found)
 
 
 def choice(value: dict[str, Any], key: str, default: str) -> str:
-    """The string under `key`, or what the API server puts there when it is missing, null or empty."""
+    """Return the string under `key`, or what the API server puts there when it is missing, null or empty."""
     return text(value, key) or default
 
 
 def size(written: str) -> int:
-    """The length in bytes, as the API server counts."""
+    """Return the length in bytes, as the API server counts."""
     return len(written.encode("utf-8", "replace"))

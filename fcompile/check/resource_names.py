@@ -10,22 +10,22 @@ USUAL = frozenset(("cpu", *BYTES))
 
 
 def is_huge_pages(name: str) -> bool:
-    """Memory in pages of the size in the name."""
+    """Return whether it is memory in pages of the size in the name."""
     return name.startswith(HUGE)
 
 
 def is_native(name: str) -> bool:
-    """One of Kubernetes' own: the others are counted in whole numbers."""
+    """Return whether it is one of Kubernetes' own: the others are counted in whole numbers."""
     return "/" not in name or "kubernetes.io/" in name
 
 
 def can_overcommit(name: str) -> bool:
-    """Whether a request may be lower than the limit: only for Kubernetes' own resources, huge pages aside."""
+    """Return whether a request may be lower than the limit: only for Kubernetes' own resources, huge pages aside."""
     return name in USUAL or (is_native(name) and not is_huge_pages(name))
 
 
 def container_name_problem(name: str) -> str | None:
-    """What is wrong with a resource that a container asks for, or None."""
+    """Return what is wrong with a resource that a container asks for, or None."""
     if name in USUAL:
         return None
     is_key = accepts("label-key")
@@ -44,7 +44,7 @@ def container_name_problem(name: str) -> str | None:
 
 
 def pod_name_problem(name: str) -> str | None:
-    """What is wrong with a resource that a Pod as a whole asks for, or None."""
+    """Return what is wrong with a resource that a Pod as a whole asks for, or None."""
     if name in ("cpu", "memory") or (is_huge_pages(name) and accepts("label-key")(name)):
         return None
     return "cannot be asked for a whole Pod; use cpu, memory or hugepages-SIZE"

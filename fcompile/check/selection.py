@@ -27,14 +27,14 @@ KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 
 
 def frameworks_in(value: Any) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """The Frameworks of a document with their paths: the document itself, or the items of a `List` or `FrameworkList`."""
+    """Yield the Frameworks of a document with their paths: the document itself, or the items of a `List` or `FrameworkList`."""
     for path, item in objects_in(value):
         if is_framework(item):
             yield path, item
 
 
 def objects_in(value: Any) -> Iterator[tuple[Path, Any]]:
-    """The objects of a document with their paths: itself, or the items of a list of any kind."""
+    """Yield the objects of a document with their paths: itself, or the items of a list of any kind."""
     if isinstance(value, dict) and isinstance(value.get("items"), list) and (text(value, "kind") or "").endswith("List"):
         for index, item in enumerate(value["items"]):
             yield ("items", index), item
@@ -43,18 +43,18 @@ def objects_in(value: Any) -> Iterator[tuple[Path, Any]]:
 
 
 def is_framework(value: Any) -> bool:
-    """Whether an object is a Framework of the API group, in any version of it (a wrong version is reported, not passed over)."""
+    """Return whether an object is a Framework of the API group, in any version of it (a wrong version is reported, not passed over)."""
     group = (text(value, "apiVersion") or "").partition("/")[0]
     return group == names.GROUP and text(value, "kind") == names.KIND
 
 
 def looks_like_template(source: str) -> bool:
-    """Whether a text that is no YAML is a Go (so Helm) or Jinja template. FrameworkController's placeholders are no sign of one."""
+    """Return whether a text that is no YAML is a Go (so Helm) or Jinja template. FrameworkController's placeholders are no sign of one."""
     return _TEMPLATE_ACTION.search(source) is not None
 
 
 def skip_reason(file: str, top: str = os.sep) -> str | None:
-    """Why a file that holds a Framework is not to be checked as one, or None. Nothing above the folder `top` is looked at."""
+    """Return why a file that holds a Framework is not to be checked as one, or None. Nothing above the folder `top` is looked at."""
     folder = os.path.dirname(os.path.abspath(file))
     if _in_helm_chart(folder, top):
         return "a template of a Helm chart: render it first (helm template … | fcompile validate -)"

@@ -40,7 +40,7 @@ class Walk:
         self.found: list[Finding] = _Findings()
 
     def source(self, path: Path, part: Part = "value") -> str | None:
-        """`plain`, when somebody knows the source."""
+        """Return `plain` of the path, when somebody knows the source."""
         return None if self.plain is None else self.plain(path, part)
 
 
@@ -49,13 +49,13 @@ Check = Callable[[Any, Path, "str | int", Walk], None]
 
 
 def called(path: Path, step: str | int) -> str:
-    """A field as messages call it: `` `image` ``, `` `args[0]` ``."""
+    """Return a field as messages call it: `` `image` ``, `` `args[0]` ``."""
     if isinstance(step, int):
         return f"`{path[-1] if path else ''}[{step}]`"
     return f"`{step}`"
 
 
 def shown(value: Any) -> str:
-    """A value as messages show it, cut when it is long."""
+    """Return a value as messages show it, cut when it is long."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
     return f"`{text}`" if len(text) <= 60 else f"`{text[:57]}…`"

@@ -8,7 +8,7 @@ from fcompile.diagnostics.problem import RULES, Rule
 
 
 def all_rules() -> tuple[Rule, ...]:
-    """Every rule, ordered by code. Imports every module that can declare one, which a check of a file need not do."""
+    """Return every rule, ordered by code. Imports every module that can declare one, which a check of a file need not do."""
     _import_all()
     return tuple(sorted(RULES.values()))
 

@@ -145,7 +145,7 @@ def _cut(text: str) -> str:
 
 
 def field_path(path: Path) -> str:
-    """`spec.taskRoles[0].task.pod.metadata.labels["a.b/c"]`: keys that are not plain words are quoted."""
+    """Return a path as people write it, with keys quoted that are no plain words: `spec.taskRoles[0].task.pod.metadata.labels["a.b/c"]`."""
     text = ""
     for step in path:
         if isinstance(step, int):

@@ -13,7 +13,7 @@ class Closest(NamedTuple):
 
 
 def closest(word: str, known: Iterable[str]) -> Closest | None:
-    """The known word that is most like `word`, or the only one that contains it; None when none is near or two are equally so."""
+    """Return the known word that is most like `word`, or the only one that contains it; None when none is near or two are equally so."""
     plain = _plain(word)
     best: list[tuple[int, str]] = []
     longer = []
@@ -37,7 +37,7 @@ def _plain(word: str) -> str:
 
 
 def edits(one: str, other: str) -> int:
-    """How many letters must be added, dropped, changed or swapped with the next to make one word of the other; 9 when it is too many."""
+    """Return how many letters to add, drop, change or swap with the next make one word of the other; 9 when there are too many."""
     if abs(len(one) - len(other)) > 4 or len(one) > 60:
         return 9
     before: list[int] = []

@@ -31,7 +31,7 @@ class Waivers:
 
     @classmethod
     def from_text(cls, text: str, file: str) -> Waivers:
-        """The waivers in the comments of a YAML text (without byte order mark). Never raises."""
+        """Return the waivers in the comments of a YAML text (without byte order mark). Never raises."""
         if MARK not in text:
             return cls()
         from fcompile.waivers.comments import read_comments
@@ -40,7 +40,7 @@ class Waivers:
 
     @classmethod
     def from_file(cls, path: str) -> Waivers:
-        """The waivers of a waivers file. Raises OSError when it cannot be read; what is wrong in it is in `problems`."""
+        """Return the waivers of a waivers file. Raises OSError when it cannot be read; what is wrong in it is in `problems`."""
         from fcompile.waivers.file import read_file
 
         return cls(read_file(path))
@@ -88,7 +88,7 @@ class Waivers:
         return (*self._waivers.get((code, problem.file, document), ()), *self._waivers.get((code, "", 0), ()))
 
     def unused(self, checked: Iterable[str] | None = None) -> list[Problem]:
-        """A problem for each waiver that covered nothing so far, in the order of files and lines.
+        """Return a problem for each waiver that covered nothing so far, in the order of files and lines.
 
         `checked` holds the files of a run that saw only some of the project's, as under pre-commit: an entry of the waivers file is
         then reported only if it could have covered something in one of them. Comments in a file that could not be read whole are

@@ -6,7 +6,7 @@ import re
 
 
 def fits(pattern: str, text: str, single: str = "") -> bool:
-    """Whether the whole text fits a pattern, in which `*` stands for any text and `single`, if given, for any one character."""
+    """Return whether the whole text fits a pattern, in which `*` stands for any text and `single`, if given, for any one character."""
     at = in_pattern = 0
     star, tried = -1, 0
     while at < len(text):
@@ -27,7 +27,7 @@ def fits(pattern: str, text: str, single: str = "") -> bool:
 
 
 def path_fits(glob: str, path: str) -> bool:
-    """Whether a path with slashes fits a pattern as in .gitignore: `*` and `?` stay within a folder, and `**/` is any folders.
+    """Return whether a path with slashes fits a pattern as in .gitignore: `*` and `?` stay within a folder, and `**/` is any folders.
 
     A pattern without a slash inside fits at any depth, and a folder stands for all in it.
     """
@@ -47,5 +47,5 @@ def path_fits(glob: str, path: str) -> bool:
 
 
 def field_fits(pattern: str, field: str) -> bool:
-    """Whether a field path fits a pattern, with or without the `items[3].` of a list of objects before it."""
+    """Return whether a field path fits a pattern, with or without the `items[3].` of a list of objects before it."""
     return fits(pattern, field) or (field.startswith("items[") and fits(pattern, re.sub(r"^items\[\d+\]\.?", "", field)))

@@ -57,12 +57,12 @@ _NO_FRAMEWORK = frozenset({"FC111", "FC112", "FC114", "FC121"})
 
 
 def waiver_problem(rule: Rule, message: str, file: str, span: Span, source_line: str, fix: Edit | None = None) -> Problem:
-    """A problem of a waiver itself."""
+    """Return a problem of a waiver itself."""
     return Problem(rule, rule.severity, message, file, span, source_line, "", "", fix)
 
 
 def code_problem(code: str) -> tuple[Rule, str] | None:
-    """Why `code` cannot be waived, or None."""
+    """Return why `code` cannot be waived, or None."""
     known = _known_rule(code)
     if known is None:
         return UNKNOWN_CODE, f"there is no code `{code}`{_meant(code)}"

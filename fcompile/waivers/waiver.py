@@ -21,7 +21,7 @@ class Scope(Protocol):
     def covers(self, problem: Problem) -> bool: ...
 
     def covers_file(self, file: str) -> bool:
-        """Whether it can cover a problem in the file."""
+        """Return whether it can cover a problem in the file."""
 
 
 class Waiver(NamedTuple):

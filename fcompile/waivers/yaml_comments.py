@@ -58,7 +58,7 @@ class Comment(NamedTuple):
 
 
 def comments(source: Source) -> Iterator[Comment]:
-    """The comments with the mark, in their order. Documents that cannot be read have none: nothing of them is checked."""
+    """Yield the comments with the mark, in their order. Documents that cannot be read have none: nothing of them is checked."""
     starts = [match.start() for match in _SEPARATOR.finditer(source.text) if match.start()]
     for start, end in zip([0, *starts], [*starts, len(source.text)], strict=True):
         if MARK in source.text[start:end]:
@@ -79,7 +79,7 @@ def _in_document(source: Source, start: int, end: int) -> Iterator[Comment]:
 
 
 def line_of(source: Source, offset: int) -> int:
-    """The line that an offset is in, counted from 1."""
+    """Return the line that an offset is in, counted from 1."""
     return source.span(offset, offset).line
 
 
@@ -122,7 +122,7 @@ class _Outline:
             return self._ended
 
     def in_scalar(self, offset: int) -> bool:
-        """Whether a place in the file is within a scalar."""
+        """Return whether a place in the file is within a scalar."""
         index = bisect_right(self._scalars, (offset, len(self._source.text))) - 1
         return index >= 0 and offset < self._scalars[index][1]
 

@@ -25,7 +25,7 @@ _PERHAPS = lazy(r"[\x7f-\x9f\ufffe\uffff]|\\(?:N|x[7-9]|u00[7-9]|u[fF]{3}|U0000)
 
 
 def character_rules(value: Any, source_text: str) -> Iterator[Finding]:
-    """`value` is the Framework, `source_text` the document that it is in."""
+    """Yield the characters of a Framework that no YAML can hold; `source_text` is the document that it is in."""
     if _PERHAPS.search(source_text):
         yield from _below(value, ())
 

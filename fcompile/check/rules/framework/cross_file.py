@@ -58,7 +58,7 @@ class ServiceFact(NamedTuple):
 
 
 def service_facts(context: FrameworkContext) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """The roles of a Framework that ask for a Service: the path of `service`, and the fields of its `ServiceFact`."""
+    """Yield the roles of a Framework that ask for a Service: the path of `service`, and the fields of its `ServiceFact`."""
     for role in context.roles:
         if isinstance(role.value, dict) and isinstance(role.value.get("service"), dict):
             fields = {
@@ -72,7 +72,7 @@ def service_facts(context: FrameworkContext) -> Iterator[tuple[Path, dict[str, A
 
 
 def user_service(value: Any) -> dict[str, Any] | None:
-    """The fields of the `ServiceFact` of a Service among the input, or None for anything else."""
+    """Return the fields of the `ServiceFact` of a Service among the input, or None for anything else."""
     if text(value, "apiVersion") != "v1" or text(value, "kind") != "Service":
         return None
     spec = mapping(value, "spec")
@@ -88,7 +88,7 @@ def user_service(value: Any) -> dict[str, Any] | None:
 
 
 def cross_file_problems(frameworks: list[FrameworkFact], services: list[ServiceFact], look_up: Lookup) -> Iterator[Problem]:
-    """Problems between documents, each at the later one, in the order of the input."""
+    """Yield the problems between documents, each at the later one, in the order of the input."""
     first: dict[tuple[str, str], FrameworkFact] = {}
     for fact in frameworks:
         earlier = first.setdefault((fact.namespace, fact.name), fact)

@@ -66,7 +66,7 @@ POD_NAME_IGNORED = rule(
 
 
 def name_rules(context: FrameworkContext) -> Iterator[Finding]:
-    """Everything in this file, for one Framework."""
+    """Yield the problems of one Framework's names."""
     for role in context.roles:
         # A name that is none has been reported, and everything built from it would only repeat that.
         if _NAME.match(context.name) and _NAME.match(role.name):

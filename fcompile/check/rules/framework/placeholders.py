@@ -59,12 +59,12 @@ _FEW = 200
 
 
 def may_hold_placeholders(source: str) -> bool:
-    """Whether a document may hold placeholders, judged by its text: a backslash may spell one out or fold it."""
+    """Return whether a document may hold placeholders, judged by its text: a backslash may spell one out or fold it."""
     return "{{FC_" in source or "\\" in source
 
 
 def placeholder_rules(context: FrameworkContext, source: str) -> Iterator[Finding]:
-    """Everything in this file, for one Framework; the text of its document lets what is usual pass at once."""
+    """Yield the problems of one Framework's placeholders; the text of its document lets what is usual pass at once."""
     escapes = "\\" in source
     if "{{FC_" in source or escapes:
         yield from _outside(context)

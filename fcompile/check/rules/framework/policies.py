@@ -85,7 +85,7 @@ RETRY_EVEN_SUCCESS = -2
 
 
 def policies(context: FrameworkContext) -> Iterator[Finding]:
-    """Everything in this file, for one Framework."""
+    """Yield the problems of one Framework's policies."""
     for role in context.roles:
         yield from _completion_policy(role)
         yield from _restart_policy(role)
@@ -98,12 +98,12 @@ def _limit(role: RoleContext, name: str, default: int) -> int:
 
 
 def min_failed(role: RoleContext) -> int:
-    """`minFailedTaskCount` in force."""
+    """Return the `minFailedTaskCount` in force."""
     return _limit(role, "minFailedTaskCount", 1)
 
 
 def min_succeeded(role: RoleContext) -> int:
-    """`minSucceededTaskCount` in force."""
+    """Return the `minSucceededTaskCount` in force."""
     return _limit(role, "minSucceededTaskCount", -1)
 
 

@@ -72,7 +72,7 @@ _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]{0,18})")
 
 
 def described(value: Any) -> str:
-    """What a value of a wrong type is."""
+    """Return what a value of a wrong type is."""
     if isinstance(value, bool):
         return f"the boolean {'true' if value else 'false'}"
     if isinstance(value, int | float):
@@ -103,7 +103,7 @@ def malformed(text: str, wanted: str, path: Path, step: str | int, walk: Walk, b
 
 
 def string_check(field: Field, owner: str, name: str, item: bool = False) -> Check:
-    """The check of a string. An `item` of a list or map is a value of its own even when it is empty."""
+    """Return the check of a string. An `item` of a list or map is a value of its own even when it is empty."""
     fits, values = accepts(field.format) if field.format else None, field.enum
     # Of a time the API server reads the text itself: there an empty one is none.
     skips_empty = not item and not field.required and not field.nonempty and field.format != "date-time"
@@ -174,7 +174,7 @@ def _listed(values: list[str]) -> str:
 
 
 def integer_check(field: Field) -> Check:
-    """The check of a whole number, and of its bounds."""
+    """Return the check of a whole number, and of its bounds."""
     bits = BITS[field.format]
     low = -(2**bits) if field.minimum is None else field.minimum
     high = 2**bits - 1 if field.maximum is None else field.maximum
@@ -228,7 +228,7 @@ def _digits(value: int | float) -> str:
 
 
 def port_check(field: Field) -> Check:
-    """The check of a number or a name in its place."""
+    """Return the check of a number or a name in its place."""
     number, fits, wanted = integer_check(field._replace(format="int32")), accepts(field.format), FORMATS[field.format].wanted
     needed = field.required
 
@@ -250,7 +250,7 @@ def port_check(field: Field) -> Check:
 
 
 def quantity_check(value: Any, path: Path, step: str | int, walk: Walk) -> None:
-    """The check of a quantity, which may be a number."""
+    """Check a quantity, which may be a number."""
     if is_quantity(value):
         return
     if isinstance(value, str):
@@ -271,17 +271,17 @@ def _better_quantity(text: str) -> str | None:
 
 
 def boolean_check(value: Any, path: Path, step: str | int, walk: Walk) -> None:
-    """The check of true or false."""
+    """Check that a value is true or false."""
     if type(value) is not bool:
         word = value.lower() if isinstance(value, str) and value.lower() in ("true", "false") else None
         wrong_type(value, "true or false", path, step, walk, f"write {word} without quotes" if word else "", word)
 
 
 def number_check(value: Any, path: Path, step: str | int, walk: Walk) -> None:
-    """The check of a number that need not be whole."""
+    """Check a number that need not be whole."""
     if isinstance(value, bool) or not isinstance(value, int | float) or value - value != 0:
         wrong_type(value, "a number", path, step, walk)
 
 
 def anything(value: Any, path: Path, step: str | int, walk: Walk) -> None:
-    """The check of a field whose content is not ours."""
+    """Check nothing: the content of the field is not ours."""

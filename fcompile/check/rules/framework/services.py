@@ -39,7 +39,7 @@ HOST_NAMES_SET = rule(
 
 
 def service_rules(context: FrameworkContext) -> Iterator[Finding]:
-    """Everything in this file, for one Framework."""
+    """Yield the problems of one Framework's services."""
     for role in context.roles:
         if isinstance(role.value, dict) and isinstance(role.value.get("service"), dict):
             yield from _ports(role)

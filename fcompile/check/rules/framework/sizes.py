@@ -56,7 +56,7 @@ INTENT_TOO_LARGE = rule(
 
 
 def task_rules(counts: list[int]) -> Iterator[Finding]:
-    """`counts` are the tasks of each role."""
+    """Yield what is wrong with the number of tasks; `counts` are those of each role."""
     if sum(counts) > MAX_TASKS >= max(counts):
         yield Finding(
             TOO_MANY_TASKS,
@@ -67,7 +67,7 @@ def task_rules(counts: list[int]) -> Iterator[Finding]:
 
 
 def size_rules(value: dict[str, Any], text_length: int, aliased: bool, tasks: int) -> Iterator[Finding]:
-    """`value` is the Framework, `text_length` its source's length; `aliased` says that YAML aliases may make it longer than that.
+    """Yield what is too large; `text_length` is the source's length, `aliased` says that YAML aliases may make the value longer than that.
 
     `tasks` are all tasks of all roles.
     """
@@ -97,7 +97,7 @@ def size_rules(value: dict[str, Any], text_length: int, aliased: bool, tasks: in
 
 
 def intent_size(document: dict[str, Any]) -> Iterator[Finding]:
-    """`document` is the intent as the ConfigMap holds it."""
+    """Yield a finding on an intent that is too large; `document` is the intent as the ConfigMap holds it."""
     from fcompile.emit.json import canonical
 
     plain = canonical(document)

@@ -120,7 +120,7 @@ _SUGGESTIONS = 200
 
 
 def structure(value: dict[str, Any], *, version: int, plain: Callable[[Path, Part], str | None] | None = None) -> Iterator[Finding]:
-    """Everything structural about a Framework whose templates have their placeholders filled in.
+    """Yield everything structural about a Framework whose templates have their placeholders filled in.
 
     `version` is the Kubernetes 1.x minor. `plain` gives the source text of an unquoted scalar at a path, from which fixes are made.
     """
@@ -131,7 +131,7 @@ def structure(value: dict[str, Any], *, version: int, plain: Callable[[Path, Par
 def walk(
     value: Any, type_name: str, path: Path, *, version: int, plain: Callable[[Path, Part], str | None] | None = None
 ) -> Iterator[Finding]:
-    """Everything structural about a value of a type; `path` is where it stands in its document."""
+    """Return everything structural about a value of a type; `path` is where it stands in its document."""
     walk = Walk(version, plain, type_name, path)
     if not isinstance(value, dict):
         step = path[-1] if path else type_name

@@ -38,7 +38,7 @@ PULL_SECRET = rule(
 
 
 def account_rules(pod: Pod) -> Iterator[Finding]:
-    """Problems of the service account and of `imagePullSecrets`."""
+    """Yield the problems of the service account and of `imagePullSecrets`."""
     old, new = text(pod.spec, "serviceAccount"), text(pod.spec, "serviceAccountName")
     if old and new and old != new:
         message = f'`serviceAccount` "{old}" is ignored beside `serviceAccountName` "{new}"; remove it'

@@ -51,7 +51,7 @@ _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 
 
 def affinity_rules(pod: Pod) -> Iterator[Finding]:
-    """Problems of `affinity`."""
+    """Yield the problems of `affinity`."""
     affinity = pod.spec.get("affinity")
     if not isinstance(affinity, dict):
         return
@@ -65,13 +65,13 @@ def affinity_rules(pod: Pod) -> Iterator[Finding]:
 
 
 def deprecated_label(key: Any, path: Path, part: Part) -> Iterator[Finding]:
-    """A finding when `key` is a node label that has been replaced."""
+    """Yield a finding when `key` is a node label that has been replaced."""
     if isinstance(key, str) and key in _NODE_LABELS:
         yield Finding(DEPRECATED_LABEL, path, f'the node label "{key}" is deprecated; use {_NODE_LABELS[key]}', part=part)
 
 
 def matches_nothing(path: Path) -> Finding:
-    """For a term at `path` that has no label selector."""
+    """Yield a finding on a term at `path` that has no label selector."""
     return Finding(MATCHES_NOTHING, path, "without `labelSelector` this matches no Pod; add one (`{}` matches all)")
 
 
@@ -107,7 +107,7 @@ def _pod_term(term: dict[str, Any], path: Path, pod: Pod) -> Iterator[Finding]:
 
 
 def match_label_keys(term: dict[str, Any], path: Path, pod: Pod, *, merges: bool) -> Iterator[Finding]:
-    """Problems of `matchLabelKeys` and `mismatchLabelKeys`.
+    """Yield the problems of `matchLabelKeys` and `mismatchLabelKeys`.
 
     `merges`: the API server adds a requirement for each listed label that the Pod has, and refuses a second one for the same key.
     """

@@ -38,7 +38,7 @@ _MAX_ANNOTATIONS = 256 * 1024
 
 
 def trust_bundle_rules(part: dict[str, Any], path: Path) -> Iterator[Finding]:
-    """Problems of a `clusterTrustBundle`."""
+    """Yield the problems of a `clusterTrustBundle`."""
     has_name, has_signer = given(part, "name"), given(part, "signerName")
     name, signer, selector = text(part, "name"), text(part, "signerName"), part.get("labelSelector")
     if has_name == has_signer:
@@ -57,7 +57,7 @@ def trust_bundle_rules(part: dict[str, Any], path: Path) -> Iterator[Finding]:
 
 
 def certificate_rules(part: dict[str, Any], path: Path) -> Iterator[Finding]:
-    """Problems of a `podCertificate`."""
+    """Yield the problems of a `podCertificate`."""
     signer = text(part, "signerName")
     if signer and not _is_signer(signer):
         yield Finding(CERTIFICATE, (*path, "signerName"), f'"{signer}" is no signer; write DOMAIN/PATH, such as example.com/signer')

@@ -28,7 +28,7 @@ _SET_BY_OTHERS = ("deletionGracePeriodSeconds", "finalizers", "managedFields", "
 
 
 def claim_template_rules(template: dict[str, Any], path: Path, version: int) -> Iterator[Finding]:
-    """Problems of a `volumeClaimTemplate`."""
+    """Yield the problems of a `volumeClaimTemplate`."""
     metadata = mapping(template, "metadata")
     for key in _SET_BY_OTHERS:
         if key in metadata and metadata[key] in ([], 0):

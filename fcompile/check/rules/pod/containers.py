@@ -59,7 +59,7 @@ _HOOKS = ("lifecycle", "livenessProbe", "readinessProbe", "startupProbe")
 
 
 def container_rules(pod: Pod) -> Iterator[Finding]:
-    """Problems of the list of containers, and of settings of a container that depend on its kind."""
+    """Yield the problems of the list of containers, and of settings of a container that depend on its kind."""
     seen = Seen()
     for container in pod.containers:
         name, path = container.name, (*container.path, "name")

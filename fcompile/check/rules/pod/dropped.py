@@ -29,7 +29,7 @@ _RESTART_POLICY = Gate(gates.KNOWS_RESTART_RULES, gates.CONTAINER_RESTART_RULES,
 
 
 def dropped_fields(pod: Pod) -> Iterator[Finding]:
-    """The fields of the template that will not be in force."""
+    """Yield the fields of the template that will not be in force."""
     spec, container = dropped_by(pod.version)
     yield from _found(pod.spec, pod.path, spec, pod.version)
     for placed in pod.containers:

@@ -53,7 +53,7 @@ _SOURCES = ("fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "
 
 
 def env_rules(pod: Pod) -> Iterator[Finding]:
-    """Problems of `env` and `envFrom` of all containers."""
+    """Yield the problems of `env` and `envFrom` of all containers."""
     for container in pod.containers:
         if "env" in container.fields:
             yield from _variables(container, pod)

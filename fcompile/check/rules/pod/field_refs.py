@@ -60,7 +60,7 @@ _HUGE_PAGES = ("limits.hugepages-", "requests.hugepages-")
 
 
 def field_ref(reference: dict[str, Any], path: Path, version: int, *, in_file: bool) -> Iterator[Finding]:
-    """Problems of a `fieldRef`."""
+    """Yield the problems of a `fieldRef`."""
     api_version = text(reference, "apiVersion")
     if api_version and api_version != "v1":
         yield Finding(FIELD_REF, (*path, "apiVersion"), f'`apiVersion` of a `fieldRef` must be v1, not "{api_version}"; remove it')
@@ -92,7 +92,7 @@ def _split(field: str) -> tuple[str, str | None]:
 
 
 def resource_field_ref(reference: dict[str, Any], path: Path, pod: Pod, *, in_file: bool) -> Iterator[Finding]:
-    """Problems of a `resourceFieldRef`."""
+    """Yield the problems of a `resourceFieldRef`."""
     resource, name = text(reference, "resource"), text(reference, "containerName")
     if in_file and not name:
         yield Finding(RESOURCE_FIELD_REF, path, "`resourceFieldRef` in a volume needs `containerName`; say whose resource is meant")

@@ -32,7 +32,7 @@ _PATHS = ("path", "credentialBundlePath", "keyPath", "certificateChainPath")
 
 
 def downward_files(source: dict[str, Any], path: Path, pod: Pod) -> Iterator[Finding]:
-    """Problems of the `items` of a downward API volume."""
+    """Yield the problems of the `items` of a downward API volume."""
     for index, item in entries(source, "items"):
         item_path = (*path, "items", index)
         field, resource = item.get("fieldRef"), item.get("resourceFieldRef")
@@ -48,7 +48,7 @@ def downward_files(source: dict[str, Any], path: Path, pod: Pod) -> Iterator[Fin
 
 
 def overlapping(sources: list[tuple[dict[str, Any], Path]]) -> Iterator[Finding]:
-    """Files of one volume that hide each other. `sources`: objects with `items`, or with paths of their own, and their places."""
+    """Yield files of one volume that hide each other. `sources`: objects with `items`, or with paths of their own, and their places."""
     taken: dict[str, Path] = {}
     parents: dict[str, Path] = {}
     for source, path in sources:

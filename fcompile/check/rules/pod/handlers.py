@@ -19,7 +19,7 @@ HANDLER_COUNT = rule(
 
 
 def handler_rules(source: dict[str, Any], kinds: tuple[str, ...], path: Path) -> Iterator[Finding]:
-    """Problems of the handler in a probe or hook. `kinds`: the handlers that it can have."""
+    """Yield the problems of the handler in a probe or hook. `kinds`: the handlers that it can have."""
     found = [kind for kind in kinds if given(source, kind)]
     if not found:
         yield Finding(HANDLER_COUNT, path, f"`{path[-1]}` does nothing; add one of {', '.join(kinds)}", part="key")

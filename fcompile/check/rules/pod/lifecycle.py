@@ -33,7 +33,7 @@ _KINDS = ("exec", "httpGet", "tcpSocket", "sleep")
 
 
 def lifecycle_rules(pod: Pod) -> Iterator[Finding]:
-    """Problems of the grace period, and of the hooks of all containers that may have them."""
+    """Yield the problems of the grace period, and of the hooks of all containers that may have them."""
     seconds = integer(pod.spec, "terminationGracePeriodSeconds")
     if seconds is not None and seconds < 0:
         path = (*pod.path, "terminationGracePeriodSeconds")

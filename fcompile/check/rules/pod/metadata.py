@@ -66,7 +66,7 @@ _STANDARD_FINALIZERS = ("kubernetes", "orphan", "foregroundDeletion")
 
 
 def metadata_rules(pod: Pod) -> Iterator[Finding]:
-    """Problems of the template's metadata."""
+    """Yield the problems of the template's metadata."""
     metadata, path = pod.metadata, pod.metadata_path
     for index, owner in entries(metadata, "ownerReferences"):
         if flag(owner, "controller"):
@@ -85,7 +85,7 @@ def metadata_rules(pod: Pod) -> Iterator[Finding]:
 
 
 def own_metadata_rules(framework: dict[str, Any]) -> Iterator[Finding]:
-    """Problems of the Framework's own metadata."""
+    """Yield the problems of the Framework's own metadata."""
     metadata, path = mapping(framework, "metadata"), ("metadata",)
     controllers = [index for index, owner in entries(metadata, "ownerReferences") if flag(owner, "controller")]
     for index in controllers[1:]:

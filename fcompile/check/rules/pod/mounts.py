@@ -68,7 +68,7 @@ Names = dict[str | None, str | None]
 
 
 def mount_rules(pod: Pod) -> Iterator[Finding]:
-    """Problems of `volumeMounts` and `volumeDevices` of all containers."""
+    """Yield the problems of `volumeMounts` and `volumeDevices` of all containers."""
     for container in pod.containers:
         if "volumeMounts" in container.fields:
             yield from _mounts(container, pod)

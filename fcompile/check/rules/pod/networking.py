@@ -43,7 +43,7 @@ _MOST_SEARCHES_AT_FIRST = 6
 
 
 def networking_rules(pod: Pod) -> Iterator[Finding]:
-    """Problems of DNS settings, host aliases and host names."""
+    """Yield the problems of DNS settings, host aliases and host names."""
     if "dnsConfig" in pod.spec or "dnsPolicy" in pod.spec:
         yield from _dns(pod)
     if "hostAliases" in pod.spec:

@@ -71,7 +71,7 @@ _MAX_SPEC = 64 * 1024
 
 
 def operating_system_rules(pod: Pod) -> Iterator[Finding]:
-    """Problems of Linux and Windows settings of the Pod and its containers."""
+    """Yield the problems of Linux and Windows settings of the Pod and its containers."""
     if pod.os_name == "windows":
         yield from _linux_fields(pod)
     yield from _windows_options(pod)

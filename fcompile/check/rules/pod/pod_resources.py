@@ -40,7 +40,7 @@ Amounts = dict[str, int]
 
 
 def pod_resource_rules(pod: Pod) -> Iterator[Finding]:
-    """Problems of `spec.resources` and `spec.resourceClaims`."""
+    """Yield the problems of `spec.resources` and `spec.resourceClaims`."""
     if "resourceClaims" in pod.spec and pod.version >= gates.RESOURCE_CLAIMS:
         yield from _claims(pod)
     resources = pod.spec.get("resources")

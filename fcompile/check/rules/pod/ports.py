@@ -74,7 +74,7 @@ class _Port(NamedTuple):
 
 
 def port_rules(pod: Pod) -> Iterator[Finding]:
-    """Problems of the ports of all containers."""
+    """Yield the problems of the ports of all containers."""
     host_ports = Seen()
     shared = _Shared()
     for container in pod.containers:
@@ -134,7 +134,7 @@ class _Shared:
         self.names: dict[str, tuple[Path, Path]] = {}
 
     def add(self, port: _Port, name: str | None, container: Path, said: bool) -> Iterator[Finding]:
-        """What the port has in common with those added before. `said`: its host port has been reported already."""
+        """Yield what the port has in common with those added before. `said`: its host port has been reported already."""
         others = self.numbers.setdefault((port.number, port.protocol), [])
         rival = next((other for other in others if _overlaps(port, other)), None)
         if rival is not None and port.number and not said:

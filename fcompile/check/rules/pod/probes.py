@@ -33,7 +33,7 @@ _KINDS = ("exec", "httpGet", "tcpSocket", "grpc")
 
 
 def probe_rules(pod: Pod) -> Iterator[Finding]:
-    """Problems of the probes of all containers that may have them."""
+    """Yield the problems of the probes of all containers that may have them."""
     for container in pod.containers:
         if container.is_init and not container.is_sidecar:
             continue  # `containers` says that they may not be there at all.

@@ -48,7 +48,7 @@ def is_profile_annotation(key: str) -> bool:
 
 
 def seccomp_annotation(key: str, value: str, path: Path, pod: Pod) -> Iterator[Finding]:
-    """Problems of a seccomp annotation; nothing when `key` is another one."""
+    """Yield the problems of a seccomp annotation; nothing when `key` is another one."""
     container: dict[str, Any] | None = pod.spec
     if key == _POD:
         context = pod.security
@@ -72,7 +72,7 @@ def seccomp_annotation(key: str, value: str, path: Path, pod: Pod) -> Iterator[F
 
 
 def app_armor_annotation(key: str, value: str, path: Path, pod: Pod) -> Iterator[Finding]:
-    """Problems of an AppArmor annotation; nothing when `key` is another one."""
+    """Yield the problems of an AppArmor annotation; nothing when `key` is another one."""
     if not key.startswith(_APP_ARMOR):
         return
     name = key.removeprefix(_APP_ARMOR)

@@ -36,7 +36,7 @@ _FILES_OF = {"clusterTrustBundle": ("path",), "podCertificate": ("credentialBund
 
 
 def projected_rules(source: dict[str, Any], path: Path, pod: Pod) -> Iterator[Finding]:
-    """Problems of a projected volume."""
+    """Yield the problems of a projected volume."""
     # The others are taken out by the API server.
     kinds = _KINDS if pod.version >= gates.POD_CERTIFICATES else _KINDS[:4]
     parts: list[tuple[dict[str, Any], Path]] = []

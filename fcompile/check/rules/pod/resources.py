@@ -77,7 +77,7 @@ FRACTIONAL_BYTES = rule(
 
 
 def resource_rules(pod: Pod) -> Iterator[Finding]:
-    """Problems of `resources` of all containers, and of `overhead`."""
+    """Yield the problems of `resources` of all containers, and of `overhead`."""
     for container in pod.containers:
         resources = container.fields.get("resources")
         if isinstance(resources, dict):
@@ -98,7 +98,7 @@ def requirement_rules(
     limits_key: str = "limits",
     filled_in: Iterable[str] = (),
 ) -> Iterator[Finding]:
-    """Problems of one set of requests and limits.
+    """Yield the problems of one set of requests and limits.
 
     `name_problem` judges the names that may be asked for there; `filled_in` are those that the API server will add.
     """

@@ -72,7 +72,7 @@ _SYSTEM_PRIORITIES = {"system-node-critical": 2_000_001_000, "system-cluster-cri
 
 
 def scheduling_rules(pod: Pod) -> Iterator[Finding]:
-    """Problems of what decides where the Pod runs, affinity aside."""
+    """Yield the problems of what decides where the Pod runs, affinity aside."""
     spec = pod.spec
     if "nodeSelector" in spec:
         for key in mapping(spec, "nodeSelector"):
@@ -92,7 +92,7 @@ def scheduling_rules(pod: Pod) -> Iterator[Finding]:
 
 
 def toleration_rules(toleration: dict[str, Any], path: Path) -> Iterator[Finding]:
-    """Problems of one toleration."""
+    """Yield the problems of one toleration."""
     key, operator, value = text(toleration, "key"), choice(toleration, "operator", "Equal"), text(toleration, "value")
     if operator == "Exists":
         if value:

@@ -57,7 +57,7 @@ _MAX_PROFILE = 4095
 
 
 def security_rules(pod: Pod) -> Iterator[Finding]:
-    """Problems of the security contexts of the Pod and its containers."""
+    """Yield the problems of the security contexts of the Pod and its containers."""
     if pod.security:
         path = (*pod.path, "securityContext")
         yield from _profiles(pod.security, path, pod.version)

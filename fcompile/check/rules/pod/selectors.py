@@ -37,13 +37,13 @@ NOT_A_NUMBER = rule(
 
 
 def selector_rules(selector: dict[str, Any], path: Path) -> Iterator[Finding]:
-    """Problems of a label selector."""
+    """Yield the problems of a label selector."""
     for index, requirement in entries(selector, "matchExpressions"):
         yield from _values(requirement, (*path, "matchExpressions", index))
 
 
 def node_term_rules(term: dict[str, Any], path: Path, *, required: bool, version: int) -> Iterator[Finding]:
-    """Problems of one term of a node selector. `required`: of an affinity that must be fulfilled."""
+    """Yield the problems of one term of a node selector. `required`: of an affinity that must be fulfilled."""
     for index, requirement in entries(term, "matchExpressions"):
         place = (*path, "matchExpressions", index)
         yield from _values(requirement, place)

@@ -67,7 +67,7 @@ Source = dict[str, Any]
 
 
 def volume_rules(pod: Pod) -> Iterator[Finding]:
-    """Problems of the Pod's volumes."""
+    """Yield the problems of the Pod's volumes."""
     seen = Seen()
     for index, volume in entries(pod.spec, "volumes"):
         if "image" in volume and pod.version < gates.IMAGE_VOLUMES and given(volume, "image"):
