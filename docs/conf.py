@@ -36,6 +36,9 @@ NAVIGATION = {
     "Decisions": [f"adr/{path.stem}" for path in sorted(Path(__file__).parent.glob("adr/*.md"))],
 }
 """The menu. A page that is in none is an error."""
+FAMILIES = ["reading", "structure", "containers", "volumes", "resources", "security", "scheduling", "network-and-metadata"]
+FAMILIES += ["policies", "names", "services", "sizes", "waivers"]
+"""The pages below that of all diagnostics."""
 
 _DIAGRAM = re.compile(r"^```mermaid\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _TITLED = re.compile(r'^( *)```(\w+) title="([^"\n]+)"$', re.MULTILINE)
@@ -54,7 +57,8 @@ def adapt(app: Any, page: str, source: list[str]) -> None:
 
     text = _DIAGRAM.sub(lambda found: f"```{{raw}} html\n{diagram(found[1])}\n```", source[0])
     text = _TITLED.sub(r"\1```{code-block} \2\n\1:caption: \3", text)
-    source[0] = _OUTWARD.sub(outward, text) + (menu() if page == app.config.root_doc else "")
+    below = {app.config.root_doc: NAVIGATION, "diagnostics": {"": [f"diagnostics/{family}" for family in FAMILIES]}}
+    source[0] = _OUTWARD.sub(outward, text) + menu(below.get(page, {}))
 
 
 def diagram(text: str) -> str:
@@ -63,10 +67,10 @@ def diagram(text: str) -> str:
     return f'<div class="diagram">{mmdr.render(text).svg().replace("merman", f"diagram-{crc32(text.encode())}")}</div>'
 
 
-def menu() -> str:
-    """Write the menu as Sphinx wants it: in the first page."""
+def menu(below: dict[str, list[str]]) -> str:
+    """Write as Sphinx wants it which pages are below one: of the first, the menu."""
     parts = []
-    for caption, pages in NAVIGATION.items():
+    for caption, pages in below.items():
         options = [":hidden:", *([f":caption: {caption}"] if caption else [])]
         parts.append("\n".join(["```{toctree}", *options, "", *pages, "```"]))
     return "\n\n" + "\n\n".join(parts) + "\n"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from fcompile.check.values import at, mapping, sequence
 from fcompile.default import default
 from fcompile.diagnostics.problem import Path
 from fcompile.lower.intent import Intent, lower
 from fcompile.model import names
+from fcompile.model.values import at, mapping, sequence
 
 
 class Compiled(NamedTuple):

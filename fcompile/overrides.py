@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from fcompile.check.suggestions import closest
-from fcompile.check.values import mapping, sequence, text
 from fcompile.diagnostics.problem import Path, field_path
+from fcompile.diagnostics.suggestions import closest
 from fcompile.load import LoadError, values
 from fcompile.model.fields import Field, Type
 from fcompile.model.steps import steps
+from fcompile.model.values import mapping, sequence, text
 
 _ARTICLES = {
     "integer": "a whole number",

@@ -13,7 +13,7 @@ from unittest import mock
 
 from fcompile import cli
 from fcompile.check.document import Checked, Options
-from fcompile.check.ours import frameworks_in, objects_in
+from fcompile.check.selection import frameworks_in, objects_in
 from fcompile.commands.expected import pod_objects, shared
 from fcompile.commands.inputs import check_entry
 from fcompile.compile import compile_framework

@@ -13,10 +13,10 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from fcompile.check.catalog import all_rules
-from fcompile.check.waivers import code_problem
+from fcompile.diagnostics.catalog import all_rules
 from fcompile.diagnostics.problem import Severity
 from fcompile.load import LoadError, values
+from fcompile.waivers.rules import code_problem
 
 HOSTILE: tuple[Any, ...] = (
     None,

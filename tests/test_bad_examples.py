@@ -18,8 +18,8 @@ from typing import Any
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from fcompile.check.catalog import all_rules
 from fcompile.cli import main
+from fcompile.diagnostics.catalog import all_rules
 
 BAD = Path(__file__).resolve().parent.parent / "examples" / "bad"
 FILES = sorted(path for path in BAD.iterdir() if not path.name.startswith("."))

@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from fcompile.diff.markdown import code, environment
 from fcompile.emit import yaml
 from tests.diff.frameworks import framework, role, spec
 from tests.laws import run
@@ -137,7 +138,6 @@ class _Page(html.parser.HTMLParser):
 
 
 def test_a_page_has_only_its_own_tags(sides: list[str]) -> None:
-    pytest.importorskip("jinja2")
     page = run(["diff", "--format", "html", *sides]).out.decode()
     assert "img src=x" in page
     assert not ACTS.search(page)
@@ -161,6 +161,10 @@ def test_a_comment_has_only_its_own_markup(tmp_path: Path, monkeypatch: pytest.M
     for line in comment.splitlines():
         if line.startswith("| "):
             assert len(re.findall(r"(?<!\\)\|", line)) == 4, line
+
+
+def test_what_a_template_forgets_to_quote_is_code() -> None:
+    assert environment().from_string("{{ text }}").render(text=EVIL) == code(EVIL)
 
 
 def without_code(text: str) -> str:

@@ -2,7 +2,7 @@
 API server insists on. Kept by hand, from the constants and validation functions of Kubernetes 1.25 to 1.37; `pod_schemas.py` merges it.
 
 A rule is what the API server does with its default feature gates. A list of rules holds one for each range of versions. Only what can
-be said of one field alone is here: rules over several fields are in `fcompile/check/pod_rules`.
+be said of one field alone is here: rules over several fields are in `fcompile/check/rules/pod`.
 """
 
 from __future__ import annotations

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
-from fcompile.check.across import FrameworkFact, Place, ServiceFact, Where, service_facts, user_service
-from fcompile.check.ambiguous import ambiguous
+from fcompile.check.context import FrameworkContext, framework_context
 from fcompile.check.framework import check_framework
-from fcompile.check.nearly import nearly
-from fcompile.check.ours import frameworks_in, is_framework, objects_in
-from fcompile.check.placeholders import may_hold_placeholders
-from fcompile.check.subject import Subject, subject
-from fcompile.check.values import mapping, text
-from fcompile.check.waivers import MARK, Waivers
-from fcompile.diagnostics.problem import Edit, Finding, Fix, Part, Path, Problem, Related, Span, field_path, framework_label
+from fcompile.check.places import Where
+from fcompile.check.rules.framework.ambiguous_scalars import ambiguous
+from fcompile.check.rules.framework.cross_file import FrameworkFact, ServiceFact, service_facts, user_service
+from fcompile.check.rules.framework.misspelt_kind import misspelt_kind
+from fcompile.check.rules.framework.placeholders import may_hold_placeholders
+from fcompile.check.selection import frameworks_in, is_framework, objects_in
+from fcompile.diagnostics.problem import Edit, Finding, Fix, Part, Path, Problem, Related, field_path, framework_label
 from fcompile.load import Document, LoadError
 from fcompile.load.rules import MAX_PROBLEMS, TOO_MANY_PROBLEMS
 from fcompile.model.patterns import lazy
+from fcompile.model.values import mapping, text
+from fcompile.waivers.collection import Waivers
+from fcompile.waivers.waiver import MARK
 
 _LARGE = 64 * 1024
 """Characters of a document from which on each item of a list is checked by its own text: a thousand items would each look through all."""
@@ -59,7 +60,7 @@ class Checked(NamedTuple):
 
 
 def empty(file: str) -> Checked:
-    """What a file without anything of ours comes to."""
+    """Return what a file without anything of ours comes to."""
     return Checked(file, [], [], [], None, "")
 
 
@@ -68,7 +69,7 @@ Read = list[Document | LoadError]
 
 
 def check_read(file: str, read: Read, options: Options) -> Checked:
-    """Everything about one file that can be known without the others."""
+    """Check everything about one file that can be known without the others."""
     checked = empty(file)
     for document in read:
         if isinstance(document, LoadError):
@@ -89,7 +90,7 @@ def _too_many(first: Problem) -> Problem:
 
 
 def load_problem(error: LoadError) -> Problem:
-    """A refusal of the loader's as a problem."""
+    """Return a refusal of the loader's as a problem."""
     return Problem(error.rule, error.rule.severity, error.message, error.name, error.span, error.source_line, "", "", related=error.related)
 
 
@@ -101,22 +102,22 @@ def check_document(document: Document, options: Options, checked: Checked) -> No
     for path, value in frameworks:
         held = Framework(document, path, value)
         written = document.text if shared or not path else document.source.text[slice(*document.extent(path))]
-        under_check = _subject(held, written, options)
-        label = framework_label(under_check.namespace, under_check.name) if under_check.name else ""
-        findings = islice(chain(check_framework(under_check, written), ambiguous(unlike, path)), MAX_PROBLEMS + 1 - len(checked.problems))
+        context = _context(held, written, options)
+        label = framework_label(context.namespace, context.name) if context.name else ""
+        findings = islice(chain(check_framework(context, written), ambiguous(unlike, path)), MAX_PROBLEMS + 1 - len(checked.problems))
         checked.problems.extend(
             sorted((_place_finding(held, finding, label) for finding in findings), key=lambda problem: problem.span.start)
         )
-        if under_check.name:
+        if context.name:
             where = Where(checked.file, document.start, (*path, "metadata", "name"))
-            checked.frameworks.append(FrameworkFact(under_check.namespace, under_check.name, where))
-        for inner, fields in service_facts(under_check):
+            checked.frameworks.append(FrameworkFact(context.namespace, context.name, where))
+        for inner, fields in service_facts(context):
             where = Where(checked.file, document.start, (*path, *inner), "key")
-            checked.services.append(ServiceFact(namespace=under_check.namespace, where=where, **fields))
+            checked.services.append(ServiceFact(namespace=context.namespace, where=where, **fields))
     for path, value in objects_in(document.value):
         if not is_framework(value):
             held = Framework(document, path, value)
-            checked.problems.extend(_place_finding(held, finding, "") for finding in nearly(value))
+            checked.problems.extend(_place_finding(held, finding, "") for finding in misspelt_kind(value))
         service = user_service(value)
         if service is not None:
             namespace = text(mapping(value, "metadata"), "namespace") or options.namespace
@@ -124,28 +125,11 @@ def check_document(document: Document, options: Options, checked: Checked) -> No
             checked.services.append(ServiceFact(namespace=namespace, where=where, **service))
 
 
-def _subject(held: Framework, written: str, options: Options) -> Subject:
+def _context(held: Framework, written: str, options: Options) -> FrameworkContext:
     def plain(path: Path, part: Part) -> str | None:
         return held.document.plain((*held.path, *path), part)
 
-    return subject(held.value, options.namespace, options.version, plain, may_hold_placeholders(written))
-
-
-def by_start(read: Iterable[Document | LoadError]) -> dict[int, Document]:
-    """Return the documents of a file by where they begin."""
-    return {document.start: document for document in read if isinstance(document, Document)}
-
-
-def look_up(documents: Mapping[int, Document], where: Where) -> Place:
-    """The place of something that was noted when the documents of its file were checked; the file's beginning if they are others now.
-
-    :param documents: those of the file, `by_start`.
-    """
-    document = documents.get(where.document)
-    if document is None:
-        return Place(Span(1, 1, 1, 1, 0, 0), "")
-    span = document.locate(where.path, where.part)
-    return Place(span, document.source_line(span.line))
+    return framework_context(held.value, options.namespace, options.version, plain, may_hold_placeholders(written))
 
 
 def _place_finding(held: Framework, finding: Finding, label: str) -> Problem:

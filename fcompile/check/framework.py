@@ -6,69 +6,70 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from fcompile.check.names import name_rules
-from fcompile.check.placeholders import placeholder_rules
-from fcompile.check.pod_rules import in_force, own_metadata_rules, pod_rules
-from fcompile.check.policies import policies
-from fcompile.check.services import service_rules
-from fcompile.check.sizes import INTENT_WORTH_MEASURING, intent_size, size_rules, task_rules
-from fcompile.check.structure import structure, walk
-from fcompile.check.subject import Subject
+from fcompile.check.context import FrameworkContext
+from fcompile.check.pod import in_force, pod_rules
+from fcompile.check.rules.framework.names import name_rules
+from fcompile.check.rules.framework.placeholders import placeholder_rules
+from fcompile.check.rules.framework.policies import policies
+from fcompile.check.rules.framework.services import service_rules
+from fcompile.check.rules.framework.sizes import INTENT_WORTH_MEASURING, intent_size, size_rules, task_rules
+from fcompile.check.rules.framework.structure import structure, walk
+from fcompile.check.rules.pod.metadata import own_metadata_rules
 from fcompile.diagnostics.problem import Finding, Severity
 from fcompile.load.rules import MAX_PROBLEMS
 
 
-def check_framework(subject: Subject, source_text: str) -> list[Finding]:
-    """All findings on one Framework, each once, in the order of the rules; paths are those of the source."""
-    found = list(dict.fromkeys(islice(_all(subject, source_text), MAX_PROBLEMS + 1)))
+def check_framework(context: FrameworkContext, source_text: str) -> list[Finding]:
+    """Return all findings on one Framework, each once, in the order of the rules; paths are those of the source."""
+    found = list(dict.fromkeys(islice(_all(context, source_text), MAX_PROBLEMS + 1)))
     if len(source_text) > INTENT_WORTH_MEASURING and not any(finding.rule.severity is Severity.ERROR for finding in found):
         from fcompile.default import default
         from fcompile.lower.intent import lower
 
         # Only a Framework without errors can be lowered.
-        return [*found, *intent_size(lower(default(subject.value).framework).document())]
+        return [*found, *intent_size(lower(default(context.value).framework).document())]
     return found
 
 
-def _all(subject: Subject, source_text: str) -> Iterator[Finding]:
-    yield from in_force(_of_structure_and_pods(subject), subject.version)
-    yield from own_metadata_rules(subject.value)
-    yield from policies(subject)
-    yield from name_rules(subject)
-    yield from service_rules(subject)
-    yield from placeholder_rules(subject, source_text)
+def _all(context: FrameworkContext, source_text: str) -> Iterator[Finding]:
+    yield from in_force(_of_structure_and_pods(context), context.version)
+    yield from own_metadata_rules(context.value)
+    yield from policies(context)
+    yield from name_rules(context)
+    yield from service_rules(context)
+    yield from placeholder_rules(context, source_text)
     if "\\" in source_text or "\x7f" in source_text or not source_text.isascii():
         # Seldom, and every module more is time at each start.
-        from fcompile.check.characters import character_rules
+        from fcompile.check.rules.framework.characters import character_rules
 
-        yield from character_rules(subject.value, source_text)
-    counts = [role.task_number for role in subject.roles]
+        yield from character_rules(context.value, source_text)
+    counts = [role.task_number for role in context.roles]
     yield from task_rules(counts)
-    yield from size_rules(subject.value, len(source_text), "*" in source_text, sum(counts))
+    yield from size_rules(context.value, len(source_text), "*" in source_text, sum(counts))
 
 
-def _of_structure_and_pods(subject: Subject) -> Iterator[Finding]:
-    templates = list(subject.templates())
+def _of_structure_and_pods(context: FrameworkContext) -> Iterator[Finding]:
+    templates = list(context.templates())
     reported: set[tuple[object, ...]] = set()
-    for finding in structure(_with_templates(subject, templates), version=subject.version, plain=subject.plain):
-        yield _in_source(subject, finding, reported)
+    for finding in structure(_with_templates(context, templates), version=context.version, plain=context.plain):
+        yield _in_source(context, finding, reported)
     seen: set[int] = set()
     for role, template in templates:
         if role.place not in seen:
             seen.add(role.place)
-            for finding in pod_rules(template, role.template_path, version=subject.version):
-                yield _in_source(subject, finding, reported)
+            for finding in pod_rules(template, role.template_path, version=context.version):
+                yield _in_source(context, finding, reported)
             continue
         # What is wrong for the first task and for the last is told once, although the index makes the messages differ.
-        again = list(walk(template, "PodTemplateSpec", role.template_path, version=subject.version, plain=subject.plain))
-        again += pod_rules(template, role.template_path, version=subject.version)
+        again = list(walk(template, "PodTemplateSpec", role.template_path, version=context.version, plain=context.plain))
+        again += pod_rules(template, role.template_path, version=context.version)
         earlier = frozenset(reported)
-        yield from (found for finding in again if _key(found := _in_source(subject, finding, reported)) not in earlier)
+        yield from (found for finding in again if _key(found := _in_source(context, finding, reported)) not in earlier)
 
 
-def _in_source(subject: Subject, finding: Finding, reported: set[tuple[object, ...]]) -> Finding:
+def _in_source(context: FrameworkContext, finding: Finding, reported: set[tuple[object, ...]]) -> Finding:
     """The finding at its path in the source, noted as reported. Where placeholders are part of what is wrong no edit is certain."""
-    path = subject.source_path(finding.path)
+    path = context.source_path(finding.path)
     found = finding if path == finding.path else finding._replace(path=path, fix=None)
     reported.add(_key(found))
     return found
@@ -78,16 +79,16 @@ def _key(finding: Finding) -> tuple[object, ...]:
     return finding.rule.code, finding.path, finding.part
 
 
-def _with_templates(subject: Subject, templates: list[tuple[Any, dict[str, Any]]]) -> dict[str, Any]:
+def _with_templates(context: FrameworkContext, templates: list[tuple[Any, dict[str, Any]]]) -> dict[str, Any]:
     """The Framework with each role's template as its first task gets it."""
-    if not subject.holds_placeholders or not subject.roles:
-        return subject.value
+    if not context.holds_placeholders or not context.roles:
+        return context.value
     first = {role.place: template for role, template in reversed(templates)}
     roles = []
-    for role in subject.roles:
+    for role in context.roles:
         task = role.value.get("task") if isinstance(role.value, dict) else None
         if isinstance(task, dict) and isinstance(task.get("pod"), dict):
             roles.append({**role.value, "task": {**task, "pod": first[role.place]}})
         else:
             roles.append(role.value)
-    return {**subject.value, "spec": {**subject.value["spec"], "taskRoles": roles}}
+    return {**context.value, "spec": {**context.value["spec"], "taskRoles": roles}}

@@ -6,8 +6,8 @@ import argparse
 import re
 from collections.abc import Sequence
 
+from fcompile.check.context import DEFAULT_NAMESPACE
 from fcompile.check.document import Options
-from fcompile.check.subject import DEFAULT_NAMESPACE
 from fcompile.diagnostics.visible import visible
 from fcompile.errors import UsageError
 from fcompile.program import say

@@ -12,7 +12,7 @@ from typing import Any
 
 from fcompile import overrides
 from fcompile.check.document import Options, check_read, empty
-from fcompile.check.ours import frameworks_in, is_framework, objects_in
+from fcompile.check.selection import frameworks_in, is_framework, objects_in
 from fcompile.commands import expected
 from fcompile.commands.arguments import add_input_arguments, add_report_arguments, options, say_namespace
 from fcompile.commands.inputs import Inputs

@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 
 from fcompile import overrides
 from fcompile.check.document import check_read, empty
-from fcompile.check.ours import frameworks_in
-from fcompile.check.values import mapping, text
+from fcompile.check.selection import frameworks_in
 from fcompile.commands.arguments import add_report_arguments, add_version_argument, options
 from fcompile.commands.inputs import File, Inputs
 from fcompile.commands.overridden import name_overrides
@@ -25,6 +24,7 @@ from fcompile.errors import EXIT_ERRORS, InputError, UsageError
 from fcompile.explain.origins import Explained, Task, explain
 from fcompile.load import Document
 from fcompile.model.steps import steps
+from fcompile.model.values import mapping, text
 from fcompile.schema.pod_schemas import NEWEST
 from fcompile.schema.types import types
 

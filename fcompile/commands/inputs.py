@@ -9,9 +9,9 @@ from functools import lru_cache, partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from fcompile.check.across import Place, Where
-from fcompile.check.document import Checked, Options, Read, by_start, check_read, empty, load_problem, look_up
-from fcompile.check.ours import looks_like_template, skip_reason
+from fcompile.check.document import Checked, Options, Read, check_read, empty, load_problem
+from fcompile.check.places import Place, Where, by_start, look_up
+from fcompile.check.selection import looks_like_template, skip_reason
 from fcompile.diagnostics.visible import visible
 from fcompile.errors import UsageError
 from fcompile.load import Document, LoadError, read

@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from fcompile.check.values import mapping, text
 from fcompile.commands.sides import File
 from fcompile.diff.frameworks import Side
 from fcompile.diff.live import Live, look
@@ -16,6 +15,7 @@ from fcompile.errors import UsageError
 from fcompile.load.files import FileEntry
 from fcompile.model import names
 from fcompile.model.packed import STATUS_BYTES, unpacked
+from fcompile.model.values import mapping, text
 
 _PLURAL = f"frameworks.{names.GROUP}"
 _AT_ONCE = 100

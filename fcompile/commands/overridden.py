@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from fcompile.check.document import Checked
-from fcompile.check.ours import frameworks_in
-from fcompile.check.values import mapping, sequence
+from fcompile.check.selection import frameworks_in
 from fcompile.diagnostics.problem import Path, Problem
 from fcompile.load import Document
+from fcompile.model.values import mapping, sequence
 from fcompile.overrides import Applied
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
-from fcompile.check.values import text
 from fcompile.load import Document
+from fcompile.model.values import text
 
 _FIRST_SEPARATOR = re.compile(r"\A---[ \t]*(?:\r?\n)?")
 """The separator that a document can begin with when it is the first one of a file. A comment may follow it."""

@@ -8,9 +8,10 @@ import sys
 from collections import Counter
 from typing import TextIO
 
-from fcompile.check.across import FrameworkFact, Lookup, Place, ServiceFact, Where, across
 from fcompile.check.document import Checked
-from fcompile.check.waivers import Waivers
+from fcompile.check.places import Lookup, Place, Where
+from fcompile.check.rules.framework.cross_file import FrameworkFact, ServiceFact
+from fcompile.check.rules.framework.cross_file import cross_file_problems as across
 from fcompile.commands.progress import clear
 from fcompile.diagnostics import open_writer
 from fcompile.diagnostics.problem import Problem, Severity, Span, framework_label
@@ -19,6 +20,7 @@ from fcompile.diagnostics.writer import Report, Style, Summary, Writer, counted
 from fcompile.errors import UsageError
 from fcompile.load.rules import TOO_MANY_PROBLEMS
 from fcompile.program import say
+from fcompile.waivers.collection import Waivers
 
 WAIVERS_FILE = ".fcompile-waivers.yaml"
 MOST_SHOWN = 1_000

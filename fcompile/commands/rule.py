@@ -10,10 +10,10 @@ import sys
 import textwrap
 from typing import Any
 
-from fcompile.check.catalog import all_rules
-from fcompile.check.waivers import code_problem
+from fcompile.diagnostics.catalog import all_rules
 from fcompile.diagnostics.problem import Rule
 from fcompile.errors import UsageError
+from fcompile.waivers.rules import code_problem
 
 _WIDTH = 100
 

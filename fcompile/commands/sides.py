@@ -7,10 +7,9 @@ from collections.abc import Iterable
 from functools import lru_cache, partial
 from typing import NamedTuple
 
-from fcompile.check.across import Place, Where
-from fcompile.check.document import Options, by_start, check_read, empty, look_up
-from fcompile.check.ours import is_framework, objects_in
-from fcompile.check.values import mapping, text
+from fcompile.check.document import Options, check_read, empty
+from fcompile.check.places import Place, Where, by_start, look_up
+from fcompile.check.selection import is_framework, objects_in
 from fcompile.commands.inputs import open_file
 from fcompile.commands.report import Reporting, fails, open_errors
 from fcompile.compile import compile_framework, lacking
@@ -21,6 +20,7 @@ from fcompile.diff.result import Key, Object, ObjectKey
 from fcompile.errors import UsageError
 from fcompile.load import Document, LoadError
 from fcompile.load.files import FileEntry, may_hold_framework
+from fcompile.model.values import mapping, text
 from fcompile.program import say
 
 

@@ -17,7 +17,7 @@ FORMATS = {
 
 
 def open_writer(name: str, stream: TextIO, style: Style | None = None) -> Writer:
-    """The writer of the format `name`. Its module is imported here, so that a run pays only for the format it prints.
+    """Return the writer of the format `name`. Its module is imported here, so that a run pays only for the format it prints.
 
     Raises KeyError for a name that is not in `FORMATS`.
     """

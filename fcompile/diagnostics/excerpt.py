@@ -18,7 +18,7 @@ class Excerpt(NamedTuple):
 
 
 def excerpt(problem: Problem, room: int) -> Excerpt | None:
-    """The line of a problem in at most about `room` columns, cut around the span when it is longer; None when there is none."""
+    """Return the line of a problem in at most about `room` columns, cut around the span when it is longer; None when there is none."""
     line = problem.source_line.rstrip("\r\n")
     if not line:
         return None

@@ -23,17 +23,17 @@ class GithubWriter:
         self._stream.write(encodable(command(problem), getattr(self._stream, "encoding", None)) + "\n")
 
     def waived(self, waived: Waived) -> None:
-        """Nothing: there is nothing to do about it."""
+        """Write nothing: there is nothing to do about it."""
 
     def file(self, name: str, frameworks: Sequence[str]) -> None:
-        """Nothing: only problems are annotated."""
+        """Write nothing: only problems are annotated."""
 
     def finish(self, summary: Summary) -> None:
-        """Nothing: every problem is out already."""
+        """Write nothing: every problem is out already."""
 
 
 def command(problem: Problem) -> str:
-    """`::error file=…,line=…::message`, without a line end."""
+    """Return `::error file=…,line=…::message`, without a line end."""
     span = problem.span
     properties: dict[str, str | int] = {"file": problem.file.removeprefix("./"), "line": span.line, "endLine": span.end_line}
     if span.line == span.end_line:  # the runner drops a command with columns on different lines

@@ -33,7 +33,7 @@ class JsonWriter:
         self._waived.append(to_json({**problem_as_json(waived.problem), "waiver": waiver}))
 
     def file(self, name: str, frameworks: Sequence[str]) -> None:
-        """Nothing: the summary counts the files."""
+        """Write nothing: the summary counts the files."""
 
     def finish(self, summary: Summary) -> None:
         lists = f'"problems": {_one_a_line(self._problems)},\n  "waived": {_one_a_line(self._waived)}'
@@ -41,7 +41,7 @@ class JsonWriter:
 
 
 def to_json(value: Any) -> str:
-    """JSON on one line, in ASCII. Lone surrogates, which file names can hold, become U+FFFD."""
+    """Return JSON on one line, in ASCII. Lone surrogates, which file names can hold, become U+FFFD."""
     return json.dumps(cleaned(value))
 
 

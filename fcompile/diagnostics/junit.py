@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple, TextIO
-from xml.sax.saxutils import escape, quoteattr
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from fcompile.diagnostics.problem import Problem, Severity
 from fcompile.diagnostics.text import one_line, render
@@ -45,49 +45,40 @@ class JunitWriter:
 
     def finish(self, summary: Summary) -> None:
         cases = [case for suite in self._suites.values() for case in suite.values()]
-        failed = sum(bool(case.failures) for case in cases)
-        self._stream.write('<?xml version="1.0" encoding="UTF-8"?>\n')
-        self._stream.write(f'<testsuites name="fcompile" tests="{len(cases)}" failures="{failed}" errors="0">\n')
+        report = Element("testsuites", name="fcompile", tests=str(len(cases)), failures=_failed(cases), errors="0")
         for file, suite in self._suites.items():
-            self._stream.write("".join(_suite(file, suite)))
-        self._stream.write("</testsuites>\n")
+            _add_suite(report, file, suite)
+        indent(report)
+        # In ASCII, so that any encoding of the stream can carry it.
+        xml = tostring(report, "us-ascii").decode("ascii")
+        self._stream.write(f'<?xml version="1.0" encoding="UTF-8"?>\n{xml}\n')
 
     def _case(self, file: str, framework: str) -> _Case:
         return self._suites.setdefault(file, {}).setdefault(framework, _Case([], []))
 
 
-def _suite(file: str, suite: dict[str, _Case]) -> Iterator[str]:
-    failed = sum(bool(case.failures) for case in suite.values())
-    yield f'  <testsuite name={_attribute(file)} tests="{len(suite)}" failures="{failed}" errors="0" skipped="0">\n'
+def _failed(cases: Collection[_Case]) -> str:
+    return str(sum(bool(case.failures) for case in cases))
+
+
+def _add_suite(report: Element, file: str, suite: dict[str, _Case]) -> None:
+    name, failed = one_line(file), _failed(suite.values())
+    element = SubElement(report, "testsuite", name=name, tests=str(len(suite)), failures=failed, errors="0", skipped="0")
     for framework, case in suite.items():
-        yield f"    <testcase classname={_attribute(file)} name={_attribute(framework or file)}"
-        body = "".join(_body(case))
-        yield f">\n{body}    </testcase>\n" if body else "/>\n"
-    yield "  </testsuite>\n"
+        _add_results(SubElement(element, "testcase", classname=name, name=one_line(framework or file)), case)
 
 
-def _body(case: _Case) -> Iterator[str]:
+def _add_results(element: Element, case: _Case) -> None:
     if case.failures:
         # Readers take the first failure of a case and drop the others, so all errors go into one.
         first, *others = case.failures
         message = f"{first.rule.code} {first.message}" + (f" (and {len(others)} more)" if others else "")
-        yield f'      <failure type="{first.rule.code}" message={_attribute(message)}>'
-        yield _content("\n".join(render(problem, Style()) for problem in case.failures))
-        yield "</failure>\n"
+        failure = SubElement(element, "failure", type=first.rule.code, message=one_line(message))
+        failure.text = _content(render(problem, Style()) for problem in case.failures)
     if case.remarks:
-        remarks = _content("\n".join(case.remarks))
-        yield f"      <system-out>{remarks}</system-out>\n"
+        SubElement(element, "system-out").text = _content(case.remarks)
 
 
-def _attribute(text: str) -> str:
-    return _ascii(quoteattr(one_line(text)))
-
-
-def _content(text: str) -> str:
-    """Lines of text as XML content; what XML cannot hold was made visible when they were rendered, or is now."""
-    return _ascii(escape("\n".join(visible(line) for line in text.split("\n"))))
-
-
-def _ascii(xml: str) -> str:
-    """The same XML in ASCII, so that any encoding of the stream can carry it."""
-    return xml.encode("ascii", "xmlcharrefreplace").decode("ascii")
+def _content(texts: Iterable[str]) -> str:
+    """Return lines of text as XML content; what XML cannot hold was made visible when they were rendered, or is now."""
+    return "\n".join(visible(line) for text in texts for line in text.split("\n"))

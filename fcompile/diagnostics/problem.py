@@ -34,8 +34,15 @@ class Rule(NamedTuple):
     severity: Severity
     summary: str
     """One sentence for the reference page: what is wrong."""
-    help: str
-    """One or two sentences: why it matters and what to do."""
+    why: str = ""
+    """Why it matters: one or two sentences."""
+    remedy: str = ""
+    """What to do: one or two sentences."""
+
+    @property
+    def help(self) -> str:
+        """Return why it matters and what to do."""
+        return " ".join(filter(None, (self.why, self.remedy)))
 
 
 class Span(NamedTuple):
@@ -115,12 +122,12 @@ RULES: dict[str, Rule] = {}
 _NAMES: set[str] = set()
 
 
-def rule(code: str, name: str, severity: Severity, summary: str, help: str) -> Rule:
+def rule(*, code: str, name: str, severity: Severity, summary: str, why: str, remedy: str) -> Rule:
     """Declare a rule. A code or name that is taken is a programming error."""
     if code in RULES or name in _NAMES:
         raise ValueError(f"rule {code} ({name}) is declared twice")
     _NAMES.add(name)
-    RULES[code] = declared = Rule(code, name, severity, summary, help)
+    RULES[code] = declared = Rule(code, name, severity, summary, why, remedy)
     return declared
 
 
@@ -138,7 +145,7 @@ def _cut(text: str) -> str:
 
 
 def field_path(path: Path) -> str:
-    """`spec.taskRoles[0].task.pod.metadata.labels["a.b/c"]`: keys that are not plain words are quoted."""
+    """Return a path as people write it, with keys quoted that are no plain words: `spec.taskRoles[0].task.pod.metadata.labels["a.b/c"]`."""
     text = ""
     for step in path:
         if isinstance(step, int):

@@ -48,7 +48,7 @@ class SarifWriter:
 
 
 def log(found: list[tuple[Problem, Waived | None]], files: list[str]) -> Json:
-    """The whole document."""
+    """Return the whole document."""
     rules = sorted({problem.rule.code: problem.rule for problem, _ in found}.values())
     indices = {rule.code: index for index, rule in enumerate(rules)}
     any_waived = any(waived for _, waived in found)
@@ -113,7 +113,7 @@ def _message(text: str) -> Json:
 
 
 def artifact(file: str) -> Json:
-    """Where a file is: relative to the folder that we were run in, or by a `file:` URI when it was named by its whole path."""
+    """Return where a file is: relative to the folder that we were run in, or by a `file:` URI when it was named by its whole path."""
     path = file.replace(os.sep, "/")
     try:
         raw = path.encode("utf-8", "surrogateescape")

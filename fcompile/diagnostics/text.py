@@ -21,7 +21,7 @@ _BOLD = "1"
 
 
 def use_color(choice: ColorChoice, terminal: bool, environment: Mapping[str, str]) -> bool:
-    """Whether to colour what goes to a stream that is a terminal or not, by `--color` and the customary variables."""
+    """Return whether to colour what goes to a stream that is a terminal or not, by `--color` and the customary variables."""
     if choice != "auto":
         return choice == "always"
     if environment.get("NO_COLOR"):
@@ -46,10 +46,10 @@ class TextWriter:
         self._write(render(problem, self._style, explain) + "\n")
 
     def waived(self, waived: Waived) -> None:
-        """Nothing: waived problems are only counted."""
+        """Write nothing: waived problems are only counted."""
 
     def file(self, name: str, frameworks: Sequence[str]) -> None:
-        """Nothing: only files with problems are shown."""
+        """Write nothing: only files with problems are shown."""
 
     def finish(self, summary: Summary) -> None:
         self._write(summary_line(summary) + "\n")
@@ -59,7 +59,7 @@ class TextWriter:
 
 
 def render(problem: Problem, style: Style, explain: bool = True) -> str:
-    """A problem as some lines of text, each ended; `explain` adds the help of its rule."""
+    """Return a problem as some lines of text, each ended; `explain` adds the help of its rule."""
     margin = " " * len(str(problem.span.line))
     lines = [_headline(problem, style), *_source(problem, style, margin)]
     for label, text in _remarks(problem, explain):
@@ -98,14 +98,14 @@ def _remarks(problem: Problem, explain: bool) -> list[tuple[str, str]]:
 
 
 def fix_text(fix: Edit) -> str:
-    """What the fix does, with the new text when its title does not say it and it is short."""
+    """Return what the fix does, with the new text when its title does not say it and it is short."""
     if not fix.text or fix.text in fix.title or "\n" in fix.text or len(fix.text) > _LONGEST_REPLACEMENT:
         return fix.title
     return f"{fix.title}: write `{fix.text}`"
 
 
 def related_text(problem: Problem, related: Related) -> str:
-    """Where else to look, and why: `b.yaml:3:9: the first one`."""
+    """Return where else to look, and why: `b.yaml:3:9: the first one`."""
     if related.span is None:
         place = field_path(related.path) if related.file is None else related.file
     else:
@@ -114,7 +114,7 @@ def related_text(problem: Problem, related: Related) -> str:
 
 
 def one_line(text: str) -> str:
-    """`text` made visible, and cut when it is very long."""
+    """Return `text` made visible, and cut when it is very long."""
     return visible(text if len(text) <= _LONGEST_MESSAGE else text[:_LONGEST_MESSAGE] + "...")
 
 

@@ -13,7 +13,7 @@ _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 def visible(text: str) -> str:
-    """`text` on one line, with characters that act or cannot be seen written as escapes (`\\x1b`, `\\u202e`).
+    """Return `text` on one line, with characters that act or cannot be seen written as escapes (`\\x1b`, `\\u202e`).
 
     Some runners of CI look for commands everywhere in a line (`##vso[`), and that is no text either.
     """
@@ -65,7 +65,7 @@ def _escape_in_json(match: re.Match[str]) -> str:
 
 
 def width(text: str) -> int:
-    """Terminal columns that `text`, already made visible, takes."""
+    """Return the terminal columns that `text`, already made visible, takes."""
     if text.isascii():
         return len(text)
     from unicodedata import category, east_asian_width
@@ -79,12 +79,12 @@ def width(text: str) -> int:
 
 
 def encodable(text: str, encoding: str | None) -> str:
-    """`text` with what `encoding` cannot express written as escapes."""
+    """Return `text` with what `encoding` cannot express written as escapes."""
     if not encoding or encoding.lower().replace("-", "") == "utf8":
         return text
     return text.encode(encoding, "backslashreplace").decode(encoding)
 
 
 def clean(text: str) -> str:
-    """`text` without lone surrogates, which no UTF-8 output can hold: each becomes U+FFFD."""
+    """Return `text` without lone surrogates, which no UTF-8 output can hold: each becomes U+FFFD."""
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

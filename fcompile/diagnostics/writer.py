@@ -52,7 +52,7 @@ class Writer(Protocol):
     def waived(self, waived: Waived) -> None: ...
 
     def file(self, name: str, frameworks: Sequence[str]) -> None:
-        """A checked file and the Frameworks in it, named as in `Problem.framework`. Once per file."""
+        """Take a checked file and the Frameworks in it, named as in `Problem.framework`. Once per file."""
 
     def finish(self, summary: Summary) -> None: ...
 
@@ -88,7 +88,7 @@ class Report:
         self._writer.file(name, frameworks)
 
     def skipped(self) -> None:
-        """A file that holds no Framework."""
+        """Count a file that holds no Framework."""
         self._skipped += 1
 
     def finish(self) -> Summary:
@@ -107,7 +107,7 @@ class Report:
 
 
 def summary_line(summary: Summary) -> str:
-    """The last line for people: `Found 3 errors and 1 warning in 2 of 14 files.`"""
+    """Return the last line for people: `Found 3 errors and 1 warning in 2 of 14 files.`"""
     counts = ((summary.errors, "error"), (summary.warnings, "warning"), (summary.notes, "note"))
     found = [counted(number, noun) for number, noun in counts if number]
     waived = f" ({summary.waived} waived)" if summary.waived else ""
@@ -122,5 +122,5 @@ def summary_line(summary: Summary) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """`1 file`, `2 files`."""
+    """Return `1 file`, `2 files`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from fcompile.check.values import mapping, sequence
 from fcompile.lower.placeholders import substitute
 from fcompile.lower.quantities import canonical_quantities
 from fcompile.model import names
 from fcompile.model.quantities import NANO, canonical, nanos
+from fcompile.model.values import mapping, sequence
 
 Amounts = dict[str, int]
 """Billionths, by the resource's name."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fcompile.check.values import mapping, sequence, text
+from fcompile.model.values import mapping, sequence, text
 
 _COMPLETED = "Completed"
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from . import rules
 from .faults import DuplicateKey, Fault
-from .json_values import number
+from .json_numbers import number
 from .places import Entry, Place
 
 _TOKEN: Final = re.compile(r'[ \t\r\n]*("(?:[^"\\]++|\\.)*+"|[\[\]{},:]|[^ \t\r\n"\[\]{},:]+)', re.DOTALL)

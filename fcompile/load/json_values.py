@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from typing import Any, Final
 
 from . import rules
 from .faults import DuplicateKey, Fault
-from .scalars import as_value
+from .json_numbers import number
 
 _WHITE: Final = re.compile(r"[ \t\r\n]*")
 _STRING: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
@@ -139,19 +138,6 @@ def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(mapping) != len(pairs):
         raise _Refused
     return mapping
-
-
-def number(text: str) -> int | float:
-    """A number as kubectl passes it on: outside of 64 bits an integer becomes a float. Raises OverflowError beyond that too."""
-    if len(text) <= 20 and not any(letter in text for letter in ".eE"):
-        integer = int(text)
-        if -(2**63) <= integer < 2**64:
-            return integer
-    value = as_value(float(text))
-    if isinstance(value, float) and math.isinf(value):
-        raise OverflowError(text)
-    assert isinstance(value, int | float)
-    return value
 
 
 def _number(text: str) -> int | float:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from copy import deepcopy
 from typing import Any, NamedTuple
 
-from fcompile.check.catalog import all_rules
+from fcompile.diagnostics.catalog import all_rules
 from fcompile.diagnostics.problem import Severity
 from tests.agreement.run import Judged, Run
 from tests.agreement.verdicts import Judge, Refusal, Verdict

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from fcompile.check.subject import Subject, subject
+from fcompile.check.context import FrameworkContext, framework_context
 from fcompile.diagnostics.problem import Finding
 
 
@@ -38,14 +38,14 @@ def framework(*roles: Any, name: str = "train", **spec: Any) -> dict[str, Any]:
     }
 
 
-def under_check(value: dict[str, Any]) -> Subject:
+def context_of(value: dict[str, Any]) -> FrameworkContext:
     """The Framework as the rules get it."""
-    return subject(value, "default", 36, lambda path, part: None, "{{FC_" in repr(value))
+    return framework_context(value, "default", 36, lambda path, part: None, "{{FC_" in repr(value))
 
 
-def found(rules: Callable[[Subject], Iterator[Finding]], value: dict[str, Any]) -> list[tuple[str, tuple[str | int, ...]]]:
+def found(rules: Callable[[FrameworkContext], Iterator[Finding]], value: dict[str, Any]) -> list[tuple[str, tuple[str | int, ...]]]:
     """Codes and paths of what the rules find, the paths without `spec.taskRoles`."""
     return [
         (finding.rule.code, finding.path[2:] if finding.path[:2] == ("spec", "taskRoles") else finding.path)
-        for finding in rules(under_check(value))
+        for finding in rules(context_of(value))
     ]

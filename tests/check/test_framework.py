@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from fcompile.check.framework import check_framework
-from tests.check.frameworks import framework, role, under_check
+from tests.check.frameworks import context_of, framework, role
 
 TEMPLATE = ("spec", "taskRoles", 0, "task", "pod")
 
 
 def checked(value: dict[str, Any]) -> list[tuple[str, tuple[str | int, ...]]]:
-    return [(finding.rule.code, finding.path) for finding in check_framework(under_check(value), repr(value))]
+    return [(finding.rule.code, finding.path) for finding in check_framework(context_of(value), repr(value))]
 
 
 def test_two_misspelt_placeholders_in_one_string_are_two_problems() -> None:
     path = (*TEMPLATE, "spec", "nodeName")
-    found = check_framework(under_check(framework(role(spec={"nodeName": "{{FC_TASKINDEX}}.{{FC_PODNAME}}"}))), "{{FC_TASKINDEX}}")
+    found = check_framework(context_of(framework(role(spec={"nodeName": "{{FC_TASKINDEX}}.{{FC_PODNAME}}"}))), "{{FC_TASKINDEX}}")
     assert [finding.path for finding in found if finding.rule.code == "FC421"] == [path, path]
 
 
@@ -36,6 +36,6 @@ def test_what_is_wrong_for_the_last_task_only_is_told() -> None:
 
 
 def test_placeholders_leave_no_fix() -> None:
-    (finding,) = check_framework(under_check(framework(role(spec={"{{FC_TASKROLE_NAME}}": 1}))), "{{FC_TASKROLE_NAME}}")
+    (finding,) = check_framework(context_of(framework(role(spec={"{{FC_TASKROLE_NAME}}": 1}))), "{{FC_TASKROLE_NAME}}")
     assert finding.path == (*TEMPLATE, "spec", "{{FC_TASKROLE_NAME}}")
     assert finding.fix is None

@@ -8,8 +8,8 @@ from collections.abc import Callable
 import pytest
 
 from fcompile.check import document
+from fcompile.check.context import FrameworkContext
 from fcompile.check.document import Options, check_read, empty
-from fcompile.check.subject import Subject
 from fcompile.diagnostics.problem import Finding, Problem
 from fcompile.load import Document, read, values
 from tests.test_cli import good
@@ -62,7 +62,7 @@ def test_each_is_checked_by_its_own_text(write: Callable[[list[str]], str], monk
     """Else the work grows with the square of their number."""
     given: list[str] = []
 
-    def checked(subject: Subject, source_text: str) -> list[Finding]:
+    def checked(context: FrameworkContext, source_text: str) -> list[Finding]:
         given.append(source_text)
         return []
 

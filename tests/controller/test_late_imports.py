@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-SLOW = {"aiohttp", "kubernetes", "prometheus_client", "pydantic", "re2", "rich"}
+SLOW = {"aiohttp", "jinja2", "kubernetes", "prometheus_client", "pydantic", "re2", "rich"}
 REPORT = "import sys; from {}.cli import main; code = main({!r}); print(*{!r} & set(sys.modules), file=sys.stderr); sys.exit(code)"
 
 

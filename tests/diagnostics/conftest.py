@@ -20,10 +20,10 @@ TEXT = (
     "    maxRetryCount: -3\n"
 )
 UNKNOWN = Rule(
-    "FC901", "sample-unknown", Severity.ERROR, "A field is unknown.", "Kubernetes drops it without a word. Correct or remove it."
+    "FC901", "sample-unknown", Severity.ERROR, "A field is unknown.", "Kubernetes drops it without a word.", "Correct or remove it."
 )
 ODD = Rule("FC902", "sample-odd", Severity.WARNING, "A value is odd: {this}.", "Nobody can want it.")
-NEWS = Rule("FC903", "sample-news", Severity.NOTE, "Something is good to know.", "")
+NEWS = Rule("FC903", "sample-news", Severity.NOTE, "Something is good to know.")
 
 
 def span_of(text: str, start: int, end: int) -> Span:

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from fcompile.check.catalog import all_rules
 from fcompile.check.document import Options, check_read
-from fcompile.check.waivers import Waivers
 from fcompile.cli import main
+from fcompile.diagnostics.catalog import all_rules
 from fcompile.diagnostics.problem import Problem, Severity
 from fcompile.load import read
+from fcompile.waivers.collection import Waivers
 
 CAPTURE = pytest.CaptureFixture[str]
 
@@ -76,22 +76,32 @@ def test_every_rule_is_written_as_the_others_are() -> None:
     for rule in all_rules():
         assert re.fullmatch(r"FC[0-9]{3}", rule.code)
         assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", rule.name)
-        assert rule.summary.endswith("."), rule.code
-        assert not rule.help or rule.help.endswith((".", ".)")), rule.code
+        for sentence in (rule.summary, rule.why, rule.remedy):
+            assert re.fullmatch(r"\S.*\S", sentence), rule.code
+            assert sentence.endswith((".", ".)")), rule.code
         assert isinstance(rule.severity, Severity)
 
 
-# The page
+# The pages
 
 
 @pytest.fixture(scope="module")
 def page(repository: Path) -> dict[str, Any]:
-    """The tool that writes `docs/diagnostics.md`, as its names."""
-    return runpy.run_path(str(repository / "tools" / "diagnostics_page.py"))
+    """The tool that writes `docs/diagnostics.md` and the pages below it, as its names."""
+    return runpy.run_path(str(repository / "tools" / "diagnostics_pages.py"))
 
 
 def test_every_rule_has_a_family(page: dict[str, Any]) -> None:
     assert {rule.code[2] for rule in all_rules()} <= set(page["FAMILIES"])
+
+
+def test_links_of_before_lead_to_the_line_of_their_rule(repository: Path) -> None:
+    """All rules were on one page, and reports of that time link to them there."""
+    index = (repository / "docs" / "diagnostics.md").read_text("utf-8")
+    for rule in all_rules():
+        anchor = f"{rule.code}-{rule.name}".lower()
+        (linked,) = re.findall(rf'<a id="{anchor}"></a>\[{rule.code}\]\((diagnostics/[\w-]+\.md)#{anchor}\)', index)
+        assert f"\n## {rule.code} {rule.name}\n" in (repository / "docs" / linked).read_text("utf-8")
 
 
 def problems_of(text: str) -> list[Problem]:

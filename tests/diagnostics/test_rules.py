@@ -1,6 +1,6 @@
 import pytest
 
-from fcompile.check.structure import UNKNOWN_FIELD
+from fcompile.check.rules.framework.structure import UNKNOWN_FIELD
 from fcompile.diagnostics.problem import RULES, Severity, rule
 
 
@@ -8,5 +8,5 @@ from fcompile.diagnostics.problem import RULES, Severity, rule
 def test_a_code_and_a_name_stand_for_one_rule(code: str, name: str) -> None:
     before = dict(RULES)
     with pytest.raises(ValueError, match="declared twice"):
-        rule(code, name, Severity.ERROR, "", "")
+        rule(code=code, name=name, severity=Severity.ERROR, summary="", why="", remedy="")
     assert before == RULES

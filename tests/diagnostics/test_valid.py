@@ -60,7 +60,7 @@ def reports(draw: st.DrawFn) -> AnyReport:
 
     def problem(number: int) -> Problem:
         severity = list(Severity)[number % 3]
-        rule = Rule(f"FC{number:03}", f"rule-{number}", severity, next(texts), next(texts))
+        rule = Rule(f"FC{number:03}", f"rule-{number}", severity, next(texts), next(texts), next(texts))
         fix = Edit(next(texts), next(places), next(texts)) if number & 1 else None
         related = (
             Related(next(texts), (next(texts),), file=next(texts), span=next(places)),
@@ -147,7 +147,7 @@ def test_github(report: AnyReport) -> None:
 
 
 def test_github_escapes_what_separates() -> None:
-    rule = Rule("FC999", "rule", Severity.NOTE, "", "")
+    rule = Rule("FC999", "rule", Severity.NOTE, "")
     problem = Problem(rule, rule.severity, "50%, a::b", "./a,b:c%d=e.yaml", Span(1, 2, 1, 2, 1, 1), "", "", "")
     assert printed("github", ([problem], [], [])) == (
         "::notice file=a%2Cb%3Ac%25d=e.yaml,line=1,endLine=1,col=2,endColumn=2,title=FC999 rule::50%25, a::b\n"

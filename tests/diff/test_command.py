@@ -206,8 +206,6 @@ def test_as_kubectl_calls_it(diff: Diff, capsys: Capture) -> None:
 @pytest.mark.parametrize("format", ["text", "markdown", "json", "html"])
 def test_hostile_values(diff: Diff, format: str) -> None:
     """Nothing in a value becomes a control sequence, markup, a mention or a table."""
-    if format == "html":
-        pytest.importorskip("jinja2")
     evil = "\x1b[31m`` @everyone | <script>alert(1)</script> \u202e ' \" </code>"
     old, new = train(), train()
     old["spec"]["description"] = "x"
@@ -242,14 +240,6 @@ def test_colour(diff: Diff, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "\x1b[" in diff(*files)[1]
     monkeypatch.setenv("NO_COLOR", "1")
     assert "\x1b[" not in diff(*files)[1]
-
-
-def test_without_jinja2(diff: Diff, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "jinja2", None)
-    files = put("a.yaml", train()), put("b.yaml", train("a:2"))
-    code, out, err = diff("--format", "html", *files)
-    assert (code, out) == (2, "")
-    assert "pip install 'jinja2>=3.1,<4'" in err
 
 
 def test_work_does_not_grow_with_the_tasks(diff: Diff) -> None:

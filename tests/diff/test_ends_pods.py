@@ -145,7 +145,6 @@ def test_markdown(capsys: Capture) -> None:
 
 @pytest.mark.usefixtures("sides")
 def test_html(capsys: Capture) -> None:
-    pytest.importorskip("jinja2")
     assert main(["diff", "--format", "html", "old.yaml", "new.yaml"]) == 1
     out = capsys.readouterr().out
     assert '<h1 class="ends">3 Frameworks differ, 2 end Pods</h1>' in out

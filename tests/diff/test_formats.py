@@ -48,8 +48,6 @@ def _edit(path: Path, *changes: tuple[str, str]) -> None:
 @pytest.mark.usefixtures("edited")
 @pytest.mark.parametrize("format", ["text", "markdown", "json", "html"])
 def test_formats(format: str, capsys: Capture, text_file: SnapshotAssertion) -> None:
-    if format == "html":
-        pytest.importorskip("jinja2")
     assert main(["diff", "--format", format, "--color", "never", "old", "new"]) == 1
     captured = capsys.readouterr()
     assert captured.err == ""
@@ -59,8 +57,6 @@ def test_formats(format: str, capsys: Capture, text_file: SnapshotAssertion) -> 
 @pytest.mark.usefixtures("edited")
 @pytest.mark.parametrize("format", ["text", "markdown", "html"])
 def test_nothing_differs(format: str, capsys: Capture) -> None:
-    if format == "html":
-        pytest.importorskip("jinja2")
     assert main(["diff", "--format", format, "old", "old"]) == 0
     assert "No differences in what will run." in capsys.readouterr().out
 
@@ -80,7 +76,6 @@ def test_a_comment_has_a_limit(capsys: Capture) -> None:
 @pytest.mark.usefixtures("edited")
 def test_a_long_page_can_be_opened_as_a_whole(capsys: Capture) -> None:
     """By a box and a style sheet: there is no script on the page."""
-    pytest.importorskip("jinja2")
     assert main(["diff", "--format", "html", "old", "new"]) == 1
     assert 'id="all"' not in capsys.readouterr().out, "a short page is open"
     text = Path("new/batch.yaml").read_text(encoding="utf-8")

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from fcompile.check.catalog import all_rules
 from fcompile.cli import main
+from fcompile.diagnostics.catalog import all_rules
 from fcompile.schema.pod_schemas import DEFAULT_VERSION, NEWEST, OLDEST
 from tests.test_cli import good
 

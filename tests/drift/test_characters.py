@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fcompile.check.characters import character_rules
+from fcompile.check.rules.framework.characters import character_rules
 from fcompile.emit import yaml
 from tests.cluster import Cluster
 from tests.drift.objects import diff, listed

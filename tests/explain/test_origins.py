@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 
 from fcompile import overrides
-from fcompile.check.ours import frameworks_in
+from fcompile.check.selection import frameworks_in
 from fcompile.compile import compile_framework
 from fcompile.default import default
 from fcompile.diagnostics.problem import Path as Field

@@ -9,13 +9,13 @@ import pytest
 
 jsonschema = pytest.importorskip("jsonschema")
 
-from fcompile.check.structure import structure  # noqa: E402
+from fcompile.check.rules.framework.structure import structure  # noqa: E402
 from fcompile.diagnostics.problem import Severity  # noqa: E402
 from fcompile.schema.editor import editor_schema, rendered  # noqa: E402
 from fcompile.schema.pod_schemas import DEFAULT_VERSION, VERSIONS  # noqa: E402
-from tests.check import test_structure as samples  # noqa: E402
 from tests.check.frameworks import framework, role  # noqa: E402
-from tests.check.test_structure_server import ABSENT, Case, cases, template  # noqa: E402
+from tests.check.rules.framework import test_structure as samples  # noqa: E402
+from tests.check.rules.framework.test_structure_server import ABSENT, Case, cases, template  # noqa: E402
 
 VALIDATOR = jsonschema.Draft7Validator(editor_schema(DEFAULT_VERSION))
 

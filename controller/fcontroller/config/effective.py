@@ -8,10 +8,10 @@ from typing import Any, Final, NamedTuple
 
 from pydantic import ValidationError
 
-from fcompile.check.values import at
 from fcompile.diagnostics.problem import Problem, Severity
 from fcompile.emit import yaml
 from fcompile.errors import UsageError
+from fcompile.model.values import at
 from fcontroller.config.file import DELAYS, File, read_file
 from fcontroller.config.settings import FAILURES, SETTINGS, Config, Value
 from fcontroller.decide.failures.default import DEFAULT_POD_FAILURE_SPEC

@@ -9,10 +9,10 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from fcompile.check.document import load_problem
-from fcompile.check.suggestions import closest
-from fcompile.check.values import at
 from fcompile.diagnostics.problem import Part, Path, Problem, Rule, Severity, field_path
+from fcompile.diagnostics.suggestions import closest
 from fcompile.load import Document, LoadError, read
+from fcompile.model.values import at
 from fcontroller.config.settings import FAILURES, SETTINGS, Config, Setting
 from fcontroller.decide.failures.spec import read_failures
 
@@ -91,5 +91,5 @@ def _list(words: set[str]) -> str:
 
 def _problem(document: Document, path: Path, message: str, part: Part = "value", severity: Severity = Severity.ERROR) -> Problem:
     span = document.locate(path, part)
-    rule, line = Rule("config", "config", severity, "", ""), document.source_line(span.line)
+    rule, line = Rule("config", "config", severity, ""), document.source_line(span.line)
     return Problem(rule, severity, message, document.source.name, span, line, field_path(path), "")

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from fcompile.check.suggestions import closest
+from fcompile.diagnostics.suggestions import closest
 from fcompile.errors import UsageError
 from fcontroller.api import Json
 

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 
 from fcompile import overrides
 from fcompile.check.document import Checked, check_read, empty
-from fcompile.check.ours import frameworks_in, is_framework, looks_like_template, objects_in, skip_reason
-from fcompile.check.values import mapping
+from fcompile.check.selection import frameworks_in, is_framework, looks_like_template, objects_in, skip_reason
 from fcompile.commands import expected
 from fcompile.commands.argocd.discreet import without_lines_of_secrets, without_secrets
 from fcompile.commands.argocd.repository import Repository
@@ -26,6 +25,7 @@ from fcompile.emit.order import ordered
 from fcompile.errors import UsageError
 from fcompile.load import Document, LoadError, read
 from fcompile.load.files import may_hold_framework
+from fcompile.model.values import mapping
 from fcompile.schema.pod_schemas import NEWEST
 from fcompile.schema.types import types
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 
-from fcompile.check.ours import frameworks_in
+from fcompile.check.selection import frameworks_in
 from fcompile.commands.argocd.generate import enter
 from fcompile.commands.argocd.repository import Repository, repository_of
 from fcompile.commands.argocd.sources import kind_of

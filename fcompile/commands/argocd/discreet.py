@@ -10,11 +10,11 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from fcompile.check.ours import objects_in
-from fcompile.check.values import sequence, text
+from fcompile.check.selection import objects_in
 from fcompile.diagnostics.problem import Problem
 from fcompile.load import Document, LoadError
 from fcompile.load.decoding import decode
+from fcompile.model.values import sequence, text
 
 _SEPARATOR = re.compile(r"^---", re.MULTILINE)
 _KIND = re.compile(r"kind", re.IGNORECASE)

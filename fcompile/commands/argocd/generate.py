@@ -14,8 +14,7 @@ from functools import lru_cache, partial
 from itertools import islice
 
 from fcompile import overrides
-from fcompile.check.across import Lookup, Place, Where
-from fcompile.check.document import by_start, look_up
+from fcompile.check.places import Lookup, Place, Where, by_start, look_up
 from fcompile.commands.argocd.compiled import MAX_OUTPUT, Job, Made, compile_source
 from fcompile.commands.argocd.placing import Placing
 from fcompile.commands.argocd.repository import Repository, repository_of

@@ -10,11 +10,10 @@ import re
 from collections.abc import Generator, Iterator
 from typing import Any, Final, NamedTuple
 
-from fcompile.check.ours import objects_in
+from fcompile.check.selection import KUSTOMIZATIONS, objects_in
 from fcompile.commands.argocd.discreet import without_secrets
 from fcompile.commands.argocd.kustomize_fields import KUSTOMIZATION, PLUGIN_FOLDER, PLUGINS, Read, Shape
 from fcompile.commands.argocd.repository import MAX_FILE, Repository
-from fcompile.commands.argocd.sources import KUSTOMIZATIONS
 from fcompile.diagnostics.problem import Part, Path, field_path
 from fcompile.diagnostics.visible import visible
 from fcompile.errors import InputError

@@ -15,8 +15,7 @@ from itertools import islice
 from typing import Any
 
 from fcompile import overrides
-from fcompile.check.ours import frameworks_in
-from fcompile.check.values import mapping, sequence, text
+from fcompile.check.selection import frameworks_in
 from fcompile.commands.argocd.generate import enter
 from fcompile.commands.argocd.repository import repository_of
 from fcompile.commands.argocd.settings import settings
@@ -24,6 +23,7 @@ from fcompile.commands.argocd.sources import sources
 from fcompile.errors import UsageError
 from fcompile.load import Document, read
 from fcompile.load.files import may_hold_framework
+from fcompile.model.values import mapping, sequence, text
 from fcompile.program import say
 
 MOST = 500

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Any, NamedTuple
 
+from fcompile.check.context import DEFAULT_NAMESPACE
 from fcompile.check.document import Options
-from fcompile.check.subject import DEFAULT_NAMESPACE
 from fcompile.commands.arguments import checked_namespace, kubernetes_minor
 from fcompile.diagnostics.visible import visible
 from fcompile.errors import UsageError

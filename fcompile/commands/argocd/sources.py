@@ -7,13 +7,13 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from fcompile.check.selection import KUSTOMIZATIONS
 from fcompile.commands.argocd.repository import Repository
 from fcompile.commands.argocd.settings import Settings
 from fcompile.errors import InputError
 from fcompile.load.files import find
 from fcompile.load.rules import FOLDER_WITHOUT_FILES
 
-KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 _SEPARATOR = re.compile(rb"^---[^\n]*\n?", re.MULTILINE)
 _TEMPLATE = re.compile(rb"^# Source: ([^\n]+)$", re.MULTILINE)
 

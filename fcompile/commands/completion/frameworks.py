@@ -7,15 +7,15 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from fcompile.check.ours import frameworks_in
-from fcompile.check.subject import DEFAULT_NAMESPACE
-from fcompile.check.values import integer, mapping, sequence, text
+from fcompile.check.context import DEFAULT_NAMESPACE
+from fcompile.check.selection import frameworks_in
 from fcompile.commands.completion.line import Candidate
 from fcompile.diagnostics.problem import field_path
 from fcompile.load import Document, read
 from fcompile.load.files import find, may_hold_framework, open_regular
 from fcompile.model.names import pod_name
 from fcompile.model.steps import steps
+from fcompile.model.values import integer, mapping, sequence, text
 from fcompile.overrides import roles
 
 _MOST_FILES = 100

@@ -77,7 +77,7 @@ def _versions(_: Asked) -> Iterable[Candidate]:
 
 
 def _rules(asked: Asked) -> Iterable[Candidate]:
-    from fcompile.check.catalog import all_rules
+    from fcompile.diagnostics.catalog import all_rules
 
     there = {word.lower() for _, word in asked.line.given}
     rules = [rule for rule in all_rules() if rule.code.lower() not in there and rule.name not in there]

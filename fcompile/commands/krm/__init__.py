@@ -13,10 +13,9 @@ from copy import deepcopy
 from typing import Any
 
 from fcompile import overrides
-from fcompile.check.across import Place, Where
-from fcompile.check.document import Checked, check_read, look_up
-from fcompile.check.ours import frameworks_in, is_framework
-from fcompile.check.values import text
+from fcompile.check.document import Checked, check_read
+from fcompile.check.places import Place, Where, look_up
+from fcompile.check.selection import frameworks_in, is_framework
 from fcompile.commands.arguments import say_namespace
 from fcompile.commands.krm.config import ConfigError, Settings, refused, settings
 from fcompile.commands.krm.listed import ResourceList, read_list
@@ -28,6 +27,7 @@ from fcompile.compile import compile_framework, lacking
 from fcompile.diagnostics.problem import Problem, field_path
 from fcompile.emit.stdout import write
 from fcompile.errors import EXIT_ERRORS
+from fcompile.model.values import text
 from fcompile.program import say
 from fcompile.schema.pod_schemas import NEWEST
 from fcompile.schema.types import types

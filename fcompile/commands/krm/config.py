@@ -5,13 +5,13 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import Any, NamedTuple
 
+from fcompile.check.context import DEFAULT_NAMESPACE
 from fcompile.check.document import Options
-from fcompile.check.subject import DEFAULT_NAMESPACE
-from fcompile.check.values import mapping, text
 from fcompile.commands.arguments import checked_namespace, kubernetes_minor
 from fcompile.diagnostics.problem import field_path
 from fcompile.diagnostics.visible import visible
 from fcompile.errors import UsageError
+from fcompile.model.values import mapping, text
 from fcompile.overrides import Override, OverrideError, parse
 from fcompile.schema.pod_schemas import DEFAULT_VERSION
 

@@ -14,7 +14,6 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from fcompile.check.document import load_problem
-from fcompile.check.values import text
 from fcompile.commands.report import open_report
 from fcompile.diagnostics.problem import Severity
 from fcompile.diagnostics.visible import visible
@@ -24,6 +23,7 @@ from fcompile.errors import InputError, UsageError
 from fcompile.load import Document, LoadError, read
 from fcompile.load.files import STDIN
 from fcompile.load.rules import MAX_BYTES
+from fcompile.model.values import text
 
 KIND = "ResourceList"
 _GROUP = "config.kubernetes.io"

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from fcompile.check.values import mapping, text
 from fcompile.commands.krm.listed import File, ResourceList
 from fcompile.commands.krm.results import Results
 from fcompile.diagnostics.problem import Path, Problem, Related, field_path
@@ -20,6 +19,7 @@ from fcompile.diagnostics.writer import Writer
 from fcompile.load import Document, LoadError, read, values
 from fcompile.load.files import STDIN, open_regular
 from fcompile.load.rules import MAX_BYTES
+from fcompile.model.values import mapping, text
 
 _ORIGIN = "config.kubernetes.io/origin"
 _PACKAGE = "internal.config.kubernetes.io/package-path"

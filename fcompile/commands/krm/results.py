@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from fcompile.check.values import at, mapping, text
 from fcompile.commands.krm.listed import File, ResourceList
 from fcompile.diagnostics.problem import Problem, Severity
 from fcompile.diagnostics.text import related_text
 from fcompile.load import LoadError, values
+from fcompile.model.values import at, mapping, text
 
 _SEVERITIES = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "info"}
 

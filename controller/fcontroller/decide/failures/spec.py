@@ -16,8 +16,8 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-from fcompile.check.suggestions import closest
 from fcompile.diagnostics.problem import Part
+from fcompile.diagnostics.suggestions import closest
 from fcontroller.decide.codes import FAILED, RESERVED, Code, is_reserved
 from fcontroller.decide.regex import Regex, RegexError
 

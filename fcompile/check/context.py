@@ -1,0 +1,155 @@
+"""What the rules look at: one Framework, and its Pod templates as a task will get them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from fcompile.diagnostics.problem import Part, Path
+from fcompile.lower.placeholders import role_values, substitute, task_values
+from fcompile.model import names
+from fcompile.model.framework import MAX_TASKS
+from fcompile.model.values import integer, mapping, sequence, text
+
+DEFAULT_NAMESPACE = "default"
+_WITH_INDEX = (names.placeholder(names.TASK_INDEX), names.placeholder(names.POD_NAME))
+
+
+class RoleContext(NamedTuple):
+    """A task role of unknown quality."""
+
+    value: Any
+    place: int
+    """Its place in `spec.taskRoles`."""
+    name: str
+    """Empty when it has none."""
+    task_number: int
+    """`taskNumber`, 1 when it is left out or of a wrong type."""
+
+    @property
+    def path(self) -> Path:
+        return ("spec", "taskRoles", self.place)
+
+    @property
+    def template_path(self) -> Path:
+        return (*self.path, "task", "pod")
+
+    @property
+    def template(self) -> dict[str, Any]:
+        return mapping(mapping(self.value, "task"), "pod")
+
+    @property
+    def last_index(self) -> int:
+        """Return the highest task index that can exist."""
+        return min(max(self.task_number, 1), MAX_TASKS) - 1
+
+
+class FrameworkContext(NamedTuple):
+    """One Framework under check. Paths of findings start at the Framework's own root."""
+
+    value: dict[str, Any]
+    name: str
+    namespace: str
+    """As it will be applied; never empty."""
+    version: int
+    """Kubernetes 1.x minor."""
+    plain: Callable[[Path, Part], str | None]
+    """The source text of the plain scalar at a path, or None when it is quoted, no scalar or not there."""
+    roles: tuple[RoleContext, ...]
+    holds_placeholders: bool
+    """Whether there may be any: when not, nobody has to look for them."""
+
+    def templates(self) -> Iterator[tuple[RoleContext, dict[str, Any]]]:
+        """Yield each role's template as its first task gets it and, where the index can matter to any rule, as its last one does."""
+        for role in self.roles:
+            first = self.substituted(role, 0)
+            yield role, first
+            if role.last_index > 0 and _index_matters(role.template, first):
+                yield role, self.substituted(role, role.last_index)
+
+    def substituted(self, role: RoleContext, index: int) -> dict[str, Any]:
+        """Return a role's template with the placeholders of one task filled in; the template itself when there are none."""
+        if not self.holds_placeholders:
+            return role.template
+        template: dict[str, Any] = substitute(role.template, self._values(role, index))
+        return template
+
+    def _values(self, role: RoleContext, index: int) -> dict[str, str]:
+        # The values of a role still hold the task's symbols, and so are substituted themselves.
+        values: dict[str, str] = substitute(role_values(self.name, role.name), task_values(self.namespace, index))
+        return values
+
+    def source_path(self, path: Path) -> Path:
+        """Return a path within a substituted template as it stands in the source, where keys still hold placeholders."""
+        if not self.holds_placeholders or len(path) <= 5 or path[:2] != ("spec", "taskRoles"):
+            return path
+        role = next((role for role in self.roles if role.place == path[2]), None)
+        if role is None:
+            return path
+        node, source = role.template, list(path[:5])
+        for step in path[5:]:
+            source.append(self._source_key(role, node, step))
+            node = _child(node, source[-1])
+        return tuple(source)
+
+    def _source_key(self, role: RoleContext, node: Any, step: str | int) -> str | int:
+        if isinstance(step, int) or not isinstance(node, dict) or step in node:
+            return step
+        for key in node:
+            for index in (0, role.last_index):
+                if self.substituted_text(role, key, index) == step:
+                    return str(key)
+        return step
+
+    def substituted_text(self, role: RoleContext, written: str, index: int) -> str:
+        return str(substitute(written, self._values(role, index)))
+
+
+def framework_context(
+    value: dict[str, Any], namespace: str, version: int, plain: Callable[[Path, Part], str | None], holds: bool
+) -> FrameworkContext:
+    """Return the Framework `value` made ready for the rules; `holds` says that its text holds a placeholder somewhere."""
+    roles = tuple(
+        RoleContext(role, index, text(role, "name") or "", _count(role))
+        for index, role in enumerate(sequence(mapping(value, "spec"), "taskRoles"))
+    )
+    name = text(mapping(value, "metadata"), "name") or ""
+    own_namespace = text(mapping(value, "metadata"), "namespace") or namespace
+    return FrameworkContext(value, name, own_namespace, version, plain, roles, holds)
+
+
+def _count(role: Any) -> int:
+    count = integer(role, "taskNumber")
+    return 1 if count is None else count
+
+
+def _index_matters(written: Any, first: Any, parent: str = "") -> bool:
+    """Whether the task's index is in a template anywhere but in free text: a command, an argument, a variable's value, an annotation.
+
+    `first` is the template as the first task gets it. What is the same object in both holds no placeholder.
+    """
+    if isinstance(written, str):
+        return any(mark in written for mark in _WITH_INDEX)
+    if isinstance(written, list):
+        pairs = zip(written, first, strict=True)
+        return any([_index_matters(item, made, parent) for item, made in pairs if made is not item])
+    if written is not first and "{{FC_" in "\n".join(written):
+        return True
+    if parent == "annotations":
+        return False
+    changed = [(key, item) for key, item in written.items() if first[key] is not item]
+    return any([_index_matters(item, first[key], key) for key, item in changed if not _is_free_text(parent, key, item)])
+
+
+def _is_free_text(parent: str, key: str, item: Any) -> bool:
+    if isinstance(item, str):
+        return parent == "env" and key == "value"
+    return isinstance(item, list) and key in ("command", "args")
+
+
+def _child(node: Any, step: str | int) -> Any:
+    if isinstance(node, dict):
+        return node.get(step)
+    if isinstance(node, list) and isinstance(step, int) and step < len(node):
+        return node[step]
+    return None

@@ -1,0 +1,179 @@
+"""Fields that stand in the wrong place, and words that other tools have for a field. Only looked at once a field is unknown."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from functools import cache
+from typing import Any, Final, NamedTuple
+
+from fcompile.diagnostics.problem import Path
+from fcompile.diagnostics.suggestions import closest
+from fcompile.model.fields import Field, Type
+from fcompile.schema.types import types
+
+_COUNT: Final = ("replicas", "parallelism", "completions", "count", "instances", "taskCount", "numTasks", "size")
+_RETRIES: Final = ("backoffLimit", "retries", "retryLimit", "maxRetries", "maxRestarts")
+_TEMPLATE: Final = ("template", "podTemplate", "podSpec")
+_ENV: Final = ("envs", "environment", "envVars", "variables")
+_OF_CONTAINER: Final = ("image", "command", "args", "ports", "volumeMounts", *_ENV)
+_ROLES: Final = ("roles", "tasks", "groups", "workers", "replicaSpecs", "replicatedJobs", "pytorchReplicaSpecs", "tfReplicaSpecs")
+_SYNONYMS: Final[dict[str, dict[str, str]]] = {
+    "FrameworkSpec": {
+        **dict.fromkeys(_COUNT, "taskRoles[].taskNumber"),
+        **dict.fromkeys(_TEMPLATE, "taskRoles[].task.pod"),
+        **dict.fromkeys(_RETRIES, "retryPolicy.maxRetryCount"),
+        **dict.fromkeys(_ROLES, "taskRoles"),
+        "containers": "taskRoles[].task.pod.spec.containers",
+        "pod": "taskRoles[].task.pod",
+        "task": "taskRoles[].task",
+        "image": "taskRoles[].task.pod.spec.containers[].image",
+    },
+    "TaskRole": {
+        **dict.fromkeys(_COUNT, "taskNumber"),
+        **dict.fromkeys(_TEMPLATE, "task.pod"),
+        **dict.fromkeys(_RETRIES, "task.retryPolicy.maxRetryCount"),
+        **{word: f"task.pod.spec.containers[].{word}" for word in _OF_CONTAINER if word not in _ENV},
+        "spec": "task.pod.spec",
+        "containers": "task.pod.spec.containers",
+        "restartPolicy": "task.pod.spec.restartPolicy",
+    },
+    "TaskSpec": {
+        **dict.fromkeys(_TEMPLATE, "pod"),
+        **dict.fromkeys(_RETRIES, "retryPolicy.maxRetryCount"),
+        **{word: f"pod.spec.containers[].{word}" for word in _OF_CONTAINER if word not in _ENV},
+        "containers": "pod.spec.containers",
+        "restartPolicy": "pod.spec.restartPolicy",
+    },
+    "RetryPolicy": {**dict.fromkeys(_RETRIES, "maxRetryCount"), "limit": "maxRetryCount"},
+    "PodTemplateSpec": {
+        **{word: f"spec.containers[].{word}" for word in _OF_CONTAINER if word not in _ENV},
+        **dict.fromkeys(_ENV, "spec.containers[].env"),
+    },
+    "PodSpec": {
+        **{word: f"containers[].{word}" for word in _OF_CONTAINER if word not in _ENV},
+        **dict.fromkeys(_ENV, "containers[].env"),
+    },
+    "Container": {
+        **dict.fromkeys(_ENV, "env"),
+        **dict.fromkeys(("cmd", "entrypoint"), "command"),
+        **dict.fromkeys(("mounts", "volumes"), "volumeMounts"),
+        "arguments": "args",
+        "limits": "resources.limits",
+        "requests": "resources.requests",
+    },
+    "Volume": {
+        **dict.fromkeys(("pvc", "persistentVolume", "volumeClaim", "claim"), "persistentVolumeClaim"),
+        **dict.fromkeys(("claimName", "pvcName"), "persistentVolumeClaim.claimName"),
+    },
+}
+"""By type: what the field is called here, from the same object on; with `[]` it is in the items of a list."""
+
+
+class Home(NamedTuple):
+    """The field of the same object that an unknown one belongs into, and the unknown ones that belong there with it."""
+
+    field: str
+    names: tuple[str, ...]
+    empty: bool
+    """The field is there and has no value: only the indentation is wrong."""
+    is_list: bool
+
+
+def synonym(type_name: str, name: str, fields: Type) -> str | None:
+    """Return what a word of other tools is called here; None when it is no such word."""
+    known = _SYNONYMS.get(type_name, {})
+    meant = known.get(name) or known.get(name[:1].lower() + name[1:])
+    return meant if meant and meant.partition(".")[0].removesuffix("[]") in fields else None
+
+
+def home_below(name: str, siblings: Mapping[str, Any], fields: Type, version: int) -> Home | None:
+    """Return the field that an unknown one belongs into, if that field is empty, or needed and left out."""
+    for field, form in fields.items():
+        empty = field in siblings and siblings[field] is None
+        if not form.ref or not (empty or (form.required and field not in siblings)):
+            continue
+        inside = types(version)[form.ref]
+        is_list = form.kind == "list"
+        if name in inside and form.kind in ("object", "list") and (empty or not is_list):
+            names = tuple(other for other in siblings if other not in fields and other in inside)
+            return Home(field, names, empty, is_list)
+    return None
+
+
+def explained(type_name: str, siblings: Mapping[str, Any], fields: Type, version: int) -> set[str]:
+    """Return the fields that are missing only because something unknown was meant to be them, or to be in them."""
+    return {field for name in siblings if name not in fields for field in _meant(type_name, name, siblings, fields, version)}
+
+
+def _meant(type_name: str, name: str, siblings: Mapping[str, Any], fields: Type, version: int) -> Iterable[str]:
+    word = synonym(type_name, name, fields)
+    if word is not None:
+        yield word.partition(".")[0].removesuffix("[]")
+    near = closest(name, fields)
+    if near is not None:
+        yield near.word
+    home = home_below(name, siblings, fields, version)
+    if home is not None:
+        yield home.field
+
+
+def home(name: str, root: str, path: Path, version: int) -> str | None:
+    """Return in words where a field belongs that is not one of the object at `path` (seen from an object of type `root`), or None.
+
+    Fields are often indented one step too far or too little, so the objects around and below are looked at first.
+    """
+    steps = [step for step in path if isinstance(step, str)]
+    chain = _types_along(root, steps, version)
+    for depth in range(len(chain) - 2, -1, -1):
+        if name in types(version)[chain[depth]]:
+            up = len(chain) - 1 - depth
+            owner = f"`{steps[depth - 1]}`" if depth else f"the {root}"
+            return f"it is a field of {owner}, {_count(up)} up"
+    if chain:
+        for field, below in types(version)[chain[-1]].items():
+            if below.ref and name in types(version)[below.ref]:
+                return f"it belongs in `{field}`, one level down"
+    place = _places(root, version).get(name)
+    return None if place is None else f"it is a field of `{place}`"
+
+
+def _count(levels: int) -> str:
+    return f"{levels} levels" if levels > 1 else "one level"
+
+
+def _types_along(root: str, steps: Collection[str], version: int) -> list[str]:
+    """The object types from the root to the end of a path; empty when the path leaves them (into a map)."""
+    chain = [root]
+    for step in steps:
+        field = types(version)[chain[-1]].get(step)
+        if field is None or not field.ref:
+            return []
+        chain.append(field.ref)
+    return chain
+
+
+@cache
+def _places(root: str, version: int) -> dict[str, str]:
+    """Fields that only one type has, with the shortest way to it from the root: `mountPath` → `spec.containers[].volumeMounts[]`."""
+    ways: dict[str, str] = {root: ""}
+    owners: dict[str, set[str]] = {}
+    for name in _breadth_first(root, version, ways):
+        for field in types(version)[name]:
+            owners.setdefault(field, set()).add(name)
+    return {field: ways[next(iter(names))] for field, names in owners.items() if len(names) == 1 and ways[next(iter(names))]}
+
+
+def _breadth_first(root: str, version: int, ways: dict[str, str]) -> list[str]:
+    order = [root]
+    for name in order:
+        here: Type = types(version)[name]
+        for field, form in here.items():
+            if form.ref and form.ref not in ways:
+                ways[form.ref] = _below(ways[name], field, form)
+                order.append(form.ref)
+    return order
+
+
+def _below(way: str, field: str, form: Field) -> str:
+    step = field + ("[]" if form.kind == "list" else "")
+    return f"{way}.{step}" if way else step

@@ -1,0 +1,98 @@
+"""What the API server asks of a Pod beyond its single fields: the families of rules FC2xx in `rules.pod`, one after the other.
+
+The facts are those of Kubernetes' own validation of a Pod that is created, with the defaults that it fills in first, for each minor
+version from 1.25 on. Formats and bounds of single values are the structure check's; a wrong type reads as absent here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from fcompile.check.pod_context import read_pod
+from fcompile.check.rules.pod.accounts import account_rules
+from fcompile.check.rules.pod.affinity import affinity_rules
+from fcompile.check.rules.pod.containers import container_rules
+from fcompile.check.rules.pod.dropped import DROPPED, dropped_fields
+from fcompile.check.rules.pod.env import env_rules
+from fcompile.check.rules.pod.images import image_rules
+from fcompile.check.rules.pod.lifecycle import lifecycle_rules
+from fcompile.check.rules.pod.metadata import metadata_rules
+from fcompile.check.rules.pod.mounts import mount_rules
+from fcompile.check.rules.pod.networking import networking_rules
+from fcompile.check.rules.pod.operating_system import operating_system_rules
+from fcompile.check.rules.pod.pod_resources import pod_resource_rules
+from fcompile.check.rules.pod.ports import port_rules
+from fcompile.check.rules.pod.probes import probe_rules
+from fcompile.check.rules.pod.resources import resource_rules
+from fcompile.check.rules.pod.scheduling import scheduling_rules
+from fcompile.check.rules.pod.security import security_rules
+from fcompile.check.rules.pod.volumes import volume_rules
+from fcompile.diagnostics.problem import Finding, Path, Severity
+
+_FAMILIES = (
+    metadata_rules,
+    container_rules,
+    image_rules,
+    port_rules,
+    env_rules,
+    mount_rules,
+    resource_rules,
+    probe_rules,
+    lifecycle_rules,
+    volume_rules,
+    pod_resource_rules,
+    security_rules,
+    operating_system_rules,
+    scheduling_rules,
+    affinity_rules,
+    networking_rules,
+    account_rules,
+    dropped_fields,
+)
+# What cannot be read as the type of its field is refused wherever it is.
+_UNREADABLE = frozenset(("FC101", "FC102", "FC111", "FC112", "FC113"))
+# The first version that looks at the label selectors of topology spread constraints.
+_SPREAD_SELECTORS = 27
+# Every quantity is read, whatever becomes of it.
+_QUANTITIES = (("limits",), ("requests",))
+
+
+def pod_rules(template: dict[str, Any], path: Path, *, version: int) -> Iterator[Finding]:
+    """Yield every problem between the fields of a Pod template (`metadata` and `spec`) for a Kubernetes 1.x minor version.
+
+    `path` is the template's place in its document. Placeholders must be filled in already. Findings of the structure check and these
+    belong through `in_force` together: what the API server takes out of a Pod it does not look at.
+    """
+    pod = read_pod(template, path, version)
+    for rules in _FAMILIES:
+        yield from rules(pod)
+
+
+def in_force(findings: Iterable[Finding], version: int) -> list[Finding]:
+    """Return all findings but the structure check's errors in values that are not looked at.
+
+    Those are the contents of fields that the API server takes out (there is a finding that says so), and the label selectors of topology
+    spread constraints in versions that do not look at them yet.
+    """
+    found = list(findings)
+    dropped = {_taken_out(finding.path) for finding in found if finding.rule is DROPPED}
+    if not dropped and version >= _SPREAD_SELECTORS:
+        return found
+    return [finding for finding in found if not (_is_of_values(finding) and _unseen(finding.path, dropped, version))]
+
+
+def _taken_out(path: Path) -> Path:
+    """What goes with a field that is dropped: an image volume leaves nothing behind."""
+    return path[:-1] if path[-1] == "image" and path[-3:-2] == ("volumes",) else path
+
+
+def _is_of_values(finding: Finding) -> bool:
+    code = finding.rule.code
+    return finding.rule.severity is Severity.ERROR and code.startswith("FC1") and code not in _UNREADABLE
+
+
+def _unseen(path: Path, dropped: set[Path], version: int) -> bool:
+    if path[-2:-1] not in _QUANTITIES and any(path[:length] in dropped for length in range(1, len(path) + 1)):
+        return True
+    return version < _SPREAD_SELECTORS and "topologySpreadConstraints" in path and "labelSelector" in path

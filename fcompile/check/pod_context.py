@@ -1,0 +1,98 @@
+"""A Pod template as the rules look at it: its containers with their places, and the facts that several families of rules need."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from fcompile.check.pod_values import choice, entries, flag
+from fcompile.diagnostics.problem import Path
+from fcompile.model import gates
+from fcompile.model.values import integer, mapping, text
+
+DEFAULT_GRACE_PERIOD = 30
+
+
+class ContainerRef(NamedTuple):
+    """A container and its place."""
+
+    fields: dict[str, Any]
+    path: Path
+    is_init: bool
+    is_sidecar: bool
+    """An init container with `restartPolicy: Always`, in a version that knows such."""
+
+    @property
+    def name(self) -> str:
+        return text(self.fields, "name") or ""
+
+
+class Pod(NamedTuple):
+    """A Pod template. Fields that the API server would fill in read as filled in."""
+
+    metadata: dict[str, Any]
+    spec: dict[str, Any]
+    metadata_path: Path
+    path: Path
+    """Of the spec."""
+    version: int
+    """Kubernetes 1.x minor."""
+    containers: tuple[ContainerRef, ...]
+    """Regular ones first, then the init containers."""
+    volumes: dict[str, dict[str, Any]]
+    """By name; of two with the same name, the first (that is no image)."""
+    security: dict[str, Any]
+    """`spec.securityContext`."""
+    restart_policy: str
+    grace_period: int
+    host_network: bool
+    host_users: bool
+    """False only when the Pod gets a user namespace of its own."""
+    os_name: str
+    """`linux`, `windows` or empty."""
+
+
+def read_pod(template: dict[str, Any], path: Path, version: int) -> Pod:
+    """Return the template at `path`, read for the rules."""
+    spec = mapping(template, "spec")
+    spec_path = (*path, "spec")
+    return Pod(
+        metadata=mapping(template, "metadata"),
+        spec=spec,
+        metadata_path=(*path, "metadata"),
+        path=spec_path,
+        version=version,
+        containers=(*_placed(spec, spec_path, "containers", version), *_placed(spec, spec_path, "initContainers", version)),
+        volumes=_volumes(spec),
+        security=mapping(spec, "securityContext"),
+        restart_policy=choice(spec, "restartPolicy", "Always"),
+        grace_period=_grace_period(spec),
+        host_network=flag(spec, "hostNetwork") is True,
+        host_users=not (flag(spec, "hostUsers") is False and version >= gates.HOST_USERS),
+        os_name=text(mapping(spec, "os"), "name") or "",
+    )
+
+
+def _placed(spec: dict[str, Any], path: Path, key: str, version: int) -> list[ContainerRef]:
+    is_init = key == "initContainers"
+    knows_sidecars = is_init and version >= gates.SIDECARS
+    return [
+        ContainerRef(fields, (*path, key, index), is_init, knows_sidecars and fields.get("restartPolicy") == "Always")
+        for index, fields in entries(spec, key)
+    ]
+
+
+def _volumes(spec: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    volumes: dict[str, dict[str, Any]] = {}
+    for _, volume in entries(spec, "volumes"):
+        name = text(volume, "name")
+        # An image volume may be taken out, and leave its name to another one.
+        if name and (name not in volumes or volumes[name].get("image") is not None):
+            volumes[name] = volume
+    return volumes
+
+
+def _grace_period(spec: dict[str, Any]) -> int:
+    seconds = integer(spec, "terminationGracePeriodSeconds")
+    if seconds is None:
+        return DEFAULT_GRACE_PERIOD
+    return 1 if seconds < 0 else seconds

@@ -1,0 +1,62 @@
+"""Small readers for Pod fields, beside those of `fcompile.model.values`: presence as the API server sees it, booleans, lists of objects."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from fcompile.model.values import text
+
+_SOME = 10
+
+
+def given(value: dict[str, Any], key: str) -> bool:
+    """Return whether the API server sees the field: an empty object counts, a null does not. A wrong type counts too."""
+    return value.get(key) is not None
+
+
+def flag(value: dict[str, Any], key: str) -> bool | None:
+    """Return the boolean under `key`, or None."""
+    found = value.get(key)
+    return found if isinstance(found, bool) else None
+
+
+def entries(value: dict[str, Any], key: str) -> list[tuple[int, dict[str, Any]]]:
+    """Return the objects in the list under `key`, each with its index. A null is an object without fields."""
+    found = value.get(key)
+    if not isinstance(found, list):
+        return []
+    return [(index, entry or {}) for index, entry in enumerate(found) if entry is None or isinstance(entry, dict)]
+
+
+def some(names: Collection[str]) -> str:
+    """Return the names for a message, not all of them when they are many."""
+    if len(names) > _SOME:
+        from heapq import nsmallest
+
+        return f"{', '.join(nsmallest(_SOME, names))} and {len(names) - _SOME:,} more"
+    return ", ".join(sorted(names)) or "none"
+
+
+def texts(value: dict[str, Any], key: str) -> list[tuple[int, str]]:
+    """Return the strings in the list under `key`, each with its index."""
+    found = value.get(key)
+    if not isinstance(found, list):
+        return []
+    return [(index, entry) for index, entry in enumerate(found) if isinstance(entry, str)]
+
+
+def empty_list(value: dict[str, Any], key: str) -> bool:
+    """Return whether there is no list under `key`, or one with nothing in it. A wrong type is none of these."""
+    found = value.get(key)
+    return found is None or (isinstance(found, list) and not found)
+
+
+def choice(value: dict[str, Any], key: str, default: str) -> str:
+    """Return the string under `key`, or what the API server puts there when it is missing, null or empty."""
+    return text(value, key) or default
+
+
+def size(written: str) -> int:
+    """Return the length in bytes, as the API server counts."""
+    return len(written.encode("utf-8", "replace"))

@@ -1,0 +1,50 @@
+"""What the API server makes of a resource's name: its own, huge pages, or an extended one such as nvidia.com/gpu."""
+
+from __future__ import annotations
+
+from fcompile.model.formats import accepts
+
+HUGE = "hugepages-"
+BYTES = ("memory", "ephemeral-storage")
+USUAL = frozenset(("cpu", *BYTES))
+
+
+def is_huge_pages(name: str) -> bool:
+    """Return whether it is memory in pages of the size in the name."""
+    return name.startswith(HUGE)
+
+
+def is_native(name: str) -> bool:
+    """Return whether it is one of Kubernetes' own: the others are counted in whole numbers."""
+    return "/" not in name or "kubernetes.io/" in name
+
+
+def can_overcommit(name: str) -> bool:
+    """Return whether a request may be lower than the limit: only for Kubernetes' own resources, huge pages aside."""
+    return name in USUAL or (is_native(name) and not is_huge_pages(name))
+
+
+def container_name_problem(name: str) -> str | None:
+    """Return what is wrong with a resource that a container asks for, or None."""
+    if name in USUAL:
+        return None
+    is_key = accepts("label-key")
+    if not is_key(name):
+        return "is no resource name; use one such as cpu, memory or example.com/gpu"
+    if "/" not in name:
+        return (
+            None
+            if is_huge_pages(name)
+            else "is no resource of a container; use cpu, memory, ephemeral-storage or one such as example.com/gpu"
+        )
+    # The quota of an extended resource is counted under a longer name, which has to be one too.
+    if not is_native(name) and (name.startswith("requests.") or not is_key(f"requests.{name}")):
+        return "cannot be the name of an extended resource; it must not begin with requests. nor be longer than a quota's name can be"
+    return None
+
+
+def pod_name_problem(name: str) -> str | None:
+    """Return what is wrong with a resource that a Pod as a whole asks for, or None."""
+    if name in ("cpu", "memory") or (is_huge_pages(name) and accepts("label-key")(name)):
+        return None
+    return "cannot be asked for a whole Pod; use cpu, memory or hugepages-SIZE"

@@ -1,0 +1,58 @@
+"""Characters that survive no reading as YAML, though JSON carries them: kubectl and the API server read JSON as YAML at times."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from fcompile.diagnostics.problem import Finding, Part, Path, Severity, rule
+from fcompile.model.patterns import lazy
+
+NOT_FOR_YAML = rule(
+    code="FC116",
+    name="character-not-for-yaml",
+    severity=Severity.WARNING,
+    summary="A text holds a character that kubectl cannot show, compare or apply.",
+    why=(
+        "The API server keeps it, but `kubectl diff`, `kubectl get -o yaml` and `kubectl apply --server-side` read objects as "
+        "YAML on their way, where it is refused or, as U+0085, turned into something else without a word."
+    ),
+    remedy="Take it out.",
+)
+_CHARACTER = lazy("[\x7f-\x9f\ufffe\uffff]")
+# Raw, or as an escape that may mean one: everything else need not be looked through.
+_PERHAPS = lazy(r"[\x7f-\x9f\ufffe\uffff]|\\(?:N|x[7-9]|u00[7-9]|u[fF]{3}|U0000)")
+
+
+def character_rules(value: Any, source_text: str) -> Iterator[Finding]:
+    """Yield the characters of a Framework that no YAML can hold; `source_text` is the document that it is in."""
+    if _PERHAPS.search(source_text):
+        yield from _below(value, ())
+
+
+def _below(value: Any, path: Path) -> Iterator[Finding]:
+    if isinstance(value, str):
+        yield from _in_text(value, path, "value")
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from _in_text(key, (*path, key), "key")
+            # What the server itself noted down is ignored everywhere.
+            if path or key in ("metadata", "spec"):
+                yield from _below(item, (*path, key))
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _below(item, (*path, index))
+
+
+def _in_text(text: str, path: Path, part: Part) -> Iterator[Finding]:
+    found = _CHARACTER.search(text)
+    if found is not None:
+        character = found[0]
+        name = f"U+{ord(character):04X}"
+        what = (
+            "`kubectl apply --server-side` changes silently"
+            if character == "\x85"
+            else "`kubectl diff` and `kubectl apply --server-side` refuse"
+        )
+        kind = "control character" if character < "\xa0" else "noncharacter"
+        yield Finding(NOT_FOR_YAML, path, f"the text holds the {kind} {name}, which {what}: take it out", part=part)

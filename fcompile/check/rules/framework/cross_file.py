@@ -1,0 +1,163 @@
+"""What can only be seen across the documents of one run: the same Framework twice, Services in each other's way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from fcompile.check.context import FrameworkContext
+from fcompile.check.places import Lookup, Where
+from fcompile.diagnostics.problem import Path, Problem, Related, Rule, Severity, field_path, framework_label, rule
+from fcompile.model import names
+from fcompile.model.values import mapping, text
+
+DUPLICATE_FRAMEWORK = rule(
+    code="FC501",
+    name="duplicate-framework",
+    severity=Severity.ERROR,
+    summary="Two Frameworks of one run have the same namespace and name.",
+    why="Applied together, the last one wins and the other is lost.",
+    remedy="Rename one, or give them different namespaces.",
+)
+SERVICE_NAME_TAKEN = rule(
+    code="FC502",
+    name="service-name-taken",
+    severity=Severity.WARNING,
+    summary="A Service has the name of the one that a role asks for.",
+    why="The controller never touches a Service that is not its own: the role's `service` would not be made.",
+    remedy="Rename yours, or remove `service` from the role.",
+)
+SERVICES_OVERLAP = rule(
+    code="FC503",
+    name="services-select-same-tasks",
+    severity=Severity.WARNING,
+    summary="Several headless Services select the same tasks.",
+    why="Each of them gives the tasks DNS names, and it depends on `subdomain` which one counts.",
+    remedy="Keep one of them.",
+)
+
+
+class FrameworkFact(NamedTuple):
+    namespace: str
+    name: str
+    where: Where
+
+
+class ServiceFact(NamedTuple):
+    """A Service of the input, or the one that a role asks for (`ours`)."""
+
+    namespace: str
+    name: str
+    framework: str
+    """What it selects; empty: nothing of FrameworkController's."""
+    role: str
+    """Empty: every role."""
+    headless: bool
+    ours: bool
+    where: Where
+
+
+def service_facts(context: FrameworkContext) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """Yield the roles of a Framework that ask for a Service: the path of `service`, and the fields of its `ServiceFact`."""
+    for role in context.roles:
+        if isinstance(role.value, dict) and isinstance(role.value.get("service"), dict):
+            fields = {
+                "name": names.service_name(context.name, role.name),
+                "framework": context.name,
+                "role": role.name,
+                "headless": True,
+                "ours": True,
+            }
+            yield (*role.path, "service"), fields
+
+
+def user_service(value: Any) -> dict[str, Any] | None:
+    """Return the fields of the `ServiceFact` of a Service among the input, or None for anything else."""
+    if text(value, "apiVersion") != "v1" or text(value, "kind") != "Service":
+        return None
+    spec = mapping(value, "spec")
+    selector = mapping(spec, "selector")
+    return {
+        "name": text(mapping(value, "metadata"), "name") or "",
+        "framework": text(selector, names.FRAMEWORK_NAME) or "",
+        # Another label in the selector may narrow it down in ways that nothing is known of.
+        "role": text(selector, names.TASKROLE_NAME) or "" if set(selector) <= {names.FRAMEWORK_NAME, names.TASKROLE_NAME} else "?",
+        "headless": spec.get("clusterIP") == "None",
+        "ours": False,
+    }
+
+
+def cross_file_problems(frameworks: list[FrameworkFact], services: list[ServiceFact], look_up: Lookup) -> Iterator[Problem]:
+    """Yield the problems between documents, each at the later one, in the order of the input."""
+    first: dict[tuple[str, str], FrameworkFact] = {}
+    for fact in frameworks:
+        earlier = first.setdefault((fact.namespace, fact.name), fact)
+        if earlier is not fact:
+            message = (
+                f"Framework `{fact.name}` in namespace `{fact.namespace}` was there before: rename one of them or change its namespace"
+            )
+            yield _problem(DUPLICATE_FRAMEWORK, fact, message, "the first one", earlier, look_up)
+    yield from _services(services, look_up)
+
+
+def _services(services: list[ServiceFact], look_up: Lookup) -> Iterator[Problem]:
+    taken = {(service.namespace, service.name): service for service in services if not service.ours}
+    for service in services:
+        other = taken.get((service.namespace, service.name)) if service.ours else None
+        if other is not None:
+            message = (
+                f"this role asks for a Service `{service.name}`, and the input has one: the controller leaves it alone; rename "
+                "it or drop `service`"
+            )
+            yield _problem(SERVICE_NAME_TAKEN, service, message, "that Service", other, look_up)
+    by_framework: dict[tuple[str, str], _Selecting] = {}
+    for service in services:
+        if not service.headless or not service.framework or service.role == "?":
+            continue
+        others = by_framework.setdefault((service.namespace, service.framework), _Selecting())
+        earlier = others.first_besides(service)
+        if earlier is not None:
+            message = f"headless Services `{earlier.name}` and `{service.name}` select the same tasks: keep one of them"
+            yield _problem(SERVICES_OVERLAP, service, message, "the other one", earlier, look_up)
+        others.add(service)
+
+
+class _Selecting:
+    """The Services that select tasks of one Framework: of each role's, and of all, the first and the first of another name."""
+
+    def __init__(self) -> None:
+        self._by_role: dict[str, list[tuple[int, ServiceFact]]] = {}
+        self._all: list[tuple[int, ServiceFact]] = []
+        self._count = 0
+
+    def add(self, service: ServiceFact) -> None:
+        self._count += 1
+        for known in (self._by_role.setdefault(service.role, []), self._all):
+            if len(known) < 2 and all(other.name != service.name for _, other in known):
+                known.append((self._count, service))
+
+    def first_besides(self, service: ServiceFact) -> ServiceFact | None:
+        """Return the first Service of another name that selects a task that this one selects too."""
+        known = [*self._by_role.get(service.role, ()), *self._by_role.get("", ())] if service.role else self._all
+        found = [(number, other) for number, other in known if other.name != service.name]
+        return min(found, key=lambda one: one[0])[1] if found else None
+
+
+Fact = FrameworkFact | ServiceFact
+
+
+def _problem(problem: Rule, fact: Fact, message: str, about: str, other: Fact, look_up: Lookup) -> Problem:
+    place = look_up(fact.where)
+    return Problem(
+        rule=problem,
+        severity=problem.severity,
+        message=message,
+        file=fact.where.file,
+        span=place.span,
+        source_line=place.source_line,
+        field=field_path(fact.where.path),
+        framework=framework_label(fact.namespace, fact.name if isinstance(fact, FrameworkFact) else fact.framework),
+        related=(Related(about, file=other.where.file, span=look_up(other.where).span),),
+        path=fact.where.path,
+        part=fact.where.part,
+    )

@@ -1,0 +1,86 @@
+"""Objects that are meant to be Frameworks and are none, because `apiVersion` or `kind` is misspelt: nothing else would look at them.
+
+Meant to be one is what has our API group, or nearly so; and what has the kind, under a key like `kind`, and a list `spec.taskRoles`.
+Others may have a kind of that name without roles of tasks, and whatever a template will fill in may turn out right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from fcompile.diagnostics.problem import Finding, Fix, Severity, rule
+from fcompile.diagnostics.suggestions import edits
+from fcompile.model import names
+from fcompile.model.patterns import lazy
+from fcompile.model.values import mapping, text
+
+NEARLY_A_FRAMEWORK = rule(
+    code="FC163",
+    name="nearly-a-framework",
+    severity=Severity.ERROR,
+    summary="An object is meant to be a Framework, but its `apiVersion` or `kind` is misspelt, wrong or missing.",
+    why="The cluster has no such kind and refuses the object, and nothing in it is checked here.",
+    remedy="Correct the name.",
+)
+_VERSION = f"{names.GROUP}/v1"
+_LISTS = f"{names.KIND}List"
+_MISSPELT = 3
+"""Letters of a group that are wrong."""
+_MISSPELT_KEY = {"apiVersion": 2, "kind": 1}
+"""The same of a key."""
+_TEMPLATED = lazy(r"\{\{|\{%|\$[({]|<%")
+
+
+def misspelt_kind(value: Any) -> Iterator[Finding]:
+    """Yield what is wrong with an object that is no Framework but meant to be one."""
+    if not isinstance(value, dict):
+        return
+    version_key, kind_key = _key(value, "apiVersion"), _key(value, "kind")
+    version, kind = text(value, version_key) or "", text(value, kind_key) or ""
+    if _TEMPLATED.search(version) or _TEMPLATED.search(kind):
+        return
+    group = version.partition("/")[0]
+    ours = edits(group.lower(), names.GROUP) <= _MISSPELT
+    has_roles = isinstance(mapping(value, "spec").get("taskRoles"), list)
+    says_kind = kind.lower() == names.KIND.lower()
+    if not ((ours and (kind or has_roles)) or (says_kind and has_roles)):
+        return
+    yield from _of_version(version_key in value, version_key, value.get(version_key), group)
+    if kind not in (names.KIND, _LISTS) or kind_key != "kind":
+        yield _of_kind(value, kind_key, kind)
+
+
+def _key(value: dict[Any, Any], wanted: str) -> str:
+    """Return the key that stands for the wanted one: itself, or the only one that is nearly it."""
+    if wanted in value:
+        return wanted
+    most = _MISSPELT_KEY[wanted]
+    near = [key for key in value if isinstance(key, str) and edits(key.lower(), wanted.lower()) <= most]
+    return near[0] if len(near) == 1 else wanted
+
+
+def _of_version(there: bool, key: str, value: Any, group: str) -> Iterator[Finding]:
+    if not there:
+        yield Finding(NEARLY_A_FRAMEWORK, (), f"a Framework needs an `apiVersion`: add `apiVersion: {_VERSION}`", part="key")
+        return
+    if key != "apiVersion":
+        fix = Fix("rename it to apiVersion", (key,), "key", "apiVersion")
+        yield Finding(NEARLY_A_FRAMEWORK, (key,), f"`{key}` is no field of an object: did you mean `apiVersion`?", part="key", fix=fix)
+    if group != names.GROUP:
+        if edits(group.lower(), names.GROUP) <= _MISSPELT:
+            message = f"`{key}` is `{value}`: did you mean {_VERSION}?"
+        else:
+            message = f"a Framework has the `apiVersion` {_VERSION}" + (f", not `{value}`" if isinstance(value, str) else "")
+        yield Finding(NEARLY_A_FRAMEWORK, (key,), message, fix=Fix(f"write {_VERSION}", (key,), "value", _VERSION))
+
+
+def _of_kind(value: dict[Any, Any], key: str, kind: str) -> Finding:
+    if key not in value:
+        return Finding(NEARLY_A_FRAMEWORK, (), f"a Framework needs a `kind`: add `kind: {names.KIND}`", part="key")
+    if key != "kind" and kind == names.KIND:
+        fix = Fix("rename it to kind", (key,), "key", "kind")
+        return Finding(NEARLY_A_FRAMEWORK, (key,), f"`{key}` is no field of an object: did you mean `kind`?", part="key", fix=fix)
+    message = f"`{key}` is `{kind}`, and {names.GROUP} has only `{names.KIND}`: write kind: {names.KIND}"
+    fix = Fix(f"write {names.KIND}", (key,), "value", names.KIND)
+    return Finding(NEARLY_A_FRAMEWORK, (key,), message, fix=fix)

@@ -1,0 +1,157 @@
+"""Names that the Framework's own names lead to, and names of the user's that FrameworkController takes for itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from fcompile.check.context import FrameworkContext, RoleContext
+from fcompile.diagnostics.problem import Finding, Path, Severity, rule
+from fcompile.model import names
+from fcompile.model.values import mapping, sequence, text
+
+MAX_LABEL = 63
+_NAME = re.compile(r"[a-z0-9]{1,63}\Z")
+
+HOSTNAME_CUT = rule(
+    code="FC401",
+    name="pod-hostname-cut",
+    severity=Severity.WARNING,
+    summary="A Pod name is longer than a host name may be.",
+    why="The kubelet cuts the host name to 63 characters, so that every task of the role sees the same one.",
+    remedy="Shorten the Framework's or the role's name, or set `hostname` in the template.",
+)
+SERVICE_HOSTNAME_TOO_LONG = rule(
+    code="FC402",
+    name="hostname-too-long",
+    severity=Severity.ERROR,
+    summary="The host name `{role}-{index}` of a role with a service is longer than 63 characters.",
+    why="The API server refuses such a Pod.",
+    remedy="Shorten the role's name, or set `hostname` in the template.",
+)
+SERVICE_NAME_INVALID = rule(
+    code="FC403",
+    name="service-name-invalid",
+    severity=Severity.ERROR,
+    summary="The Service `{framework}-{role}` that a role asks for cannot have that name.",
+    why="A Service's name has at most 63 characters and begins with a letter.",
+    remedy="Change the Framework's or the role's name.",
+)
+RESERVED_METADATA = rule(
+    code="FC411",
+    name="reserved-metadata-overwritten",
+    severity=Severity.WARNING,
+    summary="A label or annotation of the Pod template stands under a name that FrameworkController sets itself.",
+    why="It is overwritten in every Pod.",
+    remedy="Remove it, or choose another name.",
+)
+RESERVED_ENV = rule(
+    code="FC412",
+    name="reserved-env-repeated",
+    severity=Severity.WARNING,
+    summary="A container's environment variable has a name that FrameworkController injects as well.",
+    why=(
+        "The container sees your value in place of FrameworkController's, and `kubectl diff` cannot compare a variable that is given twice."
+    ),
+    remedy="Choose another name.",
+)
+POD_NAME_IGNORED = rule(
+    code="FC413",
+    name="pod-name-ignored",
+    severity=Severity.WARNING,
+    summary="The Pod template gives a name or namespace, which is not used.",
+    why="A task's Pod is always called `{framework}-{role}-{index}`, in the Framework's namespace.",
+    remedy="Remove the field.",
+)
+
+
+def name_rules(context: FrameworkContext) -> Iterator[Finding]:
+    """Yield the problems of one Framework's names."""
+    for role in context.roles:
+        # A name that is none has been reported, and everything built from it would only repeat that.
+        if _NAME.match(context.name) and _NAME.match(role.name):
+            yield from _built_names(context, role)
+        yield from _reserved(role)
+
+
+def _built_names(context: FrameworkContext, role: RoleContext) -> Iterator[Finding]:
+    spec = mapping(role.template, "spec")
+    path: Path = (*role.path, "name")
+    serves = isinstance(role.value, dict) and isinstance(role.value.get("service"), dict)
+    if serves:
+        yield from _service_names(context, role, path)
+    pod = names.pod_name(context.name, role.name, role.last_index)
+    if len(pod) > MAX_LABEL and not serves and not text(spec, "hostname"):
+        yield Finding(
+            HOSTNAME_CUT,
+            path,
+            f"the Pod name `{pod}` has {len(pod)} characters, and a host name only {MAX_LABEL}: all tasks of the role would "
+            "see the same host name; "
+            "shorten the names or set `hostname`",
+        )
+
+
+def _service_names(context: FrameworkContext, role: RoleContext, path: Path) -> Iterator[Finding]:
+    service = names.service_name(context.name, role.name)
+    host = names.hostname(role.name, role.last_index)
+    if len(service) > MAX_LABEL:
+        yield Finding(
+            SERVICE_NAME_INVALID,
+            path,
+            f"the Service `{service}` would have {len(service)} characters, and {MAX_LABEL} are allowed: "
+            f"shorten the Framework's name or the role's by {len(service) - MAX_LABEL}",
+        )
+    elif not service[0].isalpha():
+        yield Finding(
+            SERVICE_NAME_INVALID,
+            ("metadata", "name"),
+            f"the Service `{service}` would begin with a digit, and a Service's name begins with a letter: let the Framework's "
+            "name begin with one",
+        )
+    if len(host) > MAX_LABEL and not text(mapping(role.template, "spec"), "hostname"):
+        yield Finding(
+            SERVICE_HOSTNAME_TOO_LONG,
+            path,
+            f"the host name `{host}` of the last task has {len(host)} characters, and {MAX_LABEL} are allowed: "
+            f"shorten the role's name by {len(host) - MAX_LABEL}, or set `hostname`",
+        )
+
+
+def _reserved(role: RoleContext) -> Iterator[Finding]:
+    metadata = mapping(role.template, "metadata")
+    for kind, reserved in (("labels", names.POD_LABELS), ("annotations", names.POD_ANNOTATIONS)):
+        given = mapping(metadata, kind)
+        for name in reserved:
+            if name in given and given[name] != names.placeholder(name):
+                yield Finding(
+                    RESERVED_METADATA,
+                    (*role.template_path, "metadata", kind, name),
+                    f"`{name}` is set by FrameworkController in every Pod, so this value is overwritten: remove it or choose another name",
+                    part="key",
+                )
+    for name in ("name", "namespace"):
+        if text(metadata, name):
+            yield Finding(
+                POD_NAME_IGNORED,
+                (*role.template_path, "metadata", name),
+                f"`{name}` of a Pod template is not used: a task's Pod is called {{framework}}-{{role}}-{{index}}, in the "
+                "Framework's namespace; remove it",
+                part="key",
+            )
+    yield from _environment(role)
+
+
+def _environment(role: RoleContext) -> Iterator[Finding]:
+    spec = mapping(role.template, "spec")
+    for kind in ("initContainers", "containers"):
+        for place, container in enumerate(sequence(spec, kind)):
+            for index, variable in enumerate(sequence(container, "env")):
+                name = text(variable, "name")
+                if name in names.POD_ENV:
+                    yield Finding(
+                        RESERVED_ENV,
+                        (*role.template_path, "spec", kind, place, "env", index, "name"),
+                        f"`{name}` is injected by FrameworkController; given again it hides that value from the container, and "
+                        "`kubectl diff` cannot "
+                        "compare it: choose another name",
+                    )

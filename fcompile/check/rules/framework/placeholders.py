@@ -1,0 +1,198 @@
+"""Placeholders and variable references that look like FrameworkController's and are not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from fcompile.check.context import FrameworkContext, RoleContext
+from fcompile.check.seen import Seen
+from fcompile.diagnostics.problem import Finding, Fix, Part, Path, Severity, rule
+from fcompile.diagnostics.suggestions import closest
+from fcompile.lower.placeholders import role_values, substitute
+from fcompile.model import names
+from fcompile.model.patterns import lazy
+from fcompile.model.values import mapping, sequence, text
+
+UNKNOWN_PLACEHOLDER = rule(
+    code="FC421",
+    name="unknown-placeholder",
+    severity=Severity.WARNING,
+    summary="A placeholder looks like one of FrameworkController's, but is none.",
+    why="It stays in the Pod as it is written.",
+    remedy=(
+        "The six that are replaced are {{FC_FRAMEWORK_NAMESPACE}}, {{FC_FRAMEWORK_NAME}}, {{FC_TASKROLE_NAME}}, "
+        "{{FC_TASK_INDEX}}, {{FC_CONFIGMAP_NAME}} and {{FC_POD_NAME}}, in capitals and without spaces."
+    ),
+)
+PLACEHOLDER_OUTSIDE = rule(
+    code="FC422",
+    name="placeholder-outside-template",
+    severity=Severity.WARNING,
+    summary="A placeholder stands outside the Pod template, where nothing replaces it.",
+    why="Placeholders work in every string of `task.pod`, and nowhere else.",
+    remedy="Write the value itself.",
+)
+UNKNOWN_REFERENCE = rule(
+    code="FC423",
+    name="unknown-variable-reference",
+    severity=Severity.WARNING,
+    summary="`$(FC_…)` refers to a variable that the container does not have.",
+    why="Kubernetes leaves a reference that it cannot resolve as it is.",
+    remedy="Correct the name, define the variable, or write `$$(…)` for the text itself.",
+)
+KEYS_COLLIDE = rule(
+    code="FC424",
+    name="keys-collide",
+    severity=Severity.WARNING,
+    summary="Two keys of a mapping become equal once the placeholders are replaced.",
+    why="Only one of the two values is in the Pod.",
+    remedy="Rename one of the keys.",
+)
+
+_LOOKS_LIKE = lazy(r"\{\{[ \t]*(FC_[A-Za-z0-9_]*)[ \t]*(\}\}?)?", re.IGNORECASE)
+_UNUSUAL = re.compile(rf"\{{\{{(?!(?:{'|'.join(names.PLACEHOLDERS)})\}}\}})[ \t]*[Ff][Cc]_")
+_REFERENCE = re.compile(r"\$\$|\$\((FC_[A-Za-z0-9_.-]*)\)")
+_FEW = 200
+"""Among more variables than this no misspelt one is sought: that would take time for every reference again."""
+
+
+def may_hold_placeholders(source: str) -> bool:
+    """Return whether a document may hold placeholders, judged by its text: a backslash may spell one out or fold it."""
+    return "{{FC_" in source or "\\" in source
+
+
+def placeholder_rules(context: FrameworkContext, source: str) -> Iterator[Finding]:
+    """Yield the problems of one Framework's placeholders; the text of its document lets what is usual pass at once."""
+    escapes = "\\" in source
+    if "{{FC_" in source or escapes:
+        yield from _outside(context)
+    if escapes or _UNUSUAL.search(source):
+        for role in context.roles:
+            yield from _inside(role)
+    if escapes or _may_be_in_key(source) or "? " in source:
+        for role in context.roles:
+            yield from _collisions(role.template, role.template_path, role_values(context.name, role.name))
+    if "$(FC_" in source or escapes:
+        for role in context.roles:
+            yield from _references(role)
+
+
+def _may_be_in_key(source: str) -> bool:
+    """Whether a colon follows a placeholder in its line. Each line is looked at once: it can be as long as a file may be."""
+    start = source.find("{{FC_")
+    while start >= 0:
+        end = source.find("\n", start)
+        end = len(source) if end < 0 else end
+        if source.find(":", start, end) >= 0:
+            return True
+        start = source.find("{{FC_", end)
+    return False
+
+
+def _outside(context: FrameworkContext) -> Iterator[Finding]:
+    spec = mapping(context.value, "spec")
+    roles = [
+        {key: item for key, item in role.value.items() if key != "task"} if isinstance(role.value, dict) else None for role in context.roles
+    ]
+    for path, part, written in _strings({**spec, "taskRoles": roles}, ("spec",)):
+        for name in names.PLACEHOLDERS if "{{FC_" in written else ():
+            if names.placeholder(name) in written:
+                yield Finding(
+                    PLACEHOLDER_OUTSIDE,
+                    path,
+                    f"{names.placeholder(name)} is only replaced inside `task.pod`: here it stays as it is; write the value itself",
+                    part=part,
+                )
+
+
+def _inside(role: RoleContext) -> Iterator[Finding]:
+    for path, part, written in _strings(role.template, role.template_path):
+        for match in _LOOKS_LIKE.finditer(written):
+            name = match.group(1)
+            if match.group() != names.placeholder(name) or name not in names.PLACEHOLDERS:
+                yield _unknown(path, part, written, match)
+
+
+def _unknown(path: Path, part: Part, written: str, match: re.Match[str]) -> Finding:
+    name = match.group(1)
+    import json
+
+    near = closest(name.upper(), names.PLACEHOLDERS)
+    if near is None:
+        known = ", ".join(names.PLACEHOLDERS)
+        return Finding(
+            UNKNOWN_PLACEHOLDER, path, f"`{match.group()}` is no placeholder and stays as it is: the known ones are {known}", part=part
+        )
+    right = names.placeholder(near.word)
+    why = "is not closed by two braces" if name in names.PLACEHOLDERS and match.group(2) != "}}" else "is no placeholder"
+    fixed = written[: match.start()] + right + written[match.end() :]
+    fix = Fix(f"write {right}", path, part, json.dumps(fixed, ensure_ascii=False)) if "\n" not in written else None
+    return Finding(UNKNOWN_PLACEHOLDER, path, f"`{match.group()}` {why} and stays as it is: write {right}", part=part, fix=fix)
+
+
+def _collisions(value: Any, path: Path, values: dict[str, str]) -> Iterator[Finding]:
+    if isinstance(value, dict):
+        if any("{{FC_" in key for key in value):
+            yield from _same_keys(value, path, values)
+        for key, item in value.items():
+            yield from _collisions(item, (*path, key), values)
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _collisions(item, (*path, index), values)
+
+
+def _same_keys(mapping: dict[str, Any], path: Path, values: dict[str, str]) -> Iterator[Finding]:
+    seen = Seen()
+    for key in mapping:
+        # A key of digits could also meet one task's index; the first index stands for all of them.
+        replaced = substitute(key, values)
+        if first := seen.again(replaced, (*path, key)):
+            other = first[0].path[-1]
+            message = f"`{key}` and `{other}` are the same key once the placeholders are replaced, and only one value is kept: rename one"
+            yield Finding(KEYS_COLLIDE, (*path, key), message, part="key", related=(first[0]._replace(part="key"),))
+
+
+def _references(role: RoleContext) -> Iterator[Finding]:
+    spec = mapping(role.template, "spec")
+    for kind in ("initContainers", "containers"):
+        for place, container in enumerate(sequence(spec, kind)):
+            if not isinstance(container, dict):
+                continue
+            base: Path = (*role.template_path, "spec", kind, place)
+            known = set(names.POD_ENV)
+            for index, variable in enumerate(sequence(container, "env")):
+                yield from _unresolved(text(variable, "value"), (*base, "env", index, "value"), known)
+                known.add(text(variable, "name") or "")
+            # Variables from a ConfigMap or Secret are not known here: say nothing of what they might define.
+            if sequence(container, "envFrom"):
+                continue
+            for field in ("command", "args"):
+                for index, argument in enumerate(sequence(container, field)):
+                    yield from _unresolved(argument, (*base, field, index), known)
+
+
+def _unresolved(written: Any, path: Path, known: set[str]) -> Iterator[Finding]:
+    if not isinstance(written, str) or "$(FC_" not in written:
+        return
+    for match in _REFERENCE.finditer(written):
+        name = match.group(1)
+        if name is None or name in known:
+            continue
+        near = closest(name, sorted(known)) if len(known) <= _FEW else None
+        hint = f"did you mean $({near.word})?" if near else "define the variable, or write `$$(` for the text itself"
+        yield Finding(UNKNOWN_REFERENCE, path, f"`$({name})` refers to no variable of this container, and stays as it is: {hint}")
+
+
+def _strings(value: Any, path: Path) -> Iterator[tuple[Path, Part, str]]:
+    """Every string below `value` with its path, keys included."""
+    if isinstance(value, str):
+        yield path, "value", value
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield (*path, key), "key", key
+            yield from _strings(item, (*path, key))
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _strings(item, (*path, index))

@@ -1,0 +1,222 @@
+"""Policies that can never do what they seem to say: retries, completion, and what a Pod's restartPolicy makes of them.
+
+All of these run; a reviewer would want to know, so they are warnings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fcompile.check.context import FrameworkContext, RoleContext
+from fcompile.check.misplaced import explained
+from fcompile.diagnostics.problem import Finding, Fix, Path, Severity, rule
+from fcompile.model.framework import FRAMEWORK_TYPES
+from fcompile.model.values import integer, mapping, text
+from fcompile.schema.pod_schemas import NEWEST
+
+UNREACHABLE = rule(
+    code="FC301",
+    name="unreachable-completion-policy",
+    severity=Severity.WARNING,
+    summary="A completion policy waits for more tasks than its role has.",
+    why="The count can never be reached, so the policy does nothing.",
+    remedy="Lower it to at most `taskNumber`, or write -1 to say that there is no limit.",
+)
+ZERO = rule(
+    code="FC302",
+    name="zero-in-completion-policy",
+    severity=Severity.WARNING,
+    summary="A completion policy says 0, which means no limit.",
+    why="FrameworkController treats 0 as -1: the policy is switched off.",
+    remedy="Write -1 to say so, or 1 to complete the attempt at the first such task.",
+)
+GAP = rule(
+    code="FC303",
+    name="contradictory-completion-policy",
+    severity=Severity.WARNING,
+    summary="Some mixtures of failed and succeeded tasks reach neither of a role's two counts.",
+    why="When every task is completed and no policy was reached, the attempt counts as Succeeded, failed tasks or not.",
+    remedy="Choose counts whose sum is at most taskNumber + 1.",
+)
+FAILURES_IGNORED = rule(
+    code="FC304",
+    name="failures-never-fail",
+    severity=Severity.WARNING,
+    summary="No role's minFailedTaskCount can end the attempt as failed.",
+    why="The Framework will be Succeeded even when every task failed.",
+    remedy="Set minFailedTaskCount to 1 or more in the role that matters.",
+)
+RETRY_NEVER_FIRES = rule(
+    code="FC305",
+    name="retry-never-fires",
+    severity=Severity.WARNING,
+    summary="A retry policy never has anything to retry.",
+    why="Failures never end the attempt, so there is no failed attempt to retry.",
+    remedy="Let failures end it, or drop the retry policy.",
+)
+NEVER_COMPLETES = rule(
+    code="FC306",
+    name="never-completes",
+    severity=Severity.WARNING,
+    summary="A completion policy waits for tasks that never complete.",
+    why=(
+        "With `restartPolicy: Always` the kubelet restarts the containers for ever, and with `maxRetryCount: -2` the task "
+        "itself is always retried: it never counts as succeeded."
+    ),
+    remedy="Use `restartPolicy: Never` (or OnFailure) and a retry policy that ends.",
+)
+RESTART_POLICY_LEFT_OUT = rule(
+    code="FC307",
+    name="restart-policy-left-out",
+    severity=Severity.WARNING,
+    summary="A Pod template has no restartPolicy, which means Always.",
+    why="Kubernetes restarts the containers for ever, so the task never completes.",
+    remedy="Write `restartPolicy: Never` for a task that ends, or `Always` to say that it serves.",
+)
+NOTHING_RUNS = rule(
+    code="FC308",
+    name="nothing-runs",
+    severity=Severity.WARNING,
+    summary="A Framework has no task at all.",
+    why="Without tasks an attempt never completes: it waits in AttemptPreparing until somebody scales it up or stops it.",
+    remedy="Give a role a taskNumber of 1 or more.",
+)
+RETRY_EVEN_SUCCESS = -2
+
+
+def policies(context: FrameworkContext) -> Iterator[Finding]:
+    """Yield the problems of one Framework's policies."""
+    for role in context.roles:
+        yield from _completion_policy(role)
+        yield from _restart_policy(role)
+    yield from _whole_framework(context)
+
+
+def _limit(role: RoleContext, name: str, default: int) -> int:
+    value = integer(mapping(role.value, "frameworkAttemptCompletionPolicy"), name)
+    return default if value is None else value
+
+
+def min_failed(role: RoleContext) -> int:
+    """Return the `minFailedTaskCount` in force."""
+    return _limit(role, "minFailedTaskCount", 1)
+
+
+def min_succeeded(role: RoleContext) -> int:
+    """Return the `minSucceededTaskCount` in force."""
+    return _limit(role, "minSucceededTaskCount", -1)
+
+
+def _completion_policy(role: RoleContext) -> Iterator[Finding]:
+    number_known = _knows_its_number(role)
+    policy = mapping(role.value, "frameworkAttemptCompletionPolicy")
+    base = (*role.path, "frameworkAttemptCompletionPolicy")
+    for name in ("minFailedTaskCount", "minSucceededTaskCount"):
+        count, path = integer(policy, name), (*base, name)
+        if count == 0:
+            yield Finding(
+                ZERO,
+                path,
+                f"`{name}: 0` means no limit: write -1 to say so, or 1 to complete the attempt at the first such task",
+                fix=Fix("write -1, which means the same", path, "value", "-1"),
+            )
+        # A role of 0 tasks is a role at rest: its policy is for the day it is scaled up.
+        elif number_known and count is not None and count > role.task_number > 0:
+            yield Finding(
+                UNREACHABLE,
+                path,
+                f"`{name}: {count}` can never be reached with {_tasks(role.task_number)}: lower it to at most {role.task_number}, or write "
+                "-1 for no limit",
+            )
+    failed, succeeded = min_failed(role), min_succeeded(role)
+    within = number_known and 1 <= failed <= role.task_number and 1 <= succeeded <= role.task_number
+    if within and failed + succeeded > role.task_number + 1:
+        yield Finding(
+            GAP,
+            base,
+            f"with {failed - 1} of {_tasks(role.task_number)} failed and {role.task_number - failed + 1} succeeded neither count is "
+            "reached, and the attempt "
+            f"is Succeeded all the same: let minFailedTaskCount + minSucceededTaskCount be at most {role.task_number + 1}",
+            part="key",
+        )
+
+
+def _knows_its_number(role: RoleContext) -> bool:
+    """Return whether `taskNumber` is what it seems.
+
+    One that is misspelt or of a wrong type has been told, and what follows from it would mislead.
+    """
+    value = role.value
+    if not isinstance(value, dict) or value.get("taskNumber") is not None:
+        return isinstance(value, dict) and integer(value, "taskNumber") is not None
+    return "taskNumber" not in explained("TaskRole", value, FRAMEWORK_TYPES["TaskRole"], NEWEST)
+
+
+def _restart_policy(role: RoleContext) -> Iterator[Finding]:
+    spec = mapping(role.template, "spec")
+    spec_path: Path = (*role.template_path, "spec")
+    restart = text(spec, "restartPolicy")
+    if spec and "restartPolicy" not in spec:
+        yield Finding(
+            RESTART_POLICY_LEFT_OUT,
+            spec_path,
+            "`restartPolicy` is left out, which means Always: the containers are restarted for ever and the task never completes; "
+            "write `Never` for a task that ends, `Always` for one that serves",
+            part="key",
+        )
+    if min_succeeded(role) < 1:
+        return
+    path = (*role.path, "frameworkAttemptCompletionPolicy", "minSucceededTaskCount")
+    retry = integer(mapping(mapping(role.value, "task"), "retryPolicy"), "maxRetryCount")
+    if restart == "Always":
+        yield Finding(
+            NEVER_COMPLETES,
+            path,
+            f"`minSucceededTaskCount: {min_succeeded(role)}` waits for tasks that never succeed, since `restartPolicy: Always` restarts "
+            "their containers for ever: use `restartPolicy: Never` or OnFailure",
+        )
+    elif retry == RETRY_EVEN_SUCCESS:
+        yield Finding(
+            NEVER_COMPLETES,
+            path,
+            f"`minSucceededTaskCount: {min_succeeded(role)}` waits for tasks that never complete, since "
+            "`task.retryPolicy.maxRetryCount: -2` retries "
+            "them even when they succeed: use -1 or a limit",
+        )
+
+
+def _whole_framework(context: FrameworkContext) -> Iterator[Finding]:
+    roles = context.roles
+    if not roles:
+        return
+    if all(role.task_number == 0 for role in roles):
+        yield Finding(
+            NOTHING_RUNS,
+            ("spec", "taskRoles"),
+            "every role has `taskNumber: 0`, so that nothing runs and the attempt never completes",
+            part="key",
+        )
+        return
+    if any(min_failed(role) >= 1 or min_failed(role) < -1 for role in roles):  # less than -1 has been told
+        return
+    retry = mapping(mapping(context.value, "spec"), "retryPolicy")
+    count = integer(retry, "maxRetryCount") or 0
+    # Where some success ends the attempt, failures are tolerated on purpose.
+    if all(min_succeeded(role) < 1 for role in roles):
+        yield Finding(
+            FAILURES_IGNORED,
+            ("spec", "taskRoles"),
+            "no role has a minFailedTaskCount of 1 or more: the Framework is Succeeded even when every task failed",
+            part="key",
+        )
+    if count == -1 or count > 0:
+        yield Finding(
+            RETRY_NEVER_FIRES,
+            ("spec", "retryPolicy", "maxRetryCount"),
+            f"`maxRetryCount: {count}` has no failed attempt to retry, since no role's minFailedTaskCount lets a failure end the attempt: "
+            "set minFailedTaskCount, or drop the retry policy",
+        )
+
+
+def _tasks(count: int) -> str:
+    return "1 task" if count == 1 else f"{count} tasks"

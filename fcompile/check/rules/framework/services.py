@@ -1,0 +1,77 @@
+"""Rules for a role's `service`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fcompile.check.context import FrameworkContext, RoleContext
+from fcompile.check.seen import Seen
+from fcompile.diagnostics.problem import Finding, Path, Severity, rule
+from fcompile.model.values import integer, mapping, sequence, text
+
+PORT_NAME_MISSING = rule(
+    code="FC511",
+    name="service-port-name-missing",
+    severity=Severity.ERROR,
+    summary="A service has several ports, and one of them has no name.",
+    why="The API server refuses such a Service.",
+    remedy="Name each port.",
+)
+PORT_REPEATED = rule(
+    code="FC512",
+    name="service-port-repeated",
+    severity=Severity.ERROR,
+    summary="Two ports of a service have the same name, or the same number and protocol.",
+    why="The API server refuses such a Service.",
+    remedy="Remove or change one of them.",
+)
+HOST_NAMES_SET = rule(
+    code="FC513",
+    name="service-host-names-set",
+    severity=Severity.WARNING,
+    summary="A role with a service sets another subdomain itself.",
+    why=(
+        "DNS names of tasks come from a headless Service of the same name as `subdomain`: with another one the tasks are not "
+        "found under the role's Service."
+    ),
+    remedy="Leave `subdomain` out.",
+)
+
+
+def service_rules(context: FrameworkContext) -> Iterator[Finding]:
+    """Yield the problems of one Framework's services."""
+    for role in context.roles:
+        if isinstance(role.value, dict) and isinstance(role.value.get("service"), dict):
+            yield from _ports(role)
+            yield from _subdomain(context, role)
+
+
+def _ports(role: RoleContext) -> Iterator[Finding]:
+    ports = sequence(mapping(role.value, "service"), "ports")
+    names, numbers = Seen(), Seen()
+    for index, port in enumerate(ports):
+        path: Path = (*role.path, "service", "ports", index)
+        name, number, protocol = text(port, "name"), integer(port, "port"), text(port, "protocol") or "TCP"
+        if not name:
+            if len(ports) > 1:
+                yield Finding(
+                    PORT_NAME_MISSING,
+                    path,
+                    f"port {number} has no name, and a service of {len(ports)} ports needs one for each: add `name`",
+                )
+        elif first := names.again(name, (*path, "name")):
+            yield Finding(PORT_REPEATED, (*path, "name"), f"the port name `{name}` was there before: give each port its own", related=first)
+        if number is not None and (first := numbers.again((number, protocol), (*path, "port"))):
+            message = f"port {number} ({protocol}) was there before: remove one of the two"
+            yield Finding(PORT_REPEATED, (*path, "port"), message, related=first)
+
+
+def _subdomain(context: FrameworkContext, role: RoleContext) -> Iterator[Finding]:
+    own = text(mapping(context.substituted(role, 0), "spec"), "subdomain")
+    if own and own != f"{context.name}-{role.name}":
+        yield Finding(
+            HOST_NAMES_SET,
+            (*role.template_path, "spec", "subdomain"),
+            f"the role's Service is `{context.name}-{role.name}`, and with the subdomain `{own}` its tasks are not found "
+            "there: leave `subdomain` out",
+        )

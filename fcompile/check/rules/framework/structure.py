@@ -1,0 +1,419 @@
+"""What can be said of a value from its type alone: fields that are known, wanted, of the right type, within bounds and of the right form.
+
+One walk over a value and the table of its type (`schema.types`) for one Kubernetes version. A type's check is put together from its
+fields when a file first has them, and kept: nearly all files are right, and a right value costs a few dictionary look-ups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import cache
+from typing import Any
+
+from fcompile.check.misplaced import Home, explained, home, home_below, synonym
+from fcompile.check.rules.framework.scalars import (
+    EMPTY_VALUE,
+    anything,
+    boolean_check,
+    integer_check,
+    number_check,
+    port_check,
+    quantity_check,
+    string_check,
+    wrong_type,
+)
+from fcompile.check.rules.framework.task_roles import task_role_rules
+from fcompile.check.walk import Check, Enough, Walk, called, shown
+from fcompile.diagnostics.problem import Finding, Fix, Part, Path, Severity, rule
+from fcompile.diagnostics.suggestions import closest
+from fcompile.model.fields import Field, Type
+from fcompile.model.formats import FORMATS, MAX_ANNOTATIONS, accepts
+from fcompile.schema.pod_schemas import POD_TEMPLATE, versions_with
+from fcompile.schema.types import refuses_null, types
+
+UNKNOWN_FIELD = rule(
+    code="FC101",
+    name="unknown-field",
+    severity=Severity.ERROR,
+    summary="An object has a field that its type does not have.",
+    why="The API server refuses it, or drops it without a word.",
+    remedy="Correct its name or its place: often a word is misspelt, or a line is indented too far or too little.",
+)
+FIELD_NOT_IN_VERSION = rule(
+    code="FC102",
+    name="field-not-in-version",
+    severity=Severity.ERROR,
+    summary="A field does not exist in the Kubernetes version that is checked for.",
+    why="That API server would refuse or drop it.",
+    remedy="Remove the field, or give the version of your cluster with `--kubernetes-version`.",
+)
+FORBIDDEN_FIELD = rule(
+    code="FC103",
+    name="forbidden-field",
+    severity=Severity.ERROR,
+    summary="A field exists, and may not be set here.",
+    why="The API server refuses an object that has it.",
+    remedy="Remove the field.",
+)
+UNQUOTED_KEY = rule(
+    code="FC113",
+    name="unquoted-key",
+    severity=Severity.ERROR,
+    summary="A key without quotes is read as something else than what is written.",
+    why="`yes`, `on` or `012` as a key becomes `true` or `10`.",
+    remedy="Put the key in quotes.",
+)
+EMPTY_ITEM = rule(
+    code="FC114",
+    name="empty-item",
+    severity=Severity.ERROR,
+    summary="A list has an item that is null.",
+    why="A `-` with nothing after it is null, and the item has fields that it needs.",
+    remedy="Remove it, or fill it in.",
+)
+NULL_VALUE = rule(
+    code="FC115",
+    name="null-value",
+    severity=Severity.WARNING,
+    summary="A value in a mapping or list is null.",
+    why="The API server reads null there as an empty value, and others drop it.",
+    remedy='Write what is meant, an empty string as `""`.',
+)
+MISSING_FIELD = rule(
+    code="FC121",
+    name="missing-field",
+    severity=Severity.ERROR,
+    summary="An object lacks a field that it needs.",
+    why="The API server refuses it.",
+    remedy="Add the field.",
+)
+TOO_MANY_ITEMS = rule(
+    code="FC132",
+    name="too-many-items",
+    severity=Severity.ERROR,
+    summary="A list has more items than its field allows.",
+    why="The API server refuses it.",
+    remedy="Remove some.",
+)
+MALFORMED_KEY = rule(
+    code="FC152",
+    name="malformed-key",
+    severity=Severity.ERROR,
+    summary="A key of a mapping does not have the form that is asked for.",
+    why="Keys of labels, annotations and resources have fixed forms, and the API server refuses others.",
+    remedy="Write it in the form that is named.",
+)
+ANNOTATIONS_TOO_LARGE = rule(
+    code="FC153",
+    name="annotations-too-large",
+    severity=Severity.ERROR,
+    summary="The annotations of one object are larger than 256 KiB together.",
+    why="The API server refuses it.",
+    remedy="Put large data into a ConfigMap.",
+)
+
+_WORDS = {"true", "false", "null", ""}
+_NUMBER_STARTS = frozenset("0123456789+-.~")
+_SUGGESTIONS = 200
+"""Up to so many findings it is looked for what may have been meant."""
+
+
+def structure(value: dict[str, Any], *, version: int, plain: Callable[[Path, Part], str | None] | None = None) -> Iterator[Finding]:
+    """Yield everything structural about a Framework whose templates have their placeholders filled in.
+
+    `version` is the Kubernetes 1.x minor. `plain` gives the source text of an unquoted scalar at a path, from which fixes are made.
+    """
+    yield from walk(value, "Framework", (), version=version, plain=plain)
+    yield from task_role_rules(value, version)
+
+
+def walk(
+    value: Any, type_name: str, path: Path, *, version: int, plain: Callable[[Path, Part], str | None] | None = None
+) -> Iterator[Finding]:
+    """Return everything structural about a value of a type; `path` is where it stands in its document."""
+    walk = Walk(version, plain, type_name, path)
+    if not isinstance(value, dict):
+        step = path[-1] if path else type_name
+        wrong_type(value, "a mapping", path[:-1], step, walk)
+        return iter([finding._replace(path=path) for finding in walk.found])
+    with suppress(Enough):
+        _members(type_name, version)(value, path, walk)
+    return iter(walk.found)
+
+
+Members = Callable[[dict[str, Any], Path, Walk], None]
+
+
+@cache
+def _members(type_name: str, version: int) -> Members:
+    """The check of an object's fields."""
+    fields = types(version)[type_name]
+    needed = tuple(name for name, field in fields.items() if field.required)
+    checks: dict[str, Check] = {}
+
+    def check(value: dict[str, Any], here: Path, walk: Walk) -> None:
+        for name, item in value.items():
+            known = checks.get(name)
+            if known is None:
+                field = fields.get(name)
+                if field is None:
+                    _unknown(name, value, type_name, fields, here, walk)
+                    continue
+                known = checks[name] = _field_check(field, type_name, name, version)
+            if item is not None:
+                known(item, here, name, walk)
+        for name in needed:
+            if value.get(name) is None:
+                _missing([name for name in needed if value.get(name) is None], value, type_name, fields, here, walk)
+                break
+
+    return check
+
+
+def _field_check(field: Field, owner: str, name: str, version: int) -> Check:
+    if field.forbidden:
+        return _forbidden(field._replace(forbidden=""), field.forbidden, owner, name, version)
+    if field.kind == "object":
+        return _object_check(field.ref, version)
+    if field.kind not in ("list", "map"):
+        return _leaf_check(field, owner, name)
+    inner = (
+        _object_check(field.ref, version) if field.items == "object" else _leaf_check(field._replace(kind=field.items), owner, name, True)
+    )
+    return _list_check(field, inner, version) if field.kind == "list" else _map_check(field, inner)
+
+
+def _leaf_check(field: Field, owner: str, name: str, item: bool = False) -> Check:
+    if field.kind == "string":
+        return string_check(field, owner, name, item)
+    if field.kind == "integer":
+        return integer_check(field)
+    if field.kind == "int-or-string":
+        return port_check(field)
+    return {"boolean": boolean_check, "quantity": quantity_check, "number": number_check, "any": anything}[field.kind]
+
+
+def _object_check(type_name: str, version: int) -> Check:
+    members: list[Members] = []
+
+    def check(value: Any, path: Path, step: str | int, walk: Walk) -> None:
+        if type(value) is not dict:
+            wrong_type(value, "a mapping", path, step, walk)
+            return
+        if not members:
+            # Made only now: most types of a Pod are in no file.
+            members.append(_members(type_name, version))
+        members[0](value, (*path, step), walk)
+
+    return check
+
+
+def _list_check(field: Field, inner: Check, version: int) -> Check:
+    needed, most = field.required, field.max_items
+    null_refused = refuses_null(field, version)
+
+    def check(value: Any, path: Path, step: str | int, walk: Walk) -> None:
+        if type(value) is not list:
+            wrong_type(value, "a list", path, step, walk, _list_advice(value, field, version))
+            return
+        here = (*path, step)
+        for index, item in enumerate(value):
+            if item is None:
+                _null_item(null_refused, here, index, walk)
+            else:
+                inner(item, here, index, walk)
+        if needed and not value:
+            walk.found.append(Finding(EMPTY_VALUE, here, f"{called(path, step)} must have at least one item: add one"))
+        if most and len(value) > most:
+            walk.found.append(
+                Finding(TOO_MANY_ITEMS, here, f"{called(path, step)} has {len(value)} items, and at most {most} are allowed", part="key")
+            )
+
+    return check
+
+
+def _list_advice(value: Any, field: Field, version: int) -> str:
+    if isinstance(value, dict):
+        first = next(iter(types(version)[field.ref]), "") if field.ref else ""
+        key = field.map_keys[0] if field.map_keys else "name" if field.ref and "name" in types(version)[field.ref] else first
+        return f"write an item for each, `- {key}: …`" if field.ref else "write each item on a line of its own after `- `"
+    if not isinstance(value, str) or field.ref:
+        return ""
+    words = value.split()
+    if words and len(words) <= 6 and all(word.replace("-", "").replace(".", "").replace("/", "").isalnum() for word in words):
+        # In quotes: a bare `1` or `no` would be no string.
+        quoted = ", ".join(f'"{word}"' for word in words)
+        return f"write `[{quoted}]`"
+    return "write each item on a line of its own after `- `"
+
+
+def _null_item(refused: bool, path: Path, index: int, walk: Walk) -> None:
+    here = (*path, index)
+    if refused:
+        walk.found.append(Finding(EMPTY_ITEM, here, f"{called(path, index)} is null: remove the empty `-`, or fill the item in"))
+    else:
+        walk.found.append(
+            Finding(NULL_VALUE, here, f"{called(path, index)} is null, which is read as an empty value: remove it, or write what is meant")
+        )
+
+
+def _map_check(field: Field, inner: Check) -> Check:
+    fits = accepts(field.keys) if field.keys else None
+    sums = field.keys == "annotation-key"
+
+    def check(value: Any, path: Path, step: str | int, walk: Walk) -> None:
+        if type(value) is not dict:
+            wrong_type(value, "a mapping", path, step, walk, "write `key: value` without `- `" if isinstance(value, list) else "")
+            return
+        here = (*path, step)
+        for key, item in value.items():
+            if key in _WORDS or key[0] in _NUMBER_STARTS:
+                _unquoted_key(key, here, walk)
+            if fits is not None and not fits(key):
+                _malformed_key(key, field, here, walk)
+            if item is None:
+                _null_entry(key, here, walk)
+            else:
+                inner(item, here, key, walk)
+        if sums:
+            _annotations_size(value, here, walk)
+
+    return check
+
+
+def _unquoted_key(key: str, here: Path, walk: Walk) -> None:
+    source = walk.source((*here, key), "key")
+    if source is not None and source != key:
+        quoted = f'"{source}"'
+        message = f"the key `{source}` without quotes is read as `{key}`: write {quoted}"
+        walk.found.append(Finding(UNQUOTED_KEY, (*here, key), message, "key", Fix(f"write {quoted}", (*here, key), "key", quoted)))
+
+
+def _malformed_key(key: str, field: Field, here: Path, walk: Walk) -> None:
+    message = (
+        f"{shown(key)} is no key for `{here[-1]}`: it must be {FORMATS[field.keys].wanted}"
+        if key
+        else f"`{here[-1]}` has an empty key: name it"
+    )
+    walk.found.append(Finding(MALFORMED_KEY, (*here, key), message, part="key"))
+
+
+def _null_entry(key: str, here: Path, walk: Walk) -> None:
+    message = f'`{key}` has no value, which is read as an empty one: write what is meant, an empty string as `""`'
+    walk.found.append(Finding(NULL_VALUE, (*here, key), message))
+
+
+def _annotations_size(value: dict[str, Any], here: Path, walk: Walk) -> None:
+    # A character has at most four bytes, so most need no encoding to be known to fit.
+    rough = sum(len(key) + len(item) for key, item in value.items() if type(item) is str)
+    if rough * 4 <= MAX_ANNOTATIONS:
+        return
+    size = sum(len(text.encode("utf-8", "replace")) for pair in value.items() for text in pair if type(text) is str)
+    if size > MAX_ANNOTATIONS:
+        message = f"the annotations have {size} bytes together, and at most {MAX_ANNOTATIONS} are allowed: put large data into a ConfigMap"
+        walk.found.append(Finding(ANNOTATIONS_TOO_LARGE, here, message, part="key"))
+
+
+def _forbidden(field: Field, why: str, owner: str, name: str, version: int) -> Check:
+    readable = _field_check(field, owner, name, version)
+
+    def check(value: Any, path: Path, step: str | int, walk: Walk) -> None:
+        if value:
+            walk.found.append(Finding(FORBIDDEN_FIELD, (*path, step), f"`{step}` cannot be set here: {why}", part="key"))
+        else:
+            # What is empty is the same as left out, if the API server can read it.
+            readable(value, path, step, walk)
+
+    return check
+
+
+def _unknown(name: str, siblings: dict[str, Any], type_name: str, fields: Type, here: Path, walk: Walk) -> None:
+    path = (*here, name)
+    versions = versions_with(type_name, name)
+    if versions is not None:
+        since, until = versions
+        which = f"came with Kubernetes 1.{since}" if walk.version < since else f"was last in Kubernetes 1.{until}"
+        message = f"`{name}` {which}, and this is checked for 1.{walk.version}: remove it, or set --kubernetes-version to your cluster's"
+        walk.found.append(Finding(FIELD_NOT_IN_VERSION, path, message, part="key"))
+        return
+    # To look for what was meant takes long, and of many unknown fields nobody reads that.
+    if len(walk.found) < _SUGGESTIONS and _placed_elsewhere(name, siblings, type_name, fields, here, walk):
+        return
+    near = closest(name, fields) if len(walk.found) < _SUGGESTIONS else None
+    if near is not None and near.word not in siblings:
+        fits = near.certain and _fits(siblings[name], fields[near.word])
+        fix = Fix(f"rename it to {near.word}", path, "key", near.word) if fits else None
+        walk.found.append(
+            Finding(UNKNOWN_FIELD, path, f"{_object(here, walk)} has no field `{name}`: did you mean `{near.word}`?", "key", fix)
+        )
+        return
+    place = home(name, walk.root, here[len(walk.prefix) :], walk.version)
+    known = f"it has {', '.join(fields)}" if 0 < len(fields) <= 12 else "remove it, or look for its right name and place"
+    advice = f"{place}; move or remove it" if place else known
+    walk.found.append(
+        Finding(UNKNOWN_FIELD, path, f"{_object(here, walk)} has no field {_written(name, path, walk)}: {advice}", part="key")
+    )
+
+
+def _placed_elsewhere(name: str, siblings: dict[str, Any], type_name: str, fields: Type, here: Path, walk: Walk) -> bool:
+    """Report a field that belongs into one beside it, and a word that other tools have for a field; return whether it is one of these."""
+    path = (*here, name)
+    home = home_below(name, siblings, fields, walk.version)
+    if home is not None:
+        if home.names[0] == name:  # for those that belong there with it, once is enough
+            walk.found.append(Finding(UNKNOWN_FIELD, path, _indent(home, here, walk), part="key"))
+        return True
+    meant = synonym(type_name, name, fields)
+    if meant is None:
+        return False
+    direct = "." not in meant
+    fix = (
+        Fix(f"rename it to {meant}", path, "key", meant)
+        if direct and meant not in siblings and _fits(siblings[name], fields[meant])
+        else None
+    )
+    advice = f"did you mean `{meant}`?" if direct else f"write it as `{meant}`"
+    walk.found.append(Finding(UNKNOWN_FIELD, path, f"{_object(here, walk)} has no field `{name}`: {advice}", "key", fix))
+    return True
+
+
+def _indent(home: Home, here: Path, walk: Walk) -> str:
+    names = " and ".join(", ".join(f"`{name}`" for name in home.names).rsplit(", ", 1))
+    if home.is_list:
+        return f"`{home.field}` is empty: begin an item with `- ` below it, and write {names} in that"
+    if home.empty:
+        return f"`{home.field}` is empty: indent {names} below `{home.field}`"
+    kind, them = ("field", "it") if len(home.names) == 1 else ("fields", "them")
+    return f"{_object(here, walk)} has no {kind} {names}: write `{home.field}:` above, and indent {them} below that"
+
+
+def _written(name: str, path: Path, walk: Walk) -> str:
+    source = walk.source(path, "key")
+    return f"`{name}`" if source is None or source == name else f"`{source}`, which is read as `{name}`"
+
+
+def _object(here: Path, walk: Walk) -> str:
+    """The object that a message speaks of."""
+    if here:
+        return called(here[:-1], here[-1])
+    return "a Pod template" if walk.root == POD_TEMPLATE else f"a {walk.root}"
+
+
+def _fits(value: Any, field: Field) -> bool:
+    """Whether a value is of the type of a field, roughly."""
+    kinds = {"string": str, "integer": int, "boolean": bool, "list": list, "map": dict, "object": dict, "quantity": str | int | float}
+    return isinstance(value, kinds.get(field.kind, object)) and (field.kind == "boolean" or not isinstance(value, bool))
+
+
+def _missing(names: list[str], value: dict[str, Any], type_name: str, fields: Type, here: Path, walk: Walk) -> None:
+    # One that is there, only misspelt or in the wrong place, has been told.
+    told = explained(type_name, value, fields, walk.version)
+    absent = [f"`{name}`" for name in names if name not in told]
+    if absent:
+        part: Part = "key" if here and isinstance(here[-1], str) else "value"
+        listed = " and ".join([", ".join(absent[:-1]), absent[-1]] if len(absent) > 1 else absent)
+        message = (
+            f"{_object(here, walk)} {'lacks' if value else 'is empty, and needs'} {listed}: add {'it' if len(absent) == 1 else 'them'}"
+        )
+        walk.found.append(Finding(MISSING_FIELD, here, message, part=part))

@@ -1,0 +1,50 @@
+"""The task roles of a Framework among themselves: that there are some, and that each has a name of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from fcompile.check.misplaced import explained
+from fcompile.check.seen import Seen
+from fcompile.diagnostics.problem import Finding, Severity, rule
+from fcompile.model.values import mapping, sequence, text
+from fcompile.schema.types import types
+
+DUPLICATE_ROLE = rule(
+    code="FC161",
+    name="duplicate-role",
+    severity=Severity.ERROR,
+    summary="Two task roles of a Framework have the same name.",
+    why="Their tasks would have the same Pods.",
+    remedy="Give each role its own name.",
+)
+NO_TASK_ROLES = rule(
+    code="FC162",
+    name="no-task-roles",
+    severity=Severity.WARNING,
+    summary="A Framework has no task roles.",
+    why="It starts, runs nothing, and never completes until roles are added.",
+    remedy="Add a role under `spec.taskRoles`.",
+)
+
+
+def task_role_rules(value: dict[str, Any], version: int) -> Iterator[Finding]:
+    """Yield the problems of a Framework's list of task roles."""
+    spec = mapping(value, "spec")
+    roles = spec.get("taskRoles")
+    told = "taskRoles" in explained("FrameworkSpec", spec, types(version)["FrameworkSpec"], version)
+    if isinstance(value.get("spec"), dict) and (roles is None or roles == []) and not told:
+        yield Finding(
+            NO_TASK_ROLES, ("spec",), "the Framework has no task roles, so it runs nothing and never completes: add `taskRoles`", part="key"
+        )
+    yield from _duplicate_roles(value)
+
+
+def _duplicate_roles(value: dict[str, Any]) -> Iterator[Finding]:
+    seen = Seen()
+    for index, role in enumerate(sequence(mapping(value, "spec"), "taskRoles")):
+        name = text(role, "name")
+        path = ("spec", "taskRoles", index, "name")
+        if name and (first := seen.again(name, path, "the first role of this name")):
+            yield Finding(DUPLICATE_ROLE, path, f"there is a role called `{name}` already: give each role its own name", related=first)

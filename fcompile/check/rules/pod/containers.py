@@ -1,0 +1,122 @@
+"""The containers of a Pod among themselves: names, restart policies, and what init containers may not have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fcompile.check.pod_context import ContainerRef, Pod
+from fcompile.check.pod_values import entries, given
+from fcompile.check.seen import Seen
+from fcompile.diagnostics.problem import Finding, Severity, rule
+from fcompile.model import gates
+from fcompile.model.values import sequence, text
+
+DUPLICATE_CONTAINER = rule(
+    code="FC201",
+    name="duplicate-container-name",
+    severity=Severity.ERROR,
+    summary="Two containers of a Pod have the same name.",
+    why="Regular and init containers share one set of names.",
+    remedy="Rename one of the two.",
+)
+INIT_HOOK = rule(
+    code="FC202",
+    name="init-container-hook",
+    severity=Severity.ERROR,
+    summary="An init container that is no sidecar has a probe or a lifecycle hook.",
+    why="Probes and hooks need a container that keeps running.",
+    remedy="Remove them, or make it a sidecar with `restartPolicy: Always` (Kubernetes 1.29 and newer).",
+)
+CONTAINER_RESTART_POLICY = rule(
+    code="FC203",
+    name="container-restart-policy",
+    severity=Severity.ERROR,
+    summary="A regular container has a restartPolicy of its own in a version that does not take it there.",
+    why="From 1.28 to 1.33 only init containers can have it.",
+    remedy="Use that of the Pod, or aim at 1.35 or newer.",
+)
+RESTART_RULES = rule(
+    code="FC204",
+    name="restart-policy-rules",
+    severity=Severity.ERROR,
+    summary="A container has restartPolicyRules where they are not allowed.",
+    why="They need the container's own `restartPolicy`, and on sidecars they came with Kubernetes 1.36.",
+    remedy="Add a `restartPolicy` to the container, or remove them.",
+)
+RESIZE_POLICY = rule(
+    code="FC205",
+    name="resize-policy",
+    severity=Severity.ERROR,
+    summary="A resizePolicy contradicts itself or the restart policy.",
+    why=(
+        "A container has one entry for each of cpu and memory. RestartContainer is only for containers that can be restarted: "
+        "not in a Pod with `restartPolicy: Never`, and from 1.36 not in an init container that is no sidecar."
+    ),
+    remedy="Remove the entry, or use NotRequired.",
+)
+
+_HOOKS = ("lifecycle", "livenessProbe", "readinessProbe", "startupProbe")
+
+
+def container_rules(pod: Pod) -> Iterator[Finding]:
+    """Yield the problems of the list of containers, and of settings of a container that depend on its kind."""
+    seen = Seen()
+    for container in pod.containers:
+        name, path = container.name, (*container.path, "name")
+        if name and (first := seen.again(name, path)):
+            message = f'the container name "{name}" is taken in this Pod; choose another'
+            yield Finding(DUPLICATE_CONTAINER, path, message, related=first)
+        fields = container.fields
+        if container.is_init and not container.is_sidecar:
+            yield from _init_hooks(container, pod.version)
+        if "restartPolicy" in fields or "restartPolicyRules" in fields:
+            yield from _restart_policy(container, pod.version)
+        if "resizePolicy" in fields and pod.version >= gates.RESIZE_POLICY:
+            yield from _resize_policy(container, pod)
+
+
+def _init_hooks(container: ContainerRef, version: int) -> Iterator[Finding]:
+    for hook in _HOOKS:
+        value = container.fields.get(hook)
+        if value is None:
+            continue
+        if hook == "lifecycle" and isinstance(value, dict) and set(value) == {"stopSignal"} and version >= gates.KNOWS_STOP_SIGNAL:
+            continue  # Taken out with its gated field, before anything looks at it.
+        message = f'`{hook}` is not allowed on the init container "{container.name}", which runs to its end; remove it'
+        if version >= gates.SIDECARS:
+            message += ", or make the container a sidecar with `restartPolicy: Always`"
+        yield Finding(INIT_HOOK, (*container.path, hook), message, part="key")
+
+
+def _restart_policy(container: ContainerRef, version: int) -> Iterator[Finding]:
+    if version < gates.KNOWS_RESTART_RULES:
+        if version >= gates.KNOWS_SIDECARS and not container.is_init and given(container.fields, "restartPolicy"):
+            message = f"`restartPolicy` on a regular container needs Kubernetes 1.35, and this is for 1.{version}; use that of the Pod"
+            yield Finding(CONTAINER_RESTART_POLICY, (*container.path, "restartPolicy"), message, part="key")
+        return
+    if version < gates.CONTAINER_RESTART_RULES or not sequence(container.fields, "restartPolicyRules"):
+        return
+    path = (*container.path, "restartPolicyRules")
+    if not given(container.fields, "restartPolicy"):
+        message = "`restartPolicyRules` need the container's own `restartPolicy`; add it"
+        yield Finding(RESTART_RULES, path, message, part="key")
+    elif container.is_sidecar and version < gates.RESTART_ALL_CONTAINERS:
+        message = f"`restartPolicyRules` are not allowed on a sidecar in Kubernetes 1.{version}; remove them"
+        yield Finding(RESTART_RULES, path, message, part="key")
+
+
+def _resize_policy(container: ContainerRef, pod: Pod) -> Iterator[Finding]:
+    seen = Seen()
+    runs_once = container.is_init and not container.is_sidecar and pod.version >= 36
+    for index, entry in entries(container.fields, "resizePolicy"):
+        path = (*container.path, "resizePolicy", index)
+        resource, policy = text(entry, "resourceName"), text(entry, "restartPolicy")
+        if resource and (first := seen.again(resource, (*path, "resourceName"))):
+            message = f'`resizePolicy` has a second entry for "{resource}"; remove one'
+            yield Finding(RESIZE_POLICY, (*path, "resourceName"), message, related=first)
+        if policy == "RestartContainer" and pod.restart_policy == "Never":
+            message = "`restartPolicy: RestartContainer` does not go with `restartPolicy: Never` of the Pod; write NotRequired"
+            yield Finding(RESIZE_POLICY, (*path, "restartPolicy"), message)
+        elif policy == "RestartContainer" and runs_once:
+            message = "an init container that is no sidecar cannot be restarted to be resized; write NotRequired"
+            yield Finding(RESIZE_POLICY, (*path, "restartPolicy"), message)

@@ -1,0 +1,109 @@
+"""References to fields of the Pod and to resources of its containers, in environment variables and in downward API files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from fcompile.check.divisors import divides
+from fcompile.check.pod_context import Pod
+from fcompile.diagnostics.problem import Finding, Path, Severity, rule
+from fcompile.model import gates
+from fcompile.model.formats import accepts
+from fcompile.model.values import text
+
+FIELD_REF = rule(
+    code="FC224",
+    name="field-ref",
+    severity=Severity.ERROR,
+    summary="A fieldRef names a field that cannot be had there.",
+    why=(
+        "Environment variables can have metadata.name, metadata.namespace, metadata.uid, metadata.labels['KEY'], "
+        "metadata.annotations['KEY'], spec.nodeName, spec.serviceAccountName, status.hostIP(s) and status.podIP(s); files have "
+        "metadata.* only, and there all labels or all annotations too."
+    ),
+    remedy="Choose one of these.",
+)
+RESOURCE_FIELD_REF = rule(
+    code="FC225",
+    name="resource-field-ref",
+    severity=Severity.ERROR,
+    summary="A resourceFieldRef names a resource, or a divisor, that cannot be had.",
+    why=(
+        "Resources are limits. or requests. with cpu, memory, ephemeral-storage or hugepages-SIZE. The divisor is 1 or 1m for "
+        "cpu, and 1, 1k…1E or 1Ki…1Ei for the others. In a volume it needs `containerName`."
+    ),
+    remedy="Correct what the message names.",
+)
+RESOURCE_FIELD_CONTAINER = rule(
+    code="FC226",
+    name="resource-field-container",
+    severity=Severity.WARNING,
+    summary="A resourceFieldRef names a container that the Pod does not have.",
+    why="The API server does not look, but the kubelet will not start the container.",
+    remedy="Name one of the Pod's containers.",
+)
+
+_ENV_FIELDS = frozenset(
+    f"{part}.{field}"
+    for part, fields in (
+        ("metadata", ("name", "namespace", "uid")),
+        ("spec", ("nodeName", "host", "serviceAccountName")),
+        ("status", ("hostIP", "hostIPs", "podIP", "podIPs")),
+    )
+    for field in fields
+)
+_FILE_FIELDS = frozenset(f"metadata.{field}" for field in ("name", "namespace", "labels", "annotations", "uid"))
+_WITH_KEY = {"metadata.labels": "label-key", "metadata.annotations": "annotation-key"}
+_RESOURCES = frozenset(f"{kind}.{name}" for kind in ("limits", "requests") for name in ("cpu", "memory", "ephemeral-storage"))
+_HUGE_PAGES = ("limits.hugepages-", "requests.hugepages-")
+
+
+def field_ref(reference: dict[str, Any], path: Path, version: int, *, in_file: bool) -> Iterator[Finding]:
+    """Yield the problems of a `fieldRef`."""
+    api_version = text(reference, "apiVersion")
+    if api_version and api_version != "v1":
+        yield Finding(FIELD_REF, (*path, "apiVersion"), f'`apiVersion` of a `fieldRef` must be v1, not "{api_version}"; remove it')
+    field = text(reference, "fieldPath")
+    if not field:
+        return
+    allowed = _FILE_FIELDS if in_file else _ENV_FIELDS
+    if field in allowed and (field != "status.hostIPs" or version >= gates.HOST_IPS_FIELD):
+        return
+    name, key = _split(field)
+    if key is None:
+        known = ", ".join(sorted(allowed - {"spec.host"}))
+        advice = f"write {field}['KEY'] for one of them" if field in _WITH_KEY else f"use one of {known}"
+        yield Finding(FIELD_REF, (*path, "fieldPath"), f'`fieldPath` "{field}" cannot be had here; {advice}')
+    elif name not in _WITH_KEY:
+        message = f'`fieldPath` "{field}" has a key, which only metadata.labels and metadata.annotations take; remove it'
+        yield Finding(FIELD_REF, (*path, "fieldPath"), message)
+    elif not accepts(_WITH_KEY[name])(key):
+        yield Finding(FIELD_REF, (*path, "fieldPath"), f'"{key}" in `fieldPath` cannot be a key of {name}; correct it')
+
+
+def _split(field: str) -> tuple[str, str | None]:
+    """The path before a `['key']` at the end, and the key."""
+    if field.endswith("']"):
+        name, bracket, key = field[:-2].partition("['")
+        if bracket and name:
+            return name, key
+    return field, None
+
+
+def resource_field_ref(reference: dict[str, Any], path: Path, pod: Pod, *, in_file: bool) -> Iterator[Finding]:
+    """Yield the problems of a `resourceFieldRef`."""
+    resource, name = text(reference, "resource"), text(reference, "containerName")
+    if in_file and not name:
+        yield Finding(RESOURCE_FIELD_REF, path, "`resourceFieldRef` in a volume needs `containerName`; say whose resource is meant")
+    if resource and resource not in _RESOURCES and not resource.startswith(_HUGE_PAGES):
+        known = ", ".join(sorted(_RESOURCES))
+        message = f'`resource` "{resource}" cannot be had; use one of {known}, or hugepages'
+        yield Finding(RESOURCE_FIELD_REF, (*path, "resource"), message)
+    elif resource and not divides(resource, reference.get("divisor")):
+        units = "1 or 1m" if resource.endswith(".cpu") else "1, 1k, 1M, 1G, 1T, 1P, 1E, 1Ki, 1Mi, 1Gi, 1Ti, 1Pi or 1Ei"
+        message = f'`divisor` "{reference["divisor"]}" is not one for {resource}; use {units}'
+        yield Finding(RESOURCE_FIELD_REF, (*path, "divisor"), message)
+    if name and not any(container.name == name for container in pod.containers):
+        message = f'`containerName` "{name}" is no container of this Pod, and the kubelet will refuse it; name one of them'
+        yield Finding(RESOURCE_FIELD_CONTAINER, (*path, "containerName"), message)

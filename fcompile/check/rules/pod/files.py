@@ -1,0 +1,75 @@
+"""Files that Kubernetes writes into a volume: items of ConfigMaps and Secrets, and of the downward API."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from fcompile.check.pod_context import Pod
+from fcompile.check.pod_values import entries
+from fcompile.check.rules.pod.field_refs import field_ref, resource_field_ref
+from fcompile.diagnostics.problem import Finding, Path, Related, Severity, rule
+from fcompile.model.values import text
+
+DOWNWARD_FILE = rule(
+    code="FC244",
+    name="downward-api-file",
+    severity=Severity.ERROR,
+    summary="A downward API file has no content, or two.",
+    why="Each file has exactly one of fieldRef and resourceFieldRef.",
+    remedy="Keep one of the two.",
+)
+OVERLAPPING_FILES = rule(
+    code="FC245",
+    name="overlapping-volume-files",
+    severity=Severity.WARNING,
+    summary="Two files in a volume are put at the same path, or one inside the other.",
+    why="Only one of them will be there, or the volume cannot be set up.",
+    remedy="Give each a path of its own.",
+)
+
+_PATHS = ("path", "credentialBundlePath", "keyPath", "certificateChainPath")
+
+
+def downward_files(source: dict[str, Any], path: Path, pod: Pod) -> Iterator[Finding]:
+    """Yield the problems of the `items` of a downward API volume."""
+    for index, item in entries(source, "items"):
+        item_path = (*path, "items", index)
+        field, resource = item.get("fieldRef"), item.get("resourceFieldRef")
+        if field is None and resource is None:
+            yield Finding(DOWNWARD_FILE, item_path, "the file has no content; add fieldRef or resourceFieldRef")
+        elif field is not None and resource is not None:
+            message = "`resourceFieldRef` and `fieldRef` exclude each other; keep one"
+            yield Finding(DOWNWARD_FILE, (*item_path, "resourceFieldRef"), message, part="key")
+        if isinstance(field, dict):
+            yield from field_ref(field, (*item_path, "fieldRef"), pod.version, in_file=True)
+        elif isinstance(resource, dict):
+            yield from resource_field_ref(resource, (*item_path, "resourceFieldRef"), pod, in_file=True)
+
+
+def overlapping(sources: list[tuple[dict[str, Any], Path]]) -> Iterator[Finding]:
+    """Yield files of one volume that hide each other. `sources`: objects with `items`, or with paths of their own, and their places."""
+    taken: dict[str, Path] = {}
+    parents: dict[str, Path] = {}
+    for source, path in sources:
+        for file, place in _files(source, path):
+            steps = file.split("/")
+            above = ["/".join(steps[:count]) for count in range(1, len(steps))]
+            clash = taken.get(file) or parents.get(file) or next((taken[parent] for parent in above if parent in taken), None)
+            if clash is not None:
+                message = f'the file "{file}" is in the way of another one of this volume; choose another path'
+                yield Finding(OVERLAPPING_FILES, place, message, related=(Related("the other one", clash),))
+            taken.setdefault(file, place)
+            for parent in above:
+                parents.setdefault(parent, place)
+
+
+def _files(source: dict[str, Any], path: Path) -> Iterator[tuple[str, Path]]:
+    for index, item in entries(source, "items"):
+        file = text(item, "path")
+        if file:
+            yield file.rstrip("/"), (*path, "items", index, "path")
+    for key in _PATHS:
+        file = text(source, key)
+        if file:
+            yield file.rstrip("/"), (*path, key)

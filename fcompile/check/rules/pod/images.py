@@ -1,0 +1,97 @@
+"""Images whose name no runtime can read: the API server takes them, and the kubelet then says InvalidImageName, for ever.
+
+The grammar is that of the distribution project's references, by which kubelets read images.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from fcompile.check.pod_context import Pod
+from fcompile.check.pod_values import entries
+from fcompile.diagnostics.problem import Finding, Fix, Path, Severity, rule
+from fcompile.model.patterns import lazy
+from fcompile.model.values import mapping, text
+
+UNREADABLE_IMAGE = rule(
+    code="FC217",
+    name="unreadable-image",
+    severity=Severity.ERROR,
+    summary="The name of an image is one that no container runtime can read.",
+    why="The API server takes it, and then no container ever starts (InvalidImageName).",
+    remedy="Write `registry/path:tag`, the path in lower case. Nothing fills in variables later.",
+)
+
+_DOMAIN = r"(?:[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)*|\[[0-9A-Fa-f:]+\])(?::[0-9]+)?"
+_PART = r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*"
+_DIGEST = r"sha256:[0-9a-f]{64}|sha384:[0-9a-f]{96}|sha512:[0-9a-f]{128}"
+_IMAGE = lazy(rf"(?P<name>(?:{_DOMAIN}/)?{_PART}(?:/{_PART})*)(?::\w[\w.-]{{0,127}})?(?:@(?:{_DIGEST}))?", re.ASCII)
+_LONGEST_NAME = 255
+_LONGEST = _LONGEST_NAME + 300
+"""With a tag of 128 characters and a digest; what is longer need not be looked at."""
+_BARE_ID = lazy(r"[0-9a-f]{64}")
+_SCHEME = lazy(r"[A-Za-z][A-Za-z0-9+.-]*://")
+_TO_FILL_IN = lazy(r"\{\{|\{%|\$\{|\$\(|\$[A-Za-z_]|<[A-Za-z_ -]+>")
+_OURS = "{{FC_"
+"""A placeholder that is none of FrameworkController's is told by its own rule."""
+
+
+def image_rules(pod: Pod) -> Iterator[Finding]:
+    """Yield the images of containers and of volumes that cannot be read."""
+    for container in pod.containers:
+        yield from _image(container.fields, "image", container.path)
+    for index, volume in entries(pod.spec, "volumes"):
+        yield from _image(mapping(volume, "image"), "reference", (*pod.path, "volumes", index, "image"))
+
+
+def readable(image: str) -> bool:
+    """Return whether a container runtime can read the name of an image."""
+    if len(image) > _LONGEST or _BARE_ID.fullmatch(image):
+        return False
+    match = _IMAGE.fullmatch(image)
+    return match is not None and len(match["name"]) <= _LONGEST_NAME
+
+
+def _image(fields: dict[str, Any], field: str, path: Path) -> Iterator[Finding]:
+    image = text(fields, field)
+    # Space around it is the API server's own concern, and told as such.
+    if not image or image != image.strip() or readable(image) or _OURS in image:
+        return
+    here = (*path, field)
+    why, better = _why(image)
+    fix = Fix(f"write {better}", here, "value", better) if better and readable(better) else None
+    shown = image if len(image) <= 80 else f"{image[:77]}…"
+    yield Finding(UNREADABLE_IMAGE, here, f"no runtime can pull the image `{shown}`: {why}", fix=fix)
+
+
+def _why(image: str) -> tuple[str, str]:
+    """Return what is wrong with a name, and perhaps a better one."""
+    scheme = _SCHEME.match(image)
+    name, at, digest = image.partition("@")
+    if _TO_FILL_IN.search(image):
+        return "nothing fills in the variable; render the file first, or write the value", ""
+    if scheme:
+        return f"leave `{scheme.group()}` out", image[scheme.end() :]
+    if any(character.isspace() for character in image):
+        return "a name has no spaces", ""
+    if at and not re.fullmatch(_DIGEST, digest):
+        return "after `@` stands a digest, `sha256:` and 64 digits from 0 to f", ""
+    if image.endswith((":", "@", "/")):
+        return f"nothing follows the `{image[-1]}` at its end", image[:-1]
+    if _BARE_ID.fullmatch(image):
+        return "it is the id of an image; write the name of one", ""
+    if name != name.lower():
+        lower = _lower_path(image)
+        if readable(lower):
+            return f"the path is in lower case: `{lower}`", lower
+    return "write `registry/path:tag` of lower-case letters, digits, `.`, `-` and `_`", ""
+
+
+def _lower_path(image: str) -> str:
+    """Return the name with all but its tag and digest in lower case."""
+    name, at, digest = image.partition("@")
+    path, slash, last = name.rpartition("/")
+    last, colon, tag = last.partition(":")
+    return f"{path.lower()}{slash}{last.lower()}{colon}{tag}{at}{digest}"

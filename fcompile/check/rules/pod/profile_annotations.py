@@ -1,0 +1,110 @@
+"""The old annotations for seccomp and AppArmor profiles, which the API server still holds against the fields of the same meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from fcompile.check.pod_context import Pod
+from fcompile.diagnostics.problem import Finding, Path, Severity, rule
+from fcompile.model.formats import accepts
+from fcompile.model.values import mapping
+
+PROFILE_ANNOTATION = rule(
+    code="FC294",
+    name="profile-annotation",
+    severity=Severity.ERROR,
+    summary="A seccomp or AppArmor annotation names no profile, no container, or another profile than the field.",
+    why="The annotations are replaced by `securityContext.seccompProfile` and `securityContext.appArmorProfile`.",
+    remedy="Remove the annotation.",
+)
+PROFILE_ANNOTATION_IGNORED = rule(
+    code="FC295",
+    name="seccomp-annotation-ignored",
+    severity=Severity.WARNING,
+    summary="A seccomp annotation does nothing since Kubernetes 1.27.",
+    why="The API server no longer copies it to the field.",
+    remedy="Use the field `securityContext.seccompProfile`.",
+)
+DEPRECATED_ANNOTATION = rule(
+    code="FC293",
+    name="deprecated-annotation",
+    severity=Severity.WARNING,
+    summary="An annotation is deprecated, or no longer does anything.",
+    why="Kubernetes has replaced it by a field.",
+    remedy="Use the field that the message names.",
+)
+
+_POD = "seccomp.security.alpha.kubernetes.io/pod"
+_CONTAINER = "container.seccomp.security.alpha.kubernetes.io/"
+_APP_ARMOR = "container.apparmor.security.beta.kubernetes.io/"
+_LOCAL = "localhost/"
+_SECCOMP_TYPES = {"unconfined": "Unconfined", "runtime/default": "RuntimeDefault", "docker/default": "RuntimeDefault"}
+_APP_ARMOR_TYPES = {"unconfined": "Unconfined", "runtime/default": "RuntimeDefault"}
+
+
+def is_profile_annotation(key: str) -> bool:
+    return key == _POD or key.startswith((_CONTAINER, _APP_ARMOR))
+
+
+def seccomp_annotation(key: str, value: str, path: Path, pod: Pod) -> Iterator[Finding]:
+    """Yield the problems of a seccomp annotation; nothing when `key` is another one."""
+    container: dict[str, Any] | None = pod.spec
+    if key == _POD:
+        context = pod.security
+    elif key.startswith(_CONTAINER):
+        container = _named(pod, key.removeprefix(_CONTAINER))
+        context = mapping(container, "securityContext")
+    else:
+        return
+    is_local = value.startswith(_LOCAL) and accepts("relative-path")(value.removeprefix(_LOCAL))
+    if not is_local and value not in _SECCOMP_TYPES:
+        yield Finding(PROFILE_ANNOTATION, path, f'"{value}" is no seccomp profile; use the field `seccompProfile` instead')
+        return
+    profile = context.get("seccompProfile")
+    if isinstance(profile, dict):
+        yield from _compare(value, profile, _SECCOMP_TYPES, "seccompProfile", path)
+    elif pod.version < 27:
+        if pod.os_name == "windows" and container is not None:
+            yield Finding(PROFILE_ANNOTATION, path, "a seccomp profile is not for Windows; remove the annotation", part="key")
+    else:
+        yield Finding(PROFILE_ANNOTATION_IGNORED, path, f'the annotation "{key}" does nothing; use `seccompProfile`', part="key")
+
+
+def app_armor_annotation(key: str, value: str, path: Path, pod: Pod) -> Iterator[Finding]:
+    """Yield the problems of an AppArmor annotation; nothing when `key` is another one."""
+    if not key.startswith(_APP_ARMOR):
+        return
+    name = key.removeprefix(_APP_ARMOR)
+    container = _named(pod, name)
+    if container is None:
+        message = f'the annotation is for a container "{name}", which the Pod does not have; correct it'
+        yield Finding(PROFILE_ANNOTATION, path, message, part="key")
+    if value and value not in _APP_ARMOR_TYPES and not value.startswith(_LOCAL):
+        yield Finding(PROFILE_ANNOTATION, path, f'"{value}" is no AppArmor profile; use the field `appArmorProfile` instead')
+        return
+    own = mapping(container, "securityContext").get("appArmorProfile")
+    if pod.version < 30 or pod.os_name == "windows":
+        return
+    if isinstance(own, dict):
+        yield from _compare(value, own, _APP_ARMOR_TYPES, "appArmorProfile", path)
+    elif container is not None and value in ("", _LOCAL) and isinstance(pod.security.get("appArmorProfile"), dict):
+        # An annotation that names a profile becomes the container's field; this one does not, so that of the Pod is held against it.
+        yield from _compare(value, pod.security["appArmorProfile"], _APP_ARMOR_TYPES, "appArmorProfile", path)
+    elif container is not None:
+        message = f'the annotation "{key}" is deprecated since Kubernetes 1.30; use `appArmorProfile` of the container instead'
+        yield Finding(DEPRECATED_ANNOTATION, path, message, part="key")
+
+
+def _named(pod: Pod, name: str) -> dict[str, Any] | None:
+    return next((container.fields for container in pod.containers if container.name == name), None)
+
+
+def _compare(value: str, profile: dict[str, Any], types: dict[str, str], field: str, path: Path) -> Iterator[Finding]:
+    kind = profile.get("type")
+    if kind == "Localhost":
+        agrees = value.startswith(_LOCAL) and profile.get("localhostProfile") == value.removeprefix(_LOCAL)
+    else:
+        agrees = types.get(value) == kind
+    if not agrees:
+        yield Finding(PROFILE_ANNOTATION, path, f'"{value}" is not what the field `{field}` says; remove the annotation')

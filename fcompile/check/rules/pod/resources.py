@@ -1,0 +1,173 @@
+"""Resource requests and limits of containers, and the overhead of a Pod."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from fcompile.check.amounts import amount, in_millis, in_units
+from fcompile.check.pod_context import Pod
+from fcompile.check.pod_values import entries, some
+from fcompile.check.resource_names import BYTES, HUGE, USUAL, can_overcommit, container_name_problem, is_huge_pages, is_native
+from fcompile.diagnostics.problem import Finding, Path, Severity, rule
+from fcompile.model import gates
+from fcompile.model.formats import accepts
+from fcompile.model.quantities import NANO
+from fcompile.model.values import mapping, text
+
+REQUEST_OVER_LIMIT = rule(
+    code="FC255",
+    name="request-over-limit",
+    severity=Severity.ERROR,
+    summary="A container requests more of a resource than its limit.",
+    why="A container cannot use more than its limit, and a request that is left out is the limit.",
+    remedy="Raise the limit or lower the request.",
+)
+NO_OVERCOMMIT = rule(
+    code="FC256",
+    name="request-not-limit",
+    severity=Severity.ERROR,
+    summary="A resource that cannot be overcommitted has a request without an equal limit.",
+    why="Extended resources such as nvidia.com/gpu, and huge pages, need a limit; the request must equal it or be left out.",
+    remedy="Write the amount under `limits` alone.",
+)
+HUGE_PAGES = rule(
+    code="FC257",
+    name="huge-pages",
+    severity=Severity.ERROR,
+    summary="Huge pages are asked for in a way that is refused.",
+    why="The amount is a multiple of the page size in the name, and the container also asks for cpu or memory.",
+    remedy="Correct the amount, or add a request for cpu or memory.",
+)
+RESOURCE_AMOUNT = rule(
+    code="FC258",
+    name="resource-amount",
+    severity=Severity.ERROR,
+    summary="A resource amount is negative, or a fraction of something that cannot be divided.",
+    why="Amounts are 0 or more; extended resources such as nvidia.com/gpu are counted in whole numbers.",
+    remedy="Write such an amount.",
+)
+RESOURCE_CLAIM = rule(
+    code="FC259",
+    name="resource-claim-reference",
+    severity=Severity.ERROR,
+    summary="A container's resource claim is not one of the Pod's, or is listed twice.",
+    why="`resources.claims` names entries of the Pod's `resourceClaims`, each of them (or each of its requests) once.",
+    remedy="Add the claim to the Pod, or remove the entry.",
+)
+RESOURCE_NAME = rule(
+    code="FC260",
+    name="resource-name",
+    severity=Severity.ERROR,
+    summary="A resource has a name that cannot be asked for there.",
+    why=(
+        "Containers can ask for cpu, memory, ephemeral-storage, hugepages-SIZE, and resources with a domain such as "
+        "nvidia.com/gpu; a Pod as a whole only for cpu, memory and huge pages."
+    ),
+    remedy="Correct the name, or remove the entry.",
+)
+FRACTIONAL_BYTES = rule(
+    code="FC261",
+    name="fractional-bytes",
+    severity=Severity.WARNING,
+    summary="An amount of memory or storage is a fraction of a byte.",
+    why="`m` means thousandths: `memory: 512m` is half a byte.",
+    remedy="Write `512Mi`.",
+)
+
+
+def resource_rules(pod: Pod) -> Iterator[Finding]:
+    """Yield the problems of `resources` of all containers, and of `overhead`."""
+    for container in pod.containers:
+        resources = container.fields.get("resources")
+        if isinstance(resources, dict):
+            path = (*container.path, "resources")
+            yield from requirement_rules(resources, path, container_name_problem)
+            if "claims" in resources and pod.version >= gates.RESOURCE_CLAIMS:
+                yield from _claims(resources, path, pod)
+    overhead = mapping(pod.spec, "overhead")
+    if overhead:
+        yield from requirement_rules({"overhead": overhead}, pod.path, container_name_problem, limits_key="overhead")
+
+
+def requirement_rules(
+    resources: dict[str, Any],
+    path: Path,
+    name_problem: Callable[[str], str | None],
+    *,
+    limits_key: str = "limits",
+    filled_in: Iterable[str] = (),
+) -> Iterator[Finding]:
+    """Yield the problems of one set of requests and limits.
+
+    `name_problem` judges the names that may be asked for there; `filled_in` are those that the API server will add.
+    """
+    limits, requests = mapping(resources, limits_key), mapping(resources, "requests")
+    for amounts, key in ((limits, limits_key), (requests, "requests")):
+        for name, value in amounts.items():
+            problem = name_problem(name)
+            if problem is not None:
+                yield Finding(RESOURCE_NAME, (*path, key, name), f'"{name}" {problem}', part="key")
+            nanos = amount(value)
+            if nanos is not None and not (name in USUAL and nanos >= 0 and nanos % NANO == 0):
+                yield from _amount(name, value, nanos, (*path, key, name))
+    for name, value in requests.items():
+        yield from _against_limit(name, value, limits, path)
+    huge = next((name for name in (*limits, *requests) if is_huge_pages(name)), None)
+    if huge is not None and not {"cpu", "memory"} & {*limits, *requests, *filled_in}:
+        place = (*path, limits_key if huge in limits else "requests", huge)
+        yield Finding(HUGE_PAGES, place, f"`{huge}` needs cpu or memory beside it; add a request or limit for one of them")
+
+
+def _amount(name: str, value: Any, nanos: int, path: Path) -> Iterator[Finding]:
+    if nanos < 0:
+        yield Finding(RESOURCE_AMOUNT, path, f'the amount "{value}" of {name} is negative; give 0 or more')
+    elif in_millis(nanos) % 1000:
+        if not is_native(name):
+            yield Finding(RESOURCE_AMOUNT, path, f'the amount "{value}" of {name} is no whole number; give one')
+        elif name in BYTES:
+            yield Finding(FRACTIONAL_BYTES, path, f'"{value}" of {name} is a fraction of a byte; did you mean `Mi` or `Gi`?')
+    if is_huge_pages(name):
+        page = amount(name.removeprefix(HUGE))
+        if page is None or page <= 0 or page % NANO:
+            yield Finding(HUGE_PAGES, path, f'"{name}" names no page size; write one such as hugepages-2Mi', part="key")
+        elif in_units(in_millis(nanos) * (NANO // 1000)) % (page // NANO):
+            yield Finding(HUGE_PAGES, path, f'"{value}" is no multiple of the page size in "{name}"; round it')
+
+
+def _against_limit(name: str, value: Any, limits: dict[str, Any], path: Path) -> Iterator[Finding]:
+    place = (*path, "requests", name)
+    if name not in limits:
+        if not can_overcommit(name):
+            message = f"{name} is requested without a limit; set a limit of {value} (the request may then be left out)"
+            yield Finding(NO_OVERCOMMIT, place, message)
+        return
+    wanted, limit = amount(value), amount(limits[name])
+    if wanted is None or limit is None or wanted == limit:
+        return
+    if not can_overcommit(name):
+        if in_millis(wanted) != in_millis(limit):
+            message = f'the request "{value}" of {name} must equal the limit "{limits[name]}"; make them equal or leave the request out'
+            yield Finding(NO_OVERCOMMIT, place, message)
+    elif in_millis(wanted) > in_millis(limit):
+        message = f'the request "{value}" of {name} is more than the limit "{limits[name]}"; raise the limit or lower the request'
+        yield Finding(REQUEST_OVER_LIMIT, place, message)
+
+
+def _claims(resources: dict[str, Any], path: Path, pod: Pod) -> Iterator[Finding]:
+    known = {text(claim, "name") or "" for _, claim in entries(pod.spec, "resourceClaims")} - {""}
+    seen: dict[str, set[str]] = {}
+    for index, claim in entries(resources, "claims"):
+        name, request = text(claim, "name"), text(claim, "request") or ""
+        place = (*path, "claims", index)
+        if not name:
+            continue
+        taken = seen.setdefault(name, set())
+        if taken and (not request or not taken.isdisjoint(("", request))):
+            yield Finding(RESOURCE_CLAIM, place, f'the claim "{name}" is listed before in this container; remove one entry')
+        taken.add(request)
+        if name not in known:
+            message = f'"{name}" is not in the Pod\'s `resourceClaims` (there is {some(known)}); add it or correct the name'
+            yield Finding(RESOURCE_CLAIM, (*place, "name"), message)
+        if request and not accepts("dns-label")(request):
+            yield Finding(RESOURCE_CLAIM, (*place, "request"), f'"{request}" is no name of a request; use small letters, digits and `-`')

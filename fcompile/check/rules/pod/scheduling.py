@@ -1,0 +1,162 @@
+"""Where a Pod may be scheduled: tolerations, spread constraints, gates, priority, overhead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from fcompile.check.pod_context import Pod
+from fcompile.check.pod_values import choice, entries, given
+from fcompile.check.rules.pod.affinity import deprecated_label, match_label_keys, matches_nothing
+from fcompile.check.rules.pod.selectors import selector_rules
+from fcompile.check.seen import Seen
+from fcompile.diagnostics.problem import Finding, Path, Severity, rule
+from fcompile.model import gates
+from fcompile.model.formats import accepts
+from fcompile.model.values import integer, mapping, sequence, text
+
+TOLERATION = rule(
+    code="FC279",
+    name="toleration",
+    severity=Severity.ERROR,
+    summary="The fields of a toleration do not go together.",
+    why=(
+        "Exists takes no value, and an empty key needs Exists; Equal takes the value of a label; tolerationSeconds needs the "
+        "effect NoExecute."
+    ),
+    remedy="Remove what does not belong to the operator.",
+)
+SPREAD = rule(
+    code="FC280",
+    name="topology-spread",
+    severity=Severity.ERROR,
+    summary="Topology spread constraints repeat or contradict each other.",
+    why="There is one constraint for each pair of topologyKey and whenUnsatisfiable, and `minDomains` goes only with DoNotSchedule.",
+    remedy="Remove what the message names.",
+)
+SCHEDULING_GATE = rule(
+    code="FC281",
+    name="scheduling-gate",
+    severity=Severity.ERROR,
+    summary="A scheduling gate is there twice, or the Pod has a nodeName already.",
+    why="A Pod with gates waits to be scheduled, so it cannot have `nodeName`.",
+    remedy="Remove `nodeName`, and list each gate once.",
+)
+PRIORITY = rule(
+    code="FC282",
+    name="priority",
+    severity=Severity.ERROR,
+    summary="The Pod's priority or preemptionPolicy is not that of its priority class.",
+    why="The API server fills both in from the class in `priorityClassName`.",
+    remedy="Leave them out.",
+)
+PRIORITY_ALONE = rule(
+    code="FC283",
+    name="priority-without-class",
+    severity=Severity.WARNING,
+    summary="The Pod has a priority or preemptionPolicy, but no priorityClassName.",
+    why="It is refused unless it happens to be that of the cluster's default priority class.",
+    remedy="Use `priorityClassName`.",
+)
+OVERHEAD = rule(
+    code="FC284",
+    name="overhead-without-runtime-class",
+    severity=Severity.ERROR,
+    summary="The Pod has an overhead but no runtime class.",
+    why="The API server fills `overhead` in from the RuntimeClass.",
+    remedy="Leave it out, or name the class in `runtimeClassName`.",
+)
+
+_PREEMPTS = "PreemptLowerPriority"
+_SYSTEM_PRIORITIES = {"system-node-critical": 2_000_001_000, "system-cluster-critical": 2_000_000_000}
+
+
+def scheduling_rules(pod: Pod) -> Iterator[Finding]:
+    """Yield the problems of what decides where the Pod runs, affinity aside."""
+    spec = pod.spec
+    if "nodeSelector" in spec:
+        for key in mapping(spec, "nodeSelector"):
+            yield from deprecated_label(key, (*pod.path, "nodeSelector", key), "key")
+    if "tolerations" in spec:
+        for index, toleration in entries(spec, "tolerations"):
+            yield from toleration_rules(toleration, (*pod.path, "tolerations", index))
+    if "topologySpreadConstraints" in spec:
+        yield from _spread(pod)
+    if "schedulingGates" in spec and pod.version >= gates.SCHEDULING_GATES:
+        yield from _gates(pod)
+    if "priority" in spec or "preemptionPolicy" in spec:
+        yield from _priority(pod)
+    if isinstance(spec.get("overhead"), dict) and not given(spec, "runtimeClassName"):
+        message = "`overhead` comes from the runtime class, and the Pod names none; remove it, or add `runtimeClassName`"
+        yield Finding(OVERHEAD, (*pod.path, "overhead"), message, part="key")
+
+
+def toleration_rules(toleration: dict[str, Any], path: Path) -> Iterator[Finding]:
+    """Yield the problems of one toleration."""
+    key, operator, value = text(toleration, "key"), choice(toleration, "operator", "Equal"), text(toleration, "value")
+    if operator == "Exists":
+        if value:
+            message = f'`operator: Exists` takes no `value`, and "{value}" is given; remove one of the two'
+            yield Finding(TOLERATION, (*path, "value"), message)
+    elif operator == "Equal":
+        if not key:
+            place = next(((*path, field) for field in ("operator", "key") if field in toleration), path)
+            message = "a toleration without `key` is for all taints and needs `operator: Exists`; add the key or write Exists"
+            yield Finding(TOLERATION, place, message)
+        if value and not accepts("label-value")(value):
+            yield Finding(TOLERATION, (*path, "value"), f'"{value}" cannot be the value of a taint; correct it')
+    effect = text(toleration, "effect")
+    if "tolerationSeconds" in toleration and given(toleration, "tolerationSeconds") and effect != "NoExecute":
+        place = (*path, "effect") if effect else (*path, "tolerationSeconds")
+        yield Finding(TOLERATION, place, "`tolerationSeconds` needs `effect: NoExecute`; write it, or remove the seconds")
+
+
+def _spread(pod: Pod) -> Iterator[Finding]:
+    seen = Seen()
+    for index, constraint in entries(pod.spec, "topologySpreadConstraints"):
+        path = (*pod.path, "topologySpreadConstraints", index)
+        key, action = text(constraint, "topologyKey"), text(constraint, "whenUnsatisfiable")
+        if first := seen.again((key, action), path):
+            message = f'there is a constraint for "{key}" with {action} already; join the two'
+            yield Finding(SPREAD, path, message, related=first)
+        yield from deprecated_label(key, (*path, "topologyKey"), "value")
+        if given(constraint, "minDomains") and pod.version >= gates.MIN_DOMAINS and action == "ScheduleAnyway":
+            message = f"`minDomains` needs `whenUnsatisfiable: DoNotSchedule`, not {action}; change one of the two"
+            yield Finding(SPREAD, (*path, "minDomains"), message, part="key")
+        yield from _spread_selector(constraint, path, pod)
+
+
+def _spread_selector(constraint: dict[str, Any], path: Path, pod: Pod) -> Iterator[Finding]:
+    selector = constraint.get("labelSelector")
+    if selector is None:
+        yield matches_nothing(path)
+    elif isinstance(selector, dict) and pod.version >= 27:
+        yield from selector_rules(selector, (*path, "labelSelector"))
+    if "matchLabelKeys" in constraint and pod.version >= gates.SPREAD_MATCH_LABEL_KEYS:
+        yield from match_label_keys(constraint, path, pod, merges=pod.version >= gates.SPREAD_SELECTOR_MERGE)
+
+
+def _gates(pod: Pod) -> Iterator[Finding]:
+    seen = Seen()
+    for index, gate in entries(pod.spec, "schedulingGates"):
+        name = text(gate, "name")
+        path = (*pod.path, "schedulingGates", index, "name")
+        if name and (first := seen.again(name, path)):
+            yield Finding(SCHEDULING_GATE, path, f'the gate "{name}" is there already; remove one', related=first)
+    if sequence(pod.spec, "schedulingGates") and text(pod.spec, "nodeName"):
+        message = "`nodeName` cannot be set while there are `schedulingGates`; drop one of the two"
+        yield Finding(SCHEDULING_GATE, (*pod.path, "nodeName"), message, part="key")
+
+
+def _priority(pod: Pod) -> Iterator[Finding]:
+    name = text(pod.spec, "priorityClassName")
+    usual = _SYSTEM_PRIORITIES.get(name or "", 0)
+    settings = {"priority": (integer(pod.spec, "priority"), usual), "preemptionPolicy": (text(pod.spec, "preemptionPolicy"), _PREEMPTS)}
+    for key, (value, wanted) in settings.items():
+        if value is None or value == wanted:
+            continue
+        if name in _SYSTEM_PRIORITIES:
+            yield Finding(PRIORITY, (*pod.path, key), f"`{key}` {value} is not the {wanted} of {name}; leave it out")
+        elif not name:
+            message = f"`{key}` {value} is refused unless it is the cluster's default; name the class in `priorityClassName` instead"
+            yield Finding(PRIORITY_ALONE, (*pod.path, key), message, part="key")

@@ -1,0 +1,156 @@
+"""Security contexts: settings that contradict each other, and what the host's namespaces rule out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from fcompile.check.pod_context import Pod
+from fcompile.check.pod_values import entries, flag, size, texts
+from fcompile.check.seen import Seen
+from fcompile.diagnostics.problem import Finding, Path, Severity, rule
+from fcompile.model import gates
+from fcompile.model.formats import SPACE, accepts
+from fcompile.model.values import mapping, text
+
+PRIVILEGE_ESCALATION = rule(
+    code="FC265",
+    name="privilege-escalation",
+    severity=Severity.ERROR,
+    summary="A container forbids privilege escalation and has it.",
+    why="`allowPrivilegeEscalation: false` does not go with `privileged: true` or the capability CAP_SYS_ADMIN.",
+    remedy="Drop one of the two.",
+)
+LOCAL_PROFILE = rule(
+    code="FC266",
+    name="local-profile",
+    severity=Severity.ERROR,
+    summary="A seccomp or AppArmor profile of type Localhost has no usable name, or one of another type has a name.",
+    why="`localhostProfile` goes with `type: Localhost`, and only with that; for seccomp it is a relative path without `..`.",
+    remedy="Correct the type or the name.",
+)
+HOST_NAMESPACES = rule(
+    code="FC267",
+    name="host-namespaces",
+    severity=Severity.ERROR,
+    summary="Settings of the Pod's namespaces exclude each other.",
+    why=(
+        "`shareProcessNamespace` does not go with `hostPID`; `hostUsers: false` does not go with hostNetwork, hostPID and "
+        "hostIPC; `procMount: Unmasked` needs `hostUsers: false`."
+    ),
+    remedy="Drop one of the two.",
+)
+SYSCTL = rule(
+    code="FC268",
+    name="sysctl",
+    severity=Severity.ERROR,
+    summary="A sysctl is set twice, or belongs to a namespace that the Pod shares with the host.",
+    why="On the host network net.* cannot be set, with `hostIPC` neither kernel.shm*, kernel.msg*, kernel.sem nor fs.mqueue.*.",
+    remedy="Remove the sysctl, or the sharing of the namespace.",
+)
+
+_IPC_SYSCTLS = frozenset(
+    f"kernel.{name}" for name in ("sem", "shmall", "shmmax", "shmmni", "shm_rmid_forced", "shm", "msgmax", "msgmnb", "msgmni", "msg")
+)
+_SWAP_SEPARATORS = str.maketrans("./", "/.")
+_MAX_PROFILE = 4095
+
+
+def security_rules(pod: Pod) -> Iterator[Finding]:
+    """Yield the problems of the security contexts of the Pod and its containers."""
+    if pod.security:
+        path = (*pod.path, "securityContext")
+        yield from _profiles(pod.security, path, pod.version)
+        if "sysctls" in pod.security:
+            yield from _sysctls(pod)
+    yield from _namespaces(pod)
+    for container in pod.containers:
+        context = container.fields.get("securityContext")
+        if isinstance(context, dict):
+            yield from _container(context, (*container.path, "securityContext"), pod)
+
+
+def _container(context: dict[str, Any], path: Path, pod: Pod) -> Iterator[Finding]:
+    if flag(context, "allowPrivilegeEscalation") is False:
+        if flag(context, "privileged"):
+            message = "`allowPrivilegeEscalation: false` does not go with `privileged: true`; drop one of the two"
+            yield Finding(PRIVILEGE_ESCALATION, (*path, "allowPrivilegeEscalation"), message)
+        for index, capability in texts(mapping(context, "capabilities"), "add"):
+            if capability == "CAP_SYS_ADMIN":
+                message = "the capability CAP_SYS_ADMIN does not go with `allowPrivilegeEscalation: false`; drop one of the two"
+                yield Finding(PRIVILEGE_ESCALATION, (*path, "capabilities", "add", index), message)
+    if context.get("procMount") == "Unmasked" and pod.host_users and pod.version >= gates.PROC_MOUNT:
+        message = "`procMount: Unmasked` needs a user namespace; set `hostUsers: false` in the Pod"
+        yield Finding(HOST_NAMESPACES, (*path, "procMount"), message)
+    yield from _profiles(context, path, pod.version)
+
+
+def _profiles(context: dict[str, Any], path: Path, version: int) -> Iterator[Finding]:
+    for key in ("seccompProfile", "appArmorProfile"):
+        profile = context.get(key)
+        if isinstance(profile, dict) and (key == "seccompProfile" or version >= 30):
+            yield from _profile(profile, key, (*path, key))
+
+
+def _profile(profile: dict[str, Any], key: str, path: Path) -> Iterator[Finding]:
+    kind, name = text(profile, "type"), profile.get("localhostProfile")
+    place = (*path, "localhostProfile")
+    if kind != "Localhost":
+        if kind and name is not None:
+            message = f"`localhostProfile` does not go with `type: {kind}`; remove it, or write Localhost"
+            yield Finding(LOCAL_PROFILE, place, message, part="key")
+    elif name is None:
+        yield Finding(LOCAL_PROFILE, path, "a profile of type Localhost needs `localhostProfile`; name it")
+    elif isinstance(name, str):
+        problem = _seccomp_name_problem(name) if key == "seccompProfile" else _app_armor_name_problem(name)
+        if problem is not None:
+            yield Finding(LOCAL_PROFILE, place, f'the profile "{name[:100]}" {problem}')
+
+
+def _seccomp_name_problem(name: str) -> str | None:
+    return None if accepts("relative-path")(name) else "must be a relative path without `..`; correct it"
+
+
+def _app_armor_name_problem(name: str) -> str | None:
+    if not name:
+        return "is empty; name it"
+    if name.strip(SPACE) != name:
+        return "has blanks around it; take them away"
+    if size(name) > _MAX_PROFILE:
+        return f"is longer than {_MAX_PROFILE} bytes; shorten it"
+    return None
+
+
+def _namespaces(pod: Pod) -> Iterator[Finding]:
+    spec = pod.spec
+    if flag(spec, "shareProcessNamespace") and flag(spec, "hostPID"):
+        message = "`shareProcessNamespace` does not go with `hostPID`; drop one of the two"
+        yield Finding(HOST_NAMESPACES, (*pod.path, "shareProcessNamespace"), message)
+    if pod.host_users:
+        return
+    for key in ("hostNetwork", "hostPID", "hostIPC"):
+        if flag(spec, key):
+            yield Finding(HOST_NAMESPACES, (*pod.path, key), f"`{key}` does not go with `hostUsers: false`; drop one of the two")
+
+
+def _sysctls(pod: Pod) -> Iterator[Finding]:
+    seen = Seen()
+    host_ipc = flag(pod.spec, "hostIPC") is True
+    for index, entry in entries(pod.security, "sysctls"):
+        name = text(entry, "name")
+        if not name:
+            continue
+        path = (*pod.path, "securityContext", "sysctls", index, "name")
+        if first := seen.again(name, path):
+            yield Finding(SYSCTL, path, f'the sysctl "{name}" is set twice; keep one', related=first)
+        if pod.version >= 29:
+            yield from _host_sysctl(name, path, pod.host_network, host_ipc)
+
+
+def _host_sysctl(name: str, path: Path, host_network: bool, host_ipc: bool) -> Iterator[Finding]:
+    separators = [character for character in name if character in "./"]
+    dotted = name.translate(_SWAP_SEPARATORS) if separators[:1] == ["/"] else name
+    if host_network and dotted.startswith("net."):
+        yield Finding(SYSCTL, path, f'the sysctl "{name}" cannot be set on the host network; drop it or `hostNetwork`')
+    if host_ipc and (dotted in _IPC_SYSCTLS or dotted.startswith("fs.mqueue.")):
+        yield Finding(SYSCTL, path, f'the sysctl "{name}" cannot be set with `hostIPC`; drop one of the two')

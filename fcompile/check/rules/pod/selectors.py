@@ -1,0 +1,97 @@
+"""Label selectors and node selectors: operators and the values that go with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from fcompile.check.pod_values import entries, texts
+from fcompile.diagnostics.problem import Finding, Path, Severity, rule
+from fcompile.model.formats import accepts
+from fcompile.model.values import sequence, text
+
+SELECTOR_VALUES = rule(
+    code="FC275",
+    name="selector-values",
+    severity=Severity.ERROR,
+    summary="The operator of a selector and its values do not go together.",
+    why="In and NotIn need values, Exists and DoesNotExist must have none, Gt and Lt (node selectors only) take exactly one.",
+    remedy="Change the operator or its values.",
+)
+NODE_REQUIREMENT = rule(
+    code="FC276",
+    name="node-requirement",
+    severity=Severity.ERROR,
+    summary="A node selector names something that no node has.",
+    why="Values are such as labels can have; `matchFields` knows only metadata.name, with In or NotIn and one node.",
+    remedy="Correct what the message names.",
+)
+NOT_A_NUMBER = rule(
+    code="FC277",
+    name="selector-compares-text",
+    severity=Severity.WARNING,
+    summary="A Gt or Lt of a node selector has a value that is no whole number.",
+    why="The API server does not look, but the scheduler can never match it.",
+    remedy="Give a whole number.",
+)
+
+
+def selector_rules(selector: dict[str, Any], path: Path) -> Iterator[Finding]:
+    """Yield the problems of a label selector."""
+    for index, requirement in entries(selector, "matchExpressions"):
+        yield from _values(requirement, (*path, "matchExpressions", index))
+
+
+def node_term_rules(term: dict[str, Any], path: Path, *, required: bool, version: int) -> Iterator[Finding]:
+    """Yield the problems of one term of a node selector. `required`: of an affinity that must be fulfilled."""
+    for index, requirement in entries(term, "matchExpressions"):
+        place = (*path, "matchExpressions", index)
+        yield from _values(requirement, place)
+        if required and version >= 33:
+            for position, value in texts(requirement, "values"):
+                if not accepts("label-value")(value):
+                    yield Finding(NODE_REQUIREMENT, (*place, "values", position), f'"{value}" cannot be the value of a label; correct it')
+    for index, requirement in entries(term, "matchFields"):
+        yield from _field(requirement, (*path, "matchFields", index))
+
+
+def _values(requirement: dict[str, Any], path: Path) -> Iterator[Finding]:
+    operator, values = text(requirement, "operator"), sequence(requirement, "values")
+    if operator in ("In", "NotIn"):
+        if not values:
+            yield Finding(SELECTOR_VALUES, _place(requirement, path), f"`operator: {operator}` needs `values`; list at least one")
+    elif operator in ("Exists", "DoesNotExist"):
+        if values:
+            yield Finding(SELECTOR_VALUES, (*path, "values"), f"`operator: {operator}` takes no `values`; remove them", part="key")
+    elif operator in ("Gt", "Lt"):
+        if len(values) != 1:
+            message = f"`operator: {operator}` takes exactly one value, not {len(values)}; list one"
+            yield Finding(SELECTOR_VALUES, _place(requirement, path), message)
+        elif isinstance(values[0], str) and not _is_integer(values[0]):
+            message = f'`operator: {operator}` never matches with "{values[0]}", which is no whole number; give one'
+            yield Finding(NOT_A_NUMBER, (*path, "values", 0), message)
+
+
+def _place(requirement: dict[str, Any], path: Path) -> Path:
+    return (*path, "values") if "values" in requirement else path
+
+
+def _is_integer(value: str) -> bool:
+    digits = value[1:] if value[:1] in ("+", "-") else value
+    return digits.isascii() and digits.isdigit()
+
+
+def _field(requirement: dict[str, Any], path: Path) -> Iterator[Finding]:
+    operator, key = text(requirement, "operator"), text(requirement, "key")
+    values = sequence(requirement, "values")
+    if operator and operator not in ("In", "NotIn"):
+        message = f'`operator` in `matchFields` must be In or NotIn, not "{operator}"; change it'
+        yield Finding(NODE_REQUIREMENT, (*path, "operator"), message)
+    elif len(values) != 1:
+        yield Finding(NODE_REQUIREMENT, _place(requirement, path), f"`matchFields` take exactly one value, not {len(values)}; list one")
+    if key and key != "metadata.name":
+        yield Finding(NODE_REQUIREMENT, (*path, "key"), f'`key` in `matchFields` must be metadata.name, not "{key}"; change it')
+        return
+    for position, value in enumerate(values):
+        if value is None or (isinstance(value, str) and not accepts("dns-subdomain")(value)):
+            yield Finding(NODE_REQUIREMENT, (*path, "values", position), f'"{value}" cannot be the name of a node; correct it')

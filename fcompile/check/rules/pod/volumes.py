@@ -1,0 +1,138 @@
+"""Volumes: names, exactly one source each, and conditions between the fields of a source."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from fcompile.check.amounts import amount
+from fcompile.check.pod_context import Pod
+from fcompile.check.pod_values import entries, given
+from fcompile.check.rules.pod.claim_template import claim_template_rules
+from fcompile.check.rules.pod.files import downward_files, overlapping
+from fcompile.check.rules.pod.projected import projected_rules
+from fcompile.check.rules.pod.storage_systems import STORAGE_SYSTEMS
+from fcompile.check.seen import Seen
+from fcompile.diagnostics.problem import Finding, Path, Severity, rule
+from fcompile.model import gates
+from fcompile.model.values import text
+
+DUPLICATE_VOLUME = rule(
+    code="FC240",
+    name="duplicate-volume-name",
+    severity=Severity.ERROR,
+    summary="Two volumes of a Pod have the same name.",
+    why="Mounts select volumes by name.",
+    remedy="Rename one of the two.",
+)
+VOLUME_SOURCES = rule(
+    code="FC241",
+    name="volume-sources",
+    severity=Severity.ERROR,
+    summary="A volume has more than one source.",
+    why="A volume is one thing: an emptyDir, or a configMap, and so on.",
+    remedy="Make two volumes, or one projected volume.",
+)
+VOLUME_SETTINGS = rule(
+    code="FC242",
+    name="volume-settings",
+    severity=Severity.ERROR,
+    summary="Settings of a volume do not go together.",
+    why="Each kind of volume has conditions of its own, which the message names.",
+    remedy="Correct the setting, or remove it.",
+)
+REMOVED_PLUGIN = rule(
+    code="FC243",
+    name="removed-volume-plugin",
+    severity=Severity.WARNING,
+    summary="A volume is of a kind that this Kubernetes version no longer mounts.",
+    why="The API server still takes it, but no kubelet can mount it and the Pod never starts.",
+    remedy="Use a CSI driver.",
+)
+
+_GONE = {
+    "photonPersistentDisk": 16,
+    "scaleIO": 22,
+    "flocker": 25,
+    "storageos": 25,
+    "quobyte": 25,
+    "glusterfs": 26,
+    "cephfs": 31,
+    "rbd": 31,
+    "gitRepo": 33,
+}
+"""The first version in which the kubelet cannot mount the kind (gitRepo: not without a feature gate)."""
+
+Source = dict[str, Any]
+
+
+def volume_rules(pod: Pod) -> Iterator[Finding]:
+    """Yield the problems of the Pod's volumes."""
+    seen = Seen()
+    for index, volume in entries(pod.spec, "volumes"):
+        if "image" in volume and pod.version < gates.IMAGE_VOLUMES and given(volume, "image"):
+            continue  # The API server takes out the whole volume.
+        name, path = text(volume, "name"), (*pod.path, "volumes", index, "name")
+        if name and (first := seen.again(name, path)):
+            yield Finding(DUPLICATE_VOLUME, path, f'the volume name "{name}" is taken in this Pod; choose another', related=first)
+        yield from _sources(volume, index, pod)
+
+
+def _sources(volume: dict[str, Any], index: int, pod: Pod) -> Iterator[Finding]:
+    first = None
+    for kind, source in volume.items():
+        if kind == "name" or source is None:
+            continue
+        path = (*pod.path, "volumes", index, kind)
+        if first is not None:
+            yield Finding(VOLUME_SOURCES, path, f"the volume has a `{first}` already; keep one source", part="key")
+        first = first or kind
+        if isinstance(source, dict):
+            yield from _source(kind, source, volume, path, pod)
+        if kind in _GONE and pod.version >= _GONE[kind]:
+            message = f"`{kind}` volumes cannot be mounted in Kubernetes 1.{pod.version}; use another kind"
+            yield Finding(REMOVED_PLUGIN, path, message, part="key")
+
+
+def _source(kind: str, source: Source, volume: dict[str, Any], path: Path, pod: Pod) -> Iterator[Finding]:
+    check = _CHECKS.get(kind)
+    if check is not None:
+        yield from check(source, path, pod)
+        return
+    problems = STORAGE_SYSTEMS.get(kind)
+    if problems is not None:
+        for key, message in problems(source, volume):
+            yield Finding(VOLUME_SETTINGS, (*path, key) if key in source else path, message)
+
+
+def _empty_dir(source: Source, path: Path, pod: Pod) -> Iterator[Finding]:
+    size = amount(source.get("sizeLimit"))
+    if size is not None and size < 0:
+        message = f'`sizeLimit` "{source["sizeLimit"]}" is negative; give a size, or remove it'
+        yield Finding(VOLUME_SETTINGS, (*path, "sizeLimit"), message)
+
+
+def _items(source: Source, path: Path, pod: Pod) -> Iterator[Finding]:
+    if "items" in source:
+        yield from overlapping([(source, path)])
+
+
+def _downward_api(source: Source, path: Path, pod: Pod) -> Iterator[Finding]:
+    yield from downward_files(source, path, pod)
+    yield from overlapping([(source, path)])
+
+
+def _ephemeral(source: Source, path: Path, pod: Pod) -> Iterator[Finding]:
+    template = source.get("volumeClaimTemplate")
+    if isinstance(template, dict):
+        yield from claim_template_rules(template, (*path, "volumeClaimTemplate"), pod.version)
+
+
+_CHECKS: dict[str, Callable[[Source, Path, Pod], Iterator[Finding]]] = {
+    "configMap": _items,
+    "downwardAPI": _downward_api,
+    "emptyDir": _empty_dir,
+    "ephemeral": _ephemeral,
+    "projected": projected_rules,
+    "secret": _items,
+}

@@ -1,0 +1,110 @@
+"""Which files and documents are ours to check, and which only look so: Helm templates and kustomize patches."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+from fcompile.diagnostics.problem import Path
+from fcompile.load import LoadError, values
+from fcompile.load.rules import MAX_BYTES
+from fcompile.model import names
+from fcompile.model.patterns import lazy
+from fcompile.model.values import mapping, sequence, text
+
+# Only at the start of a line, an item or a value: within a string an action breaks no YAML, so what is wrong is something else.
+_TEMPLATE_ACTION = lazy(
+    r"""^[ \t]*+(?:-[ \t]++)*+(?:(?:"[\w./-]++"|'[\w./-]++'|[\w./-]++)[ \t]*+:[ \t]++)?+\[?+[ \t]*+
+    (?:\{\{-?\s*(?:[.$/(]|(?:include|template|if|else|range|end|with|define|block|toYaml|tpl|printf|default|required|quote|lookup)\b)
+    |\{%-?\s*\w)""",
+    re.MULTILINE | re.VERBOSE,
+)
+KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
+"""The names that a kustomization can have, the one that counts first."""
+
+
+def frameworks_in(value: Any) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """Yield the Frameworks of a document with their paths: the document itself, or the items of a `List` or `FrameworkList`."""
+    for path, item in objects_in(value):
+        if is_framework(item):
+            yield path, item
+
+
+def objects_in(value: Any) -> Iterator[tuple[Path, Any]]:
+    """Yield the objects of a document with their paths: itself, or the items of a list of any kind."""
+    if isinstance(value, dict) and isinstance(value.get("items"), list) and (text(value, "kind") or "").endswith("List"):
+        for index, item in enumerate(value["items"]):
+            yield ("items", index), item
+    else:
+        yield (), value
+
+
+def is_framework(value: Any) -> bool:
+    """Return whether an object is a Framework of the API group, in any version of it (a wrong version is reported, not passed over)."""
+    group = (text(value, "apiVersion") or "").partition("/")[0]
+    return group == names.GROUP and text(value, "kind") == names.KIND
+
+
+def looks_like_template(source: str) -> bool:
+    """Return whether a text that is no YAML is a Go (so Helm) or Jinja template. FrameworkController's placeholders are no sign of one."""
+    return _TEMPLATE_ACTION.search(source) is not None
+
+
+def skip_reason(file: str, top: str = os.sep) -> str | None:
+    """Return why a file that holds a Framework is not to be checked as one, or None. Nothing above the folder `top` is looked at."""
+    folder = os.path.dirname(os.path.abspath(file))
+    if _in_helm_chart(folder, top):
+        return "a template of a Helm chart: render it first (helm template … | fcompile validate -)"
+    if os.path.abspath(file) in _patches(folder, top):
+        return "a kustomize patch: build it first (kubectl kustomize … | fcompile validate -)"
+    return None
+
+
+@lru_cache(maxsize=4096)
+def _in_helm_chart(folder: str, top: str) -> bool:
+    parents = (os.path.split(one) for one in _up_from(folder, top))
+    return any(name == "templates" and os.path.exists(os.path.join(parent, "Chart.yaml")) for parent, name in parents)
+
+
+@lru_cache(maxsize=4096)
+def _patches(folder: str, top: str) -> frozenset[str]:
+    """The files that kustomizations in the folder and in all above it use as patches."""
+    return frozenset().union(*map(_patches_in, _up_from(folder, top)))
+
+
+def _up_from(folder: str, top: str) -> Iterator[str]:
+    """The folder and all above it, up to `top`."""
+    while True:
+        yield folder
+        parent = os.path.dirname(folder)
+        if folder in (top, parent):
+            return
+        folder = parent
+
+
+@lru_cache(maxsize=4096)
+def _patches_in(folder: str) -> frozenset[str]:
+    """The files that the folder's own kustomization uses as patches."""
+    for name in KUSTOMIZATIONS:
+        path = os.path.join(folder, name)
+        if os.path.isfile(path):
+            return _patches_of(path)
+    return frozenset()
+
+
+def _patches_of(kustomization: str) -> frozenset[str]:
+    try:
+        with open(kustomization, "rb") as file:
+            documents = values(file.read(MAX_BYTES + 1))
+    except (OSError, LoadError):
+        return frozenset()
+    folder = os.path.dirname(kustomization)
+    found: set[str] = set()
+    for document in documents:
+        listed = sequence(document, "patchesStrategicMerge")
+        listed = listed + [mapping({"patch": patch}, "patch").get("path") for patch in sequence(document, "patches")]
+        found.update(os.path.normpath(os.path.join(folder, path)) for path in listed if isinstance(path, str) and "\n" not in path)
+    return frozenset(found)

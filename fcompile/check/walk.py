@@ -1,0 +1,61 @@
+"""One walk over a value and the table of its type: what it found so far, what it may ask, and how its messages call things."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from fcompile.diagnostics.problem import Finding, Part, Path
+from fcompile.load.rules import MAX_PROBLEMS
+
+
+class Enough(Exception):
+    """There are so many findings that no more are looked for."""
+
+
+class _Findings(list[Finding]):
+    """Findings up to a number. Raises Enough for one more."""
+
+    def append(self, finding: Finding) -> None:
+        super().append(finding)
+        if len(self) > MAX_PROBLEMS:
+            raise Enough
+
+
+class Walk:
+    """One walk over one value: what it found, and what it may ask."""
+
+    __slots__ = ("found", "plain", "prefix", "root", "version")
+
+    def __init__(self, version: int, plain: Callable[[Path, Part], str | None] | None, root: str, prefix: Path) -> None:
+        self.version = version
+        """Kubernetes 1.x minor."""
+        self.plain = plain
+        """The source text of an unquoted scalar at a path, or None when there is none."""
+        self.root = root
+        """The type of the value that the walk began with."""
+        self.prefix = prefix
+        """The path of that value."""
+        self.found: list[Finding] = _Findings()
+
+    def source(self, path: Path, part: Part = "value") -> str | None:
+        """Return `plain` of the path, when somebody knows the source."""
+        return None if self.plain is None else self.plain(path, part)
+
+
+Check = Callable[[Any, Path, "str | int", Walk], None]
+"""Looks at a value, given the path of its owner and its own last step, and adds to what the walk found."""
+
+
+def called(path: Path, step: str | int) -> str:
+    """Return a field as messages call it: `` `image` ``, `` `args[0]` ``."""
+    if isinstance(step, int):
+        return f"`{path[-1] if path else ''}[{step}]`"
+    return f"`{step}`"
+
+
+def shown(value: Any) -> str:
+    """Return a value as messages show it, cut when it is long."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return f"`{text}`" if len(text) <= 60 else f"`{text[:57]}…`"

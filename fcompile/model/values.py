@@ -1,0 +1,49 @@
+"""Reading values of which nothing is known yet.
+
+The rules run whatever the structure check said, so that one wrong type does not hide every other problem. A value
+of a wrong type reads as absent here: the structure check has already reported it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def at(value: Any, path: tuple[str | int, ...]) -> Any:
+    """The value at a path, or None."""
+    for step in path:
+        if isinstance(value, dict):
+            value = value.get(step)
+        else:
+            value = value[step] if isinstance(value, list) and isinstance(step, int) and step < len(value) else None
+    return value
+
+
+def mapping(value: Any, key: str) -> dict[str, Any]:
+    """The mapping under `key`, or an empty one."""
+    found = value.get(key) if isinstance(value, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def sequence(value: Any, key: str) -> list[Any]:
+    """The list under `key`, or an empty one."""
+    found = value.get(key) if isinstance(value, dict) else None
+    return found if isinstance(found, list) else []
+
+
+def text(value: Any, key: str) -> str | None:
+    """The string under `key`, or None."""
+    found = value.get(key) if isinstance(value, dict) else None
+    return found if isinstance(found, str) else None
+
+
+def integer(value: Any, key: str) -> int | None:
+    """The whole number under `key` (a boolean is none; `1.0` reads as 1, as it does in JSON for Kubernetes), or None."""
+    found = value.get(key) if isinstance(value, dict) else None
+    if isinstance(found, bool):
+        return None
+    if isinstance(found, int):
+        return found
+    if isinstance(found, float) and found.is_integer():
+        return int(found)
+    return None

@@ -1,0 +1,113 @@
+"""The waivers of a run, held against its problems."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable
+
+from fcompile.diagnostics.problem import Edit, Problem, Severity
+from fcompile.diagnostics.writer import Waived
+from fcompile.waivers.rules import UNUSED, waiver_problem
+from fcompile.waivers.waiver import MARK, Waiver, WaiversRead
+
+
+class Waivers:
+    """The waivers of one file, or of several after `extend`; small and picklable, so that they can be collected from workers.
+
+    Apply them when all problems are known: some are found only across files.
+    """
+
+    def __init__(self, read: WaiversRead | None = None) -> None:
+        self._waivers: dict[tuple[str, str, int], list[Waiver]] = {}
+        """By code, and for comments by file and document; those of the waivers file are under an empty name."""
+        self._documents: dict[str, list[int]] = {}
+        """Of each file the documents with comments, by their first lines, in their order."""
+        self._used: set[Waiver] = set()
+        self._unread: set[str] = set()
+        self.problems: list[Problem] = list(read.problems) if read else []
+        """What is wrong with the waivers themselves."""
+        for waiver in read.waivers if read else ():
+            self._add(waiver)
+
+    @classmethod
+    def from_text(cls, text: str, file: str) -> Waivers:
+        """Return the waivers in the comments of a YAML text (without byte order mark). Never raises."""
+        if MARK not in text:
+            return cls()
+        from fcompile.waivers.comments import read_comments
+
+        return cls(read_comments(text, file))
+
+    @classmethod
+    def from_file(cls, path: str) -> Waivers:
+        """Return the waivers of a waivers file. Raises OSError when it cannot be read; what is wrong in it is in `problems`."""
+        from fcompile.waivers.file import read_file
+
+        return cls(read_file(path))
+
+    def __bool__(self) -> bool:
+        return bool(self._waivers or self.problems)
+
+    def _add(self, waiver: Waiver) -> None:
+        if waiver.kind == "comment":
+            documents = self._documents.setdefault(waiver.file, [])
+            if not documents or documents[-1] < waiver.document:
+                documents.append(waiver.document)
+        key = waiver.code, waiver.file if waiver.kind == "comment" else "", waiver.document
+        self._waivers.setdefault(key, []).append(waiver)
+
+    def extend(self, other: Waivers) -> None:
+        """Take over the waivers of `other` and their problems."""
+        for key, waivers in other._waivers.items():
+            self._waivers.setdefault(key, []).extend(waivers)
+        self._documents |= other._documents
+        self._used |= other._used
+        self._unread |= other._unread
+        self.problems += other.problems
+
+    def apply(self, problems: Iterable[Problem]) -> tuple[list[Problem], list[Waived]]:
+        """Part problems into those that stay and those that a waiver covers. Can be called again with further problems."""
+        kept, waived = [], []
+        for problem in problems:
+            code = problem.rule.code
+            if problem.severity is Severity.ERROR and code.startswith("FC0"):
+                self._unread.add(problem.file)
+            covering = [waiver for waiver in self._candidates(problem) if waiver.scope.covers(problem)]
+            # All that cover it are of use: which one is taken must not make another one look unused.
+            self._used.update(covering)
+            if covering:
+                waived.append(Waived(problem, covering[0].reason, covering[0].kind, covering[0].file, covering[0].span))
+            else:
+                kept.append(problem)
+        return kept, waived
+
+    def _candidates(self, problem: Problem) -> Iterable[Waiver]:
+        """The waivers of a problem's code, of comments only those in its document: there can be thousands of both."""
+        code, documents = problem.rule.code, self._documents.get(problem.file, [])
+        document = documents[max(bisect_right(documents, problem.span.line) - 1, 0)] if documents else 0
+        return (*self._waivers.get((code, problem.file, document), ()), *self._waivers.get((code, "", 0), ()))
+
+    def unused(self, checked: Iterable[str] | None = None) -> list[Problem]:
+        """Return a problem for each waiver that covered nothing so far, in the order of files and lines.
+
+        `checked` holds the files of a run that saw only some of the project's, as under pre-commit: an entry of the waivers file is
+        then reported only if it could have covered something in one of them. Comments in a file that could not be read whole are
+        left in peace.
+        """
+        files = None if checked is None else tuple(checked)
+
+        def idle(waiver: Waiver) -> bool:
+            if waiver in self._used:
+                return False
+            if waiver.kind == "comment":
+                return waiver.file not in self._unread
+            return files is None or any(map(waiver.scope.covers_file, files))
+
+        found = [waiver for waivers in self._waivers.values() for waiver in waivers if idle(waiver)]
+        return [_unused(waiver) for waiver in sorted(found, key=lambda waiver: (waiver.file, waiver.span.start))]
+
+
+def _unused(waiver: Waiver) -> Problem:
+    fix = Edit("remove the waiver", waiver.removal, "") if waiver.removal else None
+    message = f"this waiver of {waiver.code} covers no problem: remove it or correct where it applies"
+    return waiver_problem(UNUSED, message, waiver.file, waiver.span, waiver.source_line, fix)

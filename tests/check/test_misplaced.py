@@ -1,0 +1,158 @@
+"""Words of other tools, and what stands in the wrong place: the right field is named, and nothing that only follows from it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from fcompile.check.misplaced import _SYNONYMS
+from fcompile.schema.pod_schemas import NEWEST
+from fcompile.schema.types import types
+from tests import laws
+
+HEAD = "apiVersion: frameworkcontroller.microsoft.com/v1\nkind: Framework\nmetadata: {name: x, namespace: d}\n"
+POD = 'pod: {spec: {restartPolicy: Never, containers: [{name: a, image: "b:1"}]}}'
+
+
+def problems(text: str) -> list[tuple[str, int, str, str]]:
+    """The code, line, message and fix of each problem."""
+    out = laws.run(["validate", "--format", "json", "-"], text.encode()).out
+    found = json.loads(out)["problems"]
+    return [(one["code"], one["line"], one["message"], (one.get("fix") or {}).get("text", "")) for one in found]
+
+
+def role(text: str) -> list[tuple[str, str]]:
+    """The messages and fixes of a role with one more line."""
+    found = problems(f"{HEAD}spec:\n  taskRoles:\n  - name: w\n{text}")
+    assert {code for code, *_ in found} <= {"FC101"}
+    return [(message, fix) for _, _, message, fix in found]
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "fix"),
+    [
+        (f"    replicas: 3\n    task: {{{POD}}}\n", "`taskRoles[0]` has no field `replicas`: did you mean `taskNumber`?", "taskNumber"),
+        (
+            f"    parallelism: 3\n    task: {{{POD}}}\n",
+            "`taskRoles[0]` has no field `parallelism`: did you mean `taskNumber`?",
+            "taskNumber",
+        ),
+        (f"    backoffLimit: 3\n    task: {{{POD}}}\n", "… `backoffLimit`: write it as `task.retryPolicy.maxRetryCount`", ""),
+        (f"    task: {{backoffLimit: 3, {POD}}}\n", "`task` has no field `backoffLimit`: write it as `retryPolicy.maxRetryCount`", ""),
+        (f"    template: {{{POD[6:-1]}}}\n", "`taskRoles[0]` has no field `template`: write it as `task.pod`", ""),
+        (f"    task: {{{POD.replace('pod', 'template')}}}\n", "`task` has no field `template`: did you mean `pod`?", "pod"),
+        ("    image: b\n", "`taskRoles[0]` has no field `image`: write it as `task.pod.spec.containers[].image`", ""),
+        ("    task: {pod: {image: b}}\n", "`pod` has no field `image`: write it as `spec.containers[].image`", ""),
+        (
+            "    task: {pod: {spec: {restartPolicy: Never, image: b}}}\n",
+            "`spec` has no field `image`: write it as `containers[].image`",
+            "",
+        ),
+        (
+            f"    task: {{{POD.replace('image:', 'envs: [{name: A}], image:')}}}\n",
+            "`containers[0]` has no field `envs`: did you mean `env`?",
+            "env",
+        ),
+        (
+            f"    task: {{{POD.replace('containers:', 'volumes: [{name: v, pvc: {claimName: c}}], containers:')}}}\n",
+            "`volumes[0]` has no field `pvc`: did you mean `persistentVolumeClaim`?",
+            "persistentVolumeClaim",
+        ),
+        (
+            f"    replicas: 3\n    frameworkAttemptCompletionPolicy: {{minSucceededTaskCount: 3}}\n    task: {{{POD}}}\n",
+            "`taskRoles[0]` has no field `replicas`: did you mean `taskNumber`?",
+            "taskNumber",
+        ),
+    ],
+)
+def test_a_word_of_another_tool(text: str, message: str, fix: str) -> None:
+    ((found, fixed),) = role(text)
+    assert found.endswith(message.removeprefix("… "))
+    assert fixed == fix
+
+
+BODY = "spec: {restartPolicy: Never, containers: [{name: a, image: b}]}"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (f"    task:\n      pod:\n      {BODY}\n", "`pod` is empty: indent `spec` below `pod`"),
+        (f"    task:\n      {BODY}\n", "`task` has no field `spec`: write `pod:` above, and indent it below that"),
+        (f"    task:\n    pod: {{{BODY}}}\n", "`task` is empty: indent `pod` below `task`"),
+        (
+            "    task:\n      pod:\n        spec:\n        restartPolicy: Never\n        containers: [{name: a, image: b}]\n",
+            "`spec` is empty: indent `restartPolicy` and `containers` below `spec`",
+        ),
+        (
+            f"    task:\n      pod:\n        metadata:\n        labels: {{a: b}}\n        {BODY}\n",
+            "`metadata` is empty: indent `labels` below `metadata`",
+        ),
+        (
+            "    task:\n      pod:\n        spec:\n"
+            "          restartPolicy: Never\n          containers:\n          name: a\n          image: b\n",
+            "`containers` is empty: begin an item with `- ` below it, and write `name` and `image` in that",
+        ),
+    ],
+)
+def test_what_is_indented_too_little(text: str, message: str) -> None:
+    assert role(text) == [(message, "")]
+
+
+def test_a_framework_without_roles_by_mistake() -> None:
+    assert [code for code, *_ in problems(f"{HEAD}spec:\n  template: {{}}\n")] == ["FC101"]
+    assert [message for *_, message, _ in problems(f"{HEAD}spec:\ntaskRoles: []\n")] == ["`spec` is empty: indent `taskRoles` below `spec`"]
+
+
+def test_every_synonym_leads_to_a_field() -> None:
+    """And none of them is a field itself."""
+    known = types(NEWEST)
+    for type_name, words in _SYNONYMS.items():
+        for word, meant in words.items():
+            assert word not in known[type_name], word
+            here = type_name
+            for step in meant.split("."):
+                field = known[here][step.removesuffix("[]")]
+                assert (field.kind == "list") is step.endswith("[]") or meant.endswith(step)
+                here = field.ref
+
+
+@pytest.mark.parametrize(
+    ("field", "words"),
+    [
+        (
+            "retryPolicy: {maxRetryCount: -3}",
+            "between -2 and 2147483647: -1 retries after every failure, -2 after every completion, success too",
+        ),
+        ("frameworkAttemptCompletionPolicy: {minFailedTaskCount: -2}", "-1 means that no number of failures ends the attempt"),
+        ("frameworkAttemptCompletionPolicy: {minSucceededTaskCount: -2}", "-1 means that no number of successes ends the attempt"),
+    ],
+)
+def test_what_negative_numbers_mean(field: str, words: str) -> None:
+    text = f"    {field}\n    task: {{{POD}}}\n" if "Policy: {min" in field else f"    task: {{{field}, {POD}}}\n"
+    ((code, _, message, _),) = problems(f"{HEAD}spec:\n  taskRoles:\n  - name: w\n{text}")
+    assert code == "FC131"
+    assert words in message
+
+
+def test_a_name_with_a_hyphen_says_why() -> None:
+    ((_, _, message, _),) = problems(f"{HEAD.replace('name: x', 'name: my-job')}spec:\n  taskRoles: [{{name: w, task: {{{POD}}}}}]\n")
+    assert "without a hyphen (it separates the parts of Pod names, `{framework}-{role}-{index}`)" in message
+    assert "write `myjob`" in message
+
+
+def test_set_is_named(repository: Path) -> None:
+    hello = str(repository / "examples" / "hello.yaml")
+    outcome = laws.run(["build", "--set", "greeter.taskNumber=-1", hello])
+    assert outcome.code == 1
+    assert "error[FC131] --set greeter.taskNumber=-1: `taskNumber` is -1, and must be between 0 and 10000\n" in outcome.err
+    assert "taskNumber: 2" not in outcome.err
+    explained = laws.run(["explain", "hello-greeter-0", hello, "--set", "greeter.taskNumber=-1"])
+    assert explained.code == 1
+    assert "--set greeter.taskNumber=-1: `taskNumber` is -1" in explained.err
+    within = laws.run(["build", "--set", "greeter.task.pod.spec.volumes=[{}]", "--set", "greeter.task.pod.spec.volumes=[{nam: x}]", hello])
+    assert "--set greeter.task.pod.spec.volumes=[{nam: x}]: `volumes[0]` has no field `nam`" in within.err
+    wrong = laws.run(["build", "--set", "greeter.taskNumber=3", str(repository / "examples" / "bad" / "FC101-unknown-field.yaml")])
+    assert "--set greeter.taskNumber=3: no such role" in wrong.err
