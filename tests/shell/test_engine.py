@@ -24,8 +24,8 @@ COMMANDS = [
     *(("fcompile", "argocd", action) for action in ACTIONS),
     *(("fcontroller", name) for name in controller_cli.COMMANDS),
 ]
-WHATEVER = {"NAME", "N", "LABEL", "SECONDS", "NAME=VALUE", "URL", "HOST:PORT"}
-"""Values that nobody can know."""
+WHATEVER = {"NAME", "N", "LABEL", "SECONDS", "NAME=VALUE", "URL", "HOST:PORT", "PATHS"}
+"""Values that nobody can know; PATHS are several in one word, from the application's folder."""
 METADATA = (".name", ".namespace", ".annotations", ".labels")
 NAME_LABEL = '["app.kubernetes.io/name"]'
 
