@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fcompile.overrides import OverrideError, apply, parse
+from fcompile.pipeline.overrides import OverrideError, apply, parse
 from fcompile.schema.pod_schemas import NEWEST
 from fcompile.schema.types import types
 from tests.check.frameworks import framework, role

@@ -10,23 +10,24 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from fcompile import overrides
 from fcompile.check.document import Options, check_read, empty
 from fcompile.check.ours import frameworks_in, is_framework, objects_in
-from fcompile.commands import expected
 from fcompile.commands.arguments import add_input_arguments, add_report_arguments, options, say_namespace
-from fcompile.commands.inputs import Inputs
 from fcompile.commands.overridden import name_overrides
-from fcompile.commands.passed import Passed, is_object, raw_text
+from fcompile.commands.paths import check_paths
 from fcompile.commands.progress import progress
 from fcompile.commands.report import OnlyWhenFound, Reporting, fails, open_report
-from fcompile.compile import Compiled, compile_framework, lacking
 from fcompile.diagnostics.problem import Path, field_path
 from fcompile.diagnostics.visible import at_line_start, visible
 from fcompile.emit import json, yaml
 from fcompile.emit.stdout import write
 from fcompile.errors import EXIT_ERRORS, InputError, UsageError
 from fcompile.load import Document
+from fcompile.pipeline import overrides
+from fcompile.pipeline import selection as expected
+from fcompile.pipeline.compiled import Compiled, compile_framework, lacking
+from fcompile.pipeline.inputs import Inputs
+from fcompile.pipeline.passthrough import Passed, is_object, raw_text
 from fcompile.program import say
 from fcompile.schema.pod_schemas import NEWEST
 from fcompile.schema.types import types
@@ -68,6 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
     emit = expected.parse_emit(arguments.emit or ("pods" if only else "framework"))
     output, folder = _output(arguments.output)
     checked = options(arguments)
+    check_paths(arguments.paths)
     files = Inputs(arguments.paths)
     reporting = Reporting(OnlyWhenFound(open_report("text", sys.stderr, arguments)), arguments, files.look_up)
     documents = list(_checked_documents(files, arguments, checked, reporting))

@@ -10,21 +10,22 @@ import sys
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from fcompile import overrides
 from fcompile.check.document import check_read, empty
 from fcompile.check.ours import frameworks_in
 from fcompile.check.values import mapping, text
 from fcompile.commands.arguments import add_report_arguments, add_version_argument, options
-from fcompile.commands.inputs import File, Inputs
 from fcompile.commands.overridden import name_overrides
+from fcompile.commands.paths import check_paths
 from fcompile.commands.report import Reporting, fails, open_errors, text_style
-from fcompile.compile import Compiled, compile_framework, lacking
 from fcompile.diagnostics.problem import Path, Span, field_path
 from fcompile.emit.stdout import write
 from fcompile.errors import EXIT_ERRORS, InputError, UsageError
 from fcompile.explain.origins import Explained, Task, explain
 from fcompile.load import Document
 from fcompile.model.steps import steps
+from fcompile.pipeline import overrides
+from fcompile.pipeline.compiled import Compiled, compile_framework, lacking
+from fcompile.pipeline.inputs import File, Inputs
 from fcompile.schema.pod_schemas import NEWEST
 from fcompile.schema.types import types
 
@@ -53,6 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
     namespace, name, field = _parsed(arguments.pod)
     framework, role, index = _task_of(name)
     checked = options(arguments)
+    check_paths(arguments.paths)
     inputs = Inputs(arguments.paths)
     reporting = Reporting(open_errors(arguments), arguments, inputs.look_up)
     files = [(file, found) for file in inputs.files() if (found := list(_frameworks(file, framework)))]

@@ -9,7 +9,7 @@ from fcompile.check.ours import frameworks_in
 from fcompile.check.values import mapping, sequence
 from fcompile.diagnostics.problem import Path, Problem
 from fcompile.load import Document
-from fcompile.overrides import Applied
+from fcompile.pipeline.overrides import Applied
 
 
 def name_overrides(checked: Checked, documents: Iterable[Document], applied: Iterable[Applied], setting: str = "--set") -> Checked:

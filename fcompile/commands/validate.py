@@ -8,13 +8,15 @@ from __future__ import annotations
 import argparse
 import sys
 
-from fcompile.commands import inputs
 from fcompile.commands.arguments import add_input_arguments, add_report_arguments, options
+from fcompile.commands.paths import check_paths
 from fcompile.commands.progress import progress
 from fcompile.commands.report import Reporting, fails, open_report
 from fcompile.diagnostics import FORMATS
 from fcompile.diagnostics.writer import summary_line
 from fcompile.errors import EXIT_ERRORS, UsageError
+from fcompile.pipeline.inputs import Inputs
+from fcompile.pipeline.processes import ProcessError
 from fcompile.program import say
 
 _MOST_JOBS = 256
@@ -35,10 +37,14 @@ def run(arguments: argparse.Namespace) -> int:
     checked_with = options(arguments)
     if arguments.jobs is not None and not 1 <= arguments.jobs <= _MOST_JOBS:
         raise UsageError(f"--jobs {arguments.jobs}: write a number from 1 to {_MOST_JOBS}")
-    files = inputs.Inputs(arguments.paths)
+    check_paths(arguments.paths)
+    files = Inputs(arguments.paths)
     reporting = Reporting(open_report(arguments.format, sys.stdout, arguments), arguments, files.look_up)
-    for checked in progress(files.checked(checked_with, arguments.jobs), "files checked"):
-        reporting.checked(checked)
+    try:
+        for checked in progress(files.checked(checked_with, arguments.jobs), "files checked"):
+            reporting.checked(checked)
+    except ProcessError as error:
+        raise UsageError(f"{error}; if memory is short, `--jobs 1` needs the least") from None
     summary = reporting.finish()
     if arguments.format != "text":
         # There stdout is for a machine: what it came to is said to people here.

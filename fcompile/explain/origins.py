@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
-from fcompile.compile import Compiled
 from fcompile.diagnostics.problem import Path, Span
 from fcompile.emit.order import ordered
 from fcompile.expand import pod
 from fcompile.lower.environment import ENV_BEFORE_INSTANCE
 from fcompile.lower.placeholders import role_values, substitute, task_values
 from fcompile.model import names
-from fcompile.overrides import Applied
+from fcompile.pipeline.compiled import Compiled
+from fcompile.pipeline.overrides import Applied
 
 SOURCE, PLACEHOLDER, DEFAULT, OVERRIDE, CONTROLLER = "source", "placeholder", "default", "override", "controller"
 _TEMPLATE = ("task", "pod")

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from fcompile.commands.argocd.repository import MAX_FILE, repository_of
-from fcompile.compile import compile_framework
 from fcompile.errors import InputError
 from fcompile.load import values
+from fcompile.pipeline.compiled import compile_framework
 from tests.argocd.server import Answer, call, environment, inside
 from tests.test_cli import SERVICE, good
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from fcompile.compile import compile_framework
 from fcompile.expand import pod
+from fcompile.pipeline.compiled import compile_framework
 from tests.check.frameworks import framework, role
 
 

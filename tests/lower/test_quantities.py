@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from fcompile.commands.expected import pod_objects, pod_texts
-from fcompile.compile import compile_framework
 from fcompile.emit import yaml
 from fcompile.expand import pod
 from fcompile.load import values
+from fcompile.pipeline.compiled import compile_framework
+from fcompile.pipeline.selection import pod_objects, pod_texts
 from tests.check.frameworks import framework, role
 
 SPEC: dict[str, Any] = {

@@ -7,18 +7,14 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
-from fcompile import overrides
 from fcompile.check.document import Checked, check_read, empty
 from fcompile.check.ours import frameworks_in, is_framework, looks_like_template, objects_in, skip_reason
 from fcompile.check.values import mapping
-from fcompile.commands import expected
 from fcompile.commands.argocd.discreet import without_lines_of_secrets, without_secrets
 from fcompile.commands.argocd.repository import Repository
 from fcompile.commands.argocd.settings import Settings
 from fcompile.commands.argocd.sources import Source
 from fcompile.commands.overridden import name_overrides
-from fcompile.commands.passed import is_object, raw_text
-from fcompile.compile import Compiled, compile_framework, lacking
 from fcompile.diagnostics.problem import Path, Severity, field_path
 from fcompile.diagnostics.visible import visible
 from fcompile.emit import yaml
@@ -26,6 +22,10 @@ from fcompile.emit.order import ordered
 from fcompile.errors import UsageError
 from fcompile.load import Document, LoadError, read
 from fcompile.load.files import may_hold_framework
+from fcompile.pipeline import overrides
+from fcompile.pipeline import selection as expected
+from fcompile.pipeline.compiled import Compiled, compile_framework, lacking
+from fcompile.pipeline.passthrough import is_object, raw_text
 from fcompile.schema.pod_schemas import NEWEST
 from fcompile.schema.types import types
 

@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from functools import lru_cache, partial
 from itertools import islice
 
-from fcompile import overrides
 from fcompile.check.across import Lookup, Place, Where
 from fcompile.check.document import by_start, look_up
 from fcompile.commands.argocd.compiled import MAX_OUTPUT, Job, Made, compile_source
@@ -21,12 +20,13 @@ from fcompile.commands.argocd.placing import Placing
 from fcompile.commands.argocd.repository import Repository, repository_of
 from fcompile.commands.argocd.settings import Settings, settings
 from fcompile.commands.argocd.sources import Source, sources
-from fcompile.commands.inputs import WORTH_PROCESSES, cores
-from fcompile.commands.processes import in_processes
 from fcompile.commands.report import WAIVERS_FILE, OnlyWhenFound, Reporting, fails, open_report
 from fcompile.emit.stdout import write
 from fcompile.errors import EXIT_ERRORS, InputError, UsageError
 from fcompile.load import Document, read
+from fcompile.pipeline import overrides
+from fcompile.pipeline.inputs import WORTH_PROCESSES, cores
+from fcompile.pipeline.processes import ProcessError, in_processes
 from fcompile.program import say
 
 _AT_ONCE = 16
@@ -80,8 +80,11 @@ def compile_all(texts: list[Source], job: Job) -> Iterator[Made]:
     # Numbers go to the processes, which have the texts from the beginning.
     numbers = iter(range(len(texts)))
     batches = iter(lambda: list(islice(numbers, _AT_ONCE)), [])
-    for results in in_processes(partial(_numbered, texts, job), batches, processes):
-        yield from results
+    try:
+        for results in in_processes(partial(_numbered, texts, job), batches, processes):
+            yield from results
+    except ProcessError as error:
+        raise UsageError(str(error)) from None
 
 
 def _numbered(texts: list[Source], job: Job, number: int) -> Made:

@@ -17,7 +17,7 @@ from fcompile.check.subject import DEFAULT_NAMESPACE
 from fcompile.commands.arguments import checked_namespace, kubernetes_minor
 from fcompile.diagnostics.visible import visible
 from fcompile.errors import UsageError
-from fcompile.overrides import Override, OverrideError, parse
+from fcompile.pipeline.overrides import Override, OverrideError, parse
 from fcompile.schema.pod_schemas import DEFAULT_VERSION, NEWEST
 
 PARAMETERS = "ARGOCD_APP_PARAMETERS"

@@ -12,7 +12,6 @@ import sys
 from copy import deepcopy
 from typing import Any
 
-from fcompile import overrides
 from fcompile.check.across import Place, Where
 from fcompile.check.document import Checked, check_read, look_up
 from fcompile.check.ours import frameworks_in, is_framework
@@ -24,10 +23,11 @@ from fcompile.commands.krm.placing import Placing
 from fcompile.commands.krm.results import Results
 from fcompile.commands.overridden import name_overrides
 from fcompile.commands.report import OnlyWhenFound, Reporting, fails, open_report
-from fcompile.compile import compile_framework, lacking
 from fcompile.diagnostics.problem import Problem, field_path
 from fcompile.emit.stdout import write
 from fcompile.errors import EXIT_ERRORS
+from fcompile.pipeline import overrides
+from fcompile.pipeline.compiled import compile_framework, lacking
 from fcompile.program import say
 from fcompile.schema.pod_schemas import NEWEST
 from fcompile.schema.types import types

@@ -12,7 +12,7 @@ from fcompile.commands.arguments import checked_namespace, kubernetes_minor
 from fcompile.diagnostics.problem import field_path
 from fcompile.diagnostics.visible import visible
 from fcompile.errors import UsageError
-from fcompile.overrides import Override, OverrideError, parse
+from fcompile.pipeline.overrides import Override, OverrideError, parse
 from fcompile.schema.pod_schemas import DEFAULT_VERSION
 
 SETTINGS = ("kubernetes-version", "namespace", "set", "strict")

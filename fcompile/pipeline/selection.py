@@ -6,13 +6,13 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from fcompile.compile import Compiled
 from fcompile.emit.order import ordered
 from fcompile.emit.splice import pods as spliced
 from fcompile.errors import UsageError
 from fcompile.expand import config_map, pod, service
 from fcompile.lower.intent import Role
 from fcompile.lower.quantities import has_symbolic_quantity
+from fcompile.pipeline.compiled import Compiled
 from fcompile.schema.pod_schemas import POD_TEMPLATE
 
 KINDS = ("framework", "configmap", "services", "pods")

@@ -12,14 +12,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from fcompile.check.across import Place, Where
 from fcompile.check.document import Checked, Options, Read, by_start, check_read, empty, load_problem, look_up
 from fcompile.check.ours import looks_like_template, skip_reason
-from fcompile.diagnostics.visible import visible
-from fcompile.errors import UsageError
 from fcompile.load import Document, LoadError, read
 from fcompile.load.files import FileEntry, find, may_be_meant, may_hold_framework
 from fcompile.load.rules import FILE_TOO_LARGE
 
 if TYPE_CHECKING:
-    from fcompile.commands.processes import Done
+    from fcompile.pipeline.processes import Done
 
 WORTH_PROCESSES = 64
 """From so many files on, starting processes costs less than they save."""
@@ -34,40 +32,14 @@ class File(NamedTuple):
 
     name: str
     read: Read
-    skipped: str
+    skipped: str = ""
     """Why it is not to be checked although it seems to hold a Framework; empty when it is."""
 
 
-def check_paths(paths: Sequence[str]) -> None:
-    """Raise UsageError for paths that lead to nothing: a command that was called for the wrong thing has nothing to report on."""
-    missing = [visible(path) for path in paths if path != "-" and not _is_there(path)]
-    if missing:
-        listed = ", ".join(missing[:3]) + (f" and {len(missing) - 3} more" if len(missing) > 3 else "")
-        raise UsageError(f"{listed}: no such file or folder{'' if all(map(os.path.isabs, paths)) else _here()}")
-
-
-def _here() -> str:
-    try:
-        return f" in {visible(os.getcwd())}"
-    except OSError:  # somebody has removed it
-        return ""
-
-
-def _is_there(path: str) -> bool:
-    try:
-        os.lstat(path)
-    except (FileNotFoundError, NotADirectoryError):
-        return False
-    except (OSError, ValueError):
-        return True  # it is told with its reason when it is read
-    return True
-
-
 class Inputs:
-    """The files behind the paths that a user named. Raises UsageError when one leads to nothing."""
+    """The files behind the paths that a user named."""
 
     def __init__(self, paths: Sequence[str]) -> None:
-        check_paths(paths)
         self._paths = paths
         self._named = frozenset(paths)
         self._kept: dict[str, bytes | LoadError] = {}
@@ -90,7 +62,7 @@ class Inputs:
             for entry in chain(first, entries):
                 yield check_entry(entry, options, self._data(entry))
             return
-        from fcompile.commands.processes import in_processes
+        from fcompile.pipeline.processes import in_processes
 
         batches = self._batches(chain(first, entries), options)
         for results in in_processes(partial(check_entry, options=options), batches, processes):
@@ -107,7 +79,7 @@ class Inputs:
 
     def _batches(self, entries: Iterable[FileEntry], options: Options) -> Iterator[list[FileEntry] | Done]:
         """Some files at a time, of long paths fewer; what can be read only once is checked here, in its turn."""
-        from fcompile.commands.processes import Done
+        from fcompile.pipeline.processes import Done
 
         batch: list[FileEntry] = []
         size = 0

@@ -11,9 +11,7 @@ from fcompile.check.across import Place, Where
 from fcompile.check.document import Options, by_start, check_read, empty, look_up
 from fcompile.check.ours import is_framework, objects_in
 from fcompile.check.values import mapping, text
-from fcompile.commands.inputs import open_file
 from fcompile.commands.report import Reporting, fails, open_errors
-from fcompile.compile import compile_framework, lacking
 from fcompile.diagnostics.problem import Path, field_path
 from fcompile.diagnostics.visible import visible
 from fcompile.diff.frameworks import Side
@@ -21,6 +19,8 @@ from fcompile.diff.result import Key, Object, ObjectKey
 from fcompile.errors import UsageError
 from fcompile.load import Document, LoadError
 from fcompile.load.files import FileEntry, may_hold_framework
+from fcompile.pipeline.compiled import compile_framework, lacking
+from fcompile.pipeline.inputs import open_file
 from fcompile.program import say
 
 
