@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 
 from fcompile import __version__
-from fcompile.errors import EXIT_CLOSED_PIPE, EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_USAGE, UsageError
+from fcompile.errors import EXIT_CLOSED_PIPE, EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_USAGE, SettingError, UsageError
 from fcompile.program import as_called, program, safe, say
 
 TYPE_CHECKING = False  # Importing `typing` for it takes longer than all else here, and an interrupt is only understood after that.
@@ -41,6 +41,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except UsageError as error:
         return _end(error.code, str(error))
+    except SettingError as error:
+        from fcompile.commands.arguments import option_of
+
+        return _end(EXIT_USAGE, error.called(option_of(error.setting)))
     except BrokenPipeError:  # whoever read our output has gone, as `head` does
         _drop(sys.stdout)
         return EXIT_CLOSED_PIPE

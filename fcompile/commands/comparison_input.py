@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
-from functools import lru_cache, partial
+from functools import partial
 from typing import NamedTuple
 
-from fcompile.check.across import Place, Where
-from fcompile.check.document import Options, by_start, check_read, empty, look_up
-from fcompile.check.ours import is_framework, objects_in
+from fcompile.check.document import Options
 from fcompile.check.values import mapping, text
-from fcompile.commands.report import Reporting, fails, open_errors
-from fcompile.diagnostics.problem import Path, field_path
+from fcompile.commands.report import Telling, fails, holds_current_folder, open_errors, waivers_file
 from fcompile.diagnostics.visible import visible
 from fcompile.diff.frameworks import Side
 from fcompile.diff.result import Key, Object, ObjectKey
 from fcompile.errors import UsageError
-from fcompile.load import Document, LoadError
+from fcompile.load import LoadError
 from fcompile.load.files import FileEntry, may_hold_framework
-from fcompile.pipeline.compiled import compile_framework, lacking
-from fcompile.pipeline.inputs import open_file
+from fcompile.pipeline import inputs
+from fcompile.pipeline.compilation import Compilation, Refused, Unit
+from fcompile.pipeline.compiled import Compiled
 from fcompile.program import say
 
 
@@ -51,53 +49,38 @@ class Contents(NamedTuple):
 
 def read_side(files: Iterable[File], options: Options, arguments: argparse.Namespace) -> Contents | None:
     """Read, check and compile; None when there is an error, which is said on stderr."""
-    documents: dict[str, list[Document]] = {}
-
-    @lru_cache(2)
-    def by_file(name: str) -> dict[int, Document]:
-        return by_start(documents[name])
-
-    def place(where: Where) -> Place:
-        return look_up(by_file(where.file), where)
-
-    reporting = Reporting(open_errors(arguments), arguments, place)
-    for file in files:
-        opened = open_file(file.entry, file.data)
-        read = opened.read
-        if isinstance(file.data, bytes) and not may_hold_framework(file.data):
-            # Other tools may well read it; what cannot be read is none of our business.
-            read = [item for item in read if isinstance(item, Document)]
-        if opened.skipped:
-            reporting.checked(empty(opened.name)._replace(skipped=opened.skipped))
-            continue
-        documents[opened.name] = [item for item in read if isinstance(item, Document)]
-        reporting.checked(check_read(opened.name, read, options))
-    if fails(reporting.finish(), arguments.strict):
+    telling, waivers = Telling(open_errors(arguments.color, arguments.strict)), waivers_file(arguments.waivers)
+    compilation = Compilation(map(_opened, files), options)
+    if fails(compilation.report(telling, waivers, holds_current_folder(arguments.paths)), arguments.strict):
         return None
     contents = Contents({}, {})
-    for name, found in documents.items():
-        for document in found:
-            _take(document, name, options, contents)
+    for unit in compilation.units():
+        _take(unit, contents)
     return contents
 
 
-def _take(document: Document, file: str, options: Options, contents: Contents) -> None:
-    for path, value in objects_in(document.value):
-        if is_framework(value):
-            missing = lacking(value)
-            if missing is not None:
-                field = field_path((*path, *missing))
-                raise UsageError(f"{file}:{document.locate(path).line}: without `{field}` nothing can be compared; no waiver helps")
-            compiled = compile_framework(value, options.namespace)
-            key = compiled.namespace, compiled.intent.framework
-            contents.frameworks[key] = Side(compiled, partial(_line, document, file, path), value.get("status"))
-            continue
-        metadata, kind, version = mapping(value, "metadata"), text(value, "kind"), text(value, "apiVersion")
-        name = text(metadata, "name")
-        if kind and version and name:
-            group = version.rpartition("/")[0]
-            contents.objects[group, kind, text(metadata, "namespace") or "", name] = Object(value, file)
+def _opened(file: File) -> inputs.File:
+    opened = inputs.open_file(file.entry, file.data)
+    if isinstance(file.data, bytes) and not may_hold_framework(file.data):
+        # Other tools may well read it; what cannot be read is none of our business.
+        return opened._replace(read=[*opened.documents()])
+    return opened
 
 
-def _line(document: Document, file: str, path: Path) -> tuple[str, int]:
-    return file, document.locate((*path, "metadata", "name"), "key").line
+def _take(unit: Unit, contents: Contents) -> None:
+    if isinstance(unit.result, Refused):
+        raise UsageError(unit.refusal(unit.result))
+    if isinstance(unit.result, Compiled):
+        key = unit.result.namespace, unit.result.intent.framework
+        contents.frameworks[key] = Side(unit.result, partial(_line, unit), unit.value.get("status"))
+        return
+    value = unit.value
+    metadata, kind, version = mapping(value, "metadata"), text(value, "kind"), text(value, "apiVersion")
+    name = text(metadata, "name")
+    if kind and version and name:
+        group = version.rpartition("/")[0]
+        contents.objects[group, kind, text(metadata, "namespace") or "", name] = Object(value, unit.document.source.name)
+
+
+def _line(unit: Unit) -> tuple[str, int]:
+    return unit.document.source.name, unit.document.locate((*unit.path, "metadata", "name"), "key").line

@@ -129,10 +129,17 @@ def _formatted(result: Result, arguments: argparse.Namespace) -> Iterable[str]:
 
         return json.write(result)
     if arguments.format == "html":
-        from fcompile.diff import html
-
-        return html.write(result)
+        return _html(result)
     from fcompile.diff.text import Painter
 
-    style = text_style(arguments, sys.stdout)
+    style = text_style(arguments.color, sys.stdout)
     return Painter(style.color, style.width).write(result)
+
+
+def _html(result: Result) -> Iterable[str]:
+    from fcompile.diff import html
+
+    try:
+        return html.write(result)
+    except ImportError:
+        raise UsageError("--format html needs jinja2: pip install 'jinja2>=3.1,<4'") from None

@@ -10,7 +10,6 @@ from fcompile.diff import words
 from fcompile.diff.compare import ABSENT
 from fcompile.diff.effects import ORDER
 from fcompile.diff.result import Result
-from fcompile.errors import UsageError
 
 TEMPLATE = "page.html.jinja"
 _OPEN = 10
@@ -18,11 +17,9 @@ _OPEN = 10
 
 
 def write(result: Result) -> Iterator[str]:
-    """The page. Raises UsageError when jinja2 is not installed."""
-    try:
-        from jinja2 import Environment, FileSystemLoader, StrictUndefined
-    except ImportError:
-        raise UsageError("--format html needs jinja2: pip install 'jinja2>=3.1,<4'") from None
+    """Return the page. Raises ImportError when jinja2 is not installed."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
     environment = Environment(
         loader=FileSystemLoader(os.path.dirname(__file__)),
         autoescape=True,

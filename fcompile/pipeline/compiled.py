@@ -1,4 +1,4 @@
-"""Compiling one Framework that has no errors: defaults in, digest on, intent out."""
+"""One Framework that has no errors, compiled: defaults in, digest on, intent out."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Compiled(NamedTuple):
 
 
 def lacking(value: dict[str, Any]) -> Path | None:
-    """The first field without which a Framework cannot be compiled. Only one in which errors were waived can lack it."""
+    """Return the first field without which a Framework cannot be compiled. Only one in which errors were waived can lack it."""
     needed: list[Path] = [("metadata", "name"), ("spec",)]
     for index, _ in enumerate(sequence(mapping(value, "spec"), "taskRoles")):
         role = ("spec", "taskRoles", index)

@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache, partial
 from itertools import chain, islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fcompile.check.across import Place, Where
 from fcompile.check.document import Checked, Options, Read, by_start, check_read, empty, load_problem, look_up
-from fcompile.check.ours import looks_like_template, skip_reason
+from fcompile.check.ours import frameworks_in, looks_like_template, skip_reason
 from fcompile.load import Document, LoadError, read
 from fcompile.load.files import FileEntry, find, may_be_meant, may_hold_framework
 from fcompile.load.rules import FILE_TOO_LARGE
@@ -34,6 +34,14 @@ class File(NamedTuple):
     read: Read
     skipped: str = ""
     """Why it is not to be checked although it seems to hold a Framework; empty when it is."""
+
+    def documents(self) -> list[Document]:
+        """Return those that can be read."""
+        return [item for item in self.read if isinstance(item, Document)]
+
+    def frameworks(self) -> list[dict[str, Any]]:
+        """Return the Frameworks in it."""
+        return [value for document in self.documents() for _, value in frameworks_in(document.value)]
 
 
 class Inputs:
@@ -115,12 +123,15 @@ class Inputs:
         return entry.path in self._named and entry.error is None and not os.path.isfile(entry.path)
 
 
-def open_file(entry: FileEntry, data: bytes | LoadError) -> File:
-    """The file's documents, whatever they are, unless it is a template or a patch that holds a Framework."""
+def open_file(entry: FileEntry, data: bytes | LoadError, top: str = os.sep) -> File:
+    """Return the file's documents, whatever they are, and whether it is a template or a patch that holds a Framework.
+
+    :param top: what makes it a patch or a template is looked for in no folder above this one.
+    """
     if isinstance(data, LoadError):
         return File(entry.name, [data], "")
     found: Read = list(read(data, entry.name, with_duplicates=True))
-    return File(entry.name, found, _skipped(entry, data, found))
+    return File(entry.name, found, _skipped(entry, data, found, top))
 
 
 def check_entry(entry: FileEntry, options: Options, data: bytes | LoadError | None = None) -> Checked:
@@ -135,7 +146,7 @@ def check_entry(entry: FileEntry, options: Options, data: bytes | LoadError | No
     file = open_file(entry, data)
     if file.skipped:
         return empty(entry.name)._replace(skipped=file.skipped)
-    documents = [document for document in file.read if isinstance(document, Document)]
+    documents = file.documents()
     if len(documents) < len(file.read) and not _SAYS_FRAMEWORK.search(data.decode("utf-8", "replace")):
         # It cannot be read, and nothing in it says that it is a Framework: other tools may well read it.
         file = file._replace(read=[*documents])
@@ -156,12 +167,12 @@ def _read(entry: FileEntry) -> bytes | LoadError:
         return error
 
 
-def _skipped(entry: FileEntry, data: bytes, found: Read) -> str:
+def _skipped(entry: FileEntry, data: bytes, found: Read, top: str) -> str:
     if not may_hold_framework(data):
         return ""
     if any(isinstance(document, LoadError) for document in found) and looks_like_template(data.decode("utf-8", "replace")):
         return "a template, not YAML: render it first (such as: helm template … | fcompile validate -)"
-    return "" if entry.path == "-" else skip_reason(entry.path) or ""
+    return "" if entry.path == "-" else skip_reason(entry.path, top) or ""
 
 
 def cores() -> int:

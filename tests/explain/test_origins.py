@@ -30,9 +30,9 @@ Json = dict[str, Any]
 
 
 def explained(document: Document, path: Field, value: Json, role: int, index: int, *written: str) -> Explained:
-    applied = overrides.apply(map(overrides.parse, written), [value], types(NEWEST))
+    applied = overrides.apply([overrides.parse(one, "--set") for one in written], [value], types(NEWEST))
     compiled = compile_framework(value, "default")
-    return explain(Task(compiled, value, role, index, tuple(applied), lambda field: document.locate((*path, *field))))
+    return explain(Task(compiled, value, role, index, tuple(applied), lambda field: document.locate((*path, *field)), "--namespace"))
 
 
 def tasks(text: bytes) -> Iterator[tuple[Document, Json, Explained]]:
