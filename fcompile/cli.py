@@ -7,7 +7,6 @@ import os
 import sys
 from collections.abc import Sequence
 
-from fcompile import __version__
 from fcompile.errors import EXIT_CLOSED_PIPE, EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_USAGE, SettingError, UsageError
 from fcompile.program import as_called, program, safe, say
 
@@ -94,7 +93,7 @@ def _end(code: int, message: str) -> int:
 
 def _run(arguments: list[str]) -> int:
     if arguments == ["--version"]:
-        print(f"fcompile {__version__}")
+        print(_version())
         return 0
     if arguments[:1] in (["__complete"], ["__complete_line"]):
         from fcompile.commands.completion import engine
@@ -124,6 +123,12 @@ def _run(arguments: list[str]) -> int:
     return code
 
 
+def _version() -> str:
+    from fcompile._version import __version__
+
+    return f"fcompile {__version__}"
+
+
 def _top_level() -> ArgumentParser:
     from fcompile.commands.parser import Parser
 
@@ -136,7 +141,7 @@ def _top_level() -> ArgumentParser:
         f"commands:\n{listed}",
         epilog="Exit codes: 0 fine, 1 errors in the input, 2 wrong use or nowhere to write, 3 a bug in fcompile, 130 interrupted.",
     )
-    parser.add_argument("--version", action="version", version=f"fcompile {__version__}")
+    parser.add_argument("--version", action="version", version=_version())
     parser.add_argument(
         "command", choices=list(COMMANDS), metavar="command", help=as_called("one of the above; `fcompile COMMAND --help` tells more")
     )
@@ -182,7 +187,7 @@ def _internal_error() -> int:
 
     print(safe(traceback.format_exc()), end="", file=sys.stderr)
     print(
-        f"fcompile {__version__}: this is a bug in fcompile: please report it with the text above and, if you can, the input",
+        f"{_version()}: this is a bug in fcompile: please report it with the text above and, if you can, the input",
         file=sys.stderr,
     )
     return EXIT_INTERNAL

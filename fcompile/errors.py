@@ -38,3 +38,7 @@ class SettingError(ValueError):
     def called(self, setting: str) -> str:
         """Return the message with the setting under the name that its user gave it by."""
         return f"{f'{setting} {self.value}'.strip()}: {self.reason}"
+
+
+class ProcessError(Exception):
+    """A process was ended by somebody else, as by a system that is short of memory."""

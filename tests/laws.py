@@ -20,7 +20,7 @@ from fcompile.emit.order import ordered
 from fcompile.load import Document, LoadError, read, values
 from fcompile.load.decoding import decode
 from fcompile.load.files import FileEntry
-from fcompile.pipeline.compiled import compile_framework
+from fcompile.pipeline.compilation import compile_framework
 from fcompile.pipeline.inputs import check_entry
 from fcompile.pipeline.selection import EXPECTED, Selection
 

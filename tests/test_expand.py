@@ -11,7 +11,7 @@ import pytest
 
 from fcompile import expand
 from fcompile.lower.environment import ClusterValues
-from fcompile.pipeline.compiled import Compiled, compile_framework
+from fcompile.pipeline.compilation import Compiled, compile_framework
 from tests.check.frameworks import framework, role
 
 CLUSTER = ClusterValues("framework-uid", 3, "configmap-uid", "role-uid", "task-uid", 2)

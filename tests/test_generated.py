@@ -16,7 +16,7 @@ from fcompile.diagnostics.problem import Severity
 from fcompile.emit import yaml
 from fcompile.load import Document, read
 from fcompile.model.quantities import nanos
-from fcompile.pipeline.compiled import compile_framework
+from fcompile.pipeline.compilation import compile_framework
 from tests import laws
 from tests.strategies import basics, frameworks, with_nulls
 from tests.strategies.frameworks import many_tasks

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from fcompile.pipeline.processes import Done, ProcessError, in_processes
+from fcompile.errors import ProcessError
+from fcompile.pipeline.processes import Done, in_processes
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="signals, /proc and pipes as Linux has them")
 

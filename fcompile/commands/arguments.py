@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from fcompile.check.document import Options
 from fcompile.check.subject import DEFAULT_NAMESPACE
+from fcompile.diagnostics.visible import visible
+from fcompile.errors import UsageError
 from fcompile.pipeline import settings
 from fcompile.program import say
 from fcompile.schema.pod_schemas import NEWEST, OLDEST
@@ -61,6 +64,8 @@ def options(arguments: argparse.Namespace) -> Options:
 
 def overrides(arguments: argparse.Namespace) -> list[Override]:
     """Return the overrides that are asked for. Raises SettingError."""
+    if not arguments.set:
+        return []
     from fcompile.pipeline.overrides import parse
 
     return [parse(written, option_of("override")) for written in arguments.set]
@@ -70,3 +75,28 @@ def say_namespace(frameworks: Sequence[str], assumed: str, setting: str) -> None
     """Say that Frameworks were given none, by their names, and what sets it."""
     listed = ", ".join(frameworks[:3]) + (", …" if len(frameworks) > 3 else "")
     say(f"no namespace given ({listed}): using `{assumed}`; {setting} sets another")
+
+
+def check_paths(paths: Sequence[str]) -> None:
+    """Raise UsageError for paths that lead to nothing: a command that was called for the wrong thing has nothing to report on."""
+    missing = [visible(path) for path in paths if path != "-" and not _is_there(path)]
+    if missing:
+        listed = ", ".join(missing[:3]) + (f" and {len(missing) - 3} more" if len(missing) > 3 else "")
+        raise UsageError(f"{listed}: no such file or folder{'' if all(map(os.path.isabs, paths)) else _here()}")
+
+
+def _here() -> str:
+    try:
+        return f" in {visible(os.getcwd())}"
+    except OSError:  # somebody has removed it
+        return ""
+
+
+def _is_there(path: str) -> bool:
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except (OSError, ValueError):
+        return True  # it is told with its reason when it is read
+    return True

@@ -11,8 +11,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
 
-from fcompile.commands.arguments import add_input_arguments, add_report_arguments, options, overrides, say_namespace
-from fcompile.commands.paths import check_paths
+from fcompile.commands.arguments import add_input_arguments, add_report_arguments, check_paths, options, overrides, say_namespace
 from fcompile.commands.progress import progress
 from fcompile.commands.report import OnlyWhenFound, Telling, fails, holds_current_folder, open_report, waivers_file
 from fcompile.diagnostics.problem import field_path
@@ -20,8 +19,7 @@ from fcompile.diagnostics.visible import at_line_start, visible
 from fcompile.emit import json, yaml
 from fcompile.emit.stdout import write
 from fcompile.errors import EXIT_ERRORS, InputError, UsageError
-from fcompile.pipeline.compilation import Compilation, Refused
-from fcompile.pipeline.compiled import Compiled
+from fcompile.pipeline.compilation import Compilation, Compiled, Refused
 from fcompile.pipeline.inputs import Inputs
 from fcompile.pipeline.passthrough import PassedThrough
 from fcompile.pipeline.selection import Selection, selection
@@ -60,11 +58,11 @@ def run(arguments: argparse.Namespace) -> int:
     wanted = selection(arguments.emit or ("pods" if arguments.only else "framework"), arguments.only)
     output, folder = _output(arguments.output)
     checked, asked = options(arguments), overrides(arguments)
-    waivers = waivers_file(arguments.waivers)
+    waivers, whole = waivers_file(arguments.waivers), holds_current_folder(arguments.paths)
     check_paths(arguments.paths)
-    compilation = Compilation(progress(Inputs(arguments.paths).files(), "files read"), checked, asked)
+    compilation = Compilation(progress(Inputs(arguments.paths).files(), "files read"), checked, asked, waivers, whole)
     telling = Telling(OnlyWhenFound(open_report("text", sys.stderr, arguments.color)))
-    if fails(compilation.report(telling, waivers, holds_current_folder(arguments.paths)), arguments.strict):
+    if fails(compilation.report(telling), arguments.strict):
         return EXIT_ERRORS
     units = list(_units(compilation))
     compiled = [unit for unit in units if isinstance(unit, Compiled)]

@@ -16,9 +16,9 @@ from fcompile.diff.result import Key, Object, ObjectKey
 from fcompile.errors import UsageError
 from fcompile.load import LoadError
 from fcompile.load.files import FileEntry, may_hold_framework
-from fcompile.pipeline import inputs
-from fcompile.pipeline.compilation import Compilation, Refused, Unit
-from fcompile.pipeline.compiled import Compiled
+from fcompile.pipeline.compilation import Compilation, Compiled, Refused, Unit
+from fcompile.pipeline.file import File as ReadFile
+from fcompile.pipeline.file import open_file
 from fcompile.program import say
 
 
@@ -49,9 +49,9 @@ class Contents(NamedTuple):
 
 def read_side(files: Iterable[File], options: Options, arguments: argparse.Namespace) -> Contents | None:
     """Read, check and compile; None when there is an error, which is said on stderr."""
-    telling, waivers = Telling(open_errors(arguments.color, arguments.strict)), waivers_file(arguments.waivers)
-    compilation = Compilation(map(_opened, files), options)
-    if fails(compilation.report(telling, waivers, holds_current_folder(arguments.paths)), arguments.strict):
+    waivers, whole = waivers_file(arguments.waivers), holds_current_folder(arguments.paths)
+    compilation = Compilation(map(_opened, files), options, (), waivers, whole)
+    if fails(compilation.report(Telling(open_errors(arguments.color, arguments.strict))), arguments.strict):
         return None
     contents = Contents({}, {})
     for unit in compilation.units():
@@ -59,8 +59,8 @@ def read_side(files: Iterable[File], options: Options, arguments: argparse.Names
     return contents
 
 
-def _opened(file: File) -> inputs.File:
-    opened = inputs.open_file(file.entry, file.data)
+def _opened(file: File) -> ReadFile:
+    opened = open_file(file.entry, file.data)
     if isinstance(file.data, bytes) and not may_hold_framework(file.data):
         # Other tools may well read it; what cannot be read is none of our business.
         return opened._replace(read=[*opened.documents()])

@@ -12,9 +12,8 @@ import re
 import sys
 from collections.abc import Iterable, Iterator
 
-from fcompile.commands.arguments import add_report_arguments, add_version_argument, options
+from fcompile.commands.arguments import add_report_arguments, add_version_argument, check_paths, options
 from fcompile.commands.comparison_input import File, is_small, read_side
-from fcompile.commands.paths import check_paths
 from fcompile.commands.report import text_style
 from fcompile.diff.result import Result, compare_all
 from fcompile.emit.stdout import write

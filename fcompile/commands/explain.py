@@ -11,16 +11,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from fcompile.check.values import mapping, text
-from fcompile.commands.arguments import add_report_arguments, add_version_argument, option_of, options, overrides
-from fcompile.commands.paths import check_paths
+from fcompile.commands.arguments import add_report_arguments, add_version_argument, check_paths, option_of, options, overrides
 from fcompile.commands.report import Telling, fails, holds_current_folder, open_errors, text_style, waivers_file
 from fcompile.diagnostics.problem import Path, Span, field_path
 from fcompile.emit.stdout import write
 from fcompile.errors import EXIT_ERRORS, InputError, UsageError
 from fcompile.explain.origins import Explained, Task, explain
 from fcompile.model.steps import steps
-from fcompile.pipeline.compilation import Compilation, Refused, Unit
-from fcompile.pipeline.compiled import Compiled
+from fcompile.pipeline.compilation import Compilation, Compiled, Refused, Unit
 from fcompile.pipeline.inputs import Inputs
 
 
@@ -42,12 +40,12 @@ def run(arguments: argparse.Namespace) -> int:
     checked = options(arguments)
     # A role without a Framework's name is one of this Framework's, whatever others its file has.
     asked = [override._replace(framework=override.framework or framework) for override in overrides(arguments)]
-    waivers = waivers_file(arguments.waivers)
+    waivers, whole = waivers_file(arguments.waivers), holds_current_folder(arguments.paths)
     check_paths(arguments.paths)
     files = (file for file in Inputs(arguments.paths).files() if any(_name(value) == framework for value in file.frameworks()))
-    compilation = Compilation(files, checked, asked)
+    compilation = Compilation(files, checked, asked, waivers, whole)
     telling = Telling(open_errors(arguments.color, arguments.strict))
-    if fails(compilation.report(telling, waivers, holds_current_folder(arguments.paths)), arguments.strict):
+    if fails(compilation.report(telling), arguments.strict):
         return EXIT_ERRORS
     unit, compiled = _only(compilation, namespace, framework)
     place = _role(compiled, role, index, name)

@@ -8,15 +8,13 @@ from __future__ import annotations
 import argparse
 import sys
 
-from fcompile.commands.arguments import add_input_arguments, add_report_arguments, options
-from fcompile.commands.paths import check_paths
+from fcompile.commands.arguments import add_input_arguments, add_report_arguments, check_paths, options
 from fcompile.commands.progress import progress
 from fcompile.commands.report import Telling, fails, holds_current_folder, open_report, waivers_file
 from fcompile.diagnostics import FORMATS
 from fcompile.diagnostics.writer import summary_line
-from fcompile.errors import EXIT_ERRORS, UsageError
+from fcompile.errors import EXIT_ERRORS, ProcessError, UsageError
 from fcompile.pipeline.inputs import Inputs
-from fcompile.pipeline.processes import ProcessError
 from fcompile.pipeline.reporting import report
 from fcompile.program import say
 

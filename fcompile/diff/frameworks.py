@@ -14,7 +14,7 @@ from fcompile.lower.environment import ENV_BEFORE_INSTANCE, TERMINATION_MESSAGE_
 from fcompile.lower.intent import Role
 from fcompile.lower.placeholders import substitute
 from fcompile.model import names
-from fcompile.pipeline.compiled import Compiled
+from fcompile.pipeline.compilation import Compiled
 
 _IGNORED_METADATA = frozenset({"name", "namespace"})
 _PAUSE, _RESTART = (join("metadata.annotations", name) for name in (names.PAUSE_ANNOTATION, names.RESTART_ANNOTATION))

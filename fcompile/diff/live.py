@@ -13,7 +13,7 @@ from fcompile.expand import pod, service
 from fcompile.lower.intent import Role
 from fcompile.model import names
 from fcompile.model.framework import SERVER_SET
-from fcompile.pipeline.compiled import Compiled
+from fcompile.pipeline.compilation import Compiled
 
 Json = dict[str, Any]
 _CLUSTER_ENV = frozenset({*names.CLUSTER_NAMES, names.TASK_ATTEMPT_INSTANCE_UID})

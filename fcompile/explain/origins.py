@@ -11,7 +11,7 @@ from fcompile.expand import pod
 from fcompile.lower.environment import ENV_BEFORE_INSTANCE
 from fcompile.lower.placeholders import role_values, substitute, task_values
 from fcompile.model import names
-from fcompile.pipeline.compiled import Compiled
+from fcompile.pipeline.compilation import Compiled
 from fcompile.pipeline.overrides import Applied
 
 SOURCE, PLACEHOLDER, DEFAULT, OVERRIDE, CONTROLLER = "source", "placeholder", "default", "override", "controller"

@@ -1,4 +1,4 @@
-"""The input of a command: its files, read and checked, on all cores when there are many."""
+"""The files behind paths, read; or checked, on all cores when there are many."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache, partial
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 from fcompile.check.across import Place, Where
-from fcompile.check.document import Checked, Options, Read, by_start, check_read, empty, load_problem, look_up
-from fcompile.check.ours import frameworks_in, looks_like_template, skip_reason
+from fcompile.check.document import Checked, Options, by_start, check_read, empty, load_problem, look_up
+from fcompile.check.ours import skip_reason
 from fcompile.load import Document, LoadError, read
 from fcompile.load.files import FileEntry, find, may_be_meant, may_hold_framework
 from fcompile.load.rules import FILE_TOO_LARGE
+from fcompile.model.patterns import lazy
+from fcompile.pipeline.file import File, open_file
 
 if TYPE_CHECKING:
     from fcompile.pipeline.processes import Done
@@ -24,24 +26,7 @@ WORTH_PROCESSES = 64
 _AT_ONCE = 16
 _LONG = 4096
 """So many characters of paths are enough for one process at a time: what is sent must fit into a pipe."""
-_SAYS_FRAMEWORK = re.compile(r"""^[^#\n]*\bkind["']?\s*:\s*["']?Framework(?:List)?\b""", re.MULTILINE)
-
-
-class File(NamedTuple):
-    """A file that was read."""
-
-    name: str
-    read: Read
-    skipped: str = ""
-    """Why it is not to be checked although it seems to hold a Framework; empty when it is."""
-
-    def documents(self) -> list[Document]:
-        """Return those that can be read."""
-        return [item for item in self.read if isinstance(item, Document)]
-
-    def frameworks(self) -> list[dict[str, Any]]:
-        """Return the Frameworks in it."""
-        return [value for document in self.documents() for _, value in frameworks_in(document.value)]
+_SAYS_FRAMEWORK = lazy(r"""^[^#\n]*\bkind["']?\s*:\s*["']?Framework(?:List)?\b""", re.MULTILINE)
 
 
 class Inputs:
@@ -123,17 +108,6 @@ class Inputs:
         return entry.path in self._named and entry.error is None and not os.path.isfile(entry.path)
 
 
-def open_file(entry: FileEntry, data: bytes | LoadError, top: str = os.sep) -> File:
-    """Return the file's documents, whatever they are, and whether it is a template or a patch that holds a Framework.
-
-    :param top: what makes it a patch or a template is looked for in no folder above this one.
-    """
-    if isinstance(data, LoadError):
-        return File(entry.name, [data], "")
-    found: Read = list(read(data, entry.name, with_duplicates=True))
-    return File(entry.name, found, _skipped(entry, data, found, top))
-
-
 def check_entry(entry: FileEntry, options: Options, data: bytes | LoadError | None = None) -> Checked:
     """Check one file, and pass quickly over one that certainly has nothing of ours. Runs in any process."""
     if data is None:
@@ -165,14 +139,6 @@ def _read(entry: FileEntry) -> bytes | LoadError:
         return entry.read()
     except LoadError as error:
         return error
-
-
-def _skipped(entry: FileEntry, data: bytes, found: Read, top: str) -> str:
-    if not may_hold_framework(data):
-        return ""
-    if any(isinstance(document, LoadError) for document in found) and looks_like_template(data.decode("utf-8", "replace")):
-        return "a template, not YAML: render it first (such as: helm template … | fcompile validate -)"
-    return "" if entry.path == "-" else skip_reason(entry.path, top) or ""
 
 
 def cores() -> int:

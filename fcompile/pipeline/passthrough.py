@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, NamedTuple
 
 from fcompile.check.values import text as text_of
 from fcompile.load import Document
+from fcompile.model.patterns import lazy
 
-_FIRST_SEPARATOR = re.compile(r"\A---[ \t]*(?:\r?\n)?")
+_FIRST_SEPARATOR = lazy(r"\A---[ \t]*(?:\r?\n)?")
 """The separator that a document can begin with when it is the first one of a file. A comment may follow it."""
-_LAST_MARK = re.compile(r"\r?\n\.\.\.[ \t]*\Z")
-_KEEPS_LINE_ENDS = re.compile(r"[|>][1-9]?\+")
+_LAST_MARK = lazy(r"\r?\n\.\.\.[ \t]*\Z")
+_KEEPS_LINE_ENDS = lazy(r"[|>][1-9]?\+")
 
 
 class PassedThrough(NamedTuple):

@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import cycle
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from fcompile.errors import ProcessError
+
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
     from multiprocessing.process import BaseProcess
@@ -27,10 +29,6 @@ _AHEAD = 2
 class _Worker(NamedTuple):
     process: BaseProcess
     connection: Connection
-
-
-class ProcessError(Exception):
-    """A process was ended by somebody else, as by a system that is short of memory."""
 
 
 class Done(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from fcompile.check.across import FrameworkFact, Lookup, Place, ServiceFact, Where, across
 from fcompile.check.document import Checked
@@ -13,15 +13,17 @@ from fcompile.diagnostics.problem import Problem, Severity, Span, framework_labe
 from fcompile.diagnostics.writer import Report, Summary, Writer, counted
 from fcompile.load.rules import TOO_MANY_PROBLEMS
 
+if TYPE_CHECKING:  # To make a Protocol takes long.
+
+    class Listener(Writer, Protocol):
+        """Who is told of everything, as it is found."""
+
+        def skipped(self, file: str, reason: str) -> None:
+            """A file that was passed over although it seems to hold a Framework."""
+
+
 MOST_SHOWN = 1_000
 """Problems of one file."""
-
-
-class Listener(Writer, Protocol):
-    """Who is told of everything, as it is found."""
-
-    def skipped(self, file: str, reason: str) -> None:
-        """A file that was passed over although it seems to hold a Framework."""
 
 
 def report(checked: Iterable[Checked], look_up: Lookup, listener: Listener, waivers: Waivers | None = None, whole: bool = False) -> Summary:

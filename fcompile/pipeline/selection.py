@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -12,13 +11,14 @@ from fcompile.errors import SettingError
 from fcompile.expand import config_map, pod, service
 from fcompile.lower.intent import Role
 from fcompile.lower.quantities import has_symbolic_quantity
-from fcompile.pipeline.compiled import Compiled
+from fcompile.model.patterns import lazy
+from fcompile.pipeline.compilation import Compiled
 from fcompile.pipeline.passthrough import PassedThrough
 from fcompile.schema.pod_schemas import POD_TEMPLATE
 
 KINDS = ("framework", "configmap", "services", "pods")
 EXPECTED = ("configmap", "services", "pods")
-_ONLY = re.compile(r"(?:(?P<framework>[^/\[\]]+)/)?(?P<role>[^/\[\]]+)(?:\[(?P<index>\d+)\])?")
+_ONLY = lazy(r"(?:(?P<framework>[^/\[\]]+)/)?(?P<role>[^/\[\]]+)(?:\[(?P<index>\d+)\])?")
 
 
 class Only(NamedTuple):

@@ -11,7 +11,7 @@ import pytest
 
 from fcompile.commands.argocd.repository import MAX_FILE
 from fcompile.load import values
-from fcompile.pipeline.compiled import compile_framework
+from fcompile.pipeline.compilation import compile_framework
 from tests.argocd.server import Answer, call, environment, inside
 from tests.argocd.tools import tool
 from tests.test_cli import good

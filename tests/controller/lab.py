@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from fcompile.pipeline.compiled import compile_framework
+from fcompile.pipeline.compilation import compile_framework
 from fcontroller.act.client import Client, from_kubeconfig
 from fcontroller.act.dispatcher import Dispatcher
 from fcontroller.api import Answer, Api, Json, collection, path_of

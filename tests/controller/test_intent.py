@@ -11,7 +11,7 @@ import pytest
 from fcompile import expand
 from fcompile.lower.intent import Intent, lower
 from fcompile.model import names
-from fcompile.pipeline.compiled import compile_framework
+from fcompile.pipeline.compilation import compile_framework
 from fcontroller import intent as intents
 from fcontroller.api import Answer, Body, Json, Projection, path_of
 from fcontroller.decide.review import LENIENT

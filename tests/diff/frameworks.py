@@ -6,7 +6,7 @@ import copy
 from typing import Any
 
 from fcompile.diff.frameworks import FrameworkDiff, Side, compare
-from fcompile.pipeline.compiled import compile_framework
+from fcompile.pipeline.compilation import compile_framework
 
 Json = dict[str, Any]
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from fcompile.model.names import PAUSE_ANNOTATION, RESTART_ANNOTATION
-from fcompile.pipeline.compiled import compile_framework
+from fcompile.pipeline.compilation import compile_framework
 from fcontroller import intent as intents
 from fcontroller.api import path_of
 from fcontroller.reconcile.reconciler import Reconciler

@@ -20,7 +20,7 @@ from fcompile.diff.live import Live, braces, look, pod_differences
 from fcompile.emit import yaml
 from fcompile.expand import pod, service
 from fcompile.lower.environment import ClusterValues
-from fcompile.pipeline.compiled import compile_framework
+from fcompile.pipeline.compilation import compile_framework
 from tests.diff.frameworks import Json, framework, role, side, spec
 
 VALUES = ClusterValues("f", 0, "c", "r", "t", 0)

@@ -10,7 +10,7 @@ from fcompile.emit.json import canonical
 from fcompile.expand import INTENT_KEY, config_map, pod, service
 from fcompile.lower.environment import ClusterValues
 from fcompile.model import names
-from fcompile.pipeline.compiled import Compiled, compile_framework
+from fcompile.pipeline.compilation import Compiled, compile_framework
 from tests.cluster import Cluster
 from tests.drift.objects import Frameworks, Object, create
 

@@ -7,7 +7,7 @@ from typing import Any
 from fcompile.expand import pod
 from fcompile.load import values
 from fcompile.model.framework import MAX_TASKS
-from fcompile.pipeline.compiled import compile_framework
+from fcompile.pipeline.compilation import compile_framework
 from tests.cluster import Cluster
 from tests.drift.objects import EMPTY, Frameworks, Object, Path, build, create, differences, own, without
 

@@ -20,7 +20,7 @@ from fcompile.explain.origins import CONTROLLER, DEFAULT, OVERRIDE, PLACEHOLDER,
 from fcompile.load import Document, read, values
 from fcompile.lower.intent import lower
 from fcompile.pipeline import overrides
-from fcompile.pipeline.compiled import compile_framework
+from fcompile.pipeline.compilation import compile_framework
 from fcompile.schema.pod_schemas import NEWEST
 from fcompile.schema.types import types
 from tests.strategies import frameworks

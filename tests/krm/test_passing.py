@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from fcompile.load import values
-from fcompile.pipeline.compiled import compile_framework
+from fcompile.pipeline.compilation import compile_framework
 from tests.krm.conftest import Call
 from tests.krm.lists import FRAMEWORK, HEAD, OTHER, at, listed
 from tests.laws import run

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from fcompile.load import values
-from fcompile.pipeline.compiled import compile_framework
+from fcompile.pipeline.compilation import compile_framework
 from tests.argocd.tools import tool
 from tests.krm.lists import FRAMEWORK
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fcompile.expand import pod
-from fcompile.pipeline.compiled import compile_framework
+from fcompile.pipeline.compilation import compile_framework
 from tests.check.frameworks import framework, role
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from fcompile.emit import yaml
 from fcompile.expand import pod
 from fcompile.load import values
-from fcompile.pipeline.compiled import compile_framework
+from fcompile.pipeline.compilation import compile_framework
 from fcompile.pipeline.selection import Selection
 from tests.check.frameworks import framework, role
 

@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Any
 
 from fcompile.model import names
-from fcompile.pipeline.compiled import compile_framework
+from fcompile.pipeline.compilation import compile_framework
 from fcontroller.act.dispatcher import Dispatcher
 from fcontroller.api import Api, Json, collection, path_of
 from fcontroller.decide.conditions import INTENT_STORED, OBJECTS_DELETED, PODS_CREATED, SERVICES_MADE

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import urllib3
 
 from fcompile.model import names
-from fcompile.pipeline.compiled import compile_framework
+from fcompile.pipeline.compilation import compile_framework
 from fcontroller.api import collection, path_of
 from tests.cluster import Cluster
 from tests.stress.webhook import LABEL, Webhook, serving

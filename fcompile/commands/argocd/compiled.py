@@ -18,9 +18,8 @@ from fcompile.emit import yaml
 from fcompile.errors import SettingError, UsageError
 from fcompile.load import LoadError
 from fcompile.load.files import FileEntry
-from fcompile.pipeline.compilation import Compilation, Refused
-from fcompile.pipeline.compiled import Compiled
-from fcompile.pipeline.inputs import open_file
+from fcompile.pipeline.compilation import Compilation, Compiled, Refused
+from fcompile.pipeline.file import open_file
 from fcompile.pipeline.overrides import refusal, roles
 from fcompile.pipeline.selection import Selection
 

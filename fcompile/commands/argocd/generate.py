@@ -22,11 +22,11 @@ from fcompile.commands.argocd.settings import OVERRIDE, Settings, settings
 from fcompile.commands.argocd.sources import Source, sources
 from fcompile.commands.report import WAIVERS_FILE, OnlyWhenFound, Telling, fails, open_report, waivers_file
 from fcompile.emit.stdout import write
-from fcompile.errors import EXIT_ERRORS, InputError, UsageError
+from fcompile.errors import EXIT_ERRORS, InputError, ProcessError, UsageError
 from fcompile.load import Document, read
 from fcompile.pipeline.inputs import WORTH_PROCESSES, cores
 from fcompile.pipeline.overrides import refusal
-from fcompile.pipeline.processes import ProcessError, in_processes
+from fcompile.pipeline.processes import in_processes
 from fcompile.pipeline.reporting import report
 from fcompile.program import say
 

@@ -101,7 +101,7 @@ def _some(number: int, begun: str) -> Iterator[int]:
 def _pod(framework: dict[str, Any], role: str, index: int) -> dict[str, Any]:
     from fcompile.emit.order import ordered
     from fcompile.expand import pod
-    from fcompile.pipeline.compiled import compile_framework
+    from fcompile.pipeline.compilation import compile_framework
 
     compiled = compile_framework(framework, DEFAULT_NAMESPACE)
     (one,) = (one for one in compiled.intent.roles if one.name == role)

@@ -27,9 +27,8 @@ from fcompile.diagnostics.writer import Summary
 from fcompile.emit.stdout import write
 from fcompile.errors import EXIT_ERRORS, InputError, SettingError
 from fcompile.load.files import STDIN
-from fcompile.pipeline.compilation import Compilation, Refused
-from fcompile.pipeline.compiled import Compiled
-from fcompile.pipeline.inputs import File
+from fcompile.pipeline.compilation import Compilation, Compiled, Refused
+from fcompile.pipeline.file import File
 from fcompile.pipeline.reporting import report
 from fcompile.program import say
 
