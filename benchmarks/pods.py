@@ -19,7 +19,7 @@ import msgspec
 import uvloop
 from kubernetes import client, config
 
-from fcompile.compile import compile_framework
+from fcompile.pipeline.compiled import compile_framework
 from fcontroller import intent as intents
 from fcontroller.act.client import Client, from_kubeconfig
 from fcontroller.api import Json, Projection, collection

@@ -1,4 +1,92 @@
-"""fcompile: a compiler for Framework resources (frameworkcontroller.microsoft.com/v1)."""
+"""fcompile: a compiler for Framework resources (frameworkcontroller.microsoft.com/v1), for Python: `compile` (docs/python.md)."""
 
-# The only place that holds the version. Asking the installed metadata for it would cost several times Python's own start (docs/adr/0001).
-__version__ = "0.1.0"
+from __future__ import annotations
+
+TYPE_CHECKING = False  # Whoever imports this package alone waits for nothing else, not even for `typing`.
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable, Mapping
+    from typing import Any
+
+    from fcompile._version import __version__
+    from fcompile.diagnostics.problem import Edit, Problem, Related, Rule, Severity, Span
+    from fcompile.diagnostics.writer import Waived
+    from fcompile.errors import SettingError
+    from fcompile.pipeline.compilation import Compilation, CompileError
+    from fcompile.pipeline.compiled import Compiled
+
+__all__ = [
+    "Compilation",
+    "CompileError",
+    "Compiled",
+    "Edit",
+    "Problem",
+    "Related",
+    "Rule",
+    "SettingError",
+    "Severity",
+    "Span",
+    "Waived",
+    "__version__",
+    "compile",
+]
+
+_MODULES = {
+    "Compilation": "pipeline.compilation",
+    "CompileError": "pipeline.compilation",
+    "Compiled": "pipeline.compilation",
+    "Edit": "diagnostics.problem",
+    "Problem": "diagnostics.problem",
+    "Related": "diagnostics.problem",
+    "Rule": "diagnostics.problem",
+    "SettingError": "errors",
+    "Severity": "diagnostics.problem",
+    "Span": "diagnostics.problem",
+    "Waived": "diagnostics.writer",
+    "__version__": "_version",
+}
+
+
+def compile(
+    *paths: str | os.PathLike[str],
+    text: str | bytes | None = None,
+    frameworks: Iterable[Mapping[str, Any]] | None = None,
+    namespace: str = "default",
+    kubernetes_version: str | None = None,
+    overrides: Iterable[str] = (),
+    waivers: str | os.PathLike[str] | None = None,
+) -> Compilation:
+    """Read and check Frameworks, and compile those without errors. What is wrong with them is in the result.
+
+    Raises TypeError unless exactly one of paths, `text` and `frameworks` is given, SettingError for a setting that cannot be meant, and
+    OSError for waivers that cannot be read.
+
+    :param paths: files, and folders with all folders below them; `-` is the standard input.
+    :param text: YAML or JSON, of any number of documents.
+    :param frameworks: Frameworks as mappings.
+    :param namespace: that of Frameworks that give none.
+    :param kubernetes_version: of the cluster, such as `1.36`; by default the newest that Frameworks are tested with.
+    :param overrides: fields of roles, as `[framework/]role.field=value`.
+    :param waivers: the path of a waivers file. None is looked for.
+    """
+    if bool(paths) + (text is not None) + (frameworks is not None) != 1:
+        raise TypeError("compile() takes paths, or text=, or frameworks=: exactly one of them")
+    from fcompile.pipeline import python
+
+    return python.compilation(paths, text, frameworks, python.options(kubernetes_version, namespace), overrides, waivers)
+
+
+if not TYPE_CHECKING:  # Whoever checks types has the names above, and no others.
+
+    def __getattr__(name: str) -> object:
+        module = _MODULES.get(name)
+        if module is None:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from importlib import import_module
+
+        value = globals()[name] = getattr(import_module(f"{__name__}.{module}"), name)
+        return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -7,8 +7,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from fcompile import __version__
-from fcompile.errors import EXIT_CLOSED_PIPE, EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_USAGE, UsageError
+from fcompile.errors import EXIT_CLOSED_PIPE, EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_USAGE, SettingError, UsageError
 from fcompile.program import as_called, program, safe, say
 
 TYPE_CHECKING = False  # Importing `typing` for it takes longer than all else here, and an interrupt is only understood after that.
@@ -41,6 +40,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except UsageError as error:
         return _end(error.code, str(error))
+    except SettingError as error:
+        from fcompile.commands.arguments import option_of
+
+        return _end(EXIT_USAGE, error.called(option_of(error.setting)))
     except BrokenPipeError:  # whoever read our output has gone, as `head` does
         _drop(sys.stdout)
         return EXIT_CLOSED_PIPE
@@ -90,7 +93,7 @@ def _end(code: int, message: str) -> int:
 
 def _run(arguments: list[str]) -> int:
     if arguments == ["--version"]:
-        print(f"fcompile {__version__}")
+        print(_version())
         return 0
     if arguments[:1] in (["__complete"], ["__complete_line"]):
         from fcompile.commands.completion import engine
@@ -120,6 +123,12 @@ def _run(arguments: list[str]) -> int:
     return code
 
 
+def _version() -> str:
+    from fcompile._version import __version__
+
+    return f"fcompile {__version__}"
+
+
 def _top_level() -> ArgumentParser:
     from fcompile.commands.parser import Parser
 
@@ -132,7 +141,7 @@ def _top_level() -> ArgumentParser:
         f"commands:\n{listed}",
         epilog="Exit codes: 0 fine, 1 errors in the input, 2 wrong use or nowhere to write, 3 a bug in fcompile, 130 interrupted.",
     )
-    parser.add_argument("--version", action="version", version=f"fcompile {__version__}")
+    parser.add_argument("--version", action="version", version=_version())
     parser.add_argument(
         "command", choices=list(COMMANDS), metavar="command", help=as_called("one of the above; `fcompile COMMAND --help` tells more")
     )
@@ -178,7 +187,7 @@ def _internal_error() -> int:
 
     print(safe(traceback.format_exc()), end="", file=sys.stderr)
     print(
-        f"fcompile {__version__}: this is a bug in fcompile: please report it with the text above and, if you can, the input",
+        f"{_version()}: this is a bug in fcompile: please report it with the text above and, if you can, the input",
         file=sys.stderr,
     )
     return EXIT_INTERNAL

@@ -1,4 +1,4 @@
-"""How a command ends early."""
+"""How a command ends early, and what nothing can be done with."""
 
 from __future__ import annotations
 
@@ -19,3 +19,26 @@ class InputError(UsageError):
     """The same because of what is in the input: exit code 1."""
 
     code = EXIT_ERRORS
+
+
+class SettingError(ValueError):
+    """A setting that cannot be meant: which one, its value, and the reason."""
+
+    def __init__(self, setting: str, value: str, reason: str) -> None:
+        super().__init__(setting, value, reason)
+        self.setting = setting
+        """`namespace`, `kubernetes-version`, `override`, `kinds` or `only`."""
+        self.value = value
+        """As it was written. Empty when the reason says which of several it is."""
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return self.called(self.setting)
+
+    def called(self, setting: str) -> str:
+        """Return the message with the setting under the name that its user gave it by."""
+        return f"{f'{setting} {self.value}'.strip()}: {self.reason}"
+
+
+class ProcessError(Exception):
+    """A process was ended by somebody else, as by a system that is short of memory."""

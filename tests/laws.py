@@ -14,15 +14,15 @@ from unittest import mock
 from fcompile import cli
 from fcompile.check.document import Checked, Options
 from fcompile.check.selection import frameworks_in, objects_in
-from fcompile.commands.expected import pod_objects, shared
-from fcompile.commands.inputs import check_entry
-from fcompile.compile import compile_framework
 from fcompile.default import default
 from fcompile.diagnostics.problem import Problem, Severity, Span
 from fcompile.emit.order import ordered
 from fcompile.load import Document, LoadError, read, values
 from fcompile.load.decoding import decode
 from fcompile.load.files import FileEntry
+from fcompile.pipeline.compiled import compile_framework
+from fcompile.pipeline.inputs import check_entry
+from fcompile.pipeline.selection import EXPECTED, Selection
 
 PATIENCE = 20
 """Seconds that one run may take: far more than it needs, and far less than for ever."""
@@ -190,8 +190,7 @@ def _compiled(data: bytes) -> tuple[list[Any], list[Any], int]:
             wanted.append(ordered(compiled.framework))
             tasks += sum(role.task_number for role in compiled.intent.roles)
             if tasks <= MOST_TASKS:
-                expected += shared(compiled, ("configmap", "services"))
-                expected += pod_objects(compiled, ())
+                expected += Selection(EXPECTED).objects(compiled)
     return wanted, expected, tasks
 
 

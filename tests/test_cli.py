@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -12,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from fcompile import __version__
+from fcompile import __version__, cli
 from fcompile.cli import main
 from fcompile.load import values
 from tests.laws import run
@@ -302,3 +304,19 @@ def test_a_path_to_nothing(arguments: list[str], tmp_path: Path, monkeypatch: py
 def test_several_paths_to_nothing(tmp_path: Path, capsys: Capture) -> None:
     assert main(["validate", *(str(tmp_path / name) for name in "abcde")]) == 2
     assert capsys.readouterr().err == f"fcompile: {tmp_path}/a, {tmp_path}/b, {tmp_path}/c and 2 more: no such file or folder\n"
+
+
+def test_only_commands_know_the_names_of_options() -> None:
+    """Elsewhere a setting is named as the caller knows it. `check` may tell to give a version, and what kubectl is to be told."""
+    package = Path(cli.__file__).parent
+    known = re.compile(
+        r"(?<![\w-])--(?:set|only|emit|namespace|kubernetes-version|waivers|strict|force|jobs|live|git|format|output|color)\b"
+    )
+    found = {
+        f"{path.relative_to(package)}: {node.value}"
+        for part in ("default.py", "expand.py", "errors.py", "diff", "emit", "explain", "load", "lower", "model", "pipeline", "schema")
+        for path in ([package / part] if part.endswith(".py") else (package / part).rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and known.search(node.value)
+    }
+    assert found == set()

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from fcompile import expand
-from fcompile.compile import Compiled, compile_framework
 from fcompile.lower.environment import ClusterValues
+from fcompile.pipeline.compiled import Compiled, compile_framework
 from tests.check.frameworks import framework, role
 
 CLUSTER = ClusterValues("framework-uid", 3, "configmap-uid", "role-uid", "task-uid", 2)

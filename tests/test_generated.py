@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fcompile.check.document import Options, check_document, empty
-from fcompile.compile import compile_framework
 from fcompile.default import default
 from fcompile.diagnostics.problem import Severity
 from fcompile.emit import yaml
 from fcompile.load import Document, read
 from fcompile.model.quantities import nanos
+from fcompile.pipeline.compiled import compile_framework
 from tests import laws
 from tests.strategies import basics, frameworks, with_nulls
 from tests.strategies.frameworks import many_tasks

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from fcompile.overrides import OverrideError, apply, parse
+from fcompile.errors import SettingError
+from fcompile.pipeline.overrides import apply, parse
 from fcompile.schema.pod_schemas import NEWEST
 from fcompile.schema.types import types
 from tests.check.frameworks import framework, role
@@ -78,7 +79,7 @@ def test_the_framework_can_be_named() -> None:
     ],
 )
 def test_refusals(written: str, says: str) -> None:
-    with pytest.raises(OverrideError) as refused:
+    with pytest.raises(SettingError) as refused:
         set_one(written)
     assert says in str(refused.value)
     assert written in str(refused.value)

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from fcompile.commands.processes import Done, in_processes
-from fcompile.errors import UsageError
+from fcompile.errors import ProcessError
+from fcompile.pipeline.processes import Done, in_processes
 from tests.pseudo_terminal import interruptible
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="signals, /proc and pipes as Linux has them")
@@ -61,7 +61,7 @@ def test_results_come_in_the_order_of_the_batches() -> None:
 
 
 def test_a_killed_process_is_noticed() -> None:
-    with pytest.raises(UsageError, match="ended by signal 9"):
+    with pytest.raises(ProcessError, match="ended by signal 9"):
         list(in_processes(_worker_is_killed, [[number] for number in range(100)], 2))
 
 
@@ -74,7 +74,7 @@ def test_a_bug_in_a_process_is_shown_with_its_place() -> None:
 def test_no_process_stays_behind_or_complains(stop: signal.Signals) -> None:
     script = """
         import os, signal, sys
-        from fcompile.commands import processes
+        from fcompile.pipeline import processes
         def work(item):
             if item == 40:
                 os.kill(os.getppid(), int(sys.argv[1]))

@@ -8,7 +8,7 @@ import os
 import sys
 from typing import Any
 
-from fcompile import __version__
+from fcompile._version import __version__
 from fcompile.errors import EXIT_CLOSED_PIPE, EXIT_INTERRUPTED, EXIT_USAGE, UsageError
 from fcompile.program import safe
 

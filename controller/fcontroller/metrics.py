@@ -17,7 +17,7 @@ from prometheus_client import Counter as Counted
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.exposition import generate_latest
 
-from fcompile import __version__
+from fcompile._version import __version__
 from fcontroller.act.dispatcher import Priority
 from fcontroller.act.lease import Lease
 from fcontroller.api import target_of

@@ -7,37 +7,29 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Any
 
-from fcompile import overrides
-from fcompile.check.document import Options, check_read, empty
-from fcompile.check.selection import frameworks_in, is_framework, objects_in
-from fcompile.commands import expected
-from fcompile.commands.arguments import add_input_arguments, add_report_arguments, options, say_namespace
-from fcompile.commands.inputs import Inputs
-from fcompile.commands.overridden import name_overrides
-from fcompile.commands.passed import Passed, is_object, raw_text
+from fcompile.commands.arguments import add_input_arguments, add_report_arguments, check_paths, options, overrides, say_namespace
 from fcompile.commands.progress import progress
-from fcompile.commands.report import OnlyWhenFound, Reporting, fails, open_report
-from fcompile.compile import Compiled, compile_framework, lacking
-from fcompile.diagnostics.problem import Path, field_path
+from fcompile.commands.report import OnlyWhenFound, Telling, fails, holds_current_folder, open_report, waivers_file
+from fcompile.diagnostics.problem import field_path
 from fcompile.diagnostics.visible import at_line_start, visible
 from fcompile.emit import json, yaml
 from fcompile.emit.stdout import write
 from fcompile.errors import EXIT_ERRORS, InputError, UsageError
-from fcompile.load import Document
+from fcompile.pipeline.compilation import Compilation, Refused
+from fcompile.pipeline.compiled import Compiled
+from fcompile.pipeline.inputs import Inputs
+from fcompile.pipeline.passthrough import PassedThrough
+from fcompile.pipeline.selection import Selection, selection
 from fcompile.program import say
-from fcompile.schema.pod_schemas import NEWEST
-from fcompile.schema.types import types
 
 REVIEW_ONLY = (
     "What will run, for review and `kubectl diff`, not for `kubectl apply`: the controller makes these objects.\n"
     "Values that only the cluster knows (uids, attempt ids, owner references) are left out."
 )
-
-
-Unit = Passed | Compiled
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -64,19 +56,22 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Check everything, then print everything, or nothing."""
-    only = tuple(expected.parse_only(written) for written in arguments.only)
-    emit = expected.parse_emit(arguments.emit or ("pods" if only else "framework"))
+    wanted = selection(arguments.emit or ("pods" if arguments.only else "framework"), arguments.only)
     output, folder = _output(arguments.output)
-    checked = options(arguments)
-    files = Inputs(arguments.paths)
-    reporting = Reporting(OnlyWhenFound(open_report("text", sys.stderr, arguments)), arguments, files.look_up)
-    documents = list(_checked_documents(files, arguments, checked, reporting))
-    if fails(reporting.finish(), arguments.strict):
+    checked, asked = options(arguments), overrides(arguments)
+    waivers, whole = waivers_file(arguments.waivers), holds_current_folder(arguments.paths)
+    check_paths(arguments.paths)
+    compilation = Compilation(progress(Inputs(arguments.paths).files(), "files read"), checked, asked, waivers, whole)
+    telling = Telling(OnlyWhenFound(open_report("text", sys.stderr, arguments.color)))
+    if fails(compilation.report(telling), arguments.strict):
         return EXIT_ERRORS
-    units = [unit for document in documents for unit in _units(document, checked)]
-    _check_names(only, units)
-    _tell(units, checked, arguments)
-    _print(units, emit, only, output, folder, arguments.force)
+    units = list(_units(compilation))
+    compiled = [unit for unit in units if isinstance(unit, Compiled)]
+    if not compiled:
+        raise UsageError("no Framework found in the input")
+    wanted.require(compiled)  # Whatever is wrong with it must be known before anything is printed.
+    _tell(compiled, checked.namespace, arguments)
+    _print(units, wanted, output, folder, arguments.force)
     return 0
 
 
@@ -87,118 +82,70 @@ def _output(written: str) -> tuple[str, str]:
     raise UsageError(f"-o {written}: write yaml, json, name or dir=PATH")
 
 
-def _checked_documents(files: Inputs, arguments: argparse.Namespace, checked: Options, reporting: Reporting) -> Iterator[Document]:
-    """Read all input, carry out the overrides, check: the documents in the order of the input."""
-    opened = list(progress(files.files(), "files read"))
-    documents = [document for file in opened if not file.skipped for document in file.read if isinstance(document, Document)]
-    frameworks = [value for document in documents for _, value in frameworks_in(document.value)]
-    try:
-        applied = overrides.apply(map(overrides.parse, arguments.set), frameworks, types(NEWEST))
-    except overrides.OverrideError as error:
-        raise UsageError(str(error)) from None
-    for file in opened:
-        if file.skipped:
-            reporting.checked(empty(file.name)._replace(skipped=file.skipped))
+def _units(compilation: Compilation) -> Iterator[Compiled | PassedThrough]:
+    for unit in compilation.units():
+        if isinstance(unit.result, Refused):
+            raise InputError(unit.refusal(unit.result))
+        if isinstance(unit.result, Compiled) or unit.result.is_object:
+            yield unit.result
         else:
-            its_own = [document for document in file.read if isinstance(document, Document)]
-            reporting.checked(name_overrides(check_read(file.name, file.read, checked), its_own, applied))
-    yield from documents
+            say(f"left out {unit.place}: not an object for a cluster")
 
 
-def _units(document: Document, checked: Options) -> Iterator[Unit]:
-    for path, value in objects_in(document.value):
-        if is_framework(value):
-            missing = lacking(value)
-            if missing is not None:
-                field = field_path((*path, *missing))
-                raise InputError(f"{_place(document, path)}: without `{field}` nothing can be built; no waiver helps")
-            yield compile_framework(value, checked.namespace)
-        elif is_object(value):
-            yield Passed(value, "" if path else raw_text(document))
-        else:
-            say(f"left out {_place(document, path)}: not an object for a cluster")
-
-
-def _place(document: Document, path: Path) -> str:
-    return f"{visible(document.source.name)}:{document.locate(path).line}"
-
-
-def _check_names(only: tuple[expected.Only, ...], units: list[Unit]) -> None:
-    """Whatever is wrong with `--only` must be known before anything is printed."""
-    compiled = [unit for unit in units if isinstance(unit, Compiled)]
-    if not compiled:
-        raise UsageError("no Framework found in the input")
-    for one in only:
-        if not any(one.picks(unit.intent.framework, role.name) for unit in compiled for role in unit.intent.roles):
-            known = ", ".join(f"{unit.intent.framework}/{role.name}" for unit in compiled[:10] for role in unit.intent.roles)
-            raise UsageError(f"--only: there is no role `{one.role}`; there are: {known}")
-    for unit in compiled:
-        list(expected.tasks(unit, only))
-
-
-def _tell(units: list[Unit], checked: Options, arguments: argparse.Namespace) -> None:
-    """On stderr: the namespace that was assumed, and with --verbose the fields that were filled in."""
-    compiled = [unit for unit in units if isinstance(unit, Compiled)]
+def _tell(compiled: list[Compiled], namespace: str, arguments: argparse.Namespace) -> None:
+    """Say on stderr which namespace was assumed, and with --verbose which fields were filled in."""
     assumed = [unit.intent.framework for unit in compiled if ("metadata", "namespace") in unit.filled]
     if assumed and not arguments.namespace:
-        say_namespace(assumed, checked.namespace, "--namespace")
+        say_namespace(assumed, namespace, "--namespace")
     if arguments.verbose:
         for unit in compiled:
             for path in unit.filled:
                 say(f"{visible(f'{unit.namespace}/{unit.intent.framework}')}: filled in {field_path(path)}")
 
 
-def _print(units: list[Unit], emit: tuple[str, ...], only: tuple[expected.Only, ...], output: str, folder: str, force: bool) -> None:
+def _print(units: list[Compiled | PassedThrough], wanted: Selection, output: str, folder: str, force: bool) -> None:
     if output == "name":
-        write(f"{_name(thing)}\n" for thing in _objects(units, emit, only))
+        write(f"{_name(thing)}\n" for thing in _objects(units, wanted))
     elif output == "json":
-        write(_json(units, emit, only))
+        write(_json(units, wanted))
     elif output == "dir":
-        from fcompile.emit.folder import write as write_folder
-
-        count = write_folder(folder, progress(_objects(units, emit, only), "objects written"), force=force)
-        say(f"wrote {count} file{'s' if count != 1 else ''} to {folder}")
+        _write_folder(folder, _objects(units, wanted), force)
     else:
-        write(_yaml(units, emit, only))
+        write(_yaml(units, wanted))
 
 
-def _yaml(units: list[Unit], emit: tuple[str, ...], only: tuple[expected.Only, ...]) -> Iterator[str]:
-    if "framework" not in emit:
+def _write_folder(folder: str, objects: Iterator[Any], force: bool) -> None:
+    from fcompile.emit.folder import EditedError
+    from fcompile.emit.folder import write as write_folder
+
+    try:
+        count = write_folder(folder, progress(objects, "objects written"), force=force)
+    except EditedError as error:
+        raise UsageError(f"{error}, or use --force to lose the edits") from None
+    say(f"wrote {count} file{'s' if count != 1 else ''} to {folder}")
+
+
+def _yaml(units: list[Compiled | PassedThrough], wanted: Selection) -> Iterator[str]:
+    if "framework" not in wanted.kinds:
         yield yaml.comment(REVIEW_ONLY)
-    yield from _texts(units, emit, only, yaml.document, lambda passed: passed.raw)
+    for unit in _shown(units):
+        yield from wanted.texts(unit, yaml.document, verbatim=True)
 
 
-def _json(units: list[Unit], emit: tuple[str, ...], only: tuple[expected.Only, ...]) -> Iterator[str]:
-    objects = _objects(units, emit, only)
-    first_two = [thing for thing, _ in zip(objects, range(2), strict=False)]
+def _json(units: list[Compiled | PassedThrough], wanted: Selection) -> Iterator[str]:
+    first_two = list(islice(_objects(units, wanted), 2))
     if len(first_two) == 1:
         return iter([json.pretty(first_two[0])])
-    return json.items(_texts(units, emit, only, json.item, lambda _: ""))
+    return json.items(text for unit in _shown(units) for text in wanted.texts(unit, json.item))
 
 
-def _texts(
-    units: list[Unit], emit: tuple[str, ...], only: tuple[expected.Only, ...], dump: Callable[[Any], str], raw: Callable[[Passed], str]
-) -> Iterator[str]:
-    # On a terminal the documents themselves show how far it is.
-    for unit in units if sys.stdout.isatty() else progress(units, "documents written"):
-        if isinstance(unit, Passed):
-            if "framework" in emit:
-                yield raw(unit) or dump(unit.value)
-        else:
-            yield from map(dump, expected.shared(unit, emit))
-            if "pods" in emit:
-                yield from expected.pod_texts(unit, only, dump)
+def _shown(units: list[Compiled | PassedThrough]) -> Iterable[Compiled | PassedThrough]:
+    """Return the units, with progress; on a terminal the documents themselves show how far it is."""
+    return units if sys.stdout.isatty() else progress(units, "documents written")
 
 
-def _objects(units: list[Unit], emit: tuple[str, ...], only: tuple[expected.Only, ...]) -> Iterator[Any]:
-    for unit in units:
-        if isinstance(unit, Passed):
-            if "framework" in emit:
-                yield unit.value
-        else:
-            yield from expected.shared(unit, emit)
-            if "pods" in emit:
-                yield from expected.pod_objects(unit, only)
+def _objects(units: list[Compiled | PassedThrough], wanted: Selection) -> Iterator[Any]:
+    return (thing for unit in units for thing in wanted.objects(unit))
 
 
 def _name(thing: Any) -> str:

@@ -8,7 +8,8 @@ from __future__ import annotations
 import argparse
 import sys
 
-from fcompile.commands.arguments import add_version_argument, kubernetes_minor
+from fcompile.commands.arguments import add_version_argument
+from fcompile.pipeline.settings import kubernetes_minor
 from fcompile.schema.crd import rendered
 
 

@@ -12,10 +12,9 @@ import re
 import sys
 from collections.abc import Iterable, Iterator
 
-from fcompile.commands.arguments import add_report_arguments, add_version_argument, options
-from fcompile.commands.inputs import check_paths
+from fcompile.commands.arguments import add_report_arguments, add_version_argument, check_paths, options
+from fcompile.commands.comparison_input import File, is_small, read_side
 from fcompile.commands.report import text_style
-from fcompile.commands.sides import File, is_small, read_side
 from fcompile.diff.result import Result, compare_all
 from fcompile.emit.stdout import write
 from fcompile.errors import UsageError
@@ -129,10 +128,17 @@ def _formatted(result: Result, arguments: argparse.Namespace) -> Iterable[str]:
 
         return json.write(result)
     if arguments.format == "html":
-        from fcompile.diff import html
-
-        return html.write(result)
+        return _html(result)
     from fcompile.diff.text import Painter
 
-    style = text_style(arguments, sys.stdout)
+    style = text_style(arguments.color, sys.stdout)
     return Painter(style.color, style.width).write(result)
+
+
+def _html(result: Result) -> Iterable[str]:
+    from fcompile.diff import html
+
+    try:
+        return html.write(result)
+    except ImportError:
+        raise UsageError("--format html needs jinja2: pip install 'jinja2>=3.1,<4'") from None

@@ -8,33 +8,19 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
-from fcompile import overrides
-from fcompile.check.document import check_read, empty
-from fcompile.check.selection import frameworks_in
-from fcompile.commands.arguments import add_report_arguments, add_version_argument, options
-from fcompile.commands.inputs import File, Inputs
-from fcompile.commands.overridden import name_overrides
-from fcompile.commands.report import Reporting, fails, open_errors, text_style
-from fcompile.compile import Compiled, compile_framework, lacking
+from fcompile.commands.arguments import add_report_arguments, add_version_argument, check_paths, option_of, options, overrides
+from fcompile.commands.report import Telling, fails, holds_current_folder, open_errors, text_style, waivers_file
 from fcompile.diagnostics.problem import Path, Span, field_path
 from fcompile.emit.stdout import write
 from fcompile.errors import EXIT_ERRORS, InputError, UsageError
 from fcompile.explain.origins import Explained, Task, explain
-from fcompile.load import Document
 from fcompile.model.steps import steps
 from fcompile.model.values import mapping, text
-from fcompile.schema.pod_schemas import NEWEST
-from fcompile.schema.types import types
-
-
-class Found(NamedTuple):
-    """A Framework of the name that is asked for."""
-
-    document: Document
-    path: Path
-    value: dict[str, Any]
+from fcompile.pipeline.compilation import Compilation, Refused, Unit
+from fcompile.pipeline.compiled import Compiled
+from fcompile.pipeline.inputs import Inputs
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -53,31 +39,24 @@ def run(arguments: argparse.Namespace) -> int:
     namespace, name, field = _parsed(arguments.pod)
     framework, role, index = _task_of(name)
     checked = options(arguments)
-    inputs = Inputs(arguments.paths)
-    reporting = Reporting(open_errors(arguments), arguments, inputs.look_up)
-    files = [(file, found) for file in inputs.files() if (found := list(_frameworks(file, framework)))]
-    every = [one for _, found in files for one in found]
-    try:
-        applied = overrides.apply(map(overrides.parse, arguments.set), [one.value for one in every], types(NEWEST))
-    except overrides.OverrideError as error:
-        raise UsageError(str(error)) from None
-    for file, _ in files:
-        if file.skipped:
-            reporting.checked(empty(file.name)._replace(skipped=file.skipped))
-        else:
-            documents = [document for document in file.read if isinstance(document, Document)]
-            reporting.checked(name_overrides(check_read(file.name, file.read, checked), documents, applied))
-    if fails(reporting.finish(), arguments.strict):
+    # A role without a Framework's name is one of this Framework's, whatever others its file has.
+    asked = [override._replace(framework=override.framework or framework) for override in overrides(arguments)]
+    waivers, whole = waivers_file(arguments.waivers), holds_current_folder(arguments.paths)
+    check_paths(arguments.paths)
+    files = (file for file in Inputs(arguments.paths).files() if any(_name(value) == framework for value in file.frameworks()))
+    compilation = Compilation(files, checked, asked, waivers, whole)
+    telling = Telling(open_errors(arguments.color, arguments.strict))
+    if fails(compilation.report(telling), arguments.strict):
         return EXIT_ERRORS
-    one, compiled = _only(every, namespace, checked.namespace, framework)
+    unit, compiled = _only(compilation, namespace, framework)
     place = _role(compiled, role, index, name)
 
     def locate(path: Path) -> Span:
-        return one.document.locate((*one.path, *path))
+        return unit.document.locate((*unit.path, *path))
 
-    explained = explain(Task(compiled, one.value, place, index, tuple(applied), locate))
+    explained = explain(Task(compiled, unit.value, place, index, tuple(compilation.applied), locate, option_of("namespace")))
     path, value = select(explained.pod, field)
-    write(_formatted(explained, path, value, one.document.source.name.removeprefix("./"), arguments))
+    write(_formatted(explained, path, value, unit.document.source.name.removeprefix("./"), arguments))
     return 0
 
 
@@ -98,24 +77,19 @@ def _task_of(name: str) -> tuple[str, str, int]:
     return parts[0], parts[1], int(parts[2])
 
 
-def _frameworks(file: File, name: str) -> Iterator[Found]:
-    for document in file.read:
-        if isinstance(document, Document):
-            for path, value in frameworks_in(document.value):
-                if text(mapping(value, "metadata"), "name") == name:
-                    yield Found(document, path, value)
+def _name(framework: Any) -> str | None:
+    return text(mapping(framework, "metadata"), "name")
 
 
-def _only(every: list[Found], namespace: str, default: str, name: str) -> tuple[Found, Compiled]:
-    """The one Framework that is meant, compiled."""
+def _only(compilation: Compilation, namespace: str, name: str) -> tuple[Unit, Compiled]:
+    """Return the one Framework that is meant, compiled."""
     found = []
-    for one in every:
-        missing = lacking(one.value)
-        if missing is not None:
-            raise InputError(f"{one.document.source.name}: without `{field_path((*one.path, *missing))}` nothing can be built")
-        compiled = compile_framework(one.value, default)
-        if namespace in ("", compiled.namespace):
-            found.append((one, compiled))
+    for unit in compilation.units():
+        if _name(unit.value) == name:
+            if isinstance(unit.result, Refused):
+                raise InputError(unit.refusal(unit.result))
+            if isinstance(unit.result, Compiled) and namespace in ("", unit.result.namespace):
+                found.append((unit, unit.result))
     if not found:
         raise UsageError(f"there is no Framework `{name}`" + (f" in the namespace `{namespace}`" if namespace else "") + " in the input")
     if len(found) > 1:
@@ -179,5 +153,5 @@ def _formatted(explained: Explained, path: Path, value: Any, file: str, argument
         return write_json(explained.pod["metadata"], leaves, file)
     from fcompile.explain.text import write as write_text
 
-    color = text_style(arguments, sys.stdout).color
+    color = text_style(arguments.color, sys.stdout).color
     return write_text(value, path, {leaf.path: leaf.origin for leaf in leaves}, file, color, fold=not path)

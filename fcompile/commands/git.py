@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from typing import IO, NamedTuple
 
+from fcompile.commands.comparison_input import MOST, File, is_small
 from fcompile.commands.git_process import COMMAND, environment, top_of_working_tree
-from fcompile.commands.sides import MOST, File, is_small
 from fcompile.diagnostics.visible import visible
 from fcompile.errors import UsageError
 from fcompile.load.files import IGNORE_FILE, SUFFIXES, FileEntry, ignore_patterns

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from fcompile.commands.sides import File
+from fcompile.commands.comparison_input import File
 from fcompile.diff.frameworks import Side
 from fcompile.diff.live import Live, look
 from fcompile.diff.result import Key

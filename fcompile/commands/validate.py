@@ -8,13 +8,14 @@ from __future__ import annotations
 import argparse
 import sys
 
-from fcompile.commands import inputs
-from fcompile.commands.arguments import add_input_arguments, add_report_arguments, options
+from fcompile.commands.arguments import add_input_arguments, add_report_arguments, check_paths, options
 from fcompile.commands.progress import progress
-from fcompile.commands.report import Reporting, fails, open_report
+from fcompile.commands.report import Telling, fails, holds_current_folder, open_report, waivers_file
 from fcompile.diagnostics import FORMATS
 from fcompile.diagnostics.writer import summary_line
-from fcompile.errors import EXIT_ERRORS, UsageError
+from fcompile.errors import EXIT_ERRORS, ProcessError, UsageError
+from fcompile.pipeline.inputs import Inputs
+from fcompile.pipeline.reporting import report
 from fcompile.program import say
 
 _MOST_JOBS = 256
@@ -35,11 +36,14 @@ def run(arguments: argparse.Namespace) -> int:
     checked_with = options(arguments)
     if arguments.jobs is not None and not 1 <= arguments.jobs <= _MOST_JOBS:
         raise UsageError(f"--jobs {arguments.jobs}: write a number from 1 to {_MOST_JOBS}")
-    files = inputs.Inputs(arguments.paths)
-    reporting = Reporting(open_report(arguments.format, sys.stdout, arguments), arguments, files.look_up)
-    for checked in progress(files.checked(checked_with, arguments.jobs), "files checked"):
-        reporting.checked(checked)
-    summary = reporting.finish()
+    check_paths(arguments.paths)
+    files = Inputs(arguments.paths)
+    checked = progress(files.checked(checked_with, arguments.jobs), "files checked")
+    telling = Telling(open_report(arguments.format, sys.stdout, arguments.color))
+    try:
+        summary = report(checked, files.look_up, telling, waivers_file(arguments.waivers), holds_current_folder(arguments.paths))
+    except ProcessError as error:
+        raise UsageError(f"{error}; if memory is short, `--jobs 1` needs the least") from None
     if arguments.format != "text":
         # There stdout is for a machine: what it came to is said to people here.
         say(summary_line(summary))

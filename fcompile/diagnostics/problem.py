@@ -116,6 +116,11 @@ class Problem(NamedTuple):
     """The field from the root of its document; empty when the problem is with the text."""
     part: Part = "value"
 
+    def __str__(self) -> str:
+        from fcompile.diagnostics.visible import visible  # formats have their own ways
+
+        return visible(f"{self.file}:{self.span.line}:{self.span.column}: {self.severity.value}[{self.rule.code}] {self.message}")
+
 
 RULES: dict[str, Rule] = {}
 """Every rule by its code; filled as the modules that declare rules are imported."""

@@ -10,7 +10,7 @@ from hashlib import sha256
 from typing import Any, TextIO
 from urllib.parse import quote
 
-from fcompile import __version__
+from fcompile._version import __version__
 from fcompile.diagnostics.json import to_json
 from fcompile.diagnostics.problem import Edit, Problem, Related, Rule, Span, field_path
 from fcompile.diagnostics.visible import clean

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from fcompile.compile import Compiled
 from fcompile.diff import effects, tasks
 from fcompile.diff.compare import ABSENT, ANY, Difference, differences, join, object_field
 from fcompile.diff.defaults import as_the_server_reads
@@ -15,6 +14,7 @@ from fcompile.lower.environment import ENV_BEFORE_INSTANCE, TERMINATION_MESSAGE_
 from fcompile.lower.intent import Role
 from fcompile.lower.placeholders import substitute
 from fcompile.model import names
+from fcompile.pipeline.compiled import Compiled
 
 _IGNORED_METADATA = frozenset({"name", "namespace"})
 _PAUSE, _RESTART = (join("metadata.annotations", name) for name in (names.PAUSE_ANNOTATION, names.RESTART_ANNOTATION))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from fcompile import __version__
+from fcompile._version import __version__
 from fcompile.diff import words
 from fcompile.diff.compare import ABSENT
 from fcompile.diff.effects import ORDER

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from fcompile.compile import Compiled
 from fcompile.diff.compare import ABSENT, ANY, Difference, differences, object_field
 from fcompile.diff.defaults import as_the_server_reads
 from fcompile.emit.json import canonical
@@ -14,6 +13,7 @@ from fcompile.lower.intent import Role
 from fcompile.model import names
 from fcompile.model.framework import SERVER_SET
 from fcompile.model.values import integer, mapping, sequence, text
+from fcompile.pipeline.compiled import Compiled
 
 Json = dict[str, Any]
 _CLUSTER_ENV = frozenset({*names.CLUSTER_NAMES, names.TASK_ATTEMPT_INSTANCE_UID})

@@ -52,7 +52,7 @@ class Result(NamedTuple):
     frameworks: tuple[FrameworkDiff, ...]
     objects: tuple[ObjectDiff, ...] = ()
     live: tuple[Live, ...] = ()
-    """With `--live`: what runs."""
+    """What runs in the cluster, where that was asked for."""
 
     @property
     def differs(self) -> bool:

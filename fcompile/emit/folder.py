@@ -36,6 +36,10 @@ class FolderError(UsageError):
         super().__init__(visible(message))  # names of files that somebody else chose are in it
 
 
+class EditedError(FolderError):
+    """Files in the folder were edited: only `force` replaces them."""
+
+
 def write(path: str, objects: Iterable[dict[str, Any]], *, force: bool = False, dump: Callable[[Any], str] = yaml.dump) -> int:
     """Make `path` a folder with one file per object and nothing else; returns their number.
 
@@ -140,10 +144,7 @@ def _check_content(path: str, folder: str, force: bool) -> None:
             "choose a new or empty folder, or move that elsewhere"
         )
     if edited:
-        raise FolderError(
-            f"files in {path} were edited after fcompile wrote them ({_some(edited)}): "
-            "move them elsewhere, or use --force to lose the edits"
-        )
+        raise EditedError(f"files in {path} were edited after fcompile wrote them ({_some(edited)}): move them elsewhere")
 
 
 def _check_leftover(folder: str) -> None:

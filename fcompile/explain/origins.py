@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
-from fcompile.compile import Compiled
 from fcompile.diagnostics.problem import Path, Span
 from fcompile.emit.order import ordered
 from fcompile.expand import pod
 from fcompile.lower.environment import ENV_BEFORE_INSTANCE
 from fcompile.lower.placeholders import role_values, substitute, task_values
 from fcompile.model import names
-from fcompile.overrides import Applied
+from fcompile.pipeline.compiled import Compiled
+from fcompile.pipeline.overrides import Applied
 
 SOURCE, PLACEHOLDER, DEFAULT, OVERRIDE, CONTROLLER = "source", "placeholder", "default", "override", "controller"
 _TEMPLATE = ("task", "pod")
@@ -52,6 +52,8 @@ class Task(NamedTuple):
     applied: tuple[Applied, ...]
     locate: Callable[[Path], Span]
     """The place of a field of the Framework in the source."""
+    namespace_setting: str
+    """What sets the namespace of a Framework that names none, for messages."""
 
 
 class Explained(NamedTuple):
@@ -87,7 +89,7 @@ class _Finder:
         self._known = role_values(framework, role)
         self._last = task_values(task.compiled.namespace, task.number)
         self._filled = frozenset(task.compiled.filled)
-        self._overridden = [(one.override.written, one.path) for one in task.applied if one.role is self._role]
+        self._overridden = [(str(one.override), one.path) for one in task.applied if one.role is self._role]
 
     def origin(self, path: Path, value: Any) -> Origin:
         """Where the leaf at a path of the Pod comes from."""
@@ -111,7 +113,7 @@ class _Finder:
     def _namespace(self) -> Origin:
         if self._task.framework["metadata"].get("namespace"):
             return self._at(SOURCE, "", ("metadata", "namespace"))
-        return Origin(DEFAULT, "the Framework names none: --namespace, or else `default`")
+        return Origin(DEFAULT, f"the Framework names none: {self._task.namespace_setting}, or else `default`")
 
     def _in_source(self, path: Path, value: Any) -> Origin:
         written, raw = self._walk(path)
@@ -119,7 +121,7 @@ class _Finder:
             return self._added(path, written)
         override = next((text for text, field in self._overridden if field == written[: len(field)]), None)
         if override is not None:
-            return Origin(OVERRIDE, f"--set {override}", (*self._root, *written))
+            return Origin(OVERRIDE, override, (*self._root, *written))
         field = (*self._root, *written)
         if isinstance(raw, str) and self._replaced(raw) != raw:
             return self._at(PLACEHOLDER, raw, field)

@@ -11,7 +11,6 @@ from threading import Lock
 from typing import Any, NamedTuple, Protocol
 
 from fcompile.check.document import Options
-from fcompile.commands.inputs import check_entry
 from fcompile.default import default
 from fcompile.diagnostics.problem import Severity
 from fcompile.expand import pod, service
@@ -19,6 +18,7 @@ from fcompile.load.files import FileEntry
 from fcompile.lower.environment import ClusterValues
 from fcompile.lower.intent import Role, lower_role
 from fcompile.model import names
+from fcompile.pipeline.inputs import check_entry
 
 CLUSTER = ClusterValues("u-framework", 0, "u-config-map", "u-role", "u-task", 0)
 GROUP_PATH = f"/apis/{names.API_VERSION}"

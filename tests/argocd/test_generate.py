@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from fcompile.commands.argocd.repository import MAX_FILE, repository_of
-from fcompile.compile import compile_framework
 from fcompile.errors import InputError
 from fcompile.load import values
+from fcompile.pipeline.compiled import compile_framework
 from tests.argocd.server import Answer, call, environment, inside
 from tests.test_cli import SERVICE, good
 
@@ -70,8 +70,8 @@ def test_parameters_are_overrides(app: Path) -> None:
         ([{"name": "worker.taskNumber", "string": "many"}], "whole number"),
         ([{"name": "worker.taskNumber", "string": "3\nevil: true"}], "not readable"),
         ([{"name": "worker.taskNumber", "array": ["3"]}], "string"),
-        ([{"name": "trainer.taskNumber", "string": "3"}], "train/worker"),
-        ([{"name": "worker.taskNumbers", "string": "3"}], "taskNumber"),
+        ([{"name": "trainer.taskNumber", "string": "3"}], "parameter trainer.taskNumber=3: no such role; there are: train/worker"),
+        ([{"name": "worker.taskNumbers", "string": "3"}], "parameter worker.taskNumbers=3: `worker` has no field"),
         ([{"name": "pod", "string": "true"}], "did you mean `pods`"),
         ([{"name": "pods", "string": "yes"}], "true or false"),
         ([{"name": "pods-per-role", "string": "-1"}], "number"),
@@ -80,11 +80,13 @@ def test_parameters_are_overrides(app: Path) -> None:
         ([{"name": "set"}], "one of string"),
         ([["worker.taskNumber", "3"]], "name"),
         ({"worker.taskNumber": "3"}, "not a list"),
-        ([{"name": "kubernetes-version", "string": "1.4"}], "1.25 to"),
+        ([{"name": "kubernetes-version", "string": "1.4"}], "kubernetes-version 1.4: known are 1.25 to"),
     ],
 )
 def test_parameters_that_cannot_be_meant_are_refused(app: Path, parameters: Any, says: str) -> None:
-    refused(generate(app, parameters), says)
+    answer = generate(app, parameters)
+    refused(answer, says)
+    assert "--" not in answer.said, "the name of an option that nobody has written"
 
 
 def test_absent_and_null_parameters_and_new_clusters(app: Path) -> None:

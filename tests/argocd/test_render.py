@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from fcompile.commands.argocd.repository import MAX_FILE
-from fcompile.compile import compile_framework
 from fcompile.load import values
+from fcompile.pipeline.compiled import compile_framework
 from tests.argocd.server import Answer, call, environment, inside
 from tests.argocd.tools import tool
 from tests.test_cli import good

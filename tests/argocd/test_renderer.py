@@ -14,9 +14,9 @@ import pytest
 
 from fcompile.commands.argocd import confine, renderer
 from fcompile.commands.argocd.confine import FILES, NETWORK, confinement
-from fcompile.commands.report import MOST_SHOWN
 from fcompile.errors import InputError
 from fcompile.load import rules
+from fcompile.pipeline.reporting import MOST_SHOWN
 from tests.argocd.server import environment, inside
 from tests.argocd.test_containment import SECRET, web
 from tests.argocd.tools import tool

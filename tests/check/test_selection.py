@@ -8,8 +8,8 @@ import pytest
 
 from fcompile.check.document import Checked, Options
 from fcompile.check.selection import looks_like_template
-from fcompile.commands.inputs import check_entry
 from fcompile.load.files import FileEntry
+from fcompile.pipeline.inputs import check_entry
 
 HEAD = "apiVersion: frameworkcontroller.microsoft.com/v1\nkind: Framework\n"
 

@@ -12,8 +12,8 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequenc
 from datetime import UTC, datetime
 from typing import Any
 
-from fcompile.compile import compile_framework
 from fcompile.model.packed import INTENT_BYTES
+from fcompile.pipeline.compiled import compile_framework
 from fcontroller.act.client import Client, from_kubeconfig
 from fcontroller.act.dispatcher import Dispatcher
 from fcontroller.api import Answer, Api, Body, Json, Projection, collection, path_of

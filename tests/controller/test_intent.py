@@ -9,9 +9,9 @@ from collections.abc import AsyncIterator, Mapping
 import pytest
 
 from fcompile import expand
-from fcompile.compile import compile_framework
 from fcompile.lower.intent import Intent, lower
 from fcompile.model import names
+from fcompile.pipeline.compiled import compile_framework
 from fcontroller import intent as intents
 from fcontroller.api import Answer, Body, Json, Projection, path_of
 from fcontroller.decide.review import LENIENT

@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from fcompile.compile import compile_framework
 from fcompile.model import names
+from fcompile.pipeline.compiled import compile_framework
 from fcontroller.api import Json, collection, path_of
 from fcontroller.decide.review import LENIENT, Rules
 from tests.controller.lab import Lab, in_memory, lab, run

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from fcompile.compile import compile_framework
 from fcompile.model.names import API_VERSION, DIGEST_ANNOTATION
+from fcompile.pipeline.compiled import compile_framework
 from fcompile.schema.crd import crd
 from fcompile.schema.pod_schemas import versions_with
 from tests.cluster import Cluster

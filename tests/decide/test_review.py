@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fcompile.compile import compile_framework
+from fcompile.pipeline.compiled import compile_framework
 from fcontroller.decide.review import LENIENT, Rules, in_force, review
 from fcontroller.decide.spec import read_spec
 from tests.decide.world import role_spec

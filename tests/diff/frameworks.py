@@ -5,8 +5,8 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from fcompile.compile import compile_framework
 from fcompile.diff.frameworks import FrameworkDiff, Side, compare
+from fcompile.pipeline.compiled import compile_framework
 
 Json = dict[str, Any]
 

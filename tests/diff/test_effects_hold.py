@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from fcompile.compile import compile_framework
 from fcompile.model.names import PAUSE_ANNOTATION, RESTART_ANNOTATION
+from fcompile.pipeline.compiled import compile_framework
 from fcontroller import intent as intents
 from fcontroller.api import path_of
 from fcontroller.reconcile.reconciler import Reconciler

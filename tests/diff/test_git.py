@@ -297,7 +297,7 @@ def test_huge_files_are_passed_over(repository_here: Repository, diff: Diff, mon
     repository_here.commit()
     repository_here.put("huge.json", "y" * 3_000_000)
     repository_here.write("train.yaml", "a:2")
-    monkeypatch.setattr("fcompile.commands.sides.MOST", 2_000_000)
+    monkeypatch.setattr("fcompile.commands.comparison_input.MOST", 2_000_000)
     assert images(diff("--git", "HEAD")[1]) == [("train", "image", "a:1", "a:2")]
     repository_here.commit()
     assert images(diff("--git", "HEAD~1..HEAD")[1]) == [("train", "image", "a:1", "a:2")]

@@ -14,13 +14,13 @@ import pytest
 
 from fcompile.cli import main
 from fcompile.commands.live import as_applied, full_status
-from fcompile.compile import compile_framework
 from fcompile.diff.compare import ABSENT
 from fcompile.diff.frameworks import compare
 from fcompile.diff.live import Live, braces, look, pod_differences
 from fcompile.emit import yaml
 from fcompile.expand import pod, service
 from fcompile.lower.environment import ClusterValues
+from fcompile.pipeline.compiled import compile_framework
 from tests.diff.frameworks import Json, framework, role, side, spec
 
 VALUES = ClusterValues("f", 0, "c", "r", "t", 0)

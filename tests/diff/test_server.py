@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from fcompile.cli import main
-from fcompile.compile import compile_framework
 from fcompile.diff.defaults import FILLED_IN
 from fcompile.emit import yaml
+from fcompile.pipeline.compiled import compile_framework
 from fcontroller.api import path_of
 from tests.cluster import Cluster
 from tests.controller.lab import Lab, lab, run

@@ -6,11 +6,11 @@ import base64
 import gzip
 from typing import Any
 
-from fcompile.compile import Compiled, compile_framework
 from fcompile.emit.json import canonical
 from fcompile.expand import INTENT_KEY, config_map, pod, service
 from fcompile.lower.environment import ClusterValues
 from fcompile.model import names
+from fcompile.pipeline.compiled import Compiled, compile_framework
 from tests.cluster import Cluster
 from tests.drift.objects import Frameworks, Object, create
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from fcompile.compile import compile_framework
 from fcompile.expand import pod
 from fcompile.load import values
 from fcompile.model.framework import MAX_TASKS
+from fcompile.pipeline.compiled import compile_framework
 from tests.cluster import Cluster
 from tests.drift.objects import EMPTY, Frameworks, Object, Path, build, create, differences, own, without
 

@@ -132,7 +132,7 @@ class TestRefused:
     def test_edited_files_unless_forced(self, out: Path) -> None:
         write(str(out), [pod("a"), pod("b")])
         (out / "pod_default_a.yaml").write_text("edited")
-        self.refused(out, [pod("a")], r"edited.*pod_default_a\.yaml.*--force")
+        self.refused(out, [pod("a")], r"edited.*pod_default_a\.yaml.*: move them elsewhere")
         assert (out / "pod_default_a.yaml").read_text() == "edited"
         write(str(out), [pod("a")], force=True)
         assert content(out)["pod_default_a.yaml"] == dump(pod("a"))

@@ -128,3 +128,21 @@ def test_lines(value: object) -> None:
     found = list(lines(value))
     assert "".join(f"{line.text}\n" for line in found) == dump(value)
     assert [line.leaf for line in found if line.leaf is not None] == [path for path, _ in leaves(value)]
+
+
+def test_what_build_passes_over_is_not_explained(train: Path, explain: Explain) -> None:
+    (train.parent / "kustomization.yaml").write_text(f"patches:\n- path: {train.name}\n", encoding="utf-8")
+    code, out, err = explain("train-worker-0")
+    assert (code, out) == (2, "")
+    assert f"skipped ./{train.name}: a kustomize patch" in err
+    assert "there is no Framework `train`" in err
+
+
+def test_a_role_to_set_is_one_of_this_framework(train: Path, explain: Explain) -> None:
+    """In a file with others that have such a role too."""
+    other = json.dumps(framework(spec(role()), name="other"))
+    train.write_text(f"---\n{train.read_text(encoding='utf-8')}\n---\n{other}\n", encoding="utf-8")
+    image = "worker.task.pod.spec.containers[main].image=b"
+    code, out, err = explain("train-worker-0.spec.containers[main].image", "--set", image)
+    assert (code, err) == (0, "")
+    assert f"--set {image}" in out

@@ -11,9 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from fcompile import overrides
 from fcompile.check.selection import frameworks_in
-from fcompile.compile import compile_framework
 from fcompile.default import default
 from fcompile.diagnostics.problem import Path as Field
 from fcompile.emit import yaml
@@ -21,6 +19,8 @@ from fcompile.expand import pod
 from fcompile.explain.origins import CONTROLLER, DEFAULT, OVERRIDE, PLACEHOLDER, SOURCE, Explained, Leaf, Task, explain, leaves
 from fcompile.load import Document, read, values
 from fcompile.lower.intent import lower
+from fcompile.pipeline import overrides
+from fcompile.pipeline.compiled import compile_framework
 from fcompile.schema.pod_schemas import NEWEST
 from fcompile.schema.types import types
 from tests.strategies import frameworks
@@ -30,9 +30,9 @@ Json = dict[str, Any]
 
 
 def explained(document: Document, path: Field, value: Json, role: int, index: int, *written: str) -> Explained:
-    applied = overrides.apply(map(overrides.parse, written), [value], types(NEWEST))
+    applied = overrides.apply([overrides.parse(one, "--set") for one in written], [value], types(NEWEST))
     compiled = compile_framework(value, "default")
-    return explain(Task(compiled, value, role, index, tuple(applied), lambda field: document.locate((*path, *field))))
+    return explain(Task(compiled, value, role, index, tuple(applied), lambda field: document.locate((*path, *field)), "--namespace"))
 
 
 def tasks(text: bytes) -> Iterator[tuple[Document, Json, Explained]]:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from fcompile.compile import compile_framework
 from fcompile.load import values
+from fcompile.pipeline.compiled import compile_framework
 from tests.krm.conftest import Call
 from tests.krm.lists import FRAMEWORK, HEAD, OTHER, at, listed
 from tests.laws import run

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from fcompile.compile import compile_framework
 from fcompile.load import values
+from fcompile.pipeline.compiled import compile_framework
 from tests.argocd.tools import tool
 from tests.krm.lists import FRAMEWORK
 

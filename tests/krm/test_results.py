@@ -162,9 +162,10 @@ def test_without_a_name(krm: Call) -> None:
         ('strict: "yes"', "strict", 'write "true" or "false"'),
         ("namespace: A_b", "namespace", "lower-case"),
         ("set: worker", "set", "role.field=value"),
-        ("worker.taskNumber: many", "", "a whole number"),
-        ('ps.taskNumber: "1"', "", "no such role; there are: train/worker"),
-        ('worker.taskNumbr: "1"', "", "did you mean `taskNumber`"),
+        ("worker.taskNumber: many", '["worker.taskNumber"]', "a whole number"),
+        ('ps.taskNumber: "1"', '["ps.taskNumber"]', "functionConfig: ps.taskNumber=1: no such role; there are: train/worker"),
+        ('worker.taskNumbr: "1"', '["worker.taskNumbr"]', "did you mean `taskNumber`"),
+        ("set: ps.taskNumber=1", "set", "functionConfig: ps.taskNumber=1: no such role"),
     ],
 )
 def test_what_cannot_be_done_is_a_result_and_the_items_stay(krm: Call, config: str, key: str, says: str) -> None:
@@ -176,9 +177,15 @@ def test_what_cannot_be_done_is_a_result_and_the_items_stay(krm: Call, config: s
     assert says in result["message"]
     assert says in answer.said
     assert result["severity"] == "error"
-    if key:
-        assert result["field"]["path"] in (f"data.{key}",)
-        assert result["resourceRef"] == {"apiVersion": "v1", "kind": "ConfigMap", "name": "fcompile"}
+    assert result["field"]["path"] == (f"data{key}" if key.startswith("[") else f"data.{key}")
+    assert result["resourceRef"] == {"apiVersion": "v1", "kind": "ConfigMap", "name": "fcompile"}
+
+
+def test_of_two_overrides_of_a_field_the_last_one_holds(krm: Call) -> None:
+    config = 'set: "worker.taskNumber=5\\nworker.taskNumber=6\\nworker.taskNumber=5"'
+    answer = krm(listed(FRAMEWORK, config=config))
+    assert answer.code == 0, answer.said
+    assert "taskNumber: 5\n" in answer.out
 
 
 @pytest.mark.parametrize("config", ["functionConfig: a\n", "functionConfig: {spec: {}}\n", "functionConfig: {data: a}\n"])

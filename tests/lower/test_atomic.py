@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from fcompile.compile import compile_framework
 from fcompile.expand import pod
 from fcompile.lower.atomic import as_stored
+from fcompile.pipeline.compiled import compile_framework
 from tests.check.frameworks import framework, role
 
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from fcompile.commands.expected import pod_objects, pod_texts
-from fcompile.compile import compile_framework
 from fcompile.emit import yaml
 from fcompile.expand import pod
 from fcompile.load import values
 from fcompile.lower.quantities import canonical_quantities, has_symbolic_quantity
+from fcompile.pipeline.compiled import compile_framework
+from fcompile.pipeline.selection import Selection
 from tests.check.frameworks import framework, role
 
 SPEC: dict[str, Any] = {
@@ -49,8 +49,9 @@ def test_an_amount_that_depends_on_the_task() -> None:
     compiled = compile_framework(
         framework(role(count=12, spec={"containers": [{"name": "c", "image": "b", "resources": {"limits": limits}}]})), "ns"
     )
-    printed = values("".join(pod_texts(compiled, (), yaml.document)).encode())
-    assert printed == list(pod_objects(compiled, ()))
+    pods = Selection(("pods",))
+    printed = values("".join(pods.texts(compiled, yaml.document)).encode())
+    assert printed == list(pods.objects(compiled))
     found = [made["spec"]["containers"][0]["resources"]["limits"] for made in printed]
     assert [amounts["memory"] for amounts in found[3:6]] == ["1023Mi", "1Gi", "1025Mi"]
     assert [amounts["cpu"] for amounts in found[:2]] == ["0", "1"]

@@ -12,8 +12,8 @@ from functools import cache
 from types import TracebackType
 from typing import Any
 
-from fcompile.compile import compile_framework
 from fcompile.model import names
+from fcompile.pipeline.compiled import compile_framework
 from fcontroller.act.dispatcher import Dispatcher
 from fcontroller.api import Api, Json, collection, path_of
 from fcontroller.decide.conditions import INTENT_STORED, OBJECTS_DELETED, PODS_CREATED, SERVICES_MADE

@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 
 import urllib3
 
-from fcompile.compile import compile_framework
 from fcompile.model import names
+from fcompile.pipeline.compiled import compile_framework
 from fcontroller.api import collection, path_of
 from tests.cluster import Cluster
 from tests.stress.webhook import LABEL, Webhook, serving

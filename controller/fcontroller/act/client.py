@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 
 import msgspec
 
-from fcompile import __version__
+from fcompile._version import __version__
 from fcontroller.act import decode, http
 from fcontroller.act.decode import Unreadable
 from fcontroller.act.http import Endless, Lost, Origin

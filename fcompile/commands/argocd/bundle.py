@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from fcompile import __version__
+from fcompile._version import __version__
 from fcompile.emit import yaml
 from fcompile.errors import UsageError
 from fcompile.model.names import GROUP, KIND

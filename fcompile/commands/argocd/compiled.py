@@ -4,33 +4,29 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from functools import partial
 from typing import Any, NamedTuple
 
-from fcompile import overrides
-from fcompile.check.document import Checked, check_read, empty
-from fcompile.check.selection import frameworks_in, is_framework, looks_like_template, objects_in, skip_reason
-from fcompile.commands import expected
+from fcompile.check.document import Checked, empty
 from fcompile.commands.argocd.discreet import without_lines_of_secrets, without_secrets
 from fcompile.commands.argocd.repository import Repository
-from fcompile.commands.argocd.settings import Settings
+from fcompile.commands.argocd.settings import OVERRIDE, Settings
 from fcompile.commands.argocd.sources import Source
-from fcompile.commands.overridden import name_overrides
-from fcompile.commands.passed import is_object, raw_text
-from fcompile.compile import Compiled, compile_framework, lacking
-from fcompile.diagnostics.problem import Path, Severity, field_path
+from fcompile.diagnostics.problem import Severity
 from fcompile.diagnostics.visible import visible
 from fcompile.emit import yaml
-from fcompile.emit.order import ordered
-from fcompile.errors import UsageError
-from fcompile.load import Document, LoadError, read
-from fcompile.load.files import may_hold_framework
+from fcompile.errors import SettingError, UsageError
+from fcompile.load import LoadError
+from fcompile.load.files import FileEntry
 from fcompile.model.values import mapping
-from fcompile.schema.pod_schemas import NEWEST
-from fcompile.schema.types import types
+from fcompile.pipeline.compilation import Compilation, Refused
+from fcompile.pipeline.compiled import Compiled
+from fcompile.pipeline.file import open_file
+from fcompile.pipeline.overrides import refusal, roles
+from fcompile.pipeline.selection import Selection
 
 MAX_OUTPUT = 100 * 1024 * 1024
 """Characters. The repo-server takes so many bytes as an answer, unless it is told otherwise."""
+_FRAMEWORKS = Selection(("framework",))
 SKIP_HOOK = "argocd.argoproj.io/hook"
 """With the value `Skip`, Argo CD compares an object and never applies or deletes it."""
 
@@ -70,48 +66,39 @@ def compile_source(source: Source, job: Job) -> Made:
 
 
 def _compiled(source: Source, data: bytes, job: Job) -> Made:
-    found = list(read(data, source.name))
-    if source.path and may_hold_framework(data):
-        reason = skip_reason(source.path, os.getcwd())
-        if reason or (any(isinstance(item, LoadError) for item in found) and looks_like_template(data.decode("utf-8", "replace"))):
-            raise UsageError(f"{visible(source.name)}: {reason or 'a template, not YAML'}; or list it in .fcompileignore")
-    found = [without_secrets(item, data) if isinstance(item, LoadError) else item for item in found]
-    documents = [item for item in found if isinstance(item, Document)]
-    frameworks = [value for document in documents for _, value in frameworks_in(document.value)]
-    roles = tuple((framework, role) for framework, role, _ in overrides.roles(frameworks))
-    applied = _override(frameworks, roles, job.settings)
-    checked = name_overrides(check_read(source.name, found, job.settings.checked), documents, applied, "parameter")
-    checked = checked._replace(problems=without_lines_of_secrets(checked.problems, documents))
-    made = Made(checked, roles=roles, frameworks=len(frameworks))
-    if any(problem.severity is Severity.ERROR for problem in made.checked.problems) and not (job.waivers or made.checked.waivers):
+    file = open_file(FileEntry(source.name, source.path or "-"), data, os.getcwd())
+    if file.skipped and source.path:
+        raise UsageError(f"{visible(source.name)}: {file.skipped}; or list it in .fcompileignore")
+    file = file._replace(skipped="", read=[without_secrets(item, data) if isinstance(item, LoadError) else item for item in file.read])
+    frameworks = file.frameworks()
+    known = tuple((framework, role) for framework, role, _ in roles(frameworks))
+    # Whether each override means one role of the whole application is seen later.
+    overrides = [override for override in job.settings.overrides if refusal(override, known) is None]
+    try:
+        compilation = Compilation([file], job.settings.checked, overrides)
+    except SettingError as error:
+        raise UsageError(visible(error.called(OVERRIDE))) from None
+    (checked,) = compilation.checked()
+    checked = checked._replace(problems=without_lines_of_secrets(checked.problems, file.documents()))
+    made = Made(checked, roles=known, frameworks=len(frameworks))
+    failed = any(problem.severity is Severity.ERROR for problem in checked.problems)
+    if failed and not (job.waivers or checked.waivers):
         return made
     try:
-        return _with_text(made, documents, job.settings)
+        return _with_text(made, compilation, job.settings)
     except UsageError:
         raise
     except Exception:
-        if any(problem.severity is Severity.ERROR for problem in made.checked.problems):
+        if failed:
             return made._replace(refused=f"{visible(source.name)}: cannot be compiled with the errors that were waived")
         raise
 
 
-def _override(frameworks: list[dict[str, Any]], roles: tuple[tuple[str, str], ...], settings: Settings) -> list[overrides.Applied]:
-    """Carry out the overrides that mean one role here; whether each means one role of the whole application is seen later."""
-    applied = []
-    for override in settings.overrides:
-        if overrides.refusal(override, roles) is None:
-            try:
-                applied += overrides.apply([override], frameworks, types(NEWEST))
-            except overrides.OverrideError as error:
-                raise UsageError(visible(str(error))) from None
-    return applied
-
-
-def _with_text(made: Made, documents: list[Document], settings: Settings) -> Made:
+def _with_text(made: Made, compilation: Compilation, settings: Settings) -> Made:
     left_out: list[str] = []
     pods_left_out: list[str] = []
     size, texts = 0, []
-    for text in _texts(documents, settings, left_out, pods_left_out):
+    for text in _texts(compilation, settings, left_out, pods_left_out):
         size += len(text)
         if size > MAX_OUTPUT:
             raise UsageError(f"{visible(made.checked.file)}: comes to more than {MAX_OUTPUT:,} bytes: divide it, or show fewer Pods")
@@ -119,30 +106,32 @@ def _with_text(made: Made, documents: list[Document], settings: Settings) -> Mad
     return made._replace(text="".join(texts), left_out=tuple(left_out), pods_left_out=tuple(pods_left_out))
 
 
-def _texts(documents: list[Document], settings: Settings, left_out: list[str], pods_left_out: list[str]) -> Iterator[str]:
-    """The manifests, one after the other; what is not among them is noted."""
-    for document in documents:
-        for path, value in objects_in(document.value):
-            if is_framework(value):
-                missing = lacking(value)
-                if missing is not None:
-                    raise UsageError(
-                        f"{_place(document, path)}: without `{field_path((*path, *missing))}` nothing can be built; no waiver helps"
-                    )
-                compiled = compile_framework(value, settings.checked.namespace)
-                yield yaml.document(ordered(compiled.framework))
-                yield from _pods(compiled, settings.pods_per_role, pods_left_out)
-            elif is_object(value):
-                yield ("" if path else raw_text(document)) or yaml.document(value)
-            elif _seems_an_object(value):
-                place = _place(document, path)
-                raise UsageError(f"{place}: an object needs both `apiVersion` and `kind`: add what is missing, or Argo CD would delete it")
-            else:
-                left_out.append(_place(document, path))
+def _texts(compilation: Compilation, settings: Settings, left_out: list[str], pods_left_out: list[str]) -> Iterator[str]:
+    """Yield the manifests, one after the other, and note what is not among them."""
+    pods = Selection(("pods",), most=settings.pods_per_role)
+    for unit in compilation.units():
+        result = unit.result
+        if isinstance(result, Refused):
+            raise UsageError(unit.refusal(result))
+        if isinstance(result, Compiled) or result.is_object:
+            yield from _FRAMEWORKS.texts(result, yaml.document, verbatim=True)
+            if isinstance(result, Compiled) and settings.pods_per_role and result.intent.execution_type == "Start":
+                # The expected Pods, as something that Argo CD compares and never applies.
+                yield from pods.texts(result, _skipped)
+                pods_left_out += _not_shown(result, settings.pods_per_role)
+        elif _seems_an_object(result.value):
+            raise UsageError(f"{unit.place}: an object needs both `apiVersion` and `kind`: add what is missing, or Argo CD would delete it")
+        else:
+            left_out.append(unit.place)
 
 
-def _place(document: Document, path: Path) -> str:
-    return f"{visible(document.source.name)}:{document.locate(path).line}"
+def _not_shown(compiled: Compiled, most: int) -> list[str]:
+    """Return the tasks whose Pods are not shown."""
+    return [
+        f"{compiled.intent.framework}/{role.name}[{most}..{role.task_number - 1}]"
+        for role in compiled.intent.roles
+        if role.task_number > most
+    ]
 
 
 def _seems_an_object(value: Any) -> bool:
@@ -150,16 +139,6 @@ def _seems_an_object(value: Any) -> bool:
     if not isinstance(value, dict) or str(value.get("apiVersion", "")).startswith("kustomize.config.k8s.io/"):
         return False
     return "kind" in value or (bool(mapping(value, "metadata").get("name")) and ("apiVersion" in value or "spec" in value))
-
-
-def _pods(compiled: Compiled, most: int, left_out: list[str]) -> Iterator[str]:
-    """The expected Pods, as something that Argo CD compares and never applies."""
-    if not most or compiled.intent.execution_type != "Start":
-        return
-    for role in compiled.intent.roles:
-        yield from expected.role_pod_texts(compiled, role, range(min(role.task_number, most)), partial(_skipped))
-        if role.task_number > most:
-            left_out.append(f"{compiled.intent.framework}/{role.name}[{most}..{role.task_number - 1}]")
 
 
 def _skipped(pod: dict[str, Any]) -> str:

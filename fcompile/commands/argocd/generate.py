@@ -13,19 +13,20 @@ from collections.abc import Iterator
 from functools import lru_cache, partial
 from itertools import islice
 
-from fcompile import overrides
 from fcompile.check.places import Lookup, Place, Where, by_start, look_up
 from fcompile.commands.argocd.compiled import MAX_OUTPUT, Job, Made, compile_source
 from fcompile.commands.argocd.placing import Placing
 from fcompile.commands.argocd.repository import Repository, repository_of
-from fcompile.commands.argocd.settings import Settings, settings
+from fcompile.commands.argocd.settings import OVERRIDE, Settings, settings
 from fcompile.commands.argocd.sources import Source, sources
-from fcompile.commands.inputs import WORTH_PROCESSES, cores
-from fcompile.commands.processes import in_processes
-from fcompile.commands.report import WAIVERS_FILE, OnlyWhenFound, Reporting, fails, open_report
+from fcompile.commands.report import WAIVERS_FILE, OnlyWhenFound, Telling, fails, open_report, waivers_file
 from fcompile.emit.stdout import write
-from fcompile.errors import EXIT_ERRORS, InputError, UsageError
+from fcompile.errors import EXIT_ERRORS, InputError, ProcessError, UsageError
 from fcompile.load import Document, read
+from fcompile.pipeline.inputs import WORTH_PROCESSES, cores
+from fcompile.pipeline.overrides import refusal
+from fcompile.pipeline.processes import in_processes
+from fcompile.pipeline.reporting import report
 from fcompile.program import say
 
 _AT_ONCE = 16
@@ -79,8 +80,11 @@ def compile_all(texts: list[Source], job: Job) -> Iterator[Made]:
     # Numbers go to the processes, which have the texts from the beginning.
     numbers = iter(range(len(texts)))
     batches = iter(lambda: list(islice(numbers, _AT_ONCE)), [])
-    for results in in_processes(partial(_numbered, texts, job), batches, processes):
-        yield from results
+    try:
+        for results in in_processes(partial(_numbered, texts, job), batches, processes):
+            yield from results
+    except ProcessError as error:
+        raise UsageError(str(error)) from None
 
 
 def _numbered(texts: list[Source], job: Job, number: int) -> Made:
@@ -89,12 +93,9 @@ def _numbered(texts: list[Source], job: Job, number: int) -> Made:
 
 def _report(made: list[Made], texts: list[Source], repository: Repository, asked: Settings) -> bool:
     """Print what was found; whether there can be output."""
-    arguments = argparse.Namespace(color="never", waivers=None, paths=["."])
-    writer = OnlyWhenFound(Placing(open_report("text", sys.stderr, arguments), texts, repository))
-    reporting = Reporting(writer, arguments, _places({source.name: source for source in texts}, repository))
-    for one in made:
-        reporting.checked(one.checked)
-    failed = fails(reporting.finish(), asked.strict)
+    telling = Telling(OnlyWhenFound(Placing(open_report("text", sys.stderr, "never"), texts, repository)))
+    places = _places({source.name: source for source in texts}, repository)
+    failed = fails(report((one.checked for one in made), places, telling, waivers_file(), whole=True), asked.strict)
     refused = [one.refused for one in made if one.refused]
     for line in refused[:_MOST_NAMED]:
         say(line)
@@ -120,9 +121,9 @@ def _places(texts: dict[str, Source], repository: Repository) -> Lookup:
 def _check_overrides(made: list[Made], asked: Settings) -> None:
     known = [role for one in made for role in one.roles]
     for override in asked.overrides:
-        refused = overrides.refusal(override, known)
+        refused = refusal(override, known)
         if refused is not None:
-            raise InputError(str(refused))
+            raise InputError(refused.called(OVERRIDE))
 
 
 def _tell(made: list[Made]) -> None:

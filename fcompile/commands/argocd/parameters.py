@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from fcompile import overrides
 from fcompile.check.selection import frameworks_in
 from fcompile.commands.argocd.generate import enter
 from fcompile.commands.argocd.repository import repository_of
@@ -24,6 +23,7 @@ from fcompile.errors import UsageError
 from fcompile.load import Document, read
 from fcompile.load.files import may_hold_framework
 from fcompile.model.values import mapping, sequence, text
+from fcompile.pipeline import overrides
 from fcompile.program import say
 
 MOST = 500

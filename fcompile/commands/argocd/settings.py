@@ -14,16 +14,18 @@ from typing import Any, NamedTuple
 
 from fcompile.check.context import DEFAULT_NAMESPACE
 from fcompile.check.document import Options
-from fcompile.commands.arguments import checked_namespace, kubernetes_minor
 from fcompile.diagnostics.visible import visible
-from fcompile.errors import UsageError
-from fcompile.overrides import Override, OverrideError, parse
+from fcompile.errors import SettingError, UsageError
+from fcompile.pipeline.overrides import Override, parse
+from fcompile.pipeline.settings import checked_namespace, kubernetes_minor
 from fcompile.schema.pod_schemas import DEFAULT_VERSION, NEWEST
 
 PARAMETERS = "ARGOCD_APP_PARAMETERS"
 PREFIX = "ARGOCD_ENV_FCOMPILE_"
 _SETTINGS = ("allow-empty", "helm-parameters", "kubernetes-version", "pods", "pods-per-role", "set", "strict", "values-files")
 _MOST_PODS = 10_000
+OVERRIDE = "parameter"
+"""What an override is called here."""
 
 
 class Settings(NamedTuple):
@@ -46,13 +48,16 @@ def settings(environment: Mapping[str, str]) -> Settings:
     """The settings of one call. Raises UsageError for whatever is not understood."""
     given, overrides = _given(environment)
     minor = _minor(str(given.pop("kubernetes-version", "")), environment.get("KUBE_VERSION", ""))
-    namespace = checked_namespace("ARGOCD_APP_NAMESPACE", environment.get("ARGOCD_APP_NAMESPACE") or DEFAULT_NAMESPACE)
+    try:
+        namespace = checked_namespace(environment.get("ARGOCD_APP_NAMESPACE") or DEFAULT_NAMESPACE)
+    except SettingError as error:
+        raise UsageError(error.called("ARGOCD_APP_NAMESPACE")) from None
     overrides = [*_listed("set", given.get("set", ())), *overrides]
     most = _number("pods-per-role", given.get("pods-per-role", "50"))
     try:
-        parsed = tuple(map(parse, overrides))
-    except OverrideError as error:
-        raise UsageError(visible(str(error))) from None
+        parsed = tuple(parse(written, OVERRIDE) for written in overrides)
+    except SettingError as error:
+        raise UsageError(visible(error.called(OVERRIDE))) from None
     return Settings(
         Options(minor, namespace),
         parsed,
@@ -115,8 +120,13 @@ def _known(name: str, shown: str) -> str:
 
 def _minor(asked: str, of_cluster: str) -> int:
     """The version that is checked for: what was asked for, else that of the cluster, or the newest that is known if it is newer."""
-    if asked:
-        return kubernetes_minor(asked)
+    try:
+        return kubernetes_minor(asked) if asked else _minor_of_cluster(of_cluster)
+    except SettingError as error:
+        raise UsageError(error.called("kubernetes-version" if asked else "KUBE_VERSION")) from None
+
+
+def _minor_of_cluster(of_cluster: str) -> int:
     major, _, rest = of_cluster.removeprefix("v").partition(".")
     minor = rest.partition(".")[0].rstrip("+")
     if major == "1" and minor.isascii() and minor.isdigit() and int(minor) > NEWEST:

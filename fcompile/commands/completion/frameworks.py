@@ -16,7 +16,7 @@ from fcompile.load.files import find, may_hold_framework, open_regular
 from fcompile.model.names import pod_name
 from fcompile.model.steps import steps
 from fcompile.model.values import integer, mapping, sequence, text
-from fcompile.overrides import roles
+from fcompile.pipeline.overrides import roles
 
 _MOST_FILES = 100
 _MOST_BYTES = 1 << 20
@@ -99,9 +99,9 @@ def _some(number: int, begun: str) -> Iterator[int]:
 
 
 def _pod(framework: dict[str, Any], role: str, index: int) -> dict[str, Any]:
-    from fcompile.compile import compile_framework
     from fcompile.emit.order import ordered
     from fcompile.expand import pod
+    from fcompile.pipeline.compiled import compile_framework
 
     compiled = compile_framework(framework, DEFAULT_NAMESPACE)
     (one,) = (one for one in compiled.intent.roles if one.name == role)

@@ -51,7 +51,7 @@ def _pods_that_exit(asked: Asked) -> Iterable[Candidate]:
 
 
 def _kinds(asked: Asked) -> Iterable[Candidate]:
-    from fcompile.commands.expected import KINDS
+    from fcompile.pipeline.selection import KINDS
 
     before = asked.current.rpartition(",")[0]
     there = before.split(",") if before else []

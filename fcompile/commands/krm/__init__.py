@@ -9,28 +9,29 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterator
 from copy import deepcopy
 from typing import Any
 
-from fcompile import overrides
-from fcompile.check.document import Checked, check_read
-from fcompile.check.places import Place, Where, look_up
+from fcompile.check.document import Checked
 from fcompile.check.selection import frameworks_in, is_framework
 from fcompile.commands.arguments import say_namespace
-from fcompile.commands.krm.config import ConfigError, Settings, refused, settings
+from fcompile.commands.krm.config import Settings, message, of_key, refused, settings
 from fcompile.commands.krm.listed import ResourceList, read_list
 from fcompile.commands.krm.placing import Placing
 from fcompile.commands.krm.results import Results
-from fcompile.commands.overridden import name_overrides
-from fcompile.commands.report import OnlyWhenFound, Reporting, fails, open_report
-from fcompile.compile import compile_framework, lacking
+from fcompile.commands.report import OnlyWhenFound, Telling, fails, open_report, waivers_file
 from fcompile.diagnostics.problem import Problem, field_path
+from fcompile.diagnostics.writer import Summary
 from fcompile.emit.stdout import write
-from fcompile.errors import EXIT_ERRORS
+from fcompile.errors import EXIT_ERRORS, InputError, SettingError
+from fcompile.load.files import STDIN
 from fcompile.model.values import text
+from fcompile.pipeline.compilation import Compilation, Refused
+from fcompile.pipeline.compiled import Compiled
+from fcompile.pipeline.file import File
+from fcompile.pipeline.reporting import report
 from fcompile.program import say
-from fcompile.schema.pod_schemas import NEWEST
-from fcompile.schema.types import types
 
 _INTERNAL = ("config.kubernetes.io/", "internal.config.kubernetes.io/")
 
@@ -45,47 +46,38 @@ def run(arguments: argparse.Namespace) -> int:
     found = Results(listed)
     try:
         asked = settings(listed.config)
-        frameworks, applied = _frameworks(listed, asked)
-        failed = not _check(listed, asked, applied, found)
-        compiled = {} if failed else {index: _compiled(index, value, asked) for index, value in frameworks.items()}
+        compilation = _compilation(listed, asked)
+        failed = fails(_report(compilation, listed, found), asked.strict)
+        compiled = {} if failed else dict(_compiled(compilation))
         if not failed:
             _tell(listed, compiled, asked)
-    except ConfigError as error:
+    except (SettingError, InputError) as error:
         failed, compiled = True, {}
-        say(str(error))
+        say(message(error))
         found.results.append(refused(error, listed.config))
     write([listed.written(compiled, found.results)])
     return EXIT_ERRORS if failed else 0
 
 
-def _frameworks(listed: ResourceList, asked: Settings) -> tuple[dict[int, dict[str, Any]], list[overrides.Applied]]:
-    """The Frameworks by their index, set as the settings say, and what was set. Raises ConfigError."""
+def _compilation(listed: ResourceList, asked: Settings) -> Compilation:
+    """Return the compilation of the list; its items stay as they were. Raises SettingError and InputError."""
     for index, item in enumerate(listed.items):
         if not is_framework(item) and any(path for path, _ in frameworks_in(item)):
             kind = text(item, "kind")
-            raise ConfigError(f"items[{index}] is a {kind} with Frameworks in it: write each as a document of its own")
-    found = {index: deepcopy(item) if asked.overrides else item for index, item in enumerate(listed.items) if is_framework(item)}
+            raise InputError(f"items[{index}] is a {kind} with Frameworks in it: write each as a document of its own")
+    if asked.overrides:
+        items = [deepcopy(item) if is_framework(item) else item for item in listed.items]
+        listed.document.value = {**listed.document.value, "items": items}
     try:
-        applied = overrides.apply(asked.overrides, list(found.values()), types(NEWEST))
-    except overrides.OverrideError as error:
-        raise ConfigError(str(error).removeprefix("--set ")) from None
-    listed.document.value = {**listed.document.value, "items": [found.get(index, item) for index, item in enumerate(listed.items)]}
-    return found, applied
+        return Compilation([File(STDIN, listed.read)], asked.checked, [override for override, _ in asked.overrides])
+    except SettingError as error:
+        raise of_key(error, next(key for override, key in asked.overrides if override.written == error.value)) from None
 
 
-def _check(listed: ResourceList, asked: Settings, applied: list[overrides.Applied], found: Results) -> bool:
-    """Report all problems; whether the Frameworks can be compiled."""
-    arguments = argparse.Namespace(color="auto", waivers=None, paths=[])
-    writer = Placing(OnlyWhenFound(open_report("text", sys.stderr, arguments)), listed, found)
-    checked = check_read(listed.document.source.name, listed.read, asked.checked)
-    checked = name_overrides(checked, [listed.document], applied, "set")
-
-    def place(where: Where) -> Place:
-        return look_up({listed.document.start: listed.document}, where)
-
-    reporting = Reporting(writer, arguments, place)
-    reporting.checked(_without_internal(checked))
-    return not fails(reporting.finish(), asked.strict)
+def _report(compilation: Compilation, listed: ResourceList, found: Results) -> Summary:
+    """Report all problems."""
+    telling = Telling(Placing(OnlyWhenFound(open_report("text", sys.stderr)), listed, found))
+    return report(map(_without_internal, compilation.checked()), compilation.look_up, telling, waivers_file())
 
 
 def _without_internal(checked: Checked) -> Checked:
@@ -97,11 +89,13 @@ def _without_internal(checked: Checked) -> Checked:
     return checked._replace(problems=[problem for problem in checked.problems if not internal(problem)])
 
 
-def _compiled(index: int, value: dict[str, Any], asked: Settings) -> dict[str, Any]:
-    missing = lacking(value)
-    if missing is not None:
-        raise ConfigError(f"items[{index}]: without `{field_path(missing)}` nothing can be built; no waiver helps")
-    return compile_framework(value, asked.checked.namespace).framework
+def _compiled(compilation: Compilation) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the Frameworks, compiled, each with the index of its item. Raises InputError."""
+    for unit in compilation.units():
+        if isinstance(unit.result, Refused):
+            raise InputError(f"items[{unit.path[1]}]: without `{field_path(unit.result.path)}` nothing can be built; no waiver helps")
+        if isinstance(unit.result, Compiled):
+            yield int(unit.path[1]), unit.result.framework
 
 
 def _tell(listed: ResourceList, compiled: dict[int, dict[str, Any]], asked: Settings) -> None:

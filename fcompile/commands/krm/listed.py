@@ -6,7 +6,6 @@ new text is read again: should it not say exactly what it must (flow style, anch
 
 from __future__ import annotations
 
-import argparse
 import sys
 from bisect import bisect_right
 from collections.abc import Mapping
@@ -117,7 +116,7 @@ def read_list() -> ResourceList:
 def _refuse_unreadable(found: list[Document | LoadError]) -> None:
     errors = [item for item in found if isinstance(item, LoadError) and item.rule.severity is Severity.ERROR]
     if errors:
-        report = Report(open_report("text", sys.stderr, argparse.Namespace(color="auto")))
+        report = Report(open_report("text", sys.stderr))
         for error in errors:
             report.problem(load_problem(error))
         report.finish()

@@ -2,33 +2,38 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, NamedTuple
 
 from fcompile.load import Document
-from fcompile.model.values import text
+from fcompile.model.patterns import lazy
+from fcompile.model.values import text as text_of
 
-_FIRST_SEPARATOR = re.compile(r"\A---[ \t]*(?:\r?\n)?")
+_FIRST_SEPARATOR = lazy(r"\A---[ \t]*(?:\r?\n)?")
 """The separator that a document can begin with when it is the first one of a file. A comment may follow it."""
-_LAST_MARK = re.compile(r"\r?\n\.\.\.[ \t]*\Z")
-_KEEPS_LINE_ENDS = re.compile(r"[|>][1-9]?\+")
+_LAST_MARK = lazy(r"\r?\n\.\.\.[ \t]*\Z")
+_KEEPS_LINE_ENDS = lazy(r"[|>][1-9]?\+")
 
 
-class Passed(NamedTuple):
-    """An object of another kind, as it was read; `raw` is its own text where that can be printed as it is, else empty."""
+class PassedThrough(NamedTuple):
+    """What is no Framework, as it was read."""
 
     value: Any
-    raw: str
+    document: Document | None
+    """What it is the whole of; None: it is an item of a list."""
+
+    def text(self) -> str:
+        """Return its own text where that can be printed as it is, else nothing."""
+        return own_text(self.document) if self.document else ""
+
+    @property
+    def is_object(self) -> bool:
+        """Return whether `kubectl apply` could take it. A kustomization, a Chart.yaml and the like beside our files are no output."""
+        version, kind = text_of(self.value, "apiVersion"), text_of(self.value, "kind")
+        return bool(version and kind) and not (version or "").startswith("kustomize.config.k8s.io/")
 
 
-def is_object(value: Any) -> bool:
-    """Whether `kubectl apply` could take it. A kustomization, a Chart.yaml and the like beside our files are no output."""
-    version, kind = text(value, "apiVersion"), text(value, "kind")
-    return bool(version and kind) and not (version or "").startswith("kustomize.config.k8s.io/")
-
-
-def raw_text(document: Document) -> str:
-    """The text of a document that can stand in a stream as it is, else empty."""
+def own_text(document: Document) -> str:
+    """Return the text of a document that can stand in a stream as it is, else empty."""
     written = _LAST_MARK.sub("", _FIRST_SEPARATOR.sub("", document.text).strip("\ufeff\r\n"))
     if not written or written.lstrip()[0] in "{[" or any(line.startswith(("---", "...", "%")) for line in written.splitlines()):
         return ""

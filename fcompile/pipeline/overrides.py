@@ -1,16 +1,21 @@
-"""`--set [framework/]role.field=value`: one field of a role, set to a value of the type that the field has."""
+"""`[framework/]role.field=value`: one field of a role, set to a value of the type that the field has; and the problems with such values."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fcompile.diagnostics.problem import Path, field_path
+from fcompile.check.selection import frameworks_in
+from fcompile.diagnostics.problem import Path, Problem, field_path
 from fcompile.diagnostics.suggestions import closest
-from fcompile.load import LoadError, values
+from fcompile.errors import SettingError
+from fcompile.load import Document, LoadError, values
 from fcompile.model.fields import Field, Type
 from fcompile.model.steps import steps
 from fcompile.model.values import mapping, sequence, text
+
+if TYPE_CHECKING:
+    from fcompile.check.document import Checked
 
 _ARTICLES = {
     "integer": "a whole number",
@@ -22,12 +27,8 @@ _ARTICLES = {
 }
 
 
-class OverrideError(ValueError):
-    """An override that cannot be carried out; the message says why."""
-
-
 class Override(NamedTuple):
-    """One `--set`, taken apart."""
+    """An override, taken apart."""
 
     written: str
     framework: str
@@ -36,14 +37,21 @@ class Override(NamedTuple):
     steps: tuple[str, ...]
     """Fields, keys of maps, and what picks an item of a list: its index or its name."""
     value: str
+    called: str = "override"
+    """What its user knows overrides as."""
+
+    def __str__(self) -> str:
+        return f"{self.called} {self.written}"
 
     def picks(self, framework: str, role: str) -> bool:
         """Whether it may mean this role."""
         return role == self.role and self.framework in ("", framework)
 
 
-def parse(written: str) -> Override:
-    """Take `[framework/]role.field=value` apart. Raises OverrideError.
+def parse(written: str, called: str = "override") -> Override:
+    """Take `[framework/]role.field=value` apart. Raises SettingError.
+
+    :param called: what the user knows overrides as, for messages.
 
     A step into a list is `[0]` or `[name]`, one into a map `.key` or `["a.key/with.dots"]`.
     """
@@ -52,8 +60,8 @@ def parse(written: str) -> Override:
     role, _, _ = rest.partition(".")
     found = _steps(rest[len(role) :], written)
     if not equals or not role or not found or (slash and not framework):
-        raise OverrideError(f"--set {written}: write [framework/]role.field=value, for example worker.taskNumber=4")
-    return Override(written, framework, role, found, value)
+        raise _refused(written, "write [framework/]role.field=value, for example worker.taskNumber=4")
+    return Override(written, framework, role, found, value, called)
 
 
 def _split(written: str) -> tuple[str, str, str]:
@@ -70,8 +78,12 @@ def _steps(target: str, written: str) -> tuple[str, ...]:
     try:
         return steps(target)
     except ValueError as rest:
-        message = f'--set {written}: cannot read the field at `{rest}`; write names with dots, [index], [name] or ["key"]'
-        raise OverrideError(message) from None
+        reason = f'cannot read the field at `{rest}`; write names with dots, [index], [name] or ["key"]'
+        raise _refused(written, reason) from None
+
+
+def _refused(written: str, reason: str) -> SettingError:
+    return SettingError("override", written, reason)
 
 
 class Applied(NamedTuple):
@@ -83,7 +95,7 @@ class Applied(NamedTuple):
 
 
 def apply(overrides: Iterable[Override], frameworks: list[dict[str, Any]], types: dict[str, Type]) -> list[Applied]:
-    """Carry the overrides out, in their order, on the Frameworks themselves. Raises OverrideError; then some may be changed."""
+    """Carry the overrides out, in their order, on the Frameworks themselves. Raises SettingError; then some may be changed."""
     done = []
     for override in overrides:
         role = _the_role(override, frameworks)
@@ -99,7 +111,7 @@ def roles(frameworks: Iterable[dict[str, Any]]) -> Iterator[tuple[str, str, dict
             yield name, text(role, "name") or "", role
 
 
-def refusal(override: Override, known: Sequence[tuple[str, str]]) -> OverrideError | None:
+def refusal(override: Override, known: Sequence[tuple[str, str]]) -> SettingError | None:
     """Why an override cannot be carried out where there are these roles, each with its Framework's name; None if it means one of them."""
     found = [framework for framework, role in known if override.picks(framework, role)]
     if len(found) == 1:
@@ -108,9 +120,9 @@ def refusal(override: Override, known: Sequence[tuple[str, str]]) -> OverrideErr
         listed = (
             ", ".join(f"{framework}/{role}" for framework, role in known[:10]) + (", …" if len(known) > 10 else "") if known else "none"
         )
-        return OverrideError(f"--set {override.written}: no such role; there are: {listed}")
+        return _refused(override.written, f"no such role; there are: {listed}")
     which = " or ".join(f"{framework}/{override.role}" for framework in found[:3]) + (" …" if len(found) > 3 else "")
-    return OverrideError(f"--set {override.written}: {len(found)} Frameworks have a role `{override.role}`: say which, {which}")
+    return _refused(override.written, f"{len(found)} Frameworks have a role `{override.role}`: say which, {which}")
 
 
 def _the_role(override: Override, frameworks: list[dict[str, Any]]) -> dict[str, Any]:
@@ -149,13 +161,13 @@ def _enter(
         if step not in fields:
             near = closest(step, fields)
             hint = f"; did you mean `{near.word}`?" if near else f"; its fields are {', '.join(sorted(fields))}"
-            raise OverrideError(f"--set {override.written}: `{where}` has no field `{step}`{hint}")
+            raise _refused(override.written, f"`{where}` has no field `{step}`{hint}")
         return step, fields[step]
     if field.kind == "map" and isinstance(node, dict):
         return step, field._replace(kind=field.items, items="")
     if field.kind == "list" and isinstance(node, list):
         return _item(node, step, field, override, where), field._replace(kind=field.items, items="")
-    raise OverrideError(f"--set {override.written}: `{where}` has no fields, so that `{step}` cannot be set in it")
+    raise _refused(override.written, f"`{where}` has no fields, so that `{step}` cannot be set in it")
 
 
 def _item(items: list[Any], step: str, field: Field, override: Override, where: str) -> int:
@@ -167,10 +179,10 @@ def _item(items: list[Any], step: str, field: Field, override: Override, where: 
     if len(named) == 1:
         return named[0]
     if len(named) > 1:
-        raise OverrideError(f"--set {override.written}: `{where}` has {len(named)} items called `{step}`: use an index")
+        raise _refused(override.written, f"`{where}` has {len(named)} items called `{step}`: use an index")
     if step.isascii() and step.isdigit() and int(step) < len(items):
         return int(step)
-    raise OverrideError(f"--set {override.written}: `{where}` has no item `{step}`; it has {len(items)}")
+    raise _refused(override.written, f"`{where}` has no item `{step}`; it has {len(items)}")
 
 
 def _typed(override: Override, field: Field, where: str) -> Any:
@@ -180,7 +192,7 @@ def _typed(override: Override, field: Field, where: str) -> Any:
     try:
         read = values(override.value.encode())
     except LoadError as error:
-        raise OverrideError(f"--set {override.written}: the value is not readable: {error.message}") from None
+        raise _refused(override.written, f"the value is not readable: {error.message}") from None
     value = read[0] if read else None
     if field.kind == "int-or-string" and not (isinstance(value, int) and not isinstance(value, bool)):
         return override.value
@@ -194,5 +206,27 @@ def _typed(override: Override, field: Field, where: str) -> Any:
     }
     expected = wanted.get(field.kind, object)
     if not isinstance(value, expected) or (isinstance(value, bool) and field.kind != "boolean"):
-        raise OverrideError(f"--set {override.written}: `{where}` is {_ARTICLES.get(field.kind, field.kind)}, not `{override.value}`")
+        raise _refused(override.written, f"`{where}` is {_ARTICLES.get(field.kind, field.kind)}, not `{override.value}`")
     return value
+
+
+def name_overrides(checked: Checked, documents: Iterable[Document], applied: Sequence[Applied]) -> Checked:
+    """Let the problems with values that were set name what has set them, in place of a line that says something else."""
+    if not applied or not checked.problems:
+        return checked
+    set_here = [(document, path, one) for document in documents for path, one in _places(document, applied)]
+    return checked._replace(problems=[_named(problem, set_here) for problem in checked.problems])
+
+
+def _places(document: Document, applied: Sequence[Applied]) -> Iterator[tuple[Path, Applied]]:
+    """Yield the fields of a document that were set, by their paths in it."""
+    for path, value in frameworks_in(document.value):
+        for index, role in enumerate(sequence(mapping(value, "spec"), "taskRoles")):
+            yield from ((((*path, "spec", "taskRoles", index, *one.path)), one) for one in applied if one.role is role)
+
+
+def _named(problem: Problem, set_here: list[tuple[Document, Path, Applied]]) -> Problem:
+    for document, path, one in reversed(set_here):  # of two for one field the last one holds
+        if document.start <= problem.span.start <= document.end and problem.path[: len(path)] == path:
+            return problem._replace(message=f"{one.override}: {problem.message}", source_line="", fix=None)
+    return problem

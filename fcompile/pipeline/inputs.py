@@ -1,4 +1,4 @@
-"""The input of a command: its files, read and checked, on all cores when there are many."""
+"""The files behind paths, read; or checked, on all cores when there are many."""
 
 from __future__ import annotations
 
@@ -7,67 +7,32 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache, partial
 from itertools import chain, islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from fcompile.check.document import Checked, Options, Read, check_read, empty, load_problem
+from fcompile.check.document import Checked, Options, check_read, empty, load_problem
 from fcompile.check.places import Place, Where, by_start, look_up
-from fcompile.check.selection import looks_like_template, skip_reason
-from fcompile.diagnostics.visible import visible
-from fcompile.errors import UsageError
+from fcompile.check.selection import skip_reason
 from fcompile.load import Document, LoadError, read
 from fcompile.load.files import FileEntry, find, may_be_meant, may_hold_framework
 from fcompile.load.rules import FILE_TOO_LARGE
+from fcompile.model.patterns import lazy
+from fcompile.pipeline.file import File, open_file
 
 if TYPE_CHECKING:
-    from fcompile.commands.processes import Done
+    from fcompile.pipeline.processes import Done
 
 WORTH_PROCESSES = 64
 """From so many files on, starting processes costs less than they save."""
 _AT_ONCE = 16
 _LONG = 4096
 """So many characters of paths are enough for one process at a time: what is sent must fit into a pipe."""
-_SAYS_FRAMEWORK = re.compile(r"""^[^#\n]*\bkind["']?\s*:\s*["']?Framework(?:List)?\b""", re.MULTILINE)
-
-
-class File(NamedTuple):
-    """A file that was read."""
-
-    name: str
-    read: Read
-    skipped: str
-    """Why it is not to be checked although it seems to hold a Framework; empty when it is."""
-
-
-def check_paths(paths: Sequence[str]) -> None:
-    """Raise UsageError for paths that lead to nothing: a command that was called for the wrong thing has nothing to report on."""
-    missing = [visible(path) for path in paths if path != "-" and not _is_there(path)]
-    if missing:
-        listed = ", ".join(missing[:3]) + (f" and {len(missing) - 3} more" if len(missing) > 3 else "")
-        raise UsageError(f"{listed}: no such file or folder{'' if all(map(os.path.isabs, paths)) else _here()}")
-
-
-def _here() -> str:
-    try:
-        return f" in {visible(os.getcwd())}"
-    except OSError:  # somebody has removed it
-        return ""
-
-
-def _is_there(path: str) -> bool:
-    try:
-        os.lstat(path)
-    except (FileNotFoundError, NotADirectoryError):
-        return False
-    except (OSError, ValueError):
-        return True  # it is told with its reason when it is read
-    return True
+_SAYS_FRAMEWORK = lazy(r"""^[^#\n]*\bkind["']?\s*:\s*["']?Framework(?:List)?\b""", re.MULTILINE)
 
 
 class Inputs:
-    """The files behind the paths that a user named. Raises UsageError when one leads to nothing."""
+    """The files behind the paths that a user named."""
 
     def __init__(self, paths: Sequence[str]) -> None:
-        check_paths(paths)
         self._paths = paths
         self._named = frozenset(paths)
         self._kept: dict[str, bytes | LoadError] = {}
@@ -90,7 +55,7 @@ class Inputs:
             for entry in chain(first, entries):
                 yield check_entry(entry, options, self._data(entry))
             return
-        from fcompile.commands.processes import in_processes
+        from fcompile.pipeline.processes import in_processes
 
         batches = self._batches(chain(first, entries), options)
         for results in in_processes(partial(check_entry, options=options), batches, processes):
@@ -107,7 +72,7 @@ class Inputs:
 
     def _batches(self, entries: Iterable[FileEntry], options: Options) -> Iterator[list[FileEntry] | Done]:
         """Some files at a time, of long paths fewer; what can be read only once is checked here, in its turn."""
-        from fcompile.commands.processes import Done
+        from fcompile.pipeline.processes import Done
 
         batch: list[FileEntry] = []
         size = 0
@@ -143,14 +108,6 @@ class Inputs:
         return entry.path in self._named and entry.error is None and not os.path.isfile(entry.path)
 
 
-def open_file(entry: FileEntry, data: bytes | LoadError) -> File:
-    """The file's documents, whatever they are, unless it is a template or a patch that holds a Framework."""
-    if isinstance(data, LoadError):
-        return File(entry.name, [data], "")
-    found: Read = list(read(data, entry.name, with_duplicates=True))
-    return File(entry.name, found, _skipped(entry, data, found))
-
-
 def check_entry(entry: FileEntry, options: Options, data: bytes | LoadError | None = None) -> Checked:
     """Check one file, and pass quickly over one that certainly has nothing of ours. Runs in any process."""
     if data is None:
@@ -163,7 +120,7 @@ def check_entry(entry: FileEntry, options: Options, data: bytes | LoadError | No
     file = open_file(entry, data)
     if file.skipped:
         return empty(entry.name)._replace(skipped=file.skipped)
-    documents = [document for document in file.read if isinstance(document, Document)]
+    documents = file.documents()
     if len(documents) < len(file.read) and not _SAYS_FRAMEWORK.search(data.decode("utf-8", "replace")):
         # It cannot be read, and nothing in it says that it is a Framework: other tools may well read it.
         file = file._replace(read=[*documents])
@@ -182,14 +139,6 @@ def _read(entry: FileEntry) -> bytes | LoadError:
         return entry.read()
     except LoadError as error:
         return error
-
-
-def _skipped(entry: FileEntry, data: bytes, found: Read) -> str:
-    if not may_hold_framework(data):
-        return ""
-    if any(isinstance(document, LoadError) for document in found) and looks_like_template(data.decode("utf-8", "replace")):
-        return "a template, not YAML: render it first (such as: helm template … | fcompile validate -)"
-    return "" if entry.path == "-" else skip_reason(entry.path) or ""
 
 
 def cores() -> int:

@@ -1,14 +1,15 @@
-"""Compiling one Framework that has no errors: defaults in, digest on, intent out."""
+"""One Framework, compiled."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fcompile.default import default
 from fcompile.diagnostics.problem import Path
-from fcompile.lower.intent import Intent, lower
 from fcompile.model import names
 from fcompile.model.values import at, mapping, sequence
+
+if TYPE_CHECKING:
+    from fcompile.lower.intent import Intent
 
 
 class Compiled(NamedTuple):
@@ -21,9 +22,19 @@ class Compiled(NamedTuple):
     filled: tuple[Path, ...]
     """The fields that a default filled in."""
 
+    @property
+    def name(self) -> str:
+        """Return the Framework's name."""
+        return self.intent.framework
+
+    @property
+    def digest(self) -> str:
+        """Return the fingerprint of what will run, which is also an annotation of the Framework."""
+        return self.intent.digest
+
 
 def lacking(value: dict[str, Any]) -> Path | None:
-    """The first field without which a Framework cannot be compiled. Only one in which errors were waived can lack it."""
+    """Return the first field without which a Framework cannot be compiled. Only one in which errors were waived can lack it."""
     needed: list[Path] = [("metadata", "name"), ("spec",)]
     for index, _ in enumerate(sequence(mapping(value, "spec"), "taskRoles")):
         role = ("spec", "taskRoles", index)
@@ -33,6 +44,9 @@ def lacking(value: dict[str, Any]) -> Path | None:
 
 def compile_framework(value: dict[str, Any], namespace: str) -> Compiled:
     """Compile a Framework in which `check` finds no error; `namespace` is for one that names none. The input is not changed."""
+    from fcompile.default import default
+    from fcompile.lower.intent import lower
+
     framework, filled = default(value)
     metadata = dict(framework["metadata"])
     if not metadata.get("namespace"):

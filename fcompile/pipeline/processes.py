@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import cycle
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from fcompile.errors import UsageError
+from fcompile.errors import ProcessError
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -46,7 +46,7 @@ class _Failure(NamedTuple):
 def in_processes(work: Callable[[Item], Result], batches: Iterable[list[Item] | Done], processes: int) -> Iterator[list[Result]]:
     """The results of each batch, in the order of the batches. `work` and all items and results must be picklable.
 
-    A batch must be short (some kilobytes when pickled). Raises UsageError when a process is killed.
+    A batch must be short (some kilobytes when pickled). Raises ProcessError when a process is killed.
     """
     workers = _start(work, processes)
     try:
@@ -135,8 +135,8 @@ def _received(worker: _Worker | Done) -> list[Any]:
     return results
 
 
-def _gone(worker: _Worker) -> UsageError:
+def _gone(worker: _Worker) -> ProcessError:
     worker.process.join(1)
     code = worker.process.exitcode
     how = f"by signal {-code}" if code is not None and code < 0 else f"with exit code {code}"
-    return UsageError(f"a process that checked files was ended {how}; if memory is short, `--jobs 1` needs the least")
+    return ProcessError(f"a process that checked files was ended {how}")

@@ -1,0 +1,221 @@
+"""One compilation: files → override → check → what each object comes to. Nothing is printed here, and nothing read but the files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from fcompile.check.document import Checked, Options, check_read, empty
+from fcompile.check.places import Place, Where, look_up
+from fcompile.check.selection import is_framework, objects_in
+from fcompile.diagnostics.problem import Path, Problem, Severity, field_path
+from fcompile.diagnostics.visible import visible
+from fcompile.diagnostics.writer import Summary, Waived
+from fcompile.load import Document
+from fcompile.pipeline.compiled import Compiled, compile_framework, lacking
+from fcompile.pipeline.file import File
+from fcompile.pipeline.reporting import report
+from fcompile.waivers.collection import Waivers
+
+if TYPE_CHECKING:
+    from fcompile.pipeline.overrides import Applied, Override
+    from fcompile.pipeline.passthrough import PassedThrough
+    from fcompile.pipeline.reporting import Listener
+
+
+_MOST_NAMED = 10
+"""Errors in the text of an exception."""
+
+
+class Refused(NamedTuple):
+    """A Framework that cannot be compiled whatever is waived, since a field is missing."""
+
+    path: Path
+    """Of the field, in the Framework."""
+
+
+class Unit(NamedTuple):
+    """An object of the input, and what it comes to."""
+
+    document: Document
+    path: Path
+    """Where it is in the document: empty, or the item of a list."""
+    value: Any
+    """As it was read, with overrides carried out."""
+    result: Compiled | PassedThrough | Refused
+
+    @property
+    def place(self) -> str:
+        """Return its file and line, as messages name them."""
+        return f"{visible(self.document.source.name)}:{self.document.locate(self.path).line}"
+
+    def refusal(self, refused: Refused) -> str:
+        """Return why nothing comes of it, for a message."""
+        return f"{self.place}: without `{field_path((*self.path, *refused.path))}` nothing can be built; no waiver helps"
+
+
+class CompileError(Exception):
+    """Errors remain, so that nothing is compiled."""
+
+    def __init__(self, message: str, problems: tuple[Problem, ...] = ()) -> None:
+        super().__init__(message, problems)
+        self.problems = problems
+        """The errors. Empty when a waived one leaves nothing that could be compiled."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class Compilation:
+    """Some files, and what they come to."""
+
+    def __init__(
+        self,
+        files: Iterable[File],
+        options: Options,
+        overrides: Iterable[Override] = (),
+        waivers: Waivers | None = None,
+        whole: bool = False,
+    ) -> None:
+        """Read all files, and carry out the overrides, in their order, on the Frameworks in them. Raises SettingError.
+
+        :param waivers: besides those in the files' comments.
+        :param whole: the files are all that the waivers can be for.
+        """
+        self._files = tuple(files)
+        self._options = options
+        self._waivers = waivers
+        self._whole = whole
+        self.applied = self._override(tuple(overrides))
+
+    def _override(self, overrides: tuple[Override, ...]) -> list[Applied]:
+        if not overrides:
+            return []
+        from fcompile.pipeline.overrides import apply
+        from fcompile.schema.pod_schemas import NEWEST
+        from fcompile.schema.types import types
+
+        return apply(overrides, [value for file in self._files if not file.skipped for value in file.frameworks()], types(NEWEST))
+
+    def checked(self) -> Iterator[Checked]:
+        """Check each file, in their order."""
+        for file in self._files:
+            if file.skipped:
+                yield empty(file.name)._replace(skipped=file.skipped)
+            else:
+                yield self._with_overrides_named(check_read(file.name, file.read, self._options), file)
+
+    def report(self, listener: Listener) -> Summary:
+        """Check everything, and tell the listener of it."""
+        return report(self.checked(), self.look_up, listener, self._waivers, self._whole)
+
+    def units(self) -> Iterator[Unit]:
+        """Compile each Framework, and yield what each object comes to, in the order of the input. There must be no errors left."""
+        for file in self._files:
+            if not file.skipped:
+                for document in file.documents():
+                    for path, value in objects_in(document.value):
+                        yield Unit(document, path, value, self._result(document, path, value))
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """Return every problem that no waiver covers, in the order of the files. Never raises."""
+        return tuple(self._told.problems)
+
+    @property
+    def waived(self) -> tuple[Waived, ...]:
+        """Return every problem that a waiver covers, with its reason. Never raises."""
+        return tuple(self._told.waivers)
+
+    @property
+    def skipped(self) -> dict[str, str]:
+        """Return the files that were passed over although they seem to hold a Framework, each with the reason. Never raises."""
+        return dict(self._told.files)
+
+    @cached_property
+    def frameworks(self) -> tuple[Compiled, ...]:
+        """Return every Framework, compiled, in the order of the files. Raises CompileError while errors remain."""
+        errors = tuple(problem for problem in self.problems if problem.severity is Severity.ERROR)
+        if errors:
+            more = [f"… and {len(errors) - _MOST_NAMED} more"] if len(errors) > _MOST_NAMED else []
+            raise CompileError("\n".join([*map(str, errors[:_MOST_NAMED]), *more]), errors)
+        return tuple(self._compiled())
+
+    def expected(self, kinds: str = "expected", only: Iterable[str] = ()) -> list[dict[str, Any]]:
+        """Return the objects that will run, Framework by Framework, as `fcompile build` prints them.
+
+        Raises CompileError while errors remain, and SettingError for a kind, role or task that there is not.
+
+        :param kinds: some of `framework`, `configmap`, `services` and `pods`, separated by commas; `expected` is the last three.
+        :param only: the Pods of these roles or tasks alone, as `[framework/]role` or `[framework/]role[index]`.
+        """
+        from fcompile.pipeline.selection import selection
+
+        wanted = selection(kinds, only)
+        wanted.require(self.frameworks)
+        return [thing for framework in self.frameworks for thing in wanted.objects(framework)]
+
+    def _compiled(self) -> Iterator[Compiled]:
+        from fcompile.emit.order import ordered
+
+        for unit in self.units():
+            if isinstance(unit.result, Refused):
+                raise CompileError(unit.refusal(unit.result))
+            if isinstance(unit.result, Compiled):
+                # A copy: whoever changes it changes nothing else.
+                yield unit.result._replace(framework=ordered(unit.result.framework))
+
+    @cached_property
+    def _told(self) -> _Told:
+        told = _Told()
+        self.report(told)
+        return told
+
+    def look_up(self, where: Where) -> Place:
+        """Return the place of something in the files."""
+        return look_up(self._documents.get(where.file, {}), where)
+
+    @cached_property
+    def _documents(self) -> dict[str, dict[int, Document]]:
+        """By file, and by where they begin."""
+        return {file.name: {document.start: document for document in file.documents()} for file in self._files}
+
+    def _with_overrides_named(self, checked: Checked, file: File) -> Checked:
+        if not self.applied:
+            return checked
+        from fcompile.pipeline.overrides import name_overrides
+
+        return name_overrides(checked, file.documents(), self.applied)
+
+    def _result(self, document: Document, path: Path, value: Any) -> Compiled | PassedThrough | Refused:
+        if not is_framework(value):
+            from fcompile.pipeline.passthrough import PassedThrough
+
+            return PassedThrough(value, None if path else document)
+        missing = lacking(value)
+        return compile_framework(value, self._options.namespace) if missing is None else Refused(missing)
+
+
+class _Told:
+    """A listener that keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.problems: list[Problem] = []
+        self.waivers: list[Waived] = []
+        self.files: list[tuple[str, str]] = []
+
+    def skipped(self, file: str, reason: str) -> None:
+        self.files.append((file, reason))
+
+    def problem(self, problem: Problem) -> None:
+        self.problems.append(problem)
+
+    def waived(self, waived: Waived) -> None:
+        self.waivers.append(waived)
+
+    def file(self, name: str, frameworks: Sequence[str]) -> None:
+        """Keep nothing: a Framework is not told of before it is compiled."""
+
+    def finish(self, summary: Summary) -> None:
+        """Keep nothing: whoever wants numbers can count."""

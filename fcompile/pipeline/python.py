@@ -1,0 +1,83 @@
+"""The input of `fcompile.compile`, as files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from fcompile.check.document import Options
+from fcompile.check.selection import is_framework
+from fcompile.diagnostics.problem import Path, field_path
+from fcompile.emit import yaml
+from fcompile.load.files import FileEntry
+from fcompile.pipeline import settings
+from fcompile.pipeline.compilation import Compilation
+from fcompile.pipeline.file import File, open_file
+from fcompile.pipeline.inputs import Inputs
+from fcompile.pipeline.overrides import parse
+from fcompile.waivers.collection import Waivers
+
+TEXT = "<text>"
+"""The name of a text in problems."""
+
+
+def options(kubernetes_version: str | None, namespace: str) -> Options:
+    """Return what a check depends on besides its input. Raises SettingError."""
+    return settings.options(settings.DEFAULT_KUBERNETES if kubernetes_version is None else kubernetes_version, namespace)
+
+
+def compilation(
+    paths: Sequence[str | os.PathLike[str]],
+    text: str | bytes | None,
+    frameworks: Iterable[Mapping[str, Any]] | None,
+    checked: Options,
+    overrides: Iterable[str],
+    waivers: str | os.PathLike[str] | None,
+) -> Compilation:
+    """Return the compilation of what is given. Raises TypeError, SettingError and OSError."""
+    asked = [parse(written) for written in overrides]
+    known = None if waivers is None else Waivers.from_file(os.fspath(waivers))
+    if text is not None:
+        files: Iterable[File] = [_of_text(text)]
+    elif frameworks is not None:
+        files = _of_frameworks(frameworks)
+    else:
+        files = Inputs([os.fspath(path) for path in paths]).files()
+    return Compilation(files, checked, asked, known)
+
+
+def _of_text(text: str | bytes) -> File:
+    # What is no Unicode is a problem of the text's, and told as one.
+    return _opened(TEXT, text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text)
+
+
+def _of_frameworks(frameworks: Iterable[Mapping[str, Any]]) -> Iterator[File]:
+    if isinstance(frameworks, Mapping):
+        raise TypeError("frameworks= takes several Frameworks: write one as a list of one")
+    for number, framework in enumerate(frameworks):
+        name = f"frameworks[{number}]"
+        value = _plain(framework, name, ())
+        if not is_framework(value):
+            raise TypeError(f"{name} is no Framework: it lacks its `apiVersion` or its `kind`, or has others")
+        # As a text it is read and checked like any file, and problems have places to show.
+        yield _opened(name, yaml.dump(value).encode())
+
+
+def _opened(name: str, data: bytes) -> File:
+    return open_file(FileEntry(name, "-"), data)
+
+
+def _plain(value: Any, name: str, path: Path) -> Any:
+    """Return the value in the types that YAML has. Raises TypeError where it has others."""
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, Mapping):
+        if not all(isinstance(key, str) for key in value):
+            raise TypeError(f"{name}: `{field_path(path)}` has a key that is no string")
+        return {str(key): _plain(item, name, (*path, str(key))) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item, name, (*path, index)) for index, item in enumerate(value)]
+    raise TypeError(f"{name}: `{field_path(path)}` is a {type(value).__name__}: write strings, numbers, booleans, lists and mappings")

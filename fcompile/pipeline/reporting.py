@@ -1,0 +1,104 @@
+"""From checked files to what is told of them: waivers applied, what lies across files looked at, everything counted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Protocol
+
+from fcompile.check.document import Checked
+from fcompile.check.places import Lookup, Place, Where
+from fcompile.check.rules.framework.cross_file import FrameworkFact, ServiceFact, cross_file_problems
+from fcompile.diagnostics.problem import Problem, Severity, Span, framework_label
+from fcompile.diagnostics.writer import Report, Summary, Writer, counted
+from fcompile.load.rules import TOO_MANY_PROBLEMS
+from fcompile.waivers.collection import Waivers
+
+if TYPE_CHECKING:  # To make a Protocol takes long.
+
+    class Listener(Writer, Protocol):
+        """Who is told of everything, as it is found."""
+
+        def skipped(self, file: str, reason: str) -> None:
+            """A file that was passed over although it seems to hold a Framework."""
+
+
+MOST_SHOWN = 1_000
+"""Problems of one file."""
+
+
+def report(checked: Iterable[Checked], look_up: Lookup, listener: Listener, waivers: Waivers | None = None, whole: bool = False) -> Summary:
+    """Tell the listener of every problem and of every waived one.
+
+    :param waivers: besides those in the files' comments.
+    :param whole: the files are all that the waivers can be for: one that covers no file at all is told of.
+    """
+    reporting = _Reporting(look_up, listener, waivers or Waivers())
+    for one in checked:
+        reporting.checked(one)
+    return reporting.finish(whole)
+
+
+class _Reporting:
+    def __init__(self, look_up: Lookup, listener: Listener, waivers: Waivers) -> None:
+        self._listener = listener
+        self._report = Report(listener)
+        self._look_up = look_up
+        self._waivers = waivers
+        self._frameworks: list[FrameworkFact] = []
+        self._services: list[ServiceFact] = []
+        self._files: list[str] = []
+        self._shown: Counter[str] = Counter()
+        self._looked_up: Counter[str] = Counter()
+
+    def checked(self, checked: Checked) -> None:
+        """Take what one file came to."""
+        if checked.skipped:
+            self._listener.skipped(checked.file, checked.skipped)
+        if not checked.frameworks and not checked.problems and not checked.services:
+            self._report.skipped()
+            return
+        self._files.append(checked.file)
+        self._frameworks += checked.frameworks
+        self._services += checked.services
+        if checked.waivers is not None:
+            self._waivers.extend(checked.waivers)
+        self._report.file(checked.file, [framework_label(fact.namespace, fact.name) for fact in checked.frameworks])
+        self._write(checked.problems)
+
+    def finish(self, whole: bool) -> Summary:
+        """Tell what lies across files, then what became of the waivers."""
+        self._write(list(cross_file_problems(self._frameworks, self._services, self._place)))
+        # Only a run over everything can tell that an entry of the waivers file covers no file at all.
+        self._show([*self._waivers.problems, *self._waivers.unused(None if whole else self._files)])
+        return self._report.finish()
+
+    def _write(self, problems: list[Problem]) -> None:
+        kept, waived = self._waivers.apply(problems)
+        self._show(kept)
+        for one in waived:
+            self._report.waived(one)
+
+    def _show(self, problems: list[Problem]) -> None:
+        """Write problems, of one file not more than MOST_SHOWN: the others are counted, and one problem stands for them."""
+        hidden: dict[str, list[Problem]] = {}
+        for problem in problems:
+            self._shown[problem.file] += 1
+            if self._shown[problem.file] <= MOST_SHOWN:
+                self._report.problem(problem)
+            else:
+                hidden.setdefault(problem.file, []).append(problem)
+        for more in hidden.values():
+            self._report.hidden(more, _hint(more))
+
+    def _place(self, where: Where) -> Place:
+        """Return the place of something, as long as it may be shown."""
+        self._looked_up[where.file] += 1
+        return self._look_up(where) if self._looked_up[where.file] <= 2 * MOST_SHOWN else Place(Span(1, 1, 1, 1, 0, 0), "")
+
+
+def _hint(hidden: list[Problem]) -> Problem:
+    """Return the problem that stands for problems that are not shown."""
+    worst = min((problem.severity for problem in hidden), key=list(Severity).index)
+    message = f"{counted(len(hidden), 'more problem')} in this file {'is' if len(hidden) == 1 else 'are'} not shown"
+    return Problem(TOO_MANY_PROBLEMS, worst, message, hidden[0].file, hidden[0].span, hidden[0].source_line, "", "")

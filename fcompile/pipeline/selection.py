@@ -1,0 +1,137 @@
+"""Which objects are wanted of what was compiled, and the one way through them: as values, or as texts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from fcompile.emit.order import ordered
+from fcompile.emit.splice import pods as spliced
+from fcompile.errors import SettingError
+from fcompile.expand import config_map, pod, service
+from fcompile.lower.intent import Role
+from fcompile.lower.quantities import has_symbolic_quantity
+from fcompile.model.patterns import lazy
+from fcompile.pipeline.compiled import Compiled
+from fcompile.pipeline.passthrough import PassedThrough
+from fcompile.schema.pod_schemas import POD_TEMPLATE
+
+KINDS = ("framework", "configmap", "services", "pods")
+EXPECTED = ("configmap", "services", "pods")
+_ONLY = lazy(r"(?:(?P<framework>[^/\[\]]+)/)?(?P<role>[^/\[\]]+)(?:\[(?P<index>\d+)\])?")
+
+
+class Only(NamedTuple):
+    """What `[framework/]role[index]` names: the tasks of a role, or one of them."""
+
+    framework: str
+    role: str
+    task: int | None
+
+    def picks(self, framework: str, role: str) -> bool:
+        """Return whether it means this role."""
+        return self.framework in ("", framework) and self.role == role
+
+
+class Tasks(NamedTuple):
+    """Tasks of one role, whose Pods differ in their index."""
+
+    compiled: Compiled
+    role: Role
+    indices: range
+
+    def pod(self, index: int | str) -> dict[str, Any]:
+        """Return the Pod of one of them, in canonical order."""
+        made: dict[str, Any] = ordered(pod(self.role, self.compiled.namespace, index))
+        return made
+
+
+class Selection(NamedTuple):
+    """The kinds that are wanted, of which tasks, and of how many of each role."""
+
+    kinds: tuple[str, ...]
+    only: tuple[Only, ...] = ()
+    most: int | None = None
+    """So many Pods of a role; None: all."""
+
+    def objects(self, unit: Compiled | PassedThrough) -> Iterator[Any]:
+        """Yield the objects one by one, in canonical order. What passes through goes with the Frameworks, and is as it was read."""
+        for part in self._parts(unit):
+            if isinstance(part, Tasks):
+                yield from map(part.pod, part.indices)
+            else:
+                yield part
+
+    def texts(self, unit: Compiled | PassedThrough, dump: Callable[[Any], str], verbatim: bool = False) -> Iterator[str]:
+        """Yield the same as `dump` writes it, many Pods to a text.
+
+        :param verbatim: what passes through keeps its own text where it can.
+        """
+        own = unit.text() if verbatim and isinstance(unit, PassedThrough) else ""
+        for part in self._parts(unit):
+            if not isinstance(part, Tasks):
+                yield own or dump(part)
+            elif has_symbolic_quantity(part.role.pod, POD_TEMPLATE):
+                yield from (dump(part.pod(index)) for index in part.indices)
+            else:
+                yield from spliced(part.pod, part.indices, dump)
+
+    def tasks(self, compiled: Compiled) -> Iterator[Tasks]:
+        """Yield the tasks that are wanted, role by role. Raises SettingError for an index that there is not."""
+        for role in compiled.intent.roles:
+            picked = [one for one in self.only if one.picks(compiled.intent.framework, role.name)]
+            for one in picked:
+                if one.task is not None and one.task >= role.task_number:
+                    raise SettingError("only", "", f"role `{role.name}` has {role.task_number} tasks: there is no [{one.task}]")
+            if not self.only or any(one.task is None for one in picked):
+                number = role.task_number if self.most is None else min(role.task_number, self.most)
+                yield Tasks(compiled, role, range(number))
+            else:
+                for index in sorted({one.task for one in picked if one.task is not None}):
+                    yield Tasks(compiled, role, range(index, index + 1))
+
+    def require(self, units: Sequence[Compiled]) -> None:
+        """Raise SettingError if it names a role or task that there is not."""
+        for one in self.only:
+            if not any(one.picks(unit.intent.framework, role.name) for unit in units for role in unit.intent.roles):
+                known = ", ".join(f"{unit.intent.framework}/{role.name}" for unit in units[:10] for role in unit.intent.roles)
+                raise SettingError("only", "", f"there is no role `{one.role}`; there are: {known}")
+        for unit in units:
+            list(self.tasks(unit))
+
+    def _parts(self, unit: Compiled | PassedThrough) -> Iterator[Any]:
+        """Yield each object, and in the place of the Pods of a role its `Tasks`."""
+        if isinstance(unit, PassedThrough):
+            if "framework" in self.kinds:
+                yield unit.value
+            return
+        if "framework" in self.kinds:
+            yield ordered(unit.framework)
+        if "configmap" in self.kinds:
+            yield ordered(config_map(unit.intent, unit.namespace))
+        if "services" in self.kinds:
+            yield from (ordered(made) for role in unit.intent.roles if (made := service(role, unit.namespace)) is not None)
+        if "pods" in self.kinds:
+            yield from self.tasks(unit)
+
+
+def selection(kinds: str, only: Iterable[str] = ()) -> Selection:
+    """Return what a comma-separated list of kinds, and roles and tasks as `[framework/]role[index]`, select. Raises SettingError."""
+    return Selection(_kinds(kinds), tuple(map(_only, only)))
+
+
+def _kinds(written: str) -> tuple[str, ...]:
+    """Return the kinds of a list, `expected` standing for three of them."""
+    asked: list[str] = []
+    for word in written.split(","):
+        if word not in (*KINDS, "expected"):
+            raise SettingError("kinds", written, f"`{word}` is none of framework, expected, {', '.join(KINDS[1:])}")
+        asked.extend(EXPECTED if word == "expected" else [word])
+    return tuple(kind for kind in KINDS if kind in asked)
+
+
+def _only(written: str) -> Only:
+    match = _ONLY.fullmatch(written)
+    if match is None:
+        raise SettingError("only", written, "write [framework/]role or [framework/]role[index], for example worker[0]")
+    return Only(match["framework"] or "", match["role"], int(match["index"]) if match["index"] else None)

@@ -1,0 +1,218 @@
+"""`fcompile.compile`: what the commands say and make, as values, and nothing besides."""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import subprocess
+import sys
+from collections import UserDict
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import fcompile
+from fcompile.cli import main
+from fcompile.load import values
+from fcompile.model import names
+from fcompile.pipeline.compilation import Refused
+from tests.check.frameworks import framework, role
+from tests.test_cli import good
+
+ROOT = Path(__file__).resolve().parents[1]
+GOOD = sorted(path for path in (ROOT / "examples").rglob("*.yaml") if "bad" not in path.parts)
+BAD = sorted(path for path in (ROOT / "examples" / "bad").rglob("*") if path.is_file())
+Capture = pytest.CaptureFixture[str]
+WAIVED = "# fcompile: waive FC101: it is meant\n"
+
+
+def misspelt() -> str:
+    return good().replace("taskNumber", "taskNumbr")
+
+
+@pytest.mark.parametrize("path", GOOD, ids=lambda path: path.stem)
+def test_it_makes_what_build_prints(path: Path, capsys: Capture) -> None:
+    compilation = fcompile.compile(path)
+    assert compilation.problems == ()
+    assert capsys.readouterr() == ("", "")
+    for kinds, made in (
+        ("framework", [one.framework for one in compilation.frameworks]),
+        ("expected", compilation.expected()),
+        ("services", compilation.expected("services")),
+    ):
+        assert main(["build", "--emit", kinds, str(path)]) == 0
+        assert [value for value in values(capsys.readouterr().out.encode()) if kinds != "framework" or value["kind"] == "Framework"] == made
+    digests = [one.framework["metadata"]["annotations"][names.DIGEST_ANNOTATION] for one in compilation.frameworks]
+    assert [one.digest for one in compilation.frameworks] == digests
+
+
+@pytest.mark.parametrize("path", BAD, ids=lambda path: path.stem)
+def test_it_finds_what_validate_finds(path: Path, capsys: Capture) -> None:
+    compilation = fcompile.compile(str(path))
+    assert capsys.readouterr() == ("", "")
+    main(["validate", "--format", "json", str(path)])
+    said = json.loads(capsys.readouterr().out)["problems"]
+    assert [(one.rule.code, one.severity.value, one.span.line, one.span.column, one.message) for one in compilation.problems] == [
+        (one["code"], one["severity"], one["line"], one["column"], one["message"]) for one in said
+    ]
+    if any(problem.severity is fcompile.Severity.ERROR for problem in compilation.problems):
+        for ask in (lambda: compilation.frameworks, compilation.expected):
+            with pytest.raises(fcompile.CompileError) as refused:
+                ask()
+            assert refused.value.problems == tuple(one for one in compilation.problems if one.severity is fcompile.Severity.ERROR)
+            assert str(refused.value).startswith(str(refused.value.problems[0]))
+
+
+@pytest.mark.parametrize("path", GOOD, ids=lambda path: path.stem)
+def test_mappings_come_to_the_same_as_their_files(path: Path) -> None:
+    read = [value for value in values(path.read_bytes()) if value.get("kind") == "Framework"]
+    from_values, from_file = fcompile.compile(frameworks=read), fcompile.compile(path)
+    assert [one.digest for one in from_values.frameworks] == [one.digest for one in from_file.frameworks]
+    assert from_values.expected() == from_file.expected()
+
+
+def test_a_text_is_a_str_or_bytes() -> None:
+    digests = {fcompile.compile(text=text).frameworks[0].digest for text in (good(), good().encode(), "\ufeff" + good())}
+    assert len(digests) == 1
+    assert fcompile.compile(text="").problems == ()
+    (broken,) = fcompile.compile(text="a: \ud800").problems
+    assert broken.severity is fcompile.Severity.ERROR
+
+
+def test_other_types_in_mappings() -> None:
+    class Text(str):
+        __slots__ = ()
+
+    (made,) = fcompile.compile(frameworks=(UserDict(one) for one in [framework(role(), name=Text("train"))])).frameworks
+    assert made.name == "train"
+    assert type(made.framework["metadata"]["name"]) is str
+    for value, says in (
+        ([{**framework(role()), "spec": {"x": Decimal(1)}}], r"frameworks\[0\]: `spec.x` is a Decimal"),
+        ([{**framework(role()), "metadata": {1: "x"}}], "`metadata` has a key that is no string"),
+        ([{"kind": "Pod", "apiVersion": "v1"}], r"frameworks\[0\] is no Framework"),
+        (framework(role()), "a list of one"),
+    ):
+        with pytest.raises(TypeError, match=says):
+            fcompile.compile(frameworks=value)  # type: ignore[arg-type]
+
+
+def test_problems_of_mappings_have_places() -> None:
+    wrong = {**framework(role()), "sepc": {}}
+    (problem,) = fcompile.compile(frameworks=[framework(role(), name="a"), wrong]).problems
+    assert (problem.file, problem.rule.code, problem.field) == ("frameworks[1]", "FC101", "sepc")
+    assert problem.source_line.startswith("sepc:")
+    (twice,) = fcompile.compile(frameworks=[framework(role())] * 2).problems
+    assert (twice.rule.code, twice.file, twice.related[0].file) == ("FC501", "frameworks[1]", "frameworks[0]")
+
+
+@pytest.mark.parametrize("arguments", [{}, {"text": "", "frameworks": []}], ids=lambda arguments: ",".join(arguments) or "none")
+def test_the_input_is_never_guessed(arguments: dict[str, Any]) -> None:
+    with pytest.raises(TypeError, match="exactly one of them"):
+        fcompile.compile(**arguments)
+    with pytest.raises(TypeError, match="exactly one of them"):
+        fcompile.compile("a.yaml", text="")
+
+
+def test_what_is_not_there_is_a_problem(tmp_path: Path) -> None:
+    (problem,) = fcompile.compile(tmp_path / "no.yaml").problems
+    assert problem.severity is fcompile.Severity.ERROR
+    assert "there is no file or folder" in problem.message
+
+
+@pytest.mark.parametrize(
+    ("arguments", "setting"),
+    [
+        ({"namespace": "A"}, "namespace"),
+        ({"kubernetes_version": "1.3"}, "kubernetes-version"),
+        ({"overrides": ["x"]}, "override"),
+        ({"overrides": ["nobody.taskNumber=3"]}, "override"),
+    ],
+)
+def test_settings_that_cannot_be_meant(arguments: dict[str, Any], setting: str) -> None:
+    with pytest.raises(fcompile.SettingError) as refused:
+        fcompile.compile(text=good(), **arguments)
+    assert refused.value.setting == setting
+    assert str(refused.value).startswith(f"{setting} {refused.value.value}: ")
+    assert "--" not in str(refused.value)
+
+
+def test_settings_that_can() -> None:
+    text = good().replace("  namespace: default\n", "")
+    compilation = fcompile.compile(text=text, namespace="ml", overrides=["worker.taskNumber=-1"])
+    (problem,) = compilation.problems
+    assert problem.message.startswith("override worker.taskNumber=-1: ")
+    (made,) = fcompile.compile(text=text, namespace="ml", overrides=["worker.taskNumber=3"], kubernetes_version="v1.30.2").frameworks
+    assert made.framework["spec"]["taskRoles"][0]["taskNumber"] == 3
+
+
+def test_what_is_wanted_of_the_objects() -> None:
+    compilation = fcompile.compile(text=good(), overrides=["worker.taskNumber=3"])
+    (pod,) = compilation.expected("pods", only=["train/worker[2]"])
+    assert pod["metadata"]["name"] == "train-worker-2"
+    for kinds, only, says in (
+        ("pod", (), "kinds pod: "),
+        ("pods", ["worker[3]"], "only: role `worker` has 3 tasks"),
+        ("pods", ["a/b/c"], "only a/b/c: "),
+    ):
+        with pytest.raises(fcompile.SettingError, match=says):
+            compilation.expected(kinds, only=only)
+
+
+def test_no_waivers_are_looked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / ".fcompile-waivers.yaml").write_text("[{code: FC101, reason: it is meant}]\n")
+    monkeypatch.chdir(tmp_path)
+    assert [problem.rule.code for problem in fcompile.compile(text=misspelt()).problems] == ["FC101"]
+    named = fcompile.compile(text=misspelt(), waivers=tmp_path / ".fcompile-waivers.yaml")
+    assert named.problems == ()
+    assert [(one.problem.rule.code, one.reason) for one in named.waived] == [("FC101", "it is meant")]
+    assert named.frameworks
+    in_a_comment = fcompile.compile(text=misspelt().replace("    taskNumbr", f"    {WAIVED}    taskNumbr"))
+    assert (in_a_comment.problems, len(in_a_comment.waived)) == ((), 1)
+    with pytest.raises(FileNotFoundError):
+        fcompile.compile(text=good(), waivers="no.yaml")
+
+
+def test_what_lacks_what_it_is_made_from_is_refused_whoever_asks() -> None:
+    (unit,) = fcompile.compile(text=good().replace("name: worker", "name: null")).units()
+    assert isinstance(unit.result, Refused)
+    assert unit.refusal(unit.result) == "<text>:1: without `spec.taskRoles[0].name` nothing can be built; no waiver helps"
+
+
+def test_what_is_passed_over_is_named(tmp_path: Path) -> None:
+    (tmp_path / "kustomization.yaml").write_text("patches:\n- path: patch.yaml\n")
+    (tmp_path / "patch.yaml").write_text(good())
+    compilation = fcompile.compile(tmp_path)
+    assert (compilation.problems, compilation.frameworks) == ((), ())
+    assert list(compilation.skipped) == [str(tmp_path / "patch.yaml")]
+
+
+def test_what_was_made_is_the_callers_own() -> None:
+    compilation = fcompile.compile(text=good())
+    before = compilation.expected()
+    (made,) = compilation.frameworks
+    made.framework["spec"]["taskRoles"][0]["task"]["pod"]["spec"]["containers"].clear()
+    before[-1]["spec"].clear()
+    assert compilation.expected()[-1]["spec"]["containers"]
+
+
+def test_the_process_stays_as_it_is() -> None:
+    settings = gc.get_threshold(), gc.isenabled(), gc.get_freeze_count(), os.getcwd(), dict(os.environ)
+    fcompile.compile(text=good()).expected()
+    assert (gc.get_threshold(), gc.isenabled(), gc.get_freeze_count(), os.getcwd(), dict(os.environ)) == settings
+
+
+def test_a_problem_prints_harmlessly() -> None:
+    (problem, *_) = fcompile.compile(text=good().replace("taskNumber", '"\\e]0;x\\a"')).problems
+    assert "\x1b" not in str(problem)
+    assert "\x1b" in problem.message or "\x1b" not in repr(str(problem))
+
+
+def test_the_first_call_needs_no_other_import(tmp_path: Path) -> None:
+    (tmp_path / "train.yaml").write_text(good())
+    script = "import fcompile; print(fcompile.compile('train.yaml').frameworks[0].name)"
+    path = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, env=path, capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "train\n", "")
