@@ -19,8 +19,8 @@ from fcompile.load import Document, LoadError
 from fcompile.load.rules import MAX_PROBLEMS, TOO_MANY_PROBLEMS
 from fcompile.model.patterns import lazy
 from fcompile.model.values import mapping, text
+from fcompile.waivers import MARK
 from fcompile.waivers.collection import Waivers
-from fcompile.waivers.waiver import MARK
 
 _LARGE = 64 * 1024
 """Characters of a document from which on each item of a list is checked by its own text: a thousand items would each look through all."""

@@ -14,3 +14,6 @@ reasons.
 
 The readers return waivers; a `collection` holds them against the problems of a run.
 """
+
+MARK = "fcompile:"
+"""What a comment that is meant for us begins with."""

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from fcompile.diagnostics.problem import Edit, Problem, Severity
 from fcompile.diagnostics.writer import Waived
-from fcompile.waivers.rules import UNUSED, waiver_problem
-from fcompile.waivers.waiver import MARK, Waiver, WaiversRead
+from fcompile.waivers import MARK
+
+if TYPE_CHECKING:
+    from fcompile.waivers.waiver import Waiver, WaiversRead
 
 
 class Waivers:
@@ -108,6 +111,8 @@ class Waivers:
 
 
 def _unused(waiver: Waiver) -> Problem:
+    from fcompile.waivers.rules import UNUSED, waiver_problem  # Most runs have no waivers.
+
     fix = Edit("remove the waiver", waiver.removal, "") if waiver.removal else None
     message = f"this waiver of {waiver.code} covers no problem: remove it or correct where it applies"
     return waiver_problem(UNUSED, message, waiver.file, waiver.span, waiver.source_line, fix)

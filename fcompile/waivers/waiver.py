@@ -11,8 +11,6 @@ MAX_IN_FILE = 10_000
 """Waivers that are read, in comments of one document and of one file: each problem is held against those in its document."""
 MAX_ENTRIES = 1_000
 """Entries of the waivers file that are read: each problem of every file is held against them."""
-MARK = "fcompile:"
-"""What a comment that is meant for us begins with."""
 
 
 class Scope(Protocol):

@@ -27,7 +27,7 @@ from fcompile.load.faults import Fault
 from fcompile.load.rules import MAX_DEPTH
 from fcompile.load.yaml_events import Events, with_events
 from fcompile.load.yaml_nodes import event_range
-from fcompile.waivers.waiver import MARK
+from fcompile.waivers import MARK
 
 _COMMENT = re.compile(
     r"(?<![^ \t\r\n\x85\u2028\u2029])#[ \t]*fcompile:"
