@@ -153,3 +153,11 @@ def test_the_last_task_that_completes_ends_the_attempt_without_a_policy(left: in
         last = complete(context, key, 0, 1000)
     task_completed(context, *last)
     assert (context.status.attempt.completion is not None) is holds
+
+
+def test_a_role_that_has_no_tasks_yet_meets_no_policy() -> None:
+    world = running(role("a", FAILED))
+    world.set_spec({"taskRoles": [role("new", FAILED), role("a", FAILED)]})
+    context = world.look()
+    policies(context)
+    assert context.status.attempt.completion is None
