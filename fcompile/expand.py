@@ -6,7 +6,6 @@ them and gets what it creates. `LEFT_OUT` is the whole difference between the tw
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from fcompile.emit.json import canonical
@@ -82,12 +81,3 @@ def _with_cluster(reviewed: dict[str, Any], cluster: ClusterValues) -> dict[str,
         if spec.get(kind):
             spec[kind] = [{**container, "env": add_cluster_env(container["env"], cluster)} for container in spec[kind]]
     return {**reviewed, "metadata": {**metadata, "annotations": {**metadata["annotations"], **cluster.annotations()}}, "spec": spec}
-
-
-def shared_objects(intent: Intent, namespace: str) -> Iterator[dict[str, Any]]:
-    """The ConfigMap, then the Services in the order of the roles."""
-    yield config_map(intent, namespace)
-    for role in intent.roles:
-        made = service(role, namespace)
-        if made is not None:
-            yield made

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from fcontroller.decide.conditions import set_adopted
 from fcontroller.decide.status import Json, Status
 
@@ -34,3 +36,11 @@ def test_a_few_of_those_that_differ_are_named_and_it_is_warned_once() -> None:
     assert set_adopted(status, differing, 1, 0) == ("AdoptedPodsDiffer", message)
     assert said(status)["reason"] == "PodsDiffer"
     assert set_adopted(status, differing, 1, 0) is None
+
+
+@pytest.mark.parametrize(("pods", "fields", "more"), [(1, 1, []), (3, 3, []), (4, 4, [" and 1 more", ", …"]), (5, 1, [" and 2 more"])])
+def test_what_is_left_out_is_counted(pods: int, fields: int, more: list[str]) -> None:
+    status = Status("f-attempt", 0)
+    warning = set_adopted(status, {f"f-a-{index}": ["spec.priority"] * fields for index in range(pods)}, 1, 0)
+    assert warning is not None
+    assert [found for found in (" and 0 more", " and 1 more", " and 2 more", ", …") if found in warning[1]] == more

@@ -143,3 +143,21 @@ def test_of_tasks_that_fail_together_the_last_that_was_needed_is_the_trigger(oth
     policies(context)
     assert (context.status.attempt.completion or {})["trigger"]["taskIndex"] == 3
     assert (context.status.attempt.completion or {})["trigger"]["message"].startswith("3 tasks of role a have failed")
+
+
+@pytest.mark.parametrize(("left", "holds"), [(0, True), (1, False)])
+def test_the_last_task_that_completes_ends_the_attempt_without_a_policy(left: int, holds: bool) -> None:
+    none = {"minFailedTaskCount": -1, "minSucceededTaskCount": -1}
+    context = running(role("a", none, 2), role("b", none, 1 + left)).look()
+    for key in (("a", 0), ("b", 0), ("a", 1)):
+        last = complete(context, key, 0, 1000)
+    task_completed(context, *last)
+    assert (context.status.attempt.completion is not None) is holds
+
+
+def test_a_role_that_has_no_tasks_yet_meets_no_policy() -> None:
+    world = running(role("a", FAILED))
+    world.set_spec({"taskRoles": [role("new", FAILED), role("a", FAILED)]})
+    context = world.look()
+    policies(context)
+    assert context.status.attempt.completion is None

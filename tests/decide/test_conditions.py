@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -127,3 +128,10 @@ def test_who_tracks_it(labels: Any, annotation: str, tracker: str) -> None:
     metadata = {"namespace": "ns", "name": "f", "labels": labels, "annotations": {"argocd.argoproj.io/tracking-id": annotation}}
     assert tracker_of({"metadata": metadata}, "team") == tracker
     assert tracker_of({"metadata": {**metadata, "annotations": None, "labels": {"": "a"}}}, "") == ""
+
+
+def test_the_conditions_that_alerts_and_people_wait_for_are_documented(repository: Path) -> None:
+    documented = "".join(page.read_text("utf-8") for page in (repository / "docs").glob("*.md"))
+    kinds = [conditions.INTENT_REVIEWED, *conditions.PROBLEMS, conditions.MESSAGES_KEPT, conditions.PAUSED, conditions.ADOPTED]
+    kinds += [conditions.RETAINED, conditions.COMPLETED, conditions.SUCCEEDED]
+    assert [kind for kind in kinds if f"`{kind}" not in documented] == []

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fcontroller.decide.context import FRAMEWORK_RETRY, TASK_RETRY, DeletePod, ReconcileContext
+from fcontroller.decide.context import FRAMEWORK_RETRY, SNAPSHOTS, TASK_RETRY, DeletePod, ReconcileContext, Settings
 from tests.decide.world import SETTINGS, START, World, role_spec
 
 
@@ -73,3 +73,15 @@ def test_only_the_history_that_is_wanted_is_kept() -> None:
     made.settings = made.settings._replace(snapshots=frozenset({FRAMEWORK_RETRY}))
     made.keep(FRAMEWORK_RETRY)
     assert made.status.ended[-1].value["state"] == "AttemptRunning"
+
+
+def test_what_upstream_calls_its_settings_and_their_defaults() -> None:
+    assert SNAPSHOTS == ("OnFrameworkRetry", "OnFrameworkDeletion", "OnTaskRetry", "OnTaskDeletion", "OnPodDeletion")
+    settings = Settings(lambda pod: {})
+    thirty_days, five_minutes, a_minute_to_a_quarter = 2_592_000, 300, (60, 900)
+    assert (settings.completed_retention, settings.cache_timeout, settings.conflict_delay) == (
+        thirty_days,
+        five_minutes,
+        a_minute_to_a_quarter,
+    )
+    assert (settings.tracking_label, settings.snapshots) == ("", frozenset())

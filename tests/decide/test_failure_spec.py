@@ -123,3 +123,11 @@ def test_anything_can_be_read(value: Any) -> None:
         assert mistake.path[0] == "podFailureSpec"
         assert mistake.message
         assert not mistake.message.endswith(".")
+
+
+@pytest.mark.parametrize(("given", "holds"), [({"min": 5}, [5, 6]), ({"max": 5}, [4, 5]), ({"min": 5, "max": 5}, [5]), ({}, None)])
+def test_ranges_that_are_open(given: dict[str, int], holds: list[int] | None) -> None:
+    failures, wrong = read_failures([entry(podPatterns=[{"containers": [{"codeRange": given}]}])])
+    assert not wrong
+    codes = failures[0].patterns[0].containers[0].codes
+    assert (None if codes is None else [code for code in (4, 5, 6) if codes.holds(code)]) == holds

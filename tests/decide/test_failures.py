@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from fcontroller.decide import codes
 from fcontroller.decide.failures import DEFAULT_POD_FAILURE_SPEC, Classifier, creation_code, creation_failure, read_failures
+from fcontroller.decide.failures.creation import ends_batch
 
 DATA = Path(__file__).parent / "data"
 RECORDED = json.loads((DATA / "finished_pods.json").read_text("utf-8"))
@@ -213,3 +214,20 @@ CLASSIFY = classifier()
 def test_a_code_that_is_no_whole_number_counts_as_none(code: Any) -> None:
     classify = classifier()
     assert classify(failed({"exitCode": code, "reason": "Error"})) == classify(failed({"reason": "Error"}))
+
+
+@pytest.mark.parametrize(
+    ("status", "message", "others_too"),
+    [
+        (429, "", True),
+        (500, "", True),
+        (503, "", True),
+        (403, "pods is forbidden: exceeded quota: small", True),
+        (403, "pods is forbidden", False),
+        (409, "", False),
+        (422, "", False),
+        (499, "", False),
+    ],
+)
+def test_what_would_refuse_the_other_pods_of_a_role_too(status: int, message: str, others_too: bool) -> None:
+    assert ends_batch(status, message) is others_too

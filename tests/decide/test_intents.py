@@ -62,3 +62,8 @@ def test_an_attempt_without_a_record_is_adopted(spec: Spec, wanted: str | None) 
     if wanted:
         assert plan_intent(again.record, True, spec, wanted, ()).record.adopted, "it stays adopted once its intent is in force"
     assert not plan_intent(IntentRecord(OLD, None, 1), True, EDITED, OLD, ()).record.adopted
+
+
+def test_an_adopted_attempt_stays_one_through_an_edit() -> None:
+    planned = plan_intent(IntentRecord(OLD, None, 1, True), True, EDITED, OLD, ())
+    assert (planned.record.next, planned.record.adopted) == (NEW, True)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fcontroller.decide.context import CreateConfigMap
+from fcontroller.decide.context import CreateConfigMap, DeletePod
 from fcontroller.decide.framework import reconcile_framework
 from fcontroller.decide.status import to_time
 from tests.decide.world import SETTINGS, World, role_spec
@@ -321,3 +321,29 @@ def test_the_times_of_a_life() -> None:
     runs = {status["runTime"] for status in world.history} - {None}
     assert len(runs) == 1, "when it ran first"
     assert len({status["attemptStatus"]["runTime"] for status in world.history} - {None}) == 2
+
+
+def test_a_new_attempt_is_stored_before_anything_else_happens() -> None:
+    world = World(spec(1, run="1", exits="201", retryPolicy=FANCY), SETTINGS)
+    world.run(30)
+    assert world.status is not None
+    assert world.status.state == "AttemptCompleted"
+    context = world.look()
+    context.now += 1000
+    reconcile_framework(context)
+    assert (context.status.state, context.status.attempt.id) == ("AttemptCreationPending", 1)
+    assert context.status.settled > context.status.stored
+
+
+@pytest.mark.parametrize(("state", "waits"), [("AttemptRunning", True), ("AttemptDeletionRequested", False)])
+def test_pods_that_may_still_come_are_deleted_when_somebody_else_has_deleted_the_config_map(state: str, waits: bool) -> None:
+    world = World(spec(2), SETTINGS)
+    world.run(1)
+    context = world.look()
+    context.config_map, context.status.attempt.object_gone = None, True
+    context.status.state = state
+    (_, task), _ = context.status.tasks()
+    task.state = "AttemptCreationRequested"
+    reconcile_framework(context)
+    assert [action.uid for action in context.actions if isinstance(action, DeletePod)] == ([task.attempt.object_uid] if waits else [])
+    assert (context.status.state == state) is waits

@@ -215,3 +215,31 @@ def test_a_task_that_is_scaled_away_ends_so_unless_it_had_ended() -> None:
     (role,) = context.status.roles
     assert [(task.attempt.completion or {}).get("code") for task in role.tasks] == [None, -230, 7]
     assert (role.running, role.failed, role.deletion_pending) == (1, 0, 2)
+
+
+def test_what_would_be_too_large_does_not_grow() -> None:
+    world = World({"taskRoles": [role_spec("a", 2)]}, SETTINGS)
+    world.run(1)
+    for counts in ({"a": 10_001}, {"a": 2, "b": 9_999}):
+        world.set_spec({"taskRoles": [role_spec(name, count) for name, count in counts.items()]})
+        context = world.look()
+        assert not rescale(context)
+        assert [(role.name, len(role.tasks)) for role in context.status.roles] == [("a", 2)]
+
+
+def test_a_task_that_is_dropped_gives_back_what_its_messages_took() -> None:
+    world = World({"taskRoles": [role_spec("a", 3, frameworkAttemptCompletionPolicy={"minFailedTaskCount": -1})]}, SETTINGS)
+    world.run(1)
+    assert world.status is not None
+    (role,) = world.status.roles
+    for task in role.tasks:
+        world.status.complete(task, {"code": 1, "diagnostics": "x" * 300})
+    assert world.status.said == 300
+    for task in role.tasks[1:]:
+        role.count(task, -1)
+        task.state, task.deletion_pending = "Completed", True
+        role.count(task, 1)
+    world.set_spec({"taskRoles": [role_spec("a", 1, frameworkAttemptCompletionPolicy={"minFailedTaskCount": -1})]})
+    context = world.look()
+    rescale(context)
+    assert (len(role.tasks), context.status.said) == (1, 100)

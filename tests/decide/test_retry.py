@@ -53,3 +53,11 @@ def test_the_policy(code: Code, fancy: bool, limit: int, before: int, decision: 
 def test_attributes_of_a_configured_code_may_be_null() -> None:
     completion = {"code": 77, "type": {"name": "Failed", "attributes": None}}
     assert retry_decision(RetryPolicy(True, 0), 0, completion) == NO
+
+
+def test_kinds_of_retries() -> None:
+    assert [decision.kind for decision in (COUNTED, FREE, RetryDecision(True, accountable=False, conflict=True))] == [
+        "accountable",
+        "transient",
+        "conflict",
+    ]

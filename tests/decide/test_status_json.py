@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import random
 from collections.abc import Generator
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 
 from fcompile.model.packed import STATUS_BYTES
 from fcontroller.decide.status import IntentRecord, Retries, Role, Status, Task
-from fcontroller.decide.status_json import COMPRESSED_FROM, from_json, snapshot, task_to_json, text_of, to_json, to_text
+from fcontroller.decide.status_json import COMPRESSED_FROM, from_json, snapshot, status_from, task_to_json, text_of, to_json, to_text
 
 AWKWARD = 'a "quoted" \\ text\nof lines \u2028 \x01 é 😀'
 
@@ -143,3 +144,21 @@ def test_all_that_is_stored_is_read_again() -> None:
     assert (again.intent.digest, again.intent.next, again.intent.generation, again.intent.adopted) == ("one", "two", 3, True)
     assert (again.roles[0].deletion_pending, again.roles[0].graceful_deletion_timeout, again.said) == (1, 7, status.said)
     assert again.is_stored(again)
+
+
+def test_many_tasks_are_written_and_read_a_hundred_at_a_time() -> None:
+    """So that nobody else waits for all of them."""
+    status, role = Status("f-attempt", 1.5), Role("a", "uid-a")
+    role.tasks = [Task(index, f"uid-{index}", f"f-a-{index}", 2.5) for index in range(1000)]
+    status.roles = [role]
+    assert len(list(text_of(snapshot(status)))) == 10 + 1, "and once before it is compressed"
+    assert len(list(status_from(to_json(status)))) == 10
+
+
+def test_what_does_not_fit_is_compressed_better() -> None:
+    rng = random.Random(1)
+    words = ["".join(rng.choices("abcdefghij", k=rng.randint(3, 9))) for _ in range(2000)]
+    status = status_with(0)
+    status.roles[0].tasks[0].attempt.completion = {"code": 1, "diagnostics": " ".join(rng.choices(words, k=150_000))}
+    fast, small = (len(all_at_once(text_of(snapshot(status), beside))) for beside in (0, 900_000))
+    assert small < 0.95 * fast
