@@ -180,7 +180,7 @@ def test_it_installs_where_there_is_no_index(suffix: str, archives: Path, reposi
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
     wheelhouse = tmp_path / "wheelhouse"
     options = ("-q", "--only-binary", ":all:", "-d", wheelhouse, "-c", tmp_path / "pins.txt")
-    run(*pip, "download", *options, "PyYAML", "hatchling", cwd=tmp_path)
+    run(*pip, "download", *options, "PyYAML", "Jinja2", "hatchling", cwd=tmp_path)
     venv.create(tmp_path / "venv", with_pip=True)
     scripts = tmp_path / "venv" / ("Scripts" if os.name == "nt" else "bin")
     run(scripts / "python", "-m", "pip", "install", "-q", "--no-index", "--find-links", wheelhouse, archive, cwd=tmp_path)

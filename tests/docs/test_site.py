@@ -59,8 +59,10 @@ def test_what_is_wrong_ends_the_build(repository: Path, tmp_path: Path) -> None:
     pages.mkdir()
     shutil.copy(repository / "docs" / "conf.py", pages)
     (pages / "site.css").touch()
-    for page in (repository / "docs").glob("*.md"):
-        (pages / page.name).write_text("# A page\n")
+    (pages / "diagnostics").mkdir()
+    for pattern in ("*.md", "diagnostics/*.md"):
+        for page in (repository / "docs").glob(pattern):
+            (pages / page.relative_to(repository / "docs")).write_text("# A page\n")
     sound = build(pages, tmp_path / "site")
     assert sound.returncode == 0, sound.stderr
     (pages / "lost.md").write_text("# In no menu\n")

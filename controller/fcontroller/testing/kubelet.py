@@ -11,10 +11,12 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from fcontroller.api import Api, Json, Unreachable, collection, path_of
+from fcontroller.api import Api, Body, Json, Unreachable, collection, path_of
 from fcontroller.observe.reflector import Name, Reflector
 
 NODE = "node"
+_AGAIN = 0.5
+"""Seconds until a server that did not answer, or is too busy, is asked again."""
 _ADDRESSES = {"podIP": "10.0.0.1", "hostIP": "10.0.0.2"}
 
 
@@ -83,10 +85,18 @@ class Kubelet:
         task.add_done_callback(self._tasks.discard)
 
     async def _try(self, what: Callable[[Json], Coroutine[Any, Any, None]], pod: Json) -> None:
-        try:
-            await what(pod)
-        except Unreachable:
-            self._known.discard(pod["metadata"]["uid"])  # The next event of the Pod begins again.
+        while True:
+            try:
+                return await what(pod)
+            except Unreachable:  # No event of the Pod need ever come that would begin it again.
+                await asyncio.sleep(_AGAIN)
+
+    async def _ask(self, method: str, path: str, body: Body) -> bool:
+        """Return whether the server has done it. Raises Unreachable while it does not get to that."""
+        answer = await self._api.request(method, path, body)
+        if answer.code == 429 or answer.code >= 500:
+            raise Unreachable(answer.message)
+        return answer.ok
 
     async def _live(self, pod: Json) -> None:
         annotations = pod["metadata"].get("annotations") or {}
@@ -108,7 +118,7 @@ class Kubelet:
         if not pod["spec"].get("nodeName"):
             target = {"apiVersion": "v1", "kind": "Node", "name": NODE}
             binding = {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": pod["metadata"]["name"]}, "target": target}
-            await self._api.request("POST", f"{_path(pod)}/binding", binding)
+            await self._ask("POST", f"{_path(pod)}/binding", binding)
 
     def _ended(self, pod: Json) -> Json | None:
         """The status of a Pod that has ended by itself; None: it has not."""
@@ -133,7 +143,7 @@ class Kubelet:
     async def _end(self, pod: Json) -> None:
         await asyncio.sleep(self._stop)
         options = {"gracePeriodSeconds": 0, "preconditions": {"uid": pod["metadata"]["uid"]}}
-        await self._api.request("DELETE", _path(pod), {"apiVersion": "v1", "kind": "DeleteOptions", **options})
+        await self._ask("DELETE", _path(pod), {"apiVersion": "v1", "kind": "DeleteOptions", **options})
 
     async def _write(self, pod: Json, status: Json) -> bool:
         """Write the Pod's status, if it still is the same Pod."""
@@ -141,7 +151,7 @@ class Kubelet:
             {"op": "test", "path": "/metadata/uid", "value": pod["metadata"]["uid"]},
             {"op": "add", "path": "/status", "value": status},
         ]
-        return (await self._api.request("PATCH", f"{_path(pod)}/status", patch)).ok
+        return await self._ask("PATCH", f"{_path(pod)}/status", patch)
 
 
 def _container(name: str, state: Json) -> Json:
