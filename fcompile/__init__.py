@@ -34,7 +34,7 @@ __all__ = [
 _MODULES = {
     "Compilation": "pipeline.compilation",
     "CompileError": "pipeline.compilation",
-    "Compiled": "pipeline.compilation",
+    "Compiled": "pipeline.compiled",
     "Edit": "diagnostics.problem",
     "Problem": "diagnostics.problem",
     "Related": "diagnostics.problem",
