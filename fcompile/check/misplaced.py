@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from functools import cache
+from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from fcompile.diagnostics.problem import Path
@@ -69,6 +70,10 @@ _SYNONYMS: Final[dict[str, dict[str, str]]] = {
 """By type: what the field is called here, from the same object on; with `[]` it is in the items of a list."""
 
 
+_MOST_LOOKED_AT = 100
+"""Unknown fields of one object. More than that are no slips of somebody who meant others."""
+
+
 class Home(NamedTuple):
     """The field of the same object that an unknown one belongs into, and the unknown ones that belong there with it."""
 
@@ -102,7 +107,8 @@ def home_below(name: str, siblings: Mapping[str, Any], fields: Type, version: in
 
 def explained(type_name: str, siblings: Mapping[str, Any], fields: Type, version: int) -> set[str]:
     """Return the fields that are missing only because something unknown was meant to be them, or to be in them."""
-    return {field for name in siblings if name not in fields for field in _meant(type_name, name, siblings, fields, version)}
+    unknown = islice((name for name in siblings if name not in fields), _MOST_LOOKED_AT)
+    return {field for name in unknown for field in _meant(type_name, name, siblings, fields, version)}
 
 
 def _meant(type_name: str, name: str, siblings: Mapping[str, Any], fields: Type, version: int) -> Iterable[str]:
