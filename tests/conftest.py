@@ -27,7 +27,7 @@ SLOW = (
     "tests/argocd/test_doctor.py",
     "tests/argocd/test_generate.py",
     "tests/argocd/test_renderer.py",
-    "tests/check/pod_rules/test_any_input.py",
+    "tests/check/rules/pod/test_any_input.py",
     "tests/cluster",
     "tests/controller/test_played.py",
     "tests/controller/test_process.py",

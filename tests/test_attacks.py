@@ -66,6 +66,10 @@ ATTACKS: dict[str, tuple[str | bytes, str]] = {
         _in_spec("".join(f"  zz{number}: 1\n" for number in range(9_000))) + "# fcompile: waive FC101 *a*b*c*d: e\n" * 9_000,
         "FC101",
     ),
+    "codes of one waiver": (
+        FRAMEWORK + "# fcompile: waive " + ",".join(f"a{number}" for number in range(700_000)) + " spec: why\n",
+        "FC901",
+    ),
     "unknown fields": (_in_spec("".join(f"  zz{number}: 1\n" for number in range(200_000))), "FC035"),
     "unknown fields on one line": (_in_metadata(", ".join(f"zz{number}: 1" for number in range(200_000))), "FC035"),
     "scalars that are read in two ways": (_in_spec("  zz:\n" + "  - 1:30\n" * 400_000), "FC035"),

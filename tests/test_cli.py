@@ -320,3 +320,18 @@ def test_only_commands_know_the_names_of_options() -> None:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and known.search(node.value)
     }
     assert found == set()
+
+
+def test_a_framework_in_utf_16_is_an_error_and_not_nothing(tmp_path: Path) -> None:
+    """What `>` of PowerShell writes."""
+    (tmp_path / "train.yaml").write_bytes(good("train").replace("\n", "\r\n").encode("utf-16"))
+    done = run(["validate", str(tmp_path / "train.yaml")])
+    assert (done.code, b"FC012" in done.out) == (1, True)
+
+
+@pytest.mark.parametrize("index", ["9" * 5000, "\u0661", "1234567890"])
+def test_an_index_that_no_task_has_is_refused(index: str, tmp_path: Path) -> None:
+    (tmp_path / "train.yaml").write_text(good("train"))
+    done = run(["build", "--only", f"worker[{index}]", str(tmp_path / "train.yaml")])
+    assert (done.code, done.out) == (2, b"")
+    assert "role[index]" in done.err

@@ -83,3 +83,9 @@ def test_refusals(written: str, says: str) -> None:
         set_one(written)
     assert says in str(refused.value)
     assert written in str(refused.value)
+
+
+@pytest.mark.parametrize("written", ["worker.task.pod.metadata.annotations.a=\ud800", "worker.task.pod.metadata.annotations.a=x\udcff"])
+def test_what_no_utf_8_can_hold_is_refused(written: str) -> None:
+    with pytest.raises(SettingError, match="no UTF-8"):
+        parse(written)

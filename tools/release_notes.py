@@ -1,6 +1,6 @@
 """Print what CHANGELOG.md says of a release: `python tools/release_notes.py v0.1.0`.
 
-Exits with 1 when the tag is not that of the version in fcompile/__init__.py, or the changelog has no section with a date for it.
+Exits with 1 when the tag is not that of the version in fcompile/_version.py, or the changelog has no section with a date for it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def main() -> int:
         return 2
     tag = sys.argv[1]
     try:
-        print(notes(tag, (ROOT / "CHANGELOG.md").read_text("utf-8"), (ROOT / "fcompile" / "__init__.py").read_text("utf-8")))
+        print(notes(tag, (ROOT / "CHANGELOG.md").read_text("utf-8"), (ROOT / "fcompile" / "_version.py").read_text("utf-8")))
     except ValueError as problem:
         print(f"{tag}: {problem}", file=sys.stderr)
         return 1
@@ -32,7 +32,7 @@ def notes(tag: str, changelog: str, module: str) -> str:
     """Return the section of a tag. Raises ValueError, with what to do."""
     version = re.search(r'^__version__ = "(.+)"$', module, re.MULTILINE)
     if version is None or tag != f"v{version[1]}":
-        raise ValueError(f"fcompile/__init__.py has version {version and version[1]}: change it there, or choose another tag")
+        raise ValueError(f"fcompile/_version.py has version {version and version[1]}: change it there, or choose another tag")
     for name, day, text in _SECTION.findall(changelog):
         if f"v{name}" == tag:
             if not day:

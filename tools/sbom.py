@@ -46,7 +46,7 @@ def document() -> str:
 
 def bill(packages: list[Package]) -> Bom:
     """Return what comes with fcompile and its extras, and what depends on what."""
-    version = re.search(r'^__version__ = "(.+)"$', (ROOT / "fcompile" / "__init__.py").read_text("utf-8"), re.MULTILINE)
+    version = re.search(r'^__version__ = "(.+)"$', (ROOT / "fcompile" / "_version.py").read_text("utf-8"), re.MULTILINE)
     assert version is not None
     ours = _component("fcompile", version[1], ComponentType.APPLICATION)
     ours.licenses.add(DisjunctiveLicense(id="MIT"))

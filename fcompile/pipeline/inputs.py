@@ -121,7 +121,7 @@ def check_entry(entry: FileEntry, options: Options, data: bytes | LoadError | No
     if file.skipped:
         return empty(entry.name)._replace(skipped=file.skipped)
     documents = file.documents()
-    if len(documents) < len(file.read) and not _SAYS_FRAMEWORK.search(data.decode("utf-8", "replace")):
+    if len(documents) < len(file.read) and not _SAYS_FRAMEWORK.search(data.replace(b"\0", b"").decode("utf-8", "replace")):
         # It cannot be read, and nothing in it says that it is a Framework: other tools may well read it.
         file = file._replace(read=[*documents])
     return check_read(entry.name, file.read, options)

@@ -18,7 +18,7 @@ from fcompile.schema.pod_schemas import POD_TEMPLATE
 
 KINDS = ("framework", "configmap", "services", "pods")
 EXPECTED = ("configmap", "services", "pods")
-_ONLY = lazy(r"(?:(?P<framework>[^/\[\]]+)/)?(?P<role>[^/\[\]]+)(?:\[(?P<index>\d+)\])?")
+_ONLY = lazy(r"(?:(?P<framework>[^/\[\]]+)/)?(?P<role>[^/\[\]]+)(?:\[(?P<index>[0-9]{1,9})\])?")
 
 
 class Only(NamedTuple):

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from itertools import islice
 from typing import NamedTuple
 
 from fcompile.diagnostics.problem import Problem, Rule, Span
 from fcompile.load import Source
 from fcompile.waivers.matching import field_fits
 from fcompile.waivers.rules import CODE, MALFORMED, NO_REASON, code_problem, waiver_problem
-from fcompile.waivers.waiver import MAX_IN_DOCUMENT, MAX_IN_FILE, Waiver, WaiversRead
+from fcompile.waivers.waiver import MAX_CODES, MAX_IN_DOCUMENT, MAX_IN_FILE, Waiver, WaiversRead
 from fcompile.waivers.yaml_comments import Comment, comments, line_of
 
 _HEAD = re.compile(r"\s*(?P<verb>[^\s:]*)\s*(?P<rest>.*)")
@@ -93,7 +94,11 @@ class _Reader:
         scope = self._scope(pattern)
         if scope is None:
             return
-        codes = list({code[0]: code for code in re.finditer(r"[^\s,]+", written)}.values())
+        found = {code[0]: code for code in islice(re.finditer(r"[^\s,]+", written), MAX_CODES + 1)}
+        if len(found) > MAX_CODES:
+            self.refuse(f"it names more than {MAX_CODES} codes: write several waivers, with a reason for each")
+            return
+        codes = list(found.values())
         removal = self._whole() if len(codes) == 1 else None
         for code in codes:
             span = self._source.span(offset + code.start(), offset + code.end())

@@ -6,6 +6,8 @@ from typing import Literal, NamedTuple, Protocol
 
 from fcompile.diagnostics.problem import Problem, Span
 
+MAX_CODES = 50
+"""Of one comment."""
 MAX_IN_DOCUMENT = 250
 MAX_IN_FILE = 10_000
 """Waivers that are read, in comments of one document and of one file: each problem is held against those in its document."""

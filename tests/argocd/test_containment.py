@@ -7,6 +7,7 @@ alone, so that it is known to be one.
 from __future__ import annotations
 
 import http.server
+import json
 import os
 import subprocess
 import threading
@@ -14,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.argocd.server import Answer, environment, inside
 from tests.argocd.tools import tool
@@ -354,3 +356,32 @@ def test_kustomize_repeats_no_secret(app: Path) -> None:
     (app / "kustomization.yaml").write_text("resources: [fw.yaml, secret.yaml]\n")
     answer = inside("generate", app, {**environment("app"), "PATH": os.path.dirname(tool("kustomize"))})
     refused(answer, "kustomize build failed with exit code 1; there are Secrets here")
+
+
+@pytest.mark.parametrize("comment", ["waive FC307: x", "waive FC307", "nonsense", "waive FC9999: x"])
+@pytest.mark.parametrize("rest", ["", "---\na: [\n"])
+def test_a_waiver_in_a_secret_shows_nothing_of_it(app: Path, comment: str, rest: str) -> None:
+    (app / "secret.yaml").write_text(
+        f"{SECRET.replace('{password: hunter2}', '')}\n  p: hunter2 # fcompile: {comment}\n---\n{good('other')}{rest}"
+    )
+    answer = generate(app)
+    assert "secret.yaml:" in answer.said
+    assert "hunter2" not in answer.said
+
+
+def test_a_waiver_in_a_secret_that_cannot_be_read_shows_nothing_of_it(app: Path) -> None:
+    broken = "kind: Secret\na: [\np: hunter2 # fcompile: waive FC307\n"
+    (app / "secret.yaml").write_text(f"{good('other')}---\n{broken}")
+    answer = generate(app)
+    assert "secret.yaml:" in answer.said
+    assert "hunter2" not in answer.said
+
+
+def test_a_problem_across_files_shows_nothing_of_a_secret(app: Path) -> None:
+    value = yaml.safe_load(good())
+    framework = json.dumps({"metadata": value.pop("metadata"), **value})  # The name is what the line is shown around.
+    secret = '{"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a"}, "stringData": {"p": "hunter2"}}'
+    (app / "z.yaml").write_text(f'[]\n---\n{{"apiVersion": "v1", "kind": "List", "items": [{secret}, {framework}]}}\n')
+    answer = generate(app)
+    assert "FC501" in answer.said
+    assert "hunter2" not in answer.said

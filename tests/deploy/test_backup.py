@@ -36,7 +36,7 @@ def here(own_audited_cluster: Cluster, tmp_path_factory: pytest.TempPathFactory)
 def namespace(here: Setting) -> Iterator[str]:
     """With a Framework that is over and one that runs."""
     with here.tenant() as name:
-        here.apply(name, "done", role("worker", 2, {"run": "0.5"}))
+        here.apply(name, "done", role("worker", 300, {"run": "0.5"}))  # More than an argument of a program may have.
         here.apply(name, "busy", role("worker", 2, {"run": "1000"}))
         until(lambda: here.state(name, "done") == "Completed" and here.running(name, "busy") == 2, "they do not run", 90)
         yield name

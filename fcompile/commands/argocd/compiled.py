@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from fcompile.check.document import Checked, empty
-from fcompile.commands.argocd.discreet import without_lines_of_secrets, without_secrets
+from fcompile.commands.argocd.discreet import without_secrets
 from fcompile.commands.argocd.repository import Repository
 from fcompile.commands.argocd.settings import OVERRIDE, Settings
 from fcompile.commands.argocd.sources import Source
@@ -79,7 +79,6 @@ def _compiled(source: Source, data: bytes, job: Job) -> Made:
     except SettingError as error:
         raise UsageError(visible(error.called(OVERRIDE))) from None
     (checked,) = compilation.checked()
-    checked = checked._replace(problems=without_lines_of_secrets(checked.problems, file.documents()))
     made = Made(checked, roles=known, frameworks=len(frameworks))
     failed = any(problem.severity is Severity.ERROR for problem in checked.problems)
     if failed and not (job.waivers or checked.waivers):
