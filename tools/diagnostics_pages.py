@@ -56,6 +56,9 @@ PAGES = {
     "waivers": ("FC901", "Waivers"),
 }
 """Of each page the first code, from which it goes on to the first one of the next page, and its title."""
+_VERSION = re.compile(rb"(?<=with )--kubernetes-version 1\.\d+")
+"""What an example says that it is checked with."""
+_OF_FILE = re.compile(r" *\d* \|")
 _WRITTEN = "<!-- Written by tools/diagnostics_pages.py from the rules in the code and the files in examples/bad: change those. -->"
 INTRODUCTION = f"""\
 # Diagnostics
@@ -156,15 +159,20 @@ def _section(rule: Rule) -> Iterator[str]:
         name = (EXAMPLES / example.name).as_posix()
         yield f"\n[{example.name}](../../{name}):\n\n"
         yield _fenced(example.read_bytes().decode("utf-8", "backslashreplace"), example.suffix[1:])
-        yield f"\n`fcompile validate {name}`:\n\n"
-        yield _fenced(validate(name), "text")
+        version = _VERSION.search(example.read_bytes().partition(b"\n")[0])
+        options = version[0].decode().split() if version else []
+        yield f"\n`{' '.join(['fcompile validate', *options, name])}`:\n\n"
+        printed = validate(*options, name)
+        if rule.code not in printed:
+            raise RuntimeError(f"{name} does not show {rule.code}: {printed}")
+        yield _fenced(printed, "text")
 
 
-def validate(name: str) -> str:
-    """What `fcompile validate` prints about a file."""
-    printed = io.StringIO()
+def validate(*arguments: str) -> str:
+    """Return what `fcompile validate` prints about a file, the last of its arguments."""
+    printed, name = io.StringIO(), arguments[-1]
     with contextlib.chdir(ROOT), contextlib.redirect_stdout(printed):
-        code = fcompile_main(["validate", "--color", "never", name])
+        code = fcompile_main(["validate", "--color", "never", *arguments])
     if code not in (0, 1):
         raise RuntimeError(f"fcompile validate {name} ended with exit code {code}")
     return printed.getvalue()
@@ -172,7 +180,7 @@ def validate(name: str) -> str:
 
 def _fenced(text: str, language: str) -> str:
     lines = text.removesuffix("\n").split("\n")
-    shown = [_shortened(visible(line.replace("\t", "        "))) for line in lines[:MOST_LINES]]
+    shown = [_shown(visible(line.replace("\t", "        ")), language) for line in lines[:MOST_LINES]]
     if len(lines) > MOST_LINES:
         shown.append(f"... ({len(lines) - MOST_LINES} more lines)")
     body = "\n".join(shown)
@@ -180,8 +188,10 @@ def _fenced(text: str, language: str) -> str:
     return f"{fence}{language}\n{body}\n{fence}\n"
 
 
-def _shortened(line: str) -> str:
-    return line if len(line) <= LONGEST_LINE else line[: LONGEST_LINE - 3] + "..."
+def _shown(line: str, language: str) -> str:
+    """Shorten a line of a file. What is said of it is shown whole."""
+    whole = len(line) <= LONGEST_LINE or (language == "text" and not _OF_FILE.match(line))
+    return line if whole else line[: LONGEST_LINE - 3] + "..."
 
 
 if __name__ == "__main__":
