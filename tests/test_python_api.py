@@ -216,3 +216,16 @@ def test_the_first_call_needs_no_other_import(tmp_path: Path) -> None:
     path = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, env=path, capture_output=True, text=True, check=False, timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (0, "train\n", "")
+
+
+def _within_itself() -> dict[str, Any]:
+    value: dict[str, Any] = {}
+    value["a"] = value
+    return value
+
+
+@pytest.mark.parametrize("value", ["\ud800", float("nan"), float("inf"), 10**5000, _within_itself()], ids=range(5))
+def test_what_has_no_form_in_a_manifest_is_a_type_error(value: Any) -> None:
+    framework = {"apiVersion": "frameworkcontroller.microsoft.com/v1", "kind": "Framework", "metadata": {"name": "a"}, "spec": value}
+    with pytest.raises(TypeError, match=r"frameworks\[0\]: "):
+        fcompile.compile(frameworks=[framework])

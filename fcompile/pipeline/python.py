@@ -10,6 +10,7 @@ from fcompile.check.document import Options
 from fcompile.check.selection import is_framework
 from fcompile.diagnostics.problem import Path, field_path
 from fcompile.emit import yaml
+from fcompile.emit.scalars import EmitError
 from fcompile.load.files import FileEntry
 from fcompile.pipeline import settings
 from fcompile.pipeline.compilation import Compilation
@@ -18,6 +19,7 @@ from fcompile.pipeline.inputs import Inputs
 from fcompile.pipeline.overrides import parse
 from fcompile.waivers.collection import Waivers
 
+_DEEPEST = 250
 TEXT = "<text>"
 """The name of a text in problems."""
 
@@ -60,8 +62,12 @@ def _of_frameworks(frameworks: Iterable[Mapping[str, Any]]) -> Iterator[File]:
         value = _plain(framework, name, ())
         if not is_framework(value):
             raise TypeError(f"{name} is no Framework: it lacks its `apiVersion` or its `kind`, or has others")
+        try:
+            data = yaml.dump(value).encode()
+        except EmitError as error:
+            raise TypeError(f"{name}: {error}") from None
         # As a text it is read and checked like any file, and problems have places to show.
-        yield _opened(name, yaml.dump(value).encode())
+        yield _opened(name, data)
 
 
 def _opened(name: str, data: bytes) -> File:
@@ -69,7 +75,9 @@ def _opened(name: str, data: bytes) -> File:
 
 
 def _plain(value: Any, name: str, path: Path) -> Any:
-    """Return the value in the types that YAML has. Raises TypeError where it has others."""
+    """Return the value in the types that YAML has. Raises TypeError where it has others, or is too deep, as what holds itself is."""
+    if len(path) > _DEEPEST:
+        raise TypeError(f"{name}: nested deeper than {_DEEPEST} levels")
     if value is None or isinstance(value, bool | int | float):
         return value
     if isinstance(value, str):
