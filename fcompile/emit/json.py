@@ -18,9 +18,7 @@ from itertools import islice
 from json.encoder import encode_basestring
 from typing import Any
 
-from fcompile.emit.scalars import WIDE_JSON, EmitError, json_number, quoted
-
-_DEEPEST = 250
+from fcompile.emit.scalars import DEEPEST, WIDE_JSON, EmitError, json_number, quoted
 
 
 def canonical(value: Any) -> bytes:
@@ -138,5 +136,5 @@ def _literal(value: Any) -> str:
 
 
 def _check_depth(depth: int) -> None:
-    if depth > _DEEPEST:
-        raise EmitError(f"nested deeper than {_DEEPEST} levels")
+    if depth > DEEPEST:
+        raise EmitError(f"nested deeper than {DEEPEST} levels")

@@ -25,6 +25,9 @@ Python itself calls printable changes from version to version, and the output mu
 LARGEST_EXACT = 2**53
 """From here on a float stands for a range of whole numbers."""
 
+DEEPEST = 250
+"""How many maps and lists may stand in one another: Python's own stack ends soon after."""
+
 
 WIDE_YAML = "\\U{code:08x}"
 WIDE_JSON = "\\u{high:04x}\\u{low:04x}"

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any
 
-from fcompile.emit.scalars import LARGEST_EXACT, SHOWN_ESCAPED, WIDE_YAML, EmitError, escaped, kubernetes_number, quoted
+from fcompile.emit.scalars import DEEPEST, LARGEST_EXACT, SHOWN_ESCAPED, WIDE_YAML, EmitError, escaped, kubernetes_number, quoted
 
 _PLAIN = re.compile(
     r"""
@@ -29,7 +29,6 @@ _PLAIN = re.compile(
     re.VERBOSE,
 )
 _WORDS = re.compile(r"[-+.]*(?:true|false|yes|no|on|off|y|n|null|nan|inf|infinity|e[-+]?[0-9]+)", re.IGNORECASE)
-_DEEPEST = 500
 _SHORT = 100  # Strings below this length come again and again, and what they look like is remembered.
 _LONGEST_IMPLICIT_KEY = 1000  # The limit of the specification is 1024 characters.
 
@@ -72,8 +71,8 @@ def comment(text: str) -> str:
 
 def _mapping(mapping: dict[str, Any], lead: str, indent: str, parts: list[str]) -> None:
     """Write every entry at `indent`; `lead` is what stands before the first one (the dash of a list item)."""
-    if len(indent) > _DEEPEST:
-        raise EmitError(f"nested deeper than {_DEEPEST // 2} levels")
+    if len(indent) > 2 * DEEPEST:
+        raise EmitError(f"nested deeper than {DEEPEST} levels")
     for key, value in mapping.items():
         head = lead + (_key(key) if type(key) is str and len(key) < _SHORT else _long_key(key, indent))
         lead = indent
@@ -92,8 +91,8 @@ def _mapping(mapping: dict[str, Any], lead: str, indent: str, parts: list[str]) 
 
 
 def _sequence(items: list[Any], lead: str, indent: str, parts: list[str]) -> None:
-    if len(indent) > _DEEPEST:
-        raise EmitError(f"nested deeper than {_DEEPEST // 2} levels")
+    if len(indent) > 2 * DEEPEST:
+        raise EmitError(f"nested deeper than {DEEPEST} levels")
     deeper = indent + "  "
     for item in items:
         head = f"{lead}- "

@@ -10,7 +10,7 @@ from fcompile.check.document import Options
 from fcompile.check.selection import is_framework
 from fcompile.diagnostics.problem import Path, field_path
 from fcompile.emit import yaml
-from fcompile.emit.scalars import EmitError
+from fcompile.emit.scalars import DEEPEST, EmitError
 from fcompile.load.files import FileEntry
 from fcompile.pipeline import settings
 from fcompile.pipeline.compilation import Compilation
@@ -19,7 +19,6 @@ from fcompile.pipeline.inputs import Inputs
 from fcompile.pipeline.overrides import parse
 from fcompile.waivers.collection import Waivers
 
-_DEEPEST = 250
 TEXT = "<text>"
 """The name of a text in problems."""
 
@@ -76,8 +75,8 @@ def _opened(name: str, data: bytes) -> File:
 
 def _plain(value: Any, name: str, path: Path) -> Any:
     """Return the value in the types that YAML has. Raises TypeError where it has others, or is too deep, as what holds itself is."""
-    if len(path) > _DEEPEST:
-        raise TypeError(f"{name}: nested deeper than {_DEEPEST} levels")
+    if len(path) > DEEPEST:
+        raise TypeError(f"{name}: nested deeper than {DEEPEST} levels")
     if value is None or isinstance(value, bool | int | float):
         return value
     if isinstance(value, str):
