@@ -56,8 +56,10 @@ def parse(written: str, called: str = "override") -> Override:
     A step into a list is `[0]` or `[name]`, one into a map `.key` or `["a.key/with.dots"]`.
     """
     target, equals, value = _split(written)
-    if not written.isascii() and any("\ud800" <= character <= "\udfff" for character in written):
-        raise _refused(written, "it holds bytes that are no UTF-8, or half a surrogate pair")
+    try:
+        written.encode()
+    except UnicodeEncodeError:
+        raise _refused(written, "it holds bytes that are no UTF-8, or half a surrogate pair") from None
     framework, slash, rest = target.partition("/") if "/" in target.partition("[")[0] else ("", "", target)
     role, _, _ = rest.partition(".")
     found = _steps(rest[len(role) :], written)
