@@ -8,7 +8,7 @@ import json
 import random
 import time
 import uuid
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -46,9 +46,9 @@ def in_memory() -> Facade:
 
 
 class Refusing(Facade):
-    """An API server in memory that answers some requests as `refusal` says, and the others as it does."""
+    """An API server in memory that answers as `refusal` says, after as long as that takes, and otherwise as it does."""
 
-    def __init__(self, refusal: Callable[[str, str], Answer | None]) -> None:
+    def __init__(self, refusal: Callable[[str, str], Answer | Awaitable[Answer | None] | None]) -> None:
         super().__init__(in_memory().server)
         self.refusal = refusal
 
@@ -60,7 +60,10 @@ class Refusing(Facade):
         query: Mapping[str, str] | None = None,
         projection: Projection = Projection.WHOLE,
     ) -> Answer:
-        return self.refusal(method, path) or await super().request(method, path, body, query, projection)
+        found = self.refusal(method, path)
+        if isinstance(found, Awaitable):
+            found = await found
+        return found or await super().request(method, path, body, query, projection)
 
 
 def refusal(code: int, reason: str, message: str) -> Answer:

@@ -6,10 +6,10 @@ import asyncio
 import json
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
-from fcontroller.api import Answer, Body, Json, Projection, Unreachable, path_of
+from fcontroller.api import Answer, Json, Unreachable, path_of
 from fcontroller.decide import states
 from fcontroller.decide.codes import STOPPED
 from fcontroller.decide.conditions import set_condition
@@ -327,23 +327,13 @@ def test_an_end_that_is_not_stored_yet_is_not_told() -> None:
 
 
 def test_events_of_one_namespace_do_not_wait_for_anothers() -> None:
-    class Stuck(Facade):
-        """A webhook of one namespace never answers about Events."""
-
-        async def request(
-            self,
-            method: str,
-            path: str,
-            body: Body | None = None,
-            query: Mapping[str, str] | None = None,
-            projection: Projection = Projection.WHOLE,
-        ) -> Answer:
-            if path.endswith("/namespaces/stuck/events"):
-                await asyncio.sleep(1000)
-            return await super().request(method, path, body, query, projection)
+    async def stuck(_: str, path: str) -> None:
+        """Wait as for a webhook of one namespace that never answers about Events."""
+        if path.endswith("/namespaces/stuck/events"):
+            await asyncio.sleep(1000)
 
     async def work() -> None:
-        api = Stuck(in_memory().server)
+        api = Refusing(stuck)
         recorder = Recorder(api, time.time)
         for namespace in ("stuck", "default"):
             metadata = {"name": "f", "namespace": namespace, "uid": f"in {namespace}", "resourceVersion": "1"}
