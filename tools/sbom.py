@@ -6,7 +6,6 @@ The same commit gives the same bytes: the time is that of SOURCE_DATE_EPOCH, and
 from __future__ import annotations
 
 import os
-import re
 import sys
 import tomllib
 import uuid
@@ -22,8 +21,10 @@ from cyclonedx.model.license import DisjunctiveLicense
 from cyclonedx.output.json import JsonV1Dot6
 from packageurl import PackageURL
 
+from fcompile._version import __version__
+
 ROOT = Path(__file__).resolve().parent.parent
-EXTRAS = ("", "controller", "html")
+EXTRAS = ("", "controller")
 """What users install. The extras `docs` and `dev` are for the repository alone."""
 Package = Mapping[str, Any]
 
@@ -46,9 +47,7 @@ def document() -> str:
 
 def bill(packages: list[Package]) -> Bom:
     """Return what comes with fcompile and its extras, and what depends on what."""
-    version = re.search(r'^__version__ = "(.+)"$', (ROOT / "fcompile" / "_version.py").read_text("utf-8"), re.MULTILINE)
-    assert version is not None
-    ours = _component("fcompile", version[1], ComponentType.APPLICATION)
+    ours = _component("fcompile", __version__, ComponentType.APPLICATION)
     ours.licenses.add(DisjunctiveLicense(id="MIT"))
     when = datetime.fromtimestamp(int(os.environ.get("SOURCE_DATE_EPOCH", "0")), UTC)
     bom = Bom(metadata=BomMetaData(component=ours, timestamp=when))
