@@ -138,6 +138,7 @@ class Process:
         controller = self._make(api, metrics.reporter)
         _spare_the_collector()
         metrics.inspector = Inspector(controller, self._log)
+        finish = _FINISH
         running, looking = asyncio.create_task(controller.run()), asyncio.create_task(metrics.inspector.run())
         try:
             done, _ = await asyncio.wait((running, keeping), return_when=asyncio.FIRST_COMPLETED)
@@ -149,12 +150,13 @@ class Process:
             if group.split(WentBack)[1] is not None:
                 raise
             self._log.error("the API server's data is older than before, and stays so: begins anew", error=str(group.exceptions[0]))
+            finish = 0  # What is not stored yet is of a time that is no more.
         finally:
             running.cancel()
             looking.cancel()
             await asyncio.wait([running, looking])
             if lease.held:
-                await controller.finish(_FINISH)
+                await controller.finish(finish)
 
     async def _dry_run(self) -> None:
         self._log.info("begins a dry run: nothing is written, and no lease is taken")

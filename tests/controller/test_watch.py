@@ -15,7 +15,7 @@ from fcontroller.api import Answer, Api, Body, Json, Projection, Unreachable, co
 from fcontroller.decide.failures import creation_failure
 from fcontroller.dependencies import Dependencies
 from fcontroller.observe import reflector as reflector_module
-from fcontroller.observe.reflector import Name, Reflector
+from fcontroller.observe.reflector import Name, Reflector, WentBack
 from fcontroller.reconcile.controller import Controller
 from fcontroller.testing.memory_api.facade import Facade
 from tests.controller.lab import SETTINGS, in_memory, run
@@ -38,7 +38,7 @@ class Failing(Api):
         query: Mapping[str, str] | None = None,
         projection: Projection = Projection.WHOLE,
     ) -> Answer:
-        self.lists += method == "GET"
+        self.lists += method == "GET" and (query or {}).get("limit") != "1"
         return await self.api.request(method, path, body, query)
 
     async def watch(self, path: str, query: Mapping[str, str], projection: Projection = Projection.WHOLE) -> AsyncIterator[Json]:
@@ -128,6 +128,40 @@ def test_a_server_that_is_in_trouble_is_not_run_over(way: Callable[[], Json | No
                 await asyncio.shield(task)
         task.cancel()
         assert 1 <= api.watches <= 4
+
+    run(work())
+
+
+@pytest.mark.parametrize("lags", [True, False])
+def test_a_server_that_is_older_than_before_is_not_watched(lags: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would take the watch, and be silent until its data is as new again: for a moment, or, out of a backup, for hours."""
+    monkeypatch.setattr(reflector_module, "_FIRST_DELAY", 0.05)
+
+    async def work() -> None:
+        older, newer, seen, said = in_memory(), in_memory(), Seen(), list[str]()
+        for memory in (older, newer):
+            await make(memory, "before")
+        for number in range(9):
+            await make(newer, f"lost-{number}")
+        api = Failing(newer, [breaks])
+        following = asyncio.create_task(Reflector(api, PODS, seen, failed=said.append).run())
+        async with asyncio.timeout(5):
+            while api.watches < 1:
+                await asyncio.sleep(0.001)
+            api.api = older
+            while len(said) < 3:
+                await asyncio.sleep(0.001)
+            assert api.watches == 1
+            if not lags:
+                with pytest.raises(WentBack, match="was at 11 before"):
+                    await following
+                return
+            for number in range(20):
+                await make(older, f"new-{number}")
+            while api.watches < 2:
+                await asyncio.sleep(0.001)
+        assert seen.names == {"before", *(f"new-{number}" for number in range(20))}
+        following.cancel()
 
     run(work())
 

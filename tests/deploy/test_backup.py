@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import json
 import os
@@ -21,7 +22,7 @@ from tests.argocd.tools import tool
 from tests.cluster import Cluster
 from tests.docs import blocks
 from tests.stress.deaths import is_alive
-from tests.stress.setting import Setting, role, setting, until
+from tests.stress.setting import Controller, Setting, role, setting, until
 
 pytestmark = pytest.mark.xdist_group("stress")
 
@@ -164,6 +165,31 @@ def test_etcd(here: Setting, namespace: str) -> None:
     # Those who run Pods here saw newer states than there are now, as the kubelets of real clusters that are not started anew.
     here.cluster.kubectl("delete", "pods", "--all", "-n", namespace, "--force", "--grace-period=0")
     until(lambda: here.state(namespace, "busy") == "Completed", "it does not end", 60)
+
+
+def test_etcd_under_a_controller_that_stays_up(here: Setting, tmp_path: Path) -> None:
+    """Watches from where it was wait for changes that are yet to come. It must notice that, say so, and begin anew."""
+    data, saved = here.cluster.folder / "etcd", here.cluster.folder / "etcd-saved"
+    here.controller.end()
+    controller = Controller(here.cluster, tmp_path, 60, ())  # It leads on while there is no server.
+    with here.tenant() as namespace, contextlib.closing(controller):
+        controller.start()
+        os.kill(here.cluster.pids["etcd"], signal.SIGSTOP)
+        shutil.copytree(data, saved)
+        os.kill(here.cluster.pids["etcd"], signal.SIGCONT)
+        here.apply(namespace, "lost", role("worker", 50, {"run": "1000"}))
+        until(lambda: here.running(namespace, "lost") == 50, "it does not run", 60)
+
+        def restore() -> None:
+            shutil.rmtree(data)
+            saved.rename(data)
+
+        restart_servers(here, restore)
+        here.apply(namespace, "new", role("worker", 1, {"run": "1000"}))
+        until(lambda: here.count("pods", namespace) == 1, "it does not begin what is new", 20)
+        assert controller.alive
+        assert "the API server's data is older than before" in controller.log
+    here.controller.start()
 
 
 def test_another_controller(here: Setting, namespace: str) -> None:

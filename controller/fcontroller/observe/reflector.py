@@ -3,6 +3,9 @@
 A watch can be silent because nothing happens or because nobody is there any more; the server ends it after `TIMEOUT` and sends bookmarks
 before, so that one that says nothing for longer is dead. Failures wait longer each time, with a bit of chance, so that a server that is
 coming up again is not run over.
+
+A server whose data came from a backup is behind what it has told. It takes a watch from there, and says nothing until its data has come so
+far again. So it is asked how far it is before it is watched once more.
 """
 
 from __future__ import annotations
@@ -11,19 +14,19 @@ import asyncio
 import contextlib
 import random
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from fcontroller.act.pages import PAGE, Pages
-from fcontroller.api import Api, Json, Projection, Unreachable
+from fcontroller.api import Answer, Api, Json, Projection, Unreachable
 from fcontroller.breath import Breath
 
 TIMEOUT = 55
 """Seconds after which the server is asked to end a watch."""
 _FIRST_DELAY, _LONGEST_DELAY = 1.0, 30.0
 _KINDS = ("ADDED", "MODIFIED", "DELETED", "BOOKMARK")
-_OLDER_LISTS = 5
-"""Lists older than what was known, one after the other, after which the server's data is taken to have gone back in time: it then comes
+_OLDER_ANSWERS = 5
+"""Answers older than what was known, one after the other, after which the server's data is taken to have gone back in time: it then comes
 from a backup, and waiting does not help."""
 _ODD = (AttributeError, LookupError, TypeError, ValueError)
 
@@ -33,6 +36,10 @@ Name = tuple[str, str]
 
 class Expired(Exception):
     """The server no longer has the changes since our last one: everything must be listed again."""
+
+
+class Older(Exception):
+    """The server's data is older than what it has told before: of several servers one may lag for a moment."""
 
 
 class WentBack(Exception):
@@ -82,7 +89,7 @@ class Reflector:
         """The newest resourceVersion that was seen."""
         self.heard = 0.0
         """When the server last said anything, or was first asked, by the clock of the loop; 0: it was not asked yet."""
-        self._older_lists = 0
+        self._older_answers = 0
         self.ends: Counter[str] = Counter()
         """Why watches have ended, and how often."""
 
@@ -96,12 +103,18 @@ class Reflector:
                 if not version:
                     version = await self._list()
                     self.listed.set()
+                else:
+                    self._read_list(await self._api.request("GET", self.path, None, {"limit": "1"}, Projection.METADATA))
                 async for newer in self._watch(version):
                     version, failures = newer, 0
                     self.version = int(newer)
             except Expired:
                 version = ""
                 self.ends["expired"] += 1
+            except Older as error:
+                self._failed(str(error))
+                version, failures = "", 1  # No watch tells what has changed until its data is as new again.
+                self.ends["failed"] += 1
             except Unreachable as error:
                 self._failed(str(error))
                 # One that lived for long is no reason to wait for longer than after the first.
@@ -123,15 +136,7 @@ class Reflector:
             answer = await pages.next()
             if answer.code == 410:
                 raise Expired
-            if not answer.ok:
-                raise Unreachable(f"{self.path}: {answer.message}")
-            try:
-                about, items = answer.body["metadata"], answer.body["items"] or ()  # An empty list of metadata is null.
-                version = int(about["resourceVersion"])
-                self._check_age(version)
-            except _ODD as error:
-                raise Unreachable(f"{self.path}: what came is no list: {error!r}") from error
-            self.heard = asyncio.get_running_loop().time()
+            version, items = self._read_list(answer)
             for value in items:
                 self._tell(self._store.seen, value)
                 with contextlib.suppress(*_ODD):  # One that is not understood is there all the same.
@@ -141,14 +146,22 @@ class Reflector:
         self.version = version
         return str(version)
 
-    def _check_age(self, version: int) -> None:
+    def _read_list(self, answer: Answer) -> tuple[int, Sequence[Json]]:
+        """Return the resourceVersion of a list, and its items. Raises Unreachable, Older and WentBack."""
+        if not answer.ok:
+            raise Unreachable(f"{self.path}: {answer.message}")
+        try:
+            version, items = int(answer.body["metadata"]["resourceVersion"]), answer.body["items"] or ()  # Of metadata, null is empty.
+        except _ODD as error:
+            raise Unreachable(f"{self.path}: what came is no list: {error!r}") from error
+        self.heard = asyncio.get_running_loop().time()
         if version >= self.version:
-            self._older_lists = 0
-            return
-        self._older_lists += 1
-        if self._older_lists >= _OLDER_LISTS:
+            self._older_answers = 0
+            return version, items
+        self._older_answers += 1
+        if self._older_answers >= _OLDER_ANSWERS:
             raise WentBack(f"{self.path} is at {version}, and was at {self.version} before")
-        raise Unreachable(f"{self.path}: the list is older than what was seen before")
+        raise Older(f"{self.path}: the server is at {version}, and was at {self.version} before")
 
     async def _watch(self, version: str) -> AsyncIterator[str]:
         """Pass events on, and yield the version after each."""
