@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from typing import Any
 
 import pytest
 
+from fcompile.model import names
 from fcontroller.api import Answer, Json, collection, path_of
+from fcontroller.testing.memory_api.facade import Facade
 from tests.controller.lab import Lab, Refusing, in_memory, lab, refusal, run
 from tests.controller.test_intent import RETRY, all_run
 from tests.decide.world import role_spec
@@ -66,6 +70,39 @@ def test_a_name_that_is_taken(kind: str, name: str, about: str) -> None:
             assert (await made.api.request("DELETE", path_of(kind, "default", name))).ok
             await condition(made, about, "True")
             await all_run(made, "train", [0, 0])
+
+    run(work())
+
+
+@pytest.mark.parametrize("kind", ["configmaps", "pods"])
+def test_a_name_that_is_taken_again_and_again(kind: str) -> None:
+    """By an object that says it is ours: it is deleted each time, and yet what is refused is not asked for each time."""
+    creations: list[str] = []
+
+    def taken(method: str, path: str) -> Answer | None:
+        if method != "POST" or not path.endswith(kind):
+            return None
+        creations.append(path)
+        return refusal(409, "AlreadyExists", "somebody was faster")
+
+    async def work() -> None:
+        api = Refusing(taken)
+        async with lab(api) as made:
+            others = Facade(api.server)
+            owner = (await made.make("train", {"taskRoles": [role_spec("worker", 1, task=RETRY)]}))["metadata"]["uid"]
+            if kind == "pods":
+                status = await made.until("train", lambda status: status["attemptStatus"]["configMapUID"] is not None)
+                owner = status["attemptStatus"]["configMapUID"]
+            name = "train-attempt" if kind == "configmaps" else "train-worker-0"
+            reference = {"apiVersion": "v1", "kind": "Any", "name": "any", "uid": owner, "controller": True}
+            metadata = {"name": name, "namespace": "default", "labels": {names.FRAMEWORK_NAME: "train"}, "ownerReferences": [reference]}
+            forged = {"metadata": metadata} | ({"spec": {"containers": [{"name": "main", "image": "b"}]}} if kind == "pods" else {})
+            times, end = 0, time.monotonic() + 3
+            while time.monotonic() < end:
+                times += (await others.request("POST", collection(kind, "default"), forged)).ok
+                await asyncio.sleep(0.005)
+            assert times > 1
+            assert len(creations) <= 8
 
     run(work())
 

@@ -127,8 +127,8 @@ class Workers:
         """Tasks for which something is to be done, and None for the Framework itself."""
         self.windows: dict[str, Window] = {}
         """By role."""
-        self._failures: dict[Key | None, _Failure] = {}
-        """What has failed last."""
+        self._failures: dict[Key | None, dict[type[Action], _Failure]] = {}
+        """What has failed last, of each kind of action: one that goes well in between is no reason not to wait."""
         self._waiting: deque[_Job] = deque()
         self._creations: dict[str, deque[_Job]] = {}
         """Pods to be asked for, by role."""
@@ -177,7 +177,8 @@ class Workers:
         self._looking = asyncio.get_running_loop().call_later(_SLOW + 0.01, self._look) if jobs else None
 
     def _failing(self, status: Status) -> Iterator[_Failure]:
-        return (failure for key, failure in self._failures.items() if failure.decided == decided_now(status, key))
+        found = ((key, failure) for key, failures in self._failures.items() for failure in failures.values())
+        return (failure for key, failure in found if failure.decided == decided_now(status, key))
 
     def stop(self) -> None:
         """Begin nothing more. What was sent comes to its end."""
@@ -216,16 +217,17 @@ class Workers:
             self._failures.pop(key, None)
             return 0
         # Nothing follows from it, or not before it is seen: it may be decided once more, but not at once.
-        last = self._failures.get(key)
+        of_key = self._failures.setdefault(key, {})
+        last = of_key.get(type(action))
         failures = last.times + 1 if last is not None and last.action == action else 1
         delay = max(backoff(failures), error.retry_after if isinstance(error, Refused) else 0)
-        self._failures[key] = _Failure(action, performed.decided, error, performed.seconds >= _SLOW, failures, self._now() + delay)
+        of_key[type(action)] = _Failure(action, performed.decided, error, performed.seconds >= _SLOW, failures, self._now() + delay)
         asyncio.get_running_loop().call_later(delay + 0.001, self._mailbox.put, Due(key))
         return failures if error is not None else 0
 
     def _add(self, action: Action, status: Status) -> None:
         key = key_of(action)
-        last = self._failures.get(key)
+        last = self._failures.get(key, {}).get(type(action))
         if key in self.busy or (last is not None and last.action == action and self._now() < last.not_before):
             return  # A message comes when it is time.
         self.busy.add(key)
