@@ -26,6 +26,10 @@ class CrashAfter(Crash):
     """The process ends as soon as it has seen the answer."""
 
 
+class Hangs(Crash):
+    """The answer never comes."""
+
+
 class Server:
     """Everything is stored in `memory`. Whoever writes says so in `actor`."""
 
@@ -149,6 +153,8 @@ class Connection(Api):
 
     async def _instead(self, fault: Fault) -> Answer:
         """What the process gets instead of an answer."""
+        if isinstance(fault.outcome, Hangs):
+            await self.server.loop.create_future()
         if isinstance(fault.outcome, Crash):
             self.server.on_crash()
             await self._live()

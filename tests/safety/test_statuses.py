@@ -10,7 +10,7 @@ import pytest
 from fcontroller.api import Json, path_of
 from fcontroller.testing.memory_api import Call, Fault
 from fcontroller.testing.memory_api.answers import failure
-from tests.safety.server import Connection
+from tests.safety.server import Connection, Hangs
 from tests.safety.world import Process, World, role
 
 NOT_SERVED = Fault((404, failure(404, "NotFound", "the server could not find the requested resource")))
@@ -63,6 +63,21 @@ def test_it_tries_again_for_as_long_as_it_may() -> None:
         world.loop.call_later(7, setattr, world.server, "fault", lambda call: None)
         ended(world)
         assert not unknown(world)
+
+
+@pytest.mark.parametrize("stored", [True, False])
+def test_a_write_that_hangs_holds_up_neither_the_end_nor_what_came_after_it(stored: bool) -> None:
+    """A later write takes its place. Whether the one that hangs was carried out is found out by that."""
+    with World(restarts=False) as world:
+        world.server.latency = lambda: 0.05
+        world.make({"taskRoles": [role("w", 40)]})
+        world.until(lambda: len(world.all("pods")) > 5, step=0.05)
+        hangs = itertools.chain([Fault(Hangs(), stored)], itertools.repeat(None))
+        world.server.fault = lambda call: next(hangs) if call.path.endswith("/status") and call.method == "PUT" else None
+        world.run(3)
+        assert ended(world) == [True]
+        assert not unknown(world)
+        assert world.status()["taskCounts"]["running"] == 40
 
 
 @pytest.mark.parametrize("where", ["/frameworks/f", "/frameworks"])

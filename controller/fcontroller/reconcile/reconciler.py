@@ -221,7 +221,10 @@ class Reconciler:
         """After `stop`: wait for what is under way, and store what has come of it: the next one to lead goes on from there."""
         end = asyncio.get_running_loop().time() + seconds
         if self.under_way:
-            await asyncio.wait(self.under_way, timeout=seconds * _FOR_ACTIONS)
+            _, late = await asyncio.wait(self.under_way, timeout=seconds * _FOR_ACTIONS)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
         status = self.status
         if status is None:
             return

@@ -146,10 +146,13 @@ class StatusWriter:
         self._writing = False
 
     async def finish(self, status: Status) -> None:
-        """Store the status until it is stored as it is, or is somebody else's. To be called after `stop`, and cut off when time is up."""
+        """Store the status until it is stored as it is, or is somebody else's.
+
+        To be called after `stop`, when no write is under way any more, and cut off when time is up.
+        """
         failures = 0
         with contextlib.suppress(Superseded):
-            while not self._writing and status.stored < status.revision:
+            while status.stored < status.revision:
                 with contextlib.suppress(Refused, Unreachable):
                     status.stored = await self._try(status) or status.stored
                 if status.stored < status.revision:
