@@ -42,7 +42,7 @@ def default(framework: dict[str, Any]) -> Defaulted:
 def _own_metadata(metadata: dict[str, Any]) -> dict[str, Any]:
     own = {key: item for key, item in metadata.items() if key not in SERVER_SET}
     annotations = own.get("annotations")
-    if isinstance(annotations, dict) and LAST_APPLIED in annotations:
+    if isinstance(annotations, dict):
         own["annotations"] = {key: item for key, item in annotations.items() if key != LAST_APPLIED}
     # The API server keeps no empty label, annotation, finalizer or owner lists; they would be a difference for ever.
     return {key: item for key, item in own.items() if item not in ({}, [])}
@@ -70,7 +70,7 @@ class _Filler:
 
     def value(self, value: Any, field: Field, kind: str, path: Path) -> Any:
         if isinstance(value, dict):
-            if kind == "object" and field.ref:
+            if kind == "object":
                 return self.object(value, field.ref, path)
             if kind == "map":
                 return {key: self.value(entry, field, field.items, (*path, key)) for key, entry in value.items()}

@@ -111,3 +111,22 @@ def test_whole_numbers_with_a_fraction_are_as_kubectl_sends_them() -> None:
     first = made["spec"]["taskRoles"][0]
     numbers = [*first["service"]["ports"][0].values(), first["task"]["pod"]["spec"]["containers"][0]["livenessProbe"]["tcpSocket"]["port"]]
     assert repr(numbers) == "[80, 8080, 'TCP', 80]"
+
+
+ODD = [
+    {"containers": {"name": None, "image": "b"}},
+    {"containers": "abc"},
+    {"containers": [{"name": "c", "command": "abc"}]},
+    {"containers": [{"name": "c", "resources": {"limits": [0.5]}}]},
+    {"containers": [{"name": "c", "resources": {"limits": {"cpu": True}}}]},
+    {"containers": [{"name": "c", "livenessProbe": {"periodSeconds": 1.5}}]},
+    {"affinity": [{"nodeAffinity": None}]},
+    {"nobodyKnows": {"this": [None, 1.0]}},
+]
+
+
+@pytest.mark.parametrize("spec", ODD)
+def test_what_no_field_is_like_stays_as_it_was_written(spec: dict[str, Any]) -> None:
+    """`check` says what is wrong with it; nothing else is made of it meanwhile."""
+    made, _ = default(framework(role(spec=spec)))
+    assert {name: made["spec"]["taskRoles"][0]["task"]["pod"]["spec"][name] for name in spec} == spec

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from fcompile import expand
+from fcompile.emit.json import canonical
 from fcompile.lower.environment import ClusterValues
 from fcompile.pipeline.compiled import Compiled, compile_framework
 from tests.check.frameworks import framework, role
@@ -114,3 +115,10 @@ def test_a_large_intent_is_not_in_the_expected_manifests() -> None:
     made = expand.config_map(intent, "ns")
     assert made["data"] == {"digest": intent.digest}
     assert len(gzip.compress(json.dumps(intent.document()).encode())) < 1_048_576
+
+
+@pytest.mark.parametrize(("room", "plain"), [(0, True), (-1, False)])
+def test_up_to_which_size_the_intent_is_in_the_expected_manifests(room: int, plain: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    intent = compiled(role()).intent
+    monkeypatch.setattr(expand, "PLAIN_INTENT_BYTES", len(canonical(intent.document())) + room)
+    assert ("intent.json" in expand.config_map(intent, "ns")["data"]) is plain

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from fcontroller.decide.completion import policies, task_completed
+from fcontroller.decide.completion import TOGETHER, framework_attempt_gone, policies, task_completed
 from fcontroller.decide.context import ReconcileContext
 from fcontroller.decide.framework import reconcile_framework
 from fcontroller.decide.status import Role, Task
+from fcontroller.decide.status_json import task_to_json
 from fcontroller.decide.task import find
 from tests.decide.world import SETTINGS, World, role_spec
 
@@ -53,6 +54,57 @@ def complete(context: ReconcileContext, key: tuple[str, int], code: int, when: f
     task.state, task.completion_time = "Completed", when
     role.count(task, 1)
     return role, task
+
+
+@pytest.mark.parametrize("number", [0, 1])
+@pytest.mark.parametrize("policy", ["minFailedTaskCount", "minSucceededTaskCount"])
+def test_the_first_task_may_be_enough(policy: str, number: int) -> None:
+    none = {"minFailedTaskCount": -1, "minSucceededTaskCount": -1}
+    context = running(role("a", {**none, policy: 1})).look()
+    code = 7 if policy == "minFailedTaskCount" else 0
+    if number:
+        task_completed(context, *complete(context, ("a", 0), code, 1000))
+    else:
+        task_completed(context, *complete(context, ("a", 0), 7 - code, 1000))
+    assert (context.status.attempt.completion is not None) == (number == 1)
+
+
+def test_without_any_task_there_is_no_end() -> None:
+    world = running(role("a", FAILED, 0), role("b", SUCCEEDED, 0))
+    world.run(1000)
+    assert world.stored is not None
+    assert world.stored["state"] == "AttemptPreparing"
+    assert world.stored["attemptStatus"]["completionStatus"] is None
+
+
+def test_of_all_tasks_that_complete_together_the_last_of_the_spec_is_the_trigger() -> None:
+    none = {"minFailedTaskCount": -1, "minSucceededTaskCount": -1}
+    context = running(role("a", none, 2), role("b", none, 1)).look()
+    for key, when in ((("a", 0), TOGETHER), (("a", 1), 0.0), (("b", 0), 0.0)):
+        complete(context, key, 0, when)
+    policies(context)
+    trigger = (context.status.attempt.completion or {})["trigger"]
+    assert (trigger["taskRoleName"], trigger["taskIndex"]) == ("b", 0)
+
+
+def test_a_task_whose_time_is_not_known_completed_before_the_others() -> None:
+    """As in a status that somebody has restored in part."""
+    context = running(role("a", {"minFailedTaskCount": 1, "minSucceededTaskCount": -1})).look()
+    complete(context, ("a", 0), 7, 1000)
+    complete(context, ("a", 2), 8, 1000)[1].completion_time = None
+    policies(context)
+    assert (context.status.attempt.completion or {})["code"] == 8
+
+
+def test_a_retry_that_was_to_come_is_forgotten_with_the_attempt() -> None:
+    """A task's retry waits only in statuses of upstream, which has a setting for it."""
+    world = running(role("a", FAILED))
+    context = world.look()
+    _, task = complete(context, ("a", 1), 7, 1000)
+    task.state, task.completion_time, task.retries.delay = "AttemptCompleted", None, 5
+    framework_attempt_gone(context, {"code": -100})
+    assert task_to_json(task)["retryPolicyStatus"]["retryDelaySec"] is None
+    assert {each.state for _, each in context.status.tasks()} == {"Completed"}
 
 
 @pytest.mark.parametrize(("later", "code"), [(5, 3), (0.5, 3), (0.3, 4), (0, 4), (-5, 4)])

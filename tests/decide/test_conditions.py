@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from fcontroller.decide import conditions
-from fcontroller.decide.conditions import is_said, problems, set_condition, set_problem, set_retained, set_services
+from fcontroller.decide.conditions import is_said, problems, set_condition, set_paused, set_problem, set_retained, set_services
 from fcontroller.decide.review import Verdict
 from fcontroller.decide.spec import tracker_of
 from fcontroller.decide.status import Status, to_time
@@ -107,6 +107,28 @@ def test_what_is_kept_says_so_once() -> None:
     assert [condition["type"] for condition in again["conditions"]] == ["Completed", "Retained"]
     assert again["conditions"][1]["lastTransitionTime"] == to_time(10)
     assert before["conditions"] == [{"type": "Completed"}]
+    alone = set_retained({"state": "Completed"}, "Flux", 1, 10)
+    assert alone is not None
+    assert [condition["type"] for condition in alone["conditions"]] == ["Retained"]
+
+
+def test_nothing_new_is_said_as_false() -> None:
+    status = Status("f-attempt", 0)
+    assert set_condition(status, "A", True, "R", "m", 1, 10) is True
+    assert set_condition(status, "A", True, "R", "m", 1, 20) is False
+    assert set_problem(status, "PodsCreated", "", "", FINE, 1, 10) is False
+
+
+def test_a_pause_is_said_each_time_and_nothing_is_when_there_was_none() -> None:
+    status = Status("f-attempt", 0)
+    seen = []
+    for number, paused in enumerate((False, True, True, False, False, True)):
+        revision = status.revision
+        set_paused(status, paused, 1, number)
+        if status.revision > revision:
+            assert status.changed == status.revision, "what was decided before, and is not begun, is decided anew"
+            seen.append((number, said(status, "Paused")["status"]))
+    assert seen == [(1, "True"), (3, "False"), (5, "True")]
 
 
 FLUX = "kustomize.toolkit.fluxcd.io/name"
@@ -128,6 +150,7 @@ def test_who_tracks_it(labels: Any, annotation: str, tracker: str) -> None:
     metadata = {"namespace": "ns", "name": "f", "labels": labels, "annotations": {"argocd.argoproj.io/tracking-id": annotation}}
     assert tracker_of({"metadata": metadata}, "team") == tracker
     assert tracker_of({"metadata": {**metadata, "annotations": None, "labels": {"": "a"}}}, "") == ""
+    assert tracker_of({"metadata": {**metadata, "annotations": None, "labels": None}}, "team") == ""
 
 
 def test_the_conditions_that_alerts_and_people_wait_for_are_documented(repository: Path) -> None:

@@ -105,6 +105,15 @@ def test_the_failure_that_came_last_counts_and_of_equals_the_first() -> None:
     assert times(None, late) == 12
     assert times(None, None) == 11
     assert times("2026-01-01T02:00:00+02:00", early) == 11
+    assert times("2026-01-01T02:00:01+02:00", early) == 11
+    assert times("2026-01-02", early) == 12
+
+
+def test_a_range_of_signals() -> None:
+    classify = classifier([{"code": 1, "phrase": "Killed", "podPatterns": [{"containers": [{"signalRange": {"min": 9, "max": 15}}]}]}])
+    assert [classify(failed({"exitCode": 137, "signal": signal}))["code"] for signal in (8, 9, 15, 16)] == [137, 1, 1, 137]
+    assert classify(failed({"exitCode": 137}))["code"] == 137
+    assert '"signal":9' in classify(failed({"exitCode": 137, "signal": 9}))["diagnostics"]
 
 
 def test_init_containers_come_first() -> None:

@@ -147,6 +147,7 @@ def test_posix_classes(name: str, members: list[str]) -> None:
         ("(|+)", r"there is nothing before `+` to repeat; write `\+` for the character"),
         ("a{1001}", "`{1001}` repeats more than 1000 times"),
         ("(a{100}){11}", "`{11}` repeats more than 1000 times, with the repetitions in it"),
+        ("(a{2}){1000}", "`{1000}` repeats more than 1000 times, with the repetitions in it"),
         ("a{100000000,}", "`{100000000,}` repeats more than 1000 times"),  # So many that google-re2 takes them for characters.
         ("a{" + "9" * 5000 + "}", "`{9999999999999999999` repeats more than 1000 times"),
         ("a{3,2}", "`{3,2}` has the greater number first"),
@@ -166,6 +167,8 @@ def test_posix_classes(name: str, members: list[str]) -> None:
         (r"\p{}", r"`\p{}` is no category or script of Unicode"),
         (r"\p{L", r"`\p{L` is not complete; a category of Unicode is written `\p{Lu}`"),
         (r"\x{110000}", r"`\x{110000}` is no escape of RE2; "),
+        (r"\x{11", r"`\x{11` is no escape of RE2; "),
+        (r"\y}", r"`\y` is no escape of RE2; "),
         (r"\x{", r"`\x` is no escape of RE2; "),
         ("\\", r"there is nothing after the last `\`; write `\\` for the character"),
         ("(" * 101 + ")" * 101, "more than 100 parentheses within each other"),

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from fcontroller.decide.context import TASK_DELETION
+from fcontroller.decide.framework import reconcile_framework
 from fcontroller.decide.rescale import rescale
 from tests.decide.world import SETTINGS, World, role_spec
 
@@ -243,3 +245,60 @@ def test_a_task_that_is_dropped_gives_back_what_its_messages_took() -> None:
     context = world.look()
     rescale(context)
     assert (len(role.tasks), context.status.said) == (1, 100)
+
+
+def test_what_is_too_large_shrinks_where_it_is_to() -> None:
+    world = World({"taskRoles": [role_spec("a", 3), role_spec("b", 2)]}, SETTINGS)
+    world.run(1)
+    world.set_spec({"taskRoles": [role_spec("a", 1), role_spec("b", 10_500), role_spec("c", 1)]})
+    context = world.look()
+    assert rescale(context)
+    assert [(role.name, len(role.tasks), role.deletion_pending) for role in context.status.roles] == [("a", 3, 2), ("b", 2, 0)]
+
+
+def test_a_role_without_tasks_comes_and_goes() -> None:
+    """It is in the status as long as it is in the spec, the same one all the time."""
+    world = World({"taskRoles": [role_spec("a", 1), role_spec("b", 1)]}, SETTINGS)
+    world.run(1)
+    uid = roles(world)[1]["instanceUID"]
+    world.set_spec({"taskRoles": [role_spec("a", 1), role_spec("b", 0), role_spec("c", 0)]})
+    world.run(5)
+    assert [(role["name"], role["taskStatuses"]) for role in roles(world)[1:]] == [("b", []), ("c", [])]
+    assert roles(world)[1]["instanceUID"] == uid
+    world.set_spec({"taskRoles": [role_spec("a", 1)]})
+    world.run(5)
+    assert [role["name"] for role in roles(world)] == ["a"]
+
+
+@pytest.mark.parametrize("wanted", [1, 3])
+def test_tasks_that_are_dropped_or_replaced_are_kept_for_the_history_and_count_no_more(wanted: int) -> None:
+    policy = {"minFailedTaskCount": -1, "minSucceededTaskCount": -1}
+    settings = SETTINGS._replace(snapshots=frozenset({TASK_DELETION}))
+    world = World({"taskRoles": [role_spec("a", 3, frameworkAttemptCompletionPolicy=policy)]}, settings)
+    world.run(1)
+    context = world.look()
+    (role,) = context.status.roles
+    for task in role.tasks[1:]:
+        context.status.complete(task, {"code": 1, "diagnostics": "x" * 300, "type": {"name": "Failed"}})
+        role.count(task, -1)
+        task.state, task.deletion_pending = "Completed", True
+        role.count(task, 1)
+    world.set_spec({"taskRoles": [role_spec("a", wanted, frameworkAttemptCompletionPolicy=policy)]})
+    context.spec = world.rules
+    assert rescale(context) is (wanted == 3), "a new task is stored before anything else happens"
+    assert sorted(ended.value["index"] for ended in context.status.ended) == [1, 2]
+    assert (len(role.tasks), role.deletion_pending, role.failed, context.status.said) == (wanted, 0, 0, 0)
+    assert [task.state for task in role.tasks[1:]] == ["AttemptCreationPending"] * (wanted - 1)
+
+
+def test_a_change_of_scale_comes_before_all_that_was_seen() -> None:
+    """A policy that holds for the new scale never meets the tasks of the old one."""
+    world = World(framework(2, 1), SETTINGS)
+    world.run(1)
+    world.finish(world.pods["a", 1], 7)
+    world.set_spec(framework(1, 1))
+    context = world.look()
+    reconcile_framework(context)
+    assert ([task.state for _, task in context.status.tasks()], context.actions) == (["AttemptRunning"] * 2, [])
+    world.run(5)
+    assert state(world) == "AttemptRunning"

@@ -55,6 +55,11 @@ def test_attributes_of_a_configured_code_may_be_null() -> None:
     assert retry_decision(RetryPolicy(True, 0), 0, completion) == NO
 
 
+def test_attributes_only_count_of_failures() -> None:
+    completion = {"code": 0, "type": {"name": "Succeeded", "attributes": ["Transient"]}}
+    assert retry_decision(RetryPolicy(True, 0), 0, completion) == NO
+
+
 def test_kinds_of_retries() -> None:
     assert [decision.kind for decision in (COUNTED, FREE, RetryDecision(True, accountable=False, conflict=True))] == [
         "accountable",

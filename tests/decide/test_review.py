@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from fcompile.pipeline.compiled import compile_framework
-from fcontroller.decide.review import LENIENT, Rules, in_force, review
-from fcontroller.decide.spec import read_spec
-from tests.decide.world import role_spec
+from fcontroller.decide.review import LENIENT, Rules, in_force, review, with_what_runs
+from fcontroller.decide.spec import RetryPolicy, RoleSpec, Spec, read_spec
+from tests.decide.world import SETTINGS, World, role_spec
 
 ENFORCED, REQUIRED = Rules(enforce=True), Rules(require=True)
 SAME, OTHER = "v1:sha256:aa", "v1:sha256:bb"
@@ -43,3 +43,40 @@ def test_of_an_edit_that_was_not_reviewed_counts_and_policies_hold() -> None:
     assert held.roles["a"] == read_spec(new.framework).roles["a"]
     assert held.roles["gone"] == read_spec(old.framework).roles["gone"]
     assert in_force(read_spec(new.framework), new.intent) == read_spec(new.framework)
+
+
+def test_requiring_a_digest_says_that_no_pod_is_made_too() -> None:
+    verdict = review(OTHER, SAME, Rules(enforce=False, require=True))
+    assert (verdict.may_run, "until then no Pod is made of it" in verdict.message) == (False, True)
+    assert "until then" not in review(OTHER, SAME, LENIENT).message
+
+
+def test_while_it_is_not_known_what_pods_are_made_from_only_roles_that_run_hold() -> None:
+    """One that the spec has lost is what runs of it, and its tasks are not retried."""
+    world = World({"taskRoles": [role_spec("a", 1), role_spec("gone", 3, task={"podGracefulDeletionTimeoutSec": 7})]}, SETTINGS)
+    world.run(1)
+    assert world.status is not None
+    gone = world.status.roles[1]
+    gone.count(gone.tasks[2], -1)
+    gone.tasks[2].deletion_pending = True
+    gone.count(gone.tasks[2], 1)
+    world.set_spec({"executionType": "Stop", "taskRoles": [role_spec("new", 1), role_spec("a", 5)]})
+    held = with_what_runs(world.rules, world.status)
+    assert (held.execution_type, list(held.roles)) == ("Stop", ["a", "gone"])
+    assert held.roles["a"] == world.rules.roles["a"]
+    assert held.roles["gone"] == RoleSpec("gone", 2, -1, -1, RetryPolicy(False, 0), 7)
+
+
+@pytest.mark.parametrize("spec", [{}, {"taskRoles": None}])
+def test_a_spec_that_says_little(spec: dict[str, object]) -> None:
+    read = read_spec({"spec": {**spec, "retryPolicy": {"fancyRetryPolicy": False, "maxRetryCount": 0}}})
+    assert (read.execution_type, read.roles, read.task_number) == ("Start", {}, 0)
+
+
+@pytest.mark.parametrize(
+    ("count", "before", "may"), [(10_000, 0, True), (10_001, 10_000, False), (10_500, 10_500, True), (10_501, 10_500, False)]
+)
+def test_how_many_tasks_a_framework_may_have(count: int, before: int, may: bool) -> None:
+    """One that was stored and is larger may stay so, and not grow."""
+    retry = RetryPolicy(False, 0)
+    assert Spec("Start", retry, {"a": RoleSpec("a", count, 1, -1, retry, None)}).may_have_all(before) is may

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from fcontroller.decide import states
 from fcontroller.decide.status import Role, Status, Task, TransitionRecord, task_counts
 
@@ -70,3 +72,33 @@ def test_a_transition_tells_of_the_end_only_once_there_is_one() -> None:
 def test_which_tasks_there_are() -> None:
     status, _ = status_of(None, None)
     assert [status.has(key) for key in (("a", 0), ("a", 1), ("a", 2), ("a", -1), ("b", 0))] == [True, True, False, False, False]
+
+
+def test_what_the_framework_has_gone_through_is_told_too() -> None:
+    status, _ = status_of(None)
+    status.transition(states.FRAMEWORK_CREATED, 5)
+    status.transition(states.FRAMEWORK_CREATED, 6)
+    status.stored = status.revision
+    (told,) = status.take_transitions()
+    assert (told.transition, told.source, told.task, told.attempt) == (
+        states.FRAMEWORK_CREATED,
+        states.CREATION_PENDING,
+        None,
+        status.attempt,
+    )
+    assert status.transition_time == 5
+
+
+def test_there_are_no_ways_but_those_of_the_tables() -> None:
+    status, role = status_of(None)
+    with pytest.raises(ValueError, match="no way from AttemptCreationPending to AttemptRunning"):
+        status.transition(states.FRAMEWORK_RUNS, 5)
+    with pytest.raises(ValueError, match="no way from AttemptRunning to AttemptCreationPending"):
+        status.transition_task(role, role.tasks[0], states.TASK_RETRIED, 5)
+
+
+def test_of_a_new_status_nothing_is_stored_and_no_intent_is_named() -> None:
+    status = Status("f-attempt", 0)
+    assert not status.is_stored(status)
+    assert min(status.revision, status.settled, status.transitioned) > status.stored
+    assert max(status.named, status.attempt_known) <= status.stored

@@ -13,7 +13,17 @@ import pytest
 
 from fcompile.model.packed import STATUS_BYTES
 from fcontroller.decide.status import IntentRecord, Retries, Role, Status, Task
-from fcontroller.decide.status_json import COMPRESSED_FROM, from_json, snapshot, status_from, task_to_json, text_of, to_json, to_text
+from fcontroller.decide.status_json import (
+    COMPRESSED_FROM,
+    from_json,
+    role_statuses,
+    snapshot,
+    status_from,
+    task_to_json,
+    text_of,
+    to_json,
+    to_text,
+)
 
 AWKWARD = 'a "quoted" \\ text\nof lines \u2028 \x01 é 😀'
 
@@ -162,3 +172,52 @@ def test_what_does_not_fit_is_compressed_better() -> None:
     status.roles[0].tasks[0].attempt.completion = {"code": 1, "diagnostics": " ".join(rng.choices(words, k=150_000))}
     fast, small = (len(all_at_once(text_of(snapshot(status), beside))) for beside in (0, 900_000))
     assert small < 0.95 * fast
+
+
+@pytest.mark.parametrize(("bytes_", "compressed"), [(COMPRESSED_FROM - 1, False), (COMPRESSED_FROM, True)])
+@pytest.mark.parametrize("letter", ["x", "é"])
+def test_from_which_size_on_it_is_compressed(bytes_: int, compressed: bool, letter: str) -> None:
+    status = status_with(0)
+    (task,) = status.roles[0].tasks
+    task.pod_node_name = letter * 300_000
+    task.pod_node_name += "-" * (bytes_ - _size(status))
+    assert _size(status) == bytes_
+    assert (to_json(status)["attemptStatus"]["taskRoleStatuses"] is None) is compressed
+
+
+def _size(status: Status) -> int:
+    """Bytes of the JSON of the roles."""
+    return len(json.dumps(role_statuses(to_json(status)["attemptStatus"]), separators=(",", ":"), ensure_ascii=False).encode())
+
+
+def test_the_plain_field_counts_when_it_is_there() -> None:
+    assert role_statuses({}) == role_statuses({"taskRoleStatuses": None, "taskRoleStatusesCompressed": None}) == []
+    assert role_statuses({"taskRoleStatuses": ROLES, "taskRoleStatusesCompressed": "no gzip"}) == ROLES
+
+
+@pytest.mark.parametrize(("digest", "next_"), [(None, "b"), ("a", None), ("a", "b"), (None, None)])
+def test_an_intent_that_is_only_named_is_stored(digest: str | None, next_: str | None) -> None:
+    status = Status("f-attempt", 1.5)
+    status.intent = IntentRecord(digest, next_, 3 if digest else None)
+    again = from_json(to_json(status)).intent
+    assert (again.digest, again.next, again.generation) == (digest, next_, 3 if digest else None)
+    assert ("intent" in to_json(status)) is (digest is not None or next_ is not None)
+
+
+def test_a_state_that_there_is_none_of_is_refused() -> None:
+    stored = to_json(Status("f-attempt", 1.5))
+    with pytest.raises(ValueError, match="no state that there is: 'Odd'"):
+        from_json({**stored, "state": "Odd"})
+
+
+def test_times_that_are_null_are_long_ago() -> None:
+    """Those of the beginning; the others have not come yet."""
+    stored = to_json(status_with(3))
+    (role,) = stored["attemptStatus"]["taskRoleStatuses"]
+    for value in (stored, stored["attemptStatus"], *role["taskStatuses"], role["taskStatuses"][0]["attemptStatus"]):
+        value |= {key: None for key in value if key.endswith("Time")}
+    status = from_json(stored)
+    (task,) = status.roles[0].tasks
+    for life in (status, task):
+        assert (life.start_time, life.transition_time, life.attempt.start_time) == (0, 0, 0)
+        assert (life.run_time, life.completion_time) == (None, None)

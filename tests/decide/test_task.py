@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from fcontroller.decide import states
-from fcontroller.decide.context import Action, ConfirmPodGone, CreatePod, DeletePod, RecognizePod, ReconcileContext, RemovePod
+from fcontroller.decide.context import TASK_RETRY, Action, ConfirmPodGone, CreatePod, DeletePod, RecognizePod, ReconcileContext, RemovePod
 from fcontroller.decide.observed import Pod
+from fcontroller.decide.spec import RetryPolicy
 from fcontroller.decide.status import Task
 from fcontroller.decide.task import pod_created, pod_deleted, pod_gone, reconcile_task
 from tests.decide.world import SETTINGS, World, role_spec
@@ -213,3 +214,77 @@ def test_results_that_come_late_change_nothing() -> None:
         made = context(state)
         pod_gone(made, KEY, {"code": 1})
         assert (the_task(made).state, (the_task(made).attempt.completion or {})["code"]) == (state, 5)
+
+
+@pytest.mark.parametrize("stored", [True, False])
+def test_force_waits_until_it_is_stored_that_the_pod_goes(stored: bool) -> None:
+    made = context(states.DELETING, {"deletion_start": 0.0, "marked": True}, timeout=10)
+    if not stored:
+        the_task(made).changed = made.status.touch()
+    assert decide(made) == ([DeletePod("a", 1, str(the_task(made).attempt.object_uid), force=True)] if stored else [])
+    assert (made.status.waiting == {KEY}) is not stored
+
+
+@pytest.mark.parametrize(("scaled_away", "later", "retried"), [(False, 599, False), (False, 600, True), (True, 0, True)])
+def test_a_retry_that_was_decided_comes_and_scaling_away_does_not_wait_for_it(scaled_away: bool, later: int, retried: bool) -> None:
+    """Its delay comes from a status of upstream. The policy wants no retry by now."""
+    made = context(states.ATTEMPT_COMPLETED)
+    task = the_task(made)
+    task.retries.delay, task.deletion_pending = 600, scaled_away
+    made.now = task.transition_time + later
+    assert decide(made) == []
+    assert (task.retries.total, task.retries.delay) == ((1, None) if retried else (0, 600))
+    assert task.state == (states.CREATION_PENDING if retried else states.ATTEMPT_COMPLETED)
+
+
+@pytest.mark.parametrize("scaled_away", [True, False])
+def test_a_task_that_is_scaled_away_and_done_is_dropped_as_soon_as_that_is_stored(scaled_away: bool) -> None:
+    made = context(states.ATTEMPT_COMPLETED)
+    the_task(made).deletion_pending = scaled_away
+    assert decide(made) == []
+    assert the_task(made).state == states.COMPLETED
+    assert made.status.waiting == ({KEY} if scaled_away else set())
+
+
+def test_a_task_that_has_completed_needs_nothing() -> None:
+    made = context(states.COMPLETED, STRANGER)
+    assert (decide(made), the_task(made).state) == ([], states.COMPLETED)
+
+
+def test_a_pod_that_has_finished_ends_so_though_the_task_is_scaled_away() -> None:
+    made = context(states.RUNNING, {"phase": "Failed", "finished": DONE})
+    the_task(made).deletion_pending = True
+    assert decide(made) == []
+    assert ((the_task(made).attempt.completion or {})["code"], the_task(made).state) == (-300, states.DELETION_PENDING)
+
+
+def test_a_result_is_stored_before_what_follows_from_it() -> None:
+    made = context(states.RUNNING, {})
+    pod_gone(made, KEY, {"code": -101, "diagnostics": ""})
+    assert (the_task(made).state, made.status.waiting) == (states.ATTEMPT_COMPLETED, {KEY})
+    made = context(states.RUNNING, {"phase": "Failed", "finished": DONE})
+    assert (decide(made), made.status.waiting) == ([], {KEY})
+    made = context(states.CREATION_PENDING)
+    pod_created(made, KEY, "made")
+    assert made.requeue_after == [(made.now + 300, KEY)], "if the cache does not show it until then"
+
+
+def test_a_retry_is_kept_for_the_history_and_gives_back_what_its_messages_took() -> None:
+    made = context(states.ATTEMPT_COMPLETED)
+    made.settings = made.settings._replace(snapshots=frozenset({TASK_RETRY}))
+    made.spec = made.spec._replace(roles={"a": made.spec.roles["a"]._replace(retry=RetryPolicy(False, 1))})
+    task = the_task(made)
+    task.attempt.completion = None
+    made.status.complete(task, {"code": 5, "type": {"name": "Failed", "attributes": []}, "diagnostics": "x" * 300})
+    assert made.status.said == 100
+    assert decide(made) == []
+    assert (task.state, task.retries.total, task.retries.accountable, task.attempt.id) == (states.CREATION_PENDING, 1, 1, 1)
+    assert (made.status.said, made.status.waiting) == (0, {KEY})
+    (kept,) = made.status.ended
+    assert (kept.trigger, kept.value["attemptStatus"]["id"]) == (TASK_RETRY, 0)
+
+
+def test_a_task_that_completes_may_end_the_attempt() -> None:
+    made = context(states.ATTEMPT_COMPLETED)
+    assert decide(made) == []
+    assert (made.status.attempt.completion or {})["code"] == 5

@@ -94,3 +94,19 @@ def test_an_object_without_quantities_is_not_copied() -> None:
 def test_whether_an_amount_depends_on_the_task(limits: dict[str, str], symbolic: bool) -> None:
     spec = {"hostname": "{{FC_TASK_INDEX}}", "containers": [{"name": "c", "resources": {"limits": limits}}]}
     assert has_symbolic_quantity(spec, "PodSpec") is symbolic
+
+
+ODD = [
+    {"containers": "1000m"},
+    {"containers": {"resources": {"limits": {"cpu": "1000m"}}}},
+    {"containers": ["1000m", {"name": "c", "args": [{"cpu": "1000m"}], "resources": "1000m"}]},
+    {"containers": [{"resources": {"limits": ["1000m"]}}]},
+    {"affinity": "1000m", "nodeSelector": ["1000m"], "overhead": {"cpu": 1, "memory": None}},
+    {"volumes": [{"emptyDir": {"sizeLimit": 1024}}]},
+]
+
+
+@pytest.mark.parametrize("spec", ODD)
+def test_what_is_of_another_type_is_left_alone(spec: dict[str, Any]) -> None:
+    """The controller lowers what is stored, whoever has checked it."""
+    assert canonical_quantities(spec, "PodSpec") == spec

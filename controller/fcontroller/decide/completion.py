@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from fcontroller.decide import states
 from fcontroller.decide.codes import FRAMEWORK_ATTEMPT_ENDS, SUCCEEDED
 from fcontroller.decide.context import ReconcileContext
@@ -23,12 +21,18 @@ def policies(context: ReconcileContext) -> None:
     met = [found for spec in context.spec.roles.values() for found in _of_role(context, spec)]
     if met:
         first = min(when for when, _ in met)
-        end_framework_attempt(context, next(completion for when, completion in met if when <= first + TOGETHER))
-        return
-    completed, total = sum(role.completed for role in context.status.roles), context.spec.task_number
-    if total and completed >= total:
+        end_framework_attempt(context, next(completion for when, completion in met if _together(when, first)))
+    elif 0 < context.spec.task_number <= _completed_tasks(context):
         role, task = _last(context)
-        end_framework_attempt(context, _all_completed(role, task, completed, total))
+        end_framework_attempt(context, _all_completed(role, task, _completed_tasks(context), context.spec.task_number))
+
+
+def _completed_tasks(context: ReconcileContext) -> int:
+    return sum(role.completed for role in context.status.roles)
+
+
+def _together(one: float, other: float) -> bool:
+    return abs(one - other) <= TOGETHER
 
 
 def task_completed(context: ReconcileContext, role: Role, task: Task) -> None:
@@ -37,7 +41,7 @@ def task_completed(context: ReconcileContext, role: Role, task: Task) -> None:
     if context.status.state in COMPLETING or spec is None or task.deletion_pending:
         return
     reached = 1 <= spec.min_failed <= role.failed or 1 <= spec.min_succeeded <= role.succeeded
-    if reached or sum(role.completed for role in context.status.roles) >= context.spec.task_number:
+    if reached or _completed_tasks(context) >= context.spec.task_number:
         policies(context)
 
 
@@ -62,8 +66,8 @@ def _nth(role: Role, counted: str, number: int) -> Task:
     """Of the tasks that count as something the one that was the first, second … to complete."""
     tasks = sorted((task for task in role.tasks if task.counted == counted), key=_completed)
     when = _completed(tasks[number - 1])
-    before = sum(_completed(task) < when - TOGETHER for task in tasks)
-    together = [task for task in role.tasks if task.counted == counted and abs(_completed(task) - when) <= TOGETHER]
+    before = sum(_completed(task) < when and not _together(_completed(task), when) for task in tasks)
+    together = [task for task in role.tasks if task.counted == counted and _together(_completed(task), when)]
     return together[number - 1 - before]
 
 
@@ -72,7 +76,7 @@ def _last(context: ReconcileContext) -> tuple[Role, Task]:
     roles = [role for name in context.spec.roles if (role := context.status.role(name)) is not None]
     done = [(role, task) for role in roles for task in role.tasks if task.counted in ("failed", "succeeded")]
     end = max(_completed(task) for _, task in done)
-    return [found for found in done if _completed(found[1]) >= end - TOGETHER][-1]
+    return [found for found in done if _together(_completed(found[1]), end)][-1]
 
 
 def _trigger(role: Role, task: Task, message: str) -> Json:
@@ -81,7 +85,8 @@ def _trigger(role: Role, task: Task, message: str) -> Json:
 
 def _met(role: Role, task: Task, reached: int, wanted: int, what: str) -> Json:
     """The completion of the task that met the policy, for the Framework's attempt."""
-    own: dict[str, Any] = task.attempt.completion or {}
+    own = task.attempt.completion
+    assert own is not None
     policy = f"min{what.capitalize()}TaskCount"
     message = f"{reached} tasks of role {role.name} have {what}, which meets {policy} {wanted}"
     taken = {key: value for key, value in own.items() if key != "pod"}
@@ -128,4 +133,3 @@ def _complete(context: ReconcileContext, completion: Json | None) -> None:
             role.count(task, -1)
             task.attempt.completion = ended_with_the_attempt()
             role.count(task, 1)
-    context.status.touch()

@@ -9,7 +9,7 @@ from typing import Final
 from fcompile.diagnostics.visible import visible
 from fcompile.model import names
 from fcontroller.decide.review import Verdict
-from fcontroller.decide.status import Json, Status, from_time, to_time
+from fcontroller.decide.status import Json, Status, to_time
 
 _REASON: Final = re.compile(r"[A-Za-z]([A-Za-z0-9_,:]{0,1022}[A-Za-z0-9_])?")
 """What Kubernetes takes for the reason of a condition; phrases come from the configuration."""
@@ -127,7 +127,7 @@ def set_retained(status: Json, tracker: str, generation: int, now: float) -> Jso
     said = {"type": RETAINED, "status": "True", "reason": "Tracked", "message": message, "observedGeneration": generation}
     conditions = status.get("conditions") or []
     old: Json = next((one for one in conditions if one["type"] == RETAINED), {})
-    if old.items() >= said.items():
+    if all(old.get(key) == item for key, item in said.items()):
         return None
     new = {**said, "lastTransitionTime": old.get("lastTransitionTime") or to_time(now)}
     return {**status, "conditions": [*(one for one in conditions if one is not old), new]}
@@ -173,10 +173,8 @@ def set_condition(status: Status, kind: str, value: bool | None, reason: str, me
 
 def problems(status: Status, before: float) -> list[str]:
     """Return the problems that there have been since a time, or for longer."""
-    since = {
-        kind: from_time(found["lastTransitionTime"]) for kind in PROBLEMS if (found := _found(status, kind)) and found["status"] == "False"
-    }
-    return [kind for kind, began in since.items() if began is not None and began <= before]
+    found = [condition for kind in PROBLEMS if (condition := _found(status, kind)) and condition["status"] == "False"]
+    return [condition["type"] for condition in found if condition["lastTransitionTime"] <= str(to_time(before))]
 
 
 def _found(status: Status, kind: str) -> Json | None:

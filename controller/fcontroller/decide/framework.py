@@ -62,8 +62,6 @@ def _reconcile(context: ReconcileContext, keys: Iterable[Key] | None, policies_t
     status = context.status
     if context.is_new:
         status.roles = context.new_roles(0)
-        status.changed = status.settled = status.touch()
-        return
     if status.settled > status.stored or (not context.paused and rescale(context)) or _copy_timeouts(context):
         return
     if status.state == COMPLETED or None in context.busy:
@@ -171,7 +169,6 @@ def _retry_or_complete(context: ReconcileContext) -> None:
     decision = retry_decision(context.spec.retry, status.retries.accountable, status.attempt.completion)
     if status.retries.delay is None and not decision.retries:
         status.transition(states.FRAMEWORK_DONE, context.now)
-        return
     if not status.is_stored(status):
         return
     if status.retries.delay is None:
@@ -204,9 +201,9 @@ def _sweep(context: ReconcileContext, keys: Iterable[Key]) -> None:
     """Delete Pods of the attempt that are no task's: created late after a scale-down, or by somebody else under our ConfigMap."""
     for key in keys:
         pod = context.pods.get(key)
-        if pod is None or key in context.busy or context.config_map is None or pod.controller != context.config_map.uid:
+        if pod is None or key in context.busy or context.status.has(key):
             continue
-        if not context.status.has(key) and pod.deletion_start is None:
+        if pod.controller == context.status.attempt.object_uid and pod.deletion_start is None:
             context.actions.append(DeletePod(*key, pod.uid))
 
 

@@ -59,6 +59,4 @@ def plan_intent(record: IntentRecord, named: bool, spec: Spec, stored: str | Non
 
 def _wanted(digest: str | None, generation: int | None, spec: Spec) -> str | None:
     """Return the digest of the document that should be in force; None: there is none that may."""
-    if digest is not None and (generation == spec.generation or spec.digest == digest or not spec.may_run):
-        return digest
-    return spec.digest if spec.may_run else None
+    return digest if generation == spec.generation or not spec.may_run else spec.digest

@@ -42,16 +42,12 @@ class Regex:
     """A compiled expression. Raises RegexError when Go would refuse it."""
 
     def __init__(self, pattern: str) -> None:
-        self.pattern = pattern
         try:
             # Half of a character, as JSON may have it, is a mistake that matches nothing.
             self._compiled = re2.compile(pattern.encode("utf-8", "surrogatepass"), _OPTIONS)
         except re2.error as error:
             raise RegexError(explain(error.args[0].decode(), pattern)) from None
         _refuse_what_go_refuses(pattern)
-
-    def __repr__(self) -> str:
-        return f"Regex({self.pattern!r})"
 
     def span(self, text: str) -> tuple[int, int] | None:
         """Return where the leftmost match is, or None. Of matches that begin together it is the one that Perl would find."""

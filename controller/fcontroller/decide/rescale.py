@@ -38,8 +38,7 @@ def _follow(context: ReconcileContext) -> bool:
         for index in range(count, spec.task_number):
             role.tasks.append(context.new_task(spec.name, index))
             changed = True
-        if count > spec.task_number:
-            changed |= _mark(context, role, spec.task_number)
+        changed |= _mark(context, role, spec.task_number)
     for role in context.status.roles:
         if role.name not in context.spec.roles:
             changed |= _mark(context, role, 0)

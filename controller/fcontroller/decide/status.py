@@ -49,9 +49,6 @@ class Retries:
         self.delay = delay
         """Seconds from the end of the attempt to the retry that has been decided, or None."""
 
-    def to_json(self) -> Json:
-        return {"accountableRetriedCount": self.accountable, "retryDelaySec": self.delay, "totalRetriedCount": self.total}
-
 
 class Attempt:
     """What an attempt of a Framework and one of a task have in common."""

@@ -80,8 +80,8 @@ def text_of(kept: Snapshot, beside: int = 0) -> Generator[None, None, str]:
 def _packed(plain: str, beside: int) -> str:
     """Return the fields that hold the tasks, compressed if need be."""
     most = min(COMPRESSED_FROM, _ROOM - beside)
-    encoded = plain.encode() if len(plain) * 4 >= most else b""
-    if len(encoded) < most or not encoded:
+    encoded = plain.encode()
+    if len(encoded) < most:
         return f'"taskRoleStatuses":{plain}'
     packed = gzip.compress(encoded, _FAST, mtime=0)
     if len(packed) * 4 // 3 > _ROOM - beside:

@@ -35,14 +35,11 @@ def reconcile_task(context: ReconcileContext, role: Role, task: Task) -> None:
                 return
             pod = None
         if pod is None:
-            if not _without_pod(context, role, task):
-                return
+            _without_pod(context, role, task)
         elif pod.deletion_start is not None:
             _going(context, role, task, pod)
-            return
         else:
             _with_pod(context, role, task, pod)
-            return
     if task.state == ATTEMPT_COMPLETED:
         if not context.paused:
             _retry_or_complete(context, role, task)
@@ -60,7 +57,7 @@ def _is_stored(context: ReconcileContext, role: Role, task: Task) -> bool:
 
 def _meet_stranger(context: ReconcileContext, role: Role, task: Task, pod: Pod) -> bool:
     """Recognize or delete a Pod that is ours and yet not the one that the status knows. Return whether it is one."""
-    if context.config_map is None or pod.controller != context.config_map.uid:
+    if pod.controller != context.status.attempt.object_uid:
         return False
     force = _overdue(context, role, task, pod)
     going = pod.deletion_start is not None
@@ -78,19 +75,21 @@ def _lingers(context: ReconcileContext, role: Role, task: Task, pod: Pod) -> boo
     return pod.marked and pod.deletion_start is not None and context.due(pod.deletion_start, _LINGERS, (role.name, task.index))
 
 
-def _without_pod(context: ReconcileContext, role: Role, task: Task) -> bool:
-    """Decide about a task whose Pod the cache does not show. Return whether its next Pod may be decided about."""
-    key = (role.name, task.index)
-    if task.state == CREATION_PENDING:
-        return True
+def _without_pod(context: ReconcileContext, role: Role, task: Task) -> None:
+    """Decide about a task whose Pod the cache does not show."""
     if task.state in COMPLETING:
         end_attempt(context, role, task, None)
-        return True
-    if task.state != CREATION_REQUESTED:
+    elif task.state == CREATION_REQUESTED:
+        _without_new_pod(context, role, task)
+    elif task.state != CREATION_PENDING:
         # Nothing that was seen explains it: it may have lost its label, and run on.
         assert task.attempt.object_uid is not None
         context.actions.append(ConfirmPodGone(role.name, task.index, task.attempt.object_uid, _DELETED_BY_OTHERS))
-        return False
+
+
+def _without_new_pod(context: ReconcileContext, role: Role, task: Task) -> None:
+    """Decide about a task whose Pod was created, and was never seen."""
+    key = (role.name, task.index)
     if task.deletion_pending:
         completion = SCALED_DOWN.ended(SCALED_AWAY)
     elif context.due(task.transition_time, context.settings.cache_timeout, key):
@@ -98,11 +97,10 @@ def _without_pod(context: ReconcileContext, role: Role, task: Task) -> bool:
             f"Pod does not appear in the cache within {context.settings.cache_timeout} s: it is taken for deleted, and deleted to be sure"
         )
     else:
-        return False
+        return
     # It may be there all the same: the attempt is only over when it is gone for sure.
     assert task.attempt.object_uid is not None
     context.actions.append(DeletePod(role.name, task.index, task.attempt.object_uid, completion=completion))
-    return False
 
 
 def _going(context: ReconcileContext, role: Role, task: Task, pod: Pod) -> None:
@@ -137,13 +135,12 @@ def _with_pod(context: ReconcileContext, role: Role, task: Task, pod: Pod) -> No
     if task.state == CREATION_REQUESTED:
         status.transition_task(role, task, states.TASK_SEEN, context.now)
     _note_place(context, task, pod)
-    if pod.phase == "Pending" and task.state == states.RUNNING:
+    if pod.phase == "Pending":
         status.transition_task(role, task, states.TASK_WAITS, context.now)
     elif pod.phase == "Running":
         status.transition_task(role, task, states.TASK_RUNS, context.now)
     elif pod.finished is not None:
         _end(context, role, task, context.settings.classify(pod.finished))
-        return
     if task.deletion_pending:
         _end(context, role, task, SCALED_DOWN.ended(SCALED_AWAY))
 
@@ -182,10 +179,7 @@ def _retry_or_complete(context: ReconcileContext, role: Role, task: Task) -> Non
         return
     if not _is_stored(context, role, task):
         return
-    if task.retries.delay is None:
-        task.retries.delay = 0
-        task.changed = context.status.touch()
-    if task.deletion_pending or context.due(task.transition_time, task.retries.delay, key):
+    if task.deletion_pending or context.due(task.transition_time, task.retries.delay or 0, key):
         context.keep(TASK_RETRY, role, task)
         task.retries.total += 1
         task.retries.accountable += decision.accountable

@@ -188,4 +188,4 @@ def _time(text: str) -> datetime:
         time = datetime.fromisoformat(text)
     except ValueError:
         return _NEVER
-    return time if time.tzinfo else time.replace(tzinfo=UTC)
+    return time if time.tzinfo else _NEVER  # No time as Kubernetes writes it.

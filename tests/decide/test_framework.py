@@ -1,0 +1,238 @@
+"""One decision about the Framework itself: its attempt's ConfigMap, Stop, policies, and what waits for what."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from fcontroller.decide import states
+from fcontroller.decide.context import (
+    FRAMEWORK_RETRY,
+    ConfirmConfigMapGone,
+    CreateConfigMap,
+    CreatePod,
+    DeleteConfigMap,
+    DeletePod,
+    ReconcileContext,
+    RemoveConfigMap,
+)
+from fcontroller.decide.framework import config_map_created, reconcile_framework
+from fcontroller.decide.observed import Pod
+from fcontroller.decide.states import CREATION_PENDING, CREATION_REQUESTED, RUNNING
+from fcontroller.decide.status import IntentRecord
+from fcontroller.decide.status_json import to_json
+from tests.decide.world import SETTINGS, START, World, role_spec
+
+UNTIL_STOP = {"code": 5, "phrase": "", "type": {"name": "Failed", "attributes": []}, "diagnostics": ""}
+
+
+def begun(state: str = RUNNING, config_map: bool = True, execution: str = "Start") -> ReconcileContext:
+    """A Framework that runs, all of it stored, which is then in some state, with or without a ConfigMap in the cache."""
+    world = World({"taskRoles": [role_spec("a", 2)]}, SETTINGS)
+    world.run(1)
+    world.rules = world.rules._replace(execution_type=execution)
+    context = world.look()
+    context.status.state = state
+    if not config_map:
+        context.config_map = None
+    return context
+
+
+def end(context: ReconcileContext) -> int | None:
+    """How the attempt has ended."""
+    return None if context.status.attempt.completion is None else int(context.status.attempt.completion["code"])
+
+
+def test_a_new_framework_is_stored_before_anything_is_done() -> None:
+    world = World({"taskRoles": [role_spec("a", 2)]}, SETTINGS)
+    context = world.look()
+    reconcile_framework(context)
+    status = context.status
+    assert (status.state, [len(role.tasks) for role in status.roles], context.actions) == (CREATION_PENDING, [2], [])
+    assert not context.looked_at_tasks
+    status.stored = status.revision
+    world.status = status
+    again = world.look()
+    reconcile_framework(again)
+    assert again.actions == [CreateConfigMap(0)]
+    assert not again.looked_at_tasks
+
+
+@pytest.mark.parametrize("state", [CREATION_PENDING, RUNNING])
+def test_nothing_is_decided_while_something_is_done_for_the_framework(state: str) -> None:
+    context = begun(state, config_map=state == RUNNING, execution="Stop")
+    context.busy = {None}
+    reconcile_framework(context)
+    assert (context.actions, end(context), context.status.state) == ([], None, state)
+
+
+def test_a_config_map_of_unknown_uid_is_deleted_once() -> None:
+    for deleting, actions in ((False, [DeleteConfigMap("other")]), (True, [])):
+        context = begun()
+        assert context.config_map is not None
+        context.config_map = context.config_map._replace(uid="other", deleting=deleting)
+        reconcile_framework(context)
+        assert context.actions == actions
+        assert context.status.state == RUNNING
+
+
+def test_one_that_is_being_deleted_by_others_has_ended_the_attempt() -> None:
+    context = begun()
+    assert context.config_map is not None
+    context.config_map = context.config_map._replace(deleting=True)
+    reconcile_framework(context)
+    assert (end(context), context.status.state) == (-100, states.DELETING)
+    assert [task.attempt.completion for _, task in context.status.tasks()] == [None, None], "their Pods say how they end"
+
+
+def test_an_end_that_is_known_stays_when_the_config_map_is_deleted() -> None:
+    context = begun(states.DELETION_REQUESTED)
+    assert context.config_map is not None
+    context.config_map, context.status.attempt.completion = context.config_map._replace(deleting=True), UNTIL_STOP
+    reconcile_framework(context)
+    assert (end(context), context.status.state) == (5, states.DELETING)
+
+
+@pytest.mark.parametrize(("execution", "code"), [("Start", None), ("Stop", -210)])
+def test_a_config_map_that_the_cache_does_not_show_is_asked_for_and_stop_does_not_wait_for_that(execution: str, code: int | None) -> None:
+    """It may have lost its label."""
+    context = begun(config_map=False, execution=execution)
+    uid = context.status.attempt.object_uid
+    assert uid is not None
+    reconcile_framework(context)
+    assert context.actions == [ConfirmConfigMapGone(uid)]
+    assert end(context) == code
+
+
+def test_one_that_is_gone_for_sure_ends_the_attempt_and_what_follows_is_decided_at_once() -> None:
+    context = begun(config_map=False)
+    context.status.attempt.object_gone = True
+    reconcile_framework(context)
+    assert (end(context), context.status.state, context.actions) == (-100, states.COMPLETED, [])
+    assert {(task.state, (task.attempt.completion or {})["code"]) for _, task in context.status.tasks()} == {("Completed", -220)}
+
+
+@pytest.mark.parametrize("known", [None, UNTIL_STOP])
+def test_pods_that_may_have_come_too_late_are_deleted_first(known: dict[str, Any] | None) -> None:
+    context = begun(config_map=False)
+    context.status.attempt.object_gone = True
+    _, task = next(context.status.tasks())
+    task.state, task.attempt.completion = CREATION_REQUESTED, known
+    reconcile_framework(context)
+    (action,) = context.actions
+    assert isinstance(action, DeletePod)
+    assert action.completion is not None
+    assert (action.uid, action.completion["code"]) == (task.attempt.object_uid, 5 if known else -220)
+    assert context.status.state == RUNNING
+
+
+def test_pods_that_were_asked_for_and_not_answered_yet_are_waited_for() -> None:
+    context = begun(config_map=False)
+    context.status.attempt.object_gone = context.creating = True
+    reconcile_framework(context)
+    assert (context.status.state, end(context)) == (RUNNING, None)
+
+
+@pytest.mark.parametrize(("later", "execution", "code"), [(299, "Start", None), (300, "Start", -110), (0, "Stop", -210)])
+def test_a_config_map_that_does_not_come_into_the_cache_is_deleted_to_be_sure(later: int, execution: str, code: int | None) -> None:
+    context = begun(CREATION_REQUESTED, config_map=False, execution=execution)
+    context.now = context.status.transition_time + later
+    reconcile_framework(context)
+    assert [action.completion["code"] for action in context.actions if isinstance(action, DeleteConfigMap) and action.completion] == (
+        [code] if code else []
+    )
+    assert context.requeue_after == ([] if code else [(context.status.transition_time + 300, None)])
+    assert end(context) is None, "once it is gone for sure"
+
+
+def test_the_result_of_a_creation_counts_once() -> None:
+    context = begun(CREATION_PENDING, config_map=False)
+    status = context.status
+    status.attempt.object_uid, status.intent = None, IntentRecord(None, "next")
+    config_map_created(context, "made", "next", 7)
+    assert (str(status.state), to_json(status)["attemptStatus"]["instanceUID"]) == (CREATION_REQUESTED, "0_made")
+    assert context.requeue_after == [(context.now + 300, None)], "if the cache does not show it until then"
+    config_map_created(context, "second", "other", 8)
+    assert to_json(status)["attemptStatus"]["configMapUID"] == "made"
+    assert status.intent.to_json() == {"digest": "next", "nextDigest": None, "observedGeneration": 7, "adopted": False}
+
+
+def test_pods_wait_until_the_uid_of_their_config_map_is_stored() -> None:
+    context = begun(states.PREPARING)
+    status = context.status
+    for _, task in status.tasks():
+        task.state, task.attempt.object_uid = CREATION_PENDING, None
+    context.pods = {}
+    status.attempt_known = status.touch()
+    reconcile_framework(context)
+    assert (context.actions, len(status.waiting)) == ([], 2)
+    status.stored = status.revision
+    reconcile_framework(context)
+    assert context.actions == [CreatePod("a", 0), CreatePod("a", 1)]
+
+
+def test_the_uid_of_a_new_config_map_is_what_pods_wait_for() -> None:
+    context = begun(CREATION_PENDING, config_map=False)
+    context.status.attempt.object_uid = None
+    config_map_created(context, "made", "digest", 1)
+    assert context.status.attempt_known == context.status.revision > context.status.stored
+
+
+def test_a_retry_that_was_decided_comes_though_the_policy_no_longer_wants_it() -> None:
+    """And the history has the attempt that it follows."""
+    context = begun(states.ATTEMPT_COMPLETED, config_map=False)
+    context.settings = context.settings._replace(snapshots=frozenset({FRAMEWORK_RETRY}))
+    status = context.status
+    status.attempt.completion, status.retries.delay, status.intent = UNTIL_STOP, 60, IntentRecord("digest", None, 3)
+    context.now = status.transition_time + 59
+    reconcile_framework(context)
+    assert (status.state, status.retries.delay) == (states.ATTEMPT_COMPLETED, 60)
+    context.now += 1
+    reconcile_framework(context)
+    after = to_json(status)
+    assert (after["state"], after["attemptStatus"]["id"]) == (CREATION_PENDING, 1)
+    assert after["retryPolicyStatus"] == {"totalRetriedCount": 1, "accountableRetriedCount": 1, "retryDelaySec": None}
+    assert "intent" not in after, "the next attempt begins with one of its own"
+    (kept,) = status.ended
+    assert (kept.trigger, kept.value["state"], kept.attempt.id) == (FRAMEWORK_RETRY, states.ATTEMPT_COMPLETED, 0)
+
+
+@pytest.mark.parametrize(("way", "actions"), [("there", 1), ("going", 0), ("busy", 0), ("another's", 0), ("a task's", 0)])
+def test_a_pod_of_the_attempt_that_is_no_tasks_is_deleted_once(way: str, actions: int) -> None:
+    context = begun()
+    assert context.config_map is not None
+    key = ("a", 1 if way == "a task's" else 7)
+    uid = context.pods["a", 1].uid
+    pod = Pod(uid if key[1] == 1 else "orphan", context.config_map.uid, "Running", "node", "10.0.0.1", "10.0.0.2", None, None)
+    if way == "going":
+        pod = pod._replace(deletion_start=START)
+    elif way == "busy":
+        context.busy = {key}
+    elif way == "another's":
+        pod = pod._replace(controller="another ConfigMap")
+    context.pods = {**context.pods, key: pod}
+    reconcile_framework(context, [key])
+    assert context.actions == [DeletePod(*key, "orphan")] * actions
+
+
+@pytest.mark.parametrize("policies_too", [True, False])
+def test_policies_are_held_against_all_tasks_when_somebody_asks_for_that(policies_too: bool) -> None:
+    context = begun()
+    role = context.status.roles[0]
+    role.count(role.tasks[0], -1)
+    role.tasks[0].state, role.tasks[0].attempt.completion, role.tasks[0].completion_time = "Completed", UNTIL_STOP, START
+    role.count(role.tasks[0], 1)
+    reconcile_framework(context, [("a", 1), ("a", 2)], policies_too=policies_too)
+    assert end(context) == (5 if policies_too else None)
+
+
+@pytest.mark.parametrize(
+    ("execution", "action"), [("Create", None), ("Start", CreateConfigMap(0)), ("Stop", RemoveConfigMap)], ids=["Create", "Start", "Stop"]
+)
+def test_what_an_attempt_begins_with(execution: str, action: Any) -> None:
+    context = begun(CREATION_PENDING, config_map=False, execution=execution)
+    context.status.attempt.object_uid = None
+    reconcile_framework(context)
+    found = [type(each) if isinstance(each, RemoveConfigMap) else each for each in context.actions]
+    assert found == ([] if action is None else [action])

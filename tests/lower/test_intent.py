@@ -1,0 +1,47 @@
+"""What a Framework lowers to, also where it says little."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from fcompile.default import default
+from fcompile.lower.intent import lower
+from tests.check.frameworks import framework, role
+
+
+def lowered(template: dict[str, Any]) -> dict[str, Any]:
+    """The Pod that a template lowers to."""
+    value = framework(role())
+    value["spec"]["taskRoles"][0]["task"]["pod"] = template
+    (made,) = lower(default(value).framework).roles
+    return made.pod
+
+
+def test_metadata_of_the_template_is_kept_unless_only_a_server_sets_it() -> None:
+    metadata = {"finalizers": ["example.com/f"], "creationTimestamp": "2026-01-01T00:00:00Z", "uid": "u", "labels": {"a": "b"}, "name": "n"}
+    made = lowered({"metadata": metadata, "spec": {"containers": []}})["metadata"]
+    assert (made["finalizers"], made["labels"]["a"], made["name"]) == (["example.com/f"], "b", "train-worker-{{FC_TASK_INDEX}}")
+    assert "creationTimestamp" not in made
+    assert "uid" not in made
+
+
+@pytest.mark.parametrize("template", [{}, {"metadata": None, "spec": None}, {"spec": {"containers": None, "initContainers": []}}])
+def test_a_template_without_containers(template: dict[str, Any]) -> None:
+    """The controller lowers what is stored, whoever has checked it; the API server refuses the Pod."""
+    made = lowered(template)
+    assert made["metadata"]["namespace"] == "{{FC_FRAMEWORK_NAMESPACE}}"
+    assert not made["spec"].get("containers")
+
+
+@pytest.mark.parametrize("roles", [None, []])
+def test_a_framework_without_roles(roles: Any) -> None:
+    value = default(framework()).framework
+    intent = lower({**value, "spec": {**value["spec"], "taskRoles": roles}})
+    assert (intent.roles, intent.framework, intent.execution_type) == ((), "train", "Start")
+
+
+def test_rules_that_nobody_knows() -> None:
+    with pytest.raises(ValueError, match="lowering rules v0 are not known"):
+        lower(default(framework(role())).framework, "v0")
