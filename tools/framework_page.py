@@ -9,7 +9,7 @@ import argparse
 import json
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -70,7 +70,7 @@ def main() -> int:
     tables = {name: _fields(name) for name in FRAMEWORK_TYPES} | {"retries": _retries(), "failures": _failures()}
     for name, lines in tables.items():
         table = "\n".join([f"<!-- {name}: by tools/framework_page.py -->", *lines, "<!-- end -->"])
-        new, written = re.subn(f"<!-- {name}:.*?<!-- end -->", lambda _, table=table: table, new, flags=re.DOTALL)
+        new, written = re.subn(f"<!-- {name}:.*?<!-- end -->", table.replace("\\", r"\\"), new, flags=re.DOTALL)
         if written != 1:
             print(f"{PAGE.relative_to(ROOT)} has {written} places for the table {name}", file=sys.stderr)
             return 1
@@ -167,7 +167,7 @@ def _failures() -> Iterator[str]:
         yield f"| {kind} | {', '.join(codes)} |"
 
 
-def _kind(attributes: list[str] | tuple[str, ...]) -> str:
+def _kind(attributes: Sequence[str]) -> str:
     if TRANSIENT in attributes:
         return "transient conflict" if CONFLICT in attributes else "transient"
     return "permanent" if PERMANENT in attributes else "neither"

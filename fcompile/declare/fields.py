@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -39,4 +40,8 @@ class Manifest(BaseModel):
 
     def manifest(self) -> dict[str, Any]:
         """Return what was given, as plain mappings and lists: no default is filled in, and a null stays."""
-        return self.model_dump(exclude_unset=True, by_alias=True)
+        return self.model_dump(exclude_unset=True, by_alias=True, warnings=False)
+
+    def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
+        """Show what was given, and no defaults."""
+        return [(name, value) for name, value in super().__repr_args__() if name in self.model_fields_set]
