@@ -9,6 +9,17 @@ if TYPE_CHECKING:
     from typing import Any
 
     from fcompile._version import __version__
+    from fcompile.declare.framework import (
+        CompletionPolicy,
+        Framework,
+        FrameworkMetadata,
+        FrameworkSpec,
+        RetryPolicy,
+        TaskRole,
+        TaskRoleService,
+        TaskRoleServicePort,
+        TaskSpec,
+    )
     from fcompile.diagnostics.problem import Edit, Problem, Related, Rule, Severity, Span
     from fcompile.diagnostics.writer import Waived
     from fcompile.errors import SettingError
@@ -19,13 +30,22 @@ __all__ = [
     "Compilation",
     "CompileError",
     "Compiled",
+    "CompletionPolicy",
     "Edit",
+    "Framework",
+    "FrameworkMetadata",
+    "FrameworkSpec",
     "Problem",
     "Related",
+    "RetryPolicy",
     "Rule",
     "SettingError",
     "Severity",
     "Span",
+    "TaskRole",
+    "TaskRoleService",
+    "TaskRoleServicePort",
+    "TaskSpec",
     "Waived",
     "__version__",
     "compile",
@@ -35,13 +55,22 @@ _MODULES = {
     "Compilation": "pipeline.compilation",
     "CompileError": "pipeline.compilation",
     "Compiled": "pipeline.compiled",
+    "CompletionPolicy": "declare.framework",
     "Edit": "diagnostics.problem",
+    "Framework": "declare.framework",
+    "FrameworkMetadata": "declare.framework",
+    "FrameworkSpec": "declare.framework",
     "Problem": "diagnostics.problem",
     "Related": "diagnostics.problem",
+    "RetryPolicy": "declare.framework",
     "Rule": "diagnostics.problem",
     "SettingError": "errors",
     "Severity": "diagnostics.problem",
     "Span": "diagnostics.problem",
+    "TaskRole": "declare.framework",
+    "TaskRoleService": "declare.framework",
+    "TaskRoleServicePort": "declare.framework",
+    "TaskSpec": "declare.framework",
     "Waived": "diagnostics.writer",
     "__version__": "_version",
 }
@@ -50,7 +79,7 @@ _MODULES = {
 def compile(
     *paths: str | os.PathLike[str],
     text: str | bytes | None = None,
-    frameworks: Iterable[Mapping[str, Any]] | None = None,
+    frameworks: Iterable[Mapping[str, Any] | Framework] | None = None,
     namespace: str = "default",
     kubernetes_version: str | None = None,
     overrides: Iterable[str] = (),
@@ -63,7 +92,7 @@ def compile(
 
     :param paths: files, and folders with all folders below them; `-` is the standard input.
     :param text: YAML or JSON, of any number of documents.
-    :param frameworks: Frameworks as mappings.
+    :param frameworks: Frameworks as mappings, or as `Framework`s.
     :param namespace: that of Frameworks that give none.
     :param kubernetes_version: of the cluster, such as `1.36`; by default the newest that Frameworks are tested with.
     :param overrides: fields of roles, as `[framework/]role.field=value`.
@@ -84,7 +113,12 @@ if not TYPE_CHECKING:  # Whoever checks types has the names above, and no others
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         from importlib import import_module
 
-        value = globals()[name] = getattr(import_module(f"{__name__}.{module}"), name)
+        try:
+            value = globals()[name] = getattr(import_module(f"{__name__}.{module}"), name)
+        except ModuleNotFoundError as error:
+            if error.name != "pydantic":
+                raise
+            raise ImportError(f"fcompile.{name} needs pydantic: install fcompile with its extra `models`") from None
         return value
 
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fcompile import Framework
 from fcompile.check.document import Options, check_document, empty
 from fcompile.default import default
 from fcompile.diagnostics.problem import Severity
@@ -58,6 +59,12 @@ def test_a_null_is_the_same_as_nothing(data: st.DataObject) -> None:
     value = data.draw(frameworks())
     before = default(value).framework
     assert default(data.draw(with_nulls(st.just(value)))).framework == before
+
+
+@FEW
+@given(with_nulls(frameworks()))
+def test_a_model_gives_back_what_it_was_given(value: dict[str, Any]) -> None:
+    assert Framework.model_validate(value).manifest() == value
 
 
 @FEW

@@ -31,7 +31,7 @@ def options(kubernetes_version: str | None, namespace: str) -> Options:
 def compilation(
     paths: Sequence[str | os.PathLike[str]],
     text: str | bytes | None,
-    frameworks: Iterable[Mapping[str, Any]] | None,
+    frameworks: Iterable[object] | None,
     checked: Options,
     overrides: Iterable[str],
     waivers: str | os.PathLike[str] | None,
@@ -53,8 +53,8 @@ def _of_text(text: str | bytes) -> File:
     return _opened(TEXT, text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text)
 
 
-def _of_frameworks(frameworks: Iterable[Mapping[str, Any]]) -> Iterator[File]:
-    if isinstance(frameworks, Mapping):
+def _of_frameworks(frameworks: Iterable[object]) -> Iterator[File]:
+    if isinstance(_without_models(frameworks), Mapping):
         raise TypeError("frameworks= takes several Frameworks: write one as a list of one")
     for number, framework in enumerate(frameworks):
         name = f"frameworks[{number}]"
@@ -77,6 +77,7 @@ def _plain(value: Any, name: str, path: Path) -> Any:
     """Return the value in the types that YAML has. Raises TypeError where it has others, or is too deep, as what holds itself is."""
     if len(path) > DEEPEST:
         raise TypeError(f"{name}: nested deeper than {DEEPEST} levels")
+    value = _without_models(value)
     if value is None or isinstance(value, bool | int | float):
         return value
     if isinstance(value, str):
@@ -88,3 +89,9 @@ def _plain(value: Any, name: str, path: Path) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(item, name, (*path, index)) for index, item in enumerate(value)]
     raise TypeError(f"{name}: `{field_path(path)}` is a {type(value).__name__}: write strings, numbers, booleans, lists and mappings")
+
+
+def _without_models(value: Any) -> Any:
+    """Return what a model of `fcompile.declare` was given. Whoever has one has loaded pydantic: here it need not be."""
+    manifest = getattr(type(value), "manifest", None)
+    return value if manifest is None else manifest(value)

@@ -11,7 +11,7 @@ from typing import Any
 from fcompile.emit import yaml
 from fcompile.model.fields import Field, Type
 from fcompile.model.formats import FORMATS
-from fcompile.model.framework import FRAMEWORK_TYPES
+from fcompile.model.framework_types import FRAMEWORK_TYPES
 from fcompile.model.names import GROUP, KIND
 from fcompile.model.quantities import PATTERN as QUANTITY
 from fcompile.schema.crd_relaxed import relax_pod

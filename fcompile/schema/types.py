@@ -6,7 +6,7 @@ from functools import cache
 
 from fcompile.model.fields import Field, Type
 from fcompile.model.formats import accepts
-from fcompile.model.framework import FRAMEWORK_TYPES
+from fcompile.model.framework_types import FRAMEWORK_TYPES
 from fcompile.schema.pod_schemas import pod_type, pod_type_names
 
 

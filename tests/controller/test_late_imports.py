@@ -20,6 +20,9 @@ REPORT = "import sys; from {}.cli import main; code = main({!r}); print(*{!r} & 
         ("fcompile", ["build", "{example}"], 0),
         ("fcompile", ["explain", "tokenize-shard-0", "{example}"], 0),
         ("fcompile", ["diff", "{example}", "{example}"], 0),
+        ("fcompile", ["crd"], 0),
+        ("fcompile", ["schema"], 0),
+        ("fcompile", ["rule", "--all"], 0),
     ],
 )
 def test_nothing_slow_is_imported(program: str, words: list[str], code: int, repository: Path) -> None:

@@ -51,7 +51,7 @@ def _names() -> dict[str, object]:
     import os
     from collections.abc import Iterable, Mapping
 
-    return {"os": os, "Iterable": Iterable, "Mapping": Mapping, "Compilation": fcompile.Compilation}
+    return {"os": os, "Iterable": Iterable, "Mapping": Mapping, "Compilation": fcompile.Compilation, "Framework": fcompile.Framework}
 
 
 def test_importing_the_package_loads_nothing_else() -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from fcompile.model.framework import FRAMEWORK_TYPES
+from fcompile.model.framework import SERVER_SET
+from fcompile.model.framework_types import FRAMEWORK_TYPES
 from fcompile.schema.pod_schemas import POD_TEMPLATE, pod_type_names
 from fcompile.schema.types import all_types
 
@@ -41,3 +42,8 @@ def test_the_manuals_defaults() -> None:
         "TaskRoleServicePort.protocol": "TCP",
         "TaskSpec.retryPolicy": {},
     }
+
+
+def test_what_only_the_server_writes() -> None:
+    metadata = FRAMEWORK_TYPES["FrameworkMetadata"]
+    assert tuple(name for name, field in metadata.items() if field.description.startswith("Set by the API server")) == SERVER_SET

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from fcompile.check.context import FrameworkContext, RoleContext
 from fcompile.check.misplaced import explained
 from fcompile.diagnostics.problem import Finding, Fix, Path, Severity, rule
-from fcompile.model.framework import FRAMEWORK_TYPES
+from fcompile.model.framework_types import FRAMEWORK_TYPES
 from fcompile.model.values import integer, mapping, text
 from fcompile.schema.pod_schemas import NEWEST
 
