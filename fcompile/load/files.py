@@ -48,6 +48,8 @@ class FileEntry(NamedTuple):
     path: str
     """What to open; `-` for the standard input."""
     error: LoadError | None = None
+    within: str = ""
+    """The folder that was named; empty for a file that was named itself."""
 
     def read(self) -> bytes:
         """The bytes of the file. Raises LoadError."""
@@ -150,7 +152,7 @@ def _named(path: str, real: str, named: set[str]) -> Iterator[FileEntry]:
 
 def _folder(path: str, real: str, named: set[str]) -> Iterator[FileEntry]:
     # Iterators on a stack of our own: folders can be nested deeper than Python's calls.
-    inside = [_entries(path, real, named)]
+    inside = [_entries(path, real, named, path)]
     while inside:
         entry = next(inside[-1], None)
         if entry is None:
@@ -158,10 +160,10 @@ def _folder(path: str, real: str, named: set[str]) -> Iterator[FileEntry]:
         elif isinstance(entry, FileEntry):
             yield entry
         else:
-            inside.append(_entries(*entry, named))
+            inside.append(_entries(*entry, named, path))
 
 
-def _entries(path: str, real: str, named: set[str]) -> Iterator[FileEntry | tuple[str, str]]:
+def _entries(path: str, real: str, named: set[str], top: str) -> Iterator[FileEntry | tuple[str, str]]:
     """The files of a folder that are to be read, and the folders, each as its path and its real path, in their order."""
     try:
         with os.scandir(path) as found:
@@ -178,7 +180,7 @@ def _entries(path: str, real: str, named: set[str]) -> Iterator[FileEntry | tupl
             if not entry.name.startswith("."):
                 yield entry.path, real_entry
         elif entry.name.endswith(SUFFIXES):
-            yield from _file(entry)
+            yield from (one._replace(within=top) for one in _file(entry))
 
 
 def _ignored(entries: list[os.DirEntry[str]]) -> list[str]:
