@@ -28,6 +28,7 @@ STDIN: Final = "<stdin>"
 """The name of the standard input in messages."""
 SUFFIXES: Final = (".yaml", ".yml", ".json")
 IGNORE_FILE: Final = ".fcompileignore"
+NO_PATH: Final = "a path holds no NUL character, and no half of a surrogate pair"
 
 _LITERAL: Final = re.compile(rb"frameworkcontroller\.microsoft\.com|FC_|taskRoles")
 _HIDDEN: Final = re.compile(rb"\\(?:[xuU\r\n]|\xc2\x85|\xe2\x80[\xa8\xa9])|!\S*(?:binary|%)|!<|^%TAG", re.MULTILINE)
@@ -230,7 +231,10 @@ def _file(entry: os.DirEntry[str]) -> Iterator[FileEntry]:
 
 def _shown(path: str) -> str:
     """A path that can be printed: bytes that are no text in it become escapes such as `\\xff`, so that two paths stay two."""
-    return os.fsencode(path).decode("utf-8", "backslashreplace")
+    try:
+        return os.fsencode(path).decode("utf-8", "backslashreplace")
+    except UnicodeEncodeError:  # other halves of surrogate pairs: opening it will say so
+        return path.encode("utf-8", "backslashreplace").decode()
 
 
 def _os_error(name: str, error: OSError | ValueError) -> LoadError:
@@ -239,5 +243,5 @@ def _os_error(name: str, error: OSError | ValueError) -> LoadError:
         return file_error(rules.FILE_NOT_FOUND, name, f"there is no file or folder `{name}`{link}: check the path")
     if isinstance(error, PermissionError):
         return file_error(rules.FILE_UNREADABLE, name, f"no permission to read `{name}`: change its permissions, or leave it out")
-    reason = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
+    reason = (error.strerror or str(error)) if isinstance(error, OSError) else NO_PATH
     return file_error(rules.FILE_UNREADABLE, name, f"`{name}` cannot be read ({reason}): check it, or leave it out")
