@@ -36,8 +36,10 @@ class SettingError(ValueError):
         return self.called(self.setting)
 
     def called(self, setting: str) -> str:
-        """Return the message with the setting under the name that its user gave it by."""
-        return f"{f'{setting} {self.value}'.strip()}: {self.reason}"
+        """Return the message with the setting under the name that its user gave it by. Nothing in it acts on a terminal."""
+        from fcompile.diagnostics.visible import visible  # most runs say nothing
+
+        return visible(f"{f'{setting} {self.value}'.strip()}: {self.reason}")
 
 
 class ProcessError(Exception):

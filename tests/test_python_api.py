@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from collections import UserDict
+from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -90,7 +91,7 @@ def test_other_types_in_mappings() -> None:
     assert made.name == "train"
     assert type(made.framework["metadata"]["name"]) is str
     for value, says in (
-        ([{**framework(role()), "spec": {"x": Decimal(1)}}], r"frameworks\[0\]: `spec.x` is a Decimal"),
+        ([{**framework(role()), "spec": {"x": Decimal(1)}}], r"frameworks\[0\]: `spec.x` is of the type Decimal"),
         ([{**framework(role()), "metadata": {1: "x"}}], "`metadata` has a key that is no string"),
         ([{"kind": "Pod", "apiVersion": "v1"}], r"frameworks\[0\] is no Framework"),
         (framework(role()), "a list of one"),
@@ -229,3 +230,79 @@ def test_what_has_no_form_in_a_manifest_is_a_type_error(value: Any) -> None:
     framework = {"apiVersion": "frameworkcontroller.microsoft.com/v1", "kind": "Framework", "metadata": {"name": "a"}, "spec": value}
     with pytest.raises(TypeError, match=r"frameworks\[0\]: "):
         fcompile.compile(frameworks=[framework])
+
+
+EVIL = "\x1b]0;a\x07\u202e\r\n::error::b"
+NO_PATHS = ["a\0b", "a\ud800b", f"{EVIL}\udfff"]
+
+
+@pytest.mark.parametrize("path", NO_PATHS, ids=range(3))
+def test_what_can_be_no_path(path: str) -> None:
+    (problem,) = fcompile.compile(path).problems
+    assert problem.rule.code == "FC031"
+    assert "no NUL character, and no half of a surrogate pair" in str(problem)
+    with pytest.raises(OSError, match="no NUL character, and no half of a surrogate pair"):
+        fcompile.compile(text=good(), waivers=path)
+
+
+def test_a_path_in_bytes(tmp_path: Path) -> None:
+    (tmp_path / "train.yaml").write_text(good())
+    (made,) = fcompile.compile(os.fsencode(tmp_path / "train.yaml")).frameworks  # type: ignore[arg-type]
+    assert made.name == "train"
+
+
+@pytest.mark.parametrize("path", ["a" * 5_000, "a/" * 5_000, "", "."], ids=["a long name", "a long path", "nothing", "a folder"])
+def test_paths_that_cannot_be_opened(path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (problem,) = fcompile.compile(path).problems
+    assert problem.severity is fcompile.Severity.ERROR
+    with pytest.raises(OSError, match=r"\[Errno "):
+        fcompile.compile(text=good(), waivers=path)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: fcompile.compile(text=good(), namespace=EVIL),
+        lambda: fcompile.compile(text=good(), kubernetes_version=EVIL),
+        lambda: fcompile.compile(text=good(), overrides=[EVIL]),
+        lambda: fcompile.compile(text=good(), overrides=[f"{EVIL}.taskNumber=1"]),
+        lambda: fcompile.compile(text=good(), overrides=[f'worker.task.pod.metadata.labels["{EVIL}"].x=1']),
+        lambda: fcompile.compile(text=good(), overrides=[f"worker.taskNumber={EVIL}"]),
+        lambda: fcompile.compile(text=good(), waivers=EVIL),
+        lambda: fcompile.compile(text=good()).expected(EVIL),
+        lambda: fcompile.compile(text=good()).expected("pods", only=[EVIL]),
+        lambda: fcompile.compile(text=good()).expected("pods", only=["\x1b[31m"]),
+        lambda: fcompile.compile(text=good().replace("taskNumber", json.dumps(EVIL))).frameworks,
+        lambda: fcompile.compile(frameworks=[{**framework(role()), EVIL: object()}]),
+        lambda: fcompile.compile(frameworks=[{**framework(role()), EVIL: {1: 2}}]),
+        lambda: fcompile.compile(frameworks=[{**framework(role()), "kind": EVIL}]),
+    ],
+)
+def test_no_exception_prints_what_acts_on_a_terminal(call: Callable[[], object]) -> None:
+    with pytest.raises((TypeError, fcompile.SettingError, fcompile.CompileError, OSError)) as refused:
+        call()
+    lines = str(refused.value).split("\n") if refused.type is fcompile.CompileError else [str(refused.value)]
+    assert all(line.isprintable() and not line.startswith("::") for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: fcompile.compile(text=good(), overrides="worker.taskNumber=1"), "overrides= takes several strings"),
+        (lambda: fcompile.compile(text=good(), overrides=[b"worker.taskNumber=1"]), "overrides= takes several strings"),  # type: ignore[list-item]
+        (lambda: fcompile.compile(text=good(), overrides=3), "overrides= takes several strings"),  # type: ignore[arg-type]
+        (lambda: fcompile.compile(text=good(), namespace=b"a"), "namespace= takes a string"),  # type: ignore[arg-type]
+        (lambda: fcompile.compile(text=good(), kubernetes_version=1.36), "kubernetes_version= takes a string"),  # type: ignore[arg-type]
+        (lambda: fcompile.compile(text=3), "text= takes a str or bytes"),  # type: ignore[arg-type]
+        (lambda: fcompile.compile(frameworks=good()), "frameworks= takes several Frameworks"),  # type: ignore[arg-type]
+        (lambda: fcompile.compile(frameworks=3), "frameworks= takes several Frameworks"),  # type: ignore[arg-type]
+        (lambda: fcompile.compile(3), "str, bytes or os.PathLike"),  # type: ignore[arg-type]
+        (lambda: fcompile.compile(text=good()).expected(b"pods"), "kinds= takes a string"),  # type: ignore[arg-type]
+        (lambda: fcompile.compile(text=good()).expected("pods", only="worker"), "only= takes several strings"),
+        (lambda: fcompile.compile(text=good()).expected("pods", only=[0]), "only= takes several strings"),  # type: ignore[list-item]
+    ],
+)
+def test_other_types_are_type_errors_that_say_what_is_taken(call: Callable[[], object], says: str) -> None:
+    with pytest.raises(TypeError, match=says):
+        call()

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 from fcompile.diagnostics.problem import Path
@@ -53,7 +55,7 @@ def looks_like_template(source: str) -> bool:
     return _TEMPLATE_ACTION.search(source) is not None
 
 
-def skip_reason(file: str, top: str = os.sep) -> str | None:
+def skip_reason(file: str, top: str) -> str | None:
     """Return why a file that holds a Framework is not to be checked as one, or None. Nothing above the folder `top` is looked at."""
     folder = os.path.dirname(os.path.abspath(file))
     if _in_helm_chart(folder, top):
@@ -63,10 +65,26 @@ def skip_reason(file: str, top: str = os.sep) -> str | None:
     return None
 
 
+def boundary(file: str, named: str = "") -> str:
+    """Return the folder above which nothing says what a file is: the root of its repository.
+
+    Without one it is the folder that was named, or the file's own. Who can write further up is nobody whom the user knows.
+    """
+    folder = os.path.dirname(os.path.abspath(file))
+    return _repository(folder) or (os.path.abspath(named) if named else folder)
+
+
+@lru_cache(maxsize=4096)
+def _repository(folder: str) -> str | None:
+    return next((one for one in _up_from(folder, os.sep) if os.path.lexists(os.path.join(one, ".git"))), None)
+
+
 @lru_cache(maxsize=4096)
 def _in_helm_chart(folder: str, top: str) -> bool:
-    parents = (os.path.split(one) for one in _up_from(folder, top))
-    return any(name == "templates" and os.path.exists(os.path.join(parent, "Chart.yaml")) for parent, name in parents)
+    inside = list(_up_from(folder, top))
+    return any(
+        os.path.basename(one) == "templates" and os.path.exists(os.path.join(parent, "Chart.yaml")) for one, parent in pairwise(inside)
+    )
 
 
 @lru_cache(maxsize=4096)
@@ -76,13 +94,22 @@ def _patches(folder: str, top: str) -> frozenset[str]:
 
 
 def _up_from(folder: str, top: str) -> Iterator[str]:
-    """The folder and all above it, up to `top`."""
-    while True:
+    """The folder and all above it, up to `top`, or to one like /tmp: in that, anybody can add files and nobody can change another's."""
+    while not _is_shared(folder):
         yield folder
         parent = os.path.dirname(folder)
         if folder in (top, parent):
             return
         folder = parent
+
+
+@lru_cache(maxsize=4096)
+def _is_shared(folder: str) -> bool:
+    shared = stat.S_ISVTX | stat.S_IWOTH
+    try:
+        return os.stat(folder).st_mode & shared == shared
+    except (OSError, ValueError):
+        return False
 
 
 @lru_cache(maxsize=4096)

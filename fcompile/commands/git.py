@@ -215,7 +215,8 @@ class _Reader:
 
     def _entry(self, path: bytes) -> FileEntry:
         full = os.path.join(self._top, path)
-        return FileEntry(os.path.relpath(full).decode("utf-8", "backslashreplace"), os.fsdecode(full))
+        name = os.path.relpath(full).decode("utf-8", "backslashreplace")
+        return FileEntry(name, os.fsdecode(full), within=os.fsdecode(self._top))
 
 
 class _Objects:

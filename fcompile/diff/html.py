@@ -17,7 +17,7 @@ _OPEN = 10
 
 
 def write(result: Result) -> Iterator[str]:
-    """Return the page."""
+    """Return the page, in pieces."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
@@ -31,17 +31,14 @@ def write(result: Result) -> Iterator[str]:
     page = environment.get_template(TEMPLATE)
     found = words.folded(result)
     counts = {effect: sum(one.kind == "changed" and one.effect is effect for one in result.frameworks) for effect in ORDER}
-    return iter(
-        [
-            page.render(
-                result=result,
-                words=words,
-                ABSENT=ABSENT,
-                counts=counts,
-                ending=sum(one.ends_pods for one in result.frameworks),
-                found=found,
-                open=len(found) <= _OPEN,
-                version=__version__,
-            )
-        ]
+    # Piece by piece: a page can be of many megabytes.
+    return page.generate(
+        result=result,
+        words=words,
+        ABSENT=ABSENT,
+        counts=counts,
+        ending=sum(one.ends_pods for one in result.frameworks),
+        found=found,
+        open=len(found) <= _OPEN,
+        version=__version__,
     )

@@ -17,17 +17,36 @@ VERSION = 1
 
 
 def write(result: Result) -> Iterator[str]:
-    """The whole document."""
+    """Yield the document, piece by piece: it can be of many megabytes."""
     document = {
         "version": VERSION,
         "differs": result.differs,
         "effect": max((one.effect for one in result.frameworks), key=ORDER.index, default="nothing"),
         "endsPods": result.ends_pods,
-        "frameworks": [_framework(one) for one in result.frameworks],
-        "objects": [_object(one) for one in result.objects],
-        "live": [_live(one) for one in result.live],
+        "frameworks": map(_framework, result.frameworks),
+        "objects": map(_object, result.objects),
+        "live": map(_live, result.live),
     }
-    yield json.dumps(document, indent=2, ensure_ascii=True) + "\n"
+    yield from _streamed(document)
+    yield "\n"
+
+
+def _streamed(value: Any, line: str = "\n") -> Iterator[str]:
+    """Yield what `json.dumps` with an indent of two makes of a value in which an iterator stands for a list."""
+    if isinstance(value, dict) and value:
+        for number, (key, item) in enumerate(value.items()):
+            yield f"{',' if number else '{'}{line}  {json.dumps(key)}: "
+            yield from _streamed(item, f"{line}  ")
+        yield f"{line}}}"
+    elif isinstance(value, Iterator):
+        number = -1
+        for number, item in enumerate(value):
+            yield f"{',' if number else '['}{line}  "
+            yield from _streamed(item, f"{line}  ")
+        yield "[]" if number < 0 else f"{line}]"
+    else:
+        # No text in it holds a line end: those are escaped.
+        yield json.dumps(value, indent=2).replace("\n", line)
 
 
 def _framework(framework: FrameworkDiff) -> dict[str, Any]:
@@ -44,7 +63,7 @@ def _framework(framework: FrameworkDiff) -> dict[str, Any]:
             name: {"before": shown(name, framework.resources[name][0]), "after": shown(name, framework.resources[name][1])}
             for name in sorted(framework.resources, key=by_importance)
         },
-        "changes": [_change(change) for change in framework.changes],
+        "changes": map(_change, framework.changes),
     }
 
 
@@ -93,8 +112,8 @@ def _live(live: Live) -> dict[str, Any]:
     }
 
 
-def _differences(found: Iterable[Difference]) -> list[dict[str, Any]]:
-    return [{"field": one.field, **_sides(one.before, one.after)} for one in found]
+def _differences(found: Iterable[Difference]) -> Iterator[dict[str, Any]]:
+    return ({"field": one.field, **_sides(one.before, one.after)} for one in found)
 
 
 def _sides(before: Any, after: Any) -> dict[str, Any]:

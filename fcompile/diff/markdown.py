@@ -5,7 +5,8 @@ from __future__ import annotations
 import html
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from fcompile.diagnostics.visible import at_line_start, visible
@@ -39,30 +40,59 @@ _SIGNS = {"added": "➕", "removed": "➖"}
 def write(result: Result) -> Iterator[str]:
     """Yield the comment, piece by piece."""
     yield f"### {f'{RED} ' if result.ends_pods else ''}{words.summary(result)}\n"
-    section: Any = environment().get_template("comment.md.jinja").module
+    budget = _Budget()
+    section: Any = environment(budget.spend).get_template("comment.md.jinja").module
     found = words.folded(result)
     fold = len(found) + len(result.objects) > _OPEN
-    sections = (
-        [section.framework(one, others, fold) for one, others in found]
-        + [section.object(one) for one in result.objects]
-        + [section.live(one) for one in result.live]
-    )
+    sections: list[Callable[[], str]] = [
+        *(partial(section.framework, one, others, fold) for one, others in found),
+        *(partial(section.object, one) for one in result.objects),
+        *(partial(section.live, one) for one in result.live),
+    ]
     size = 0
-    for place, text in enumerate(sections):
+    for place, render in enumerate(sections):
+        budget.left = MOST - size
+        try:
+            text = render()
+        except _TooLongError:
+            text = ""
         size += len(text)
-        if size > MOST:
+        if not text or size > MOST:
             yield f"\n… and {words.counted(len(sections) - place, 'more object')} that would not fit into a comment.\n"
             return
         yield str(text)
 
 
-def environment() -> Environment:
-    """Return the environment of the template. What no filter of it made Markdown is printed as code, so that nothing is forgotten."""
+class _TooLongError(Exception):
+    """A section would not fit into the comment."""
+
+
+class _Budget:
+    """Counts what is inserted into a section, to give it up as soon as it cannot fit: it may be of megabytes."""
+
+    left = MOST
+
+    def spend(self, text: str) -> None:
+        """Count a text. Raises _TooLongError."""
+        self.left -= len(text)
+        if self.left < 0:
+            raise _TooLongError
+
+
+def environment(inserted: Callable[[str], None] = lambda text: None) -> Environment:
+    """Return the environment of the template. What no filter of it made Markdown is printed as code, so that nothing is forgotten.
+
+    :param inserted: is called with each text that is inserted.
+    """
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
+    def marked(text: str) -> Markup:
+        inserted(text)
+        return Markup(text)
+
     def safe(value: Any) -> Markup:
-        return value if isinstance(value, Markup) else Markup(code(str(value)))
+        return value if isinstance(value, Markup) else marked(code(str(value)))
 
     made = Environment(
         loader=FileSystemLoader(os.path.dirname(__file__)),
@@ -74,7 +104,7 @@ def environment() -> Environment:
         keep_trailing_newline=True,
     )
     makers = (_mark, name, _title, _as_is, _plain, _cell, _before, _after, _block)
-    made.filters |= {maker.__name__.lstrip("_"): lambda value, maker=maker: Markup(maker(value)) for maker in makers}
+    made.filters |= {maker.__name__.lstrip("_"): lambda value, maker=maker: marked(maker(value)) for maker in makers}
     made.filters |= {"label": _label, "object_name": _object_name}
     made.tests["long"] = _is_long
     made.globals |= {"words": words, "code": code, "name": name}

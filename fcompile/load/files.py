@@ -28,6 +28,7 @@ STDIN: Final = "<stdin>"
 """The name of the standard input in messages."""
 SUFFIXES: Final = (".yaml", ".yml", ".json")
 IGNORE_FILE: Final = ".fcompileignore"
+NO_PATH: Final = "a path holds no NUL character, and no half of a surrogate pair"
 
 _LITERAL: Final = re.compile(rb"frameworkcontroller\.microsoft\.com|FC_|taskRoles")
 _HIDDEN: Final = re.compile(rb"\\(?:[xuU\r\n]|\xc2\x85|\xe2\x80[\xa8\xa9])|!\S*(?:binary|%)|!<|^%TAG", re.MULTILINE)
@@ -48,6 +49,8 @@ class FileEntry(NamedTuple):
     path: str
     """What to open; `-` for the standard input."""
     error: LoadError | None = None
+    within: str = ""
+    """The folder that was named; empty for a file that was named itself."""
 
     def read(self) -> bytes:
         """The bytes of the file. Raises LoadError."""
@@ -150,7 +153,7 @@ def _named(path: str, real: str, named: set[str]) -> Iterator[FileEntry]:
 
 def _folder(path: str, real: str, named: set[str]) -> Iterator[FileEntry]:
     # Iterators on a stack of our own: folders can be nested deeper than Python's calls.
-    inside = [_entries(path, real, named)]
+    inside = [_entries(path, real, named, path)]
     while inside:
         entry = next(inside[-1], None)
         if entry is None:
@@ -158,10 +161,10 @@ def _folder(path: str, real: str, named: set[str]) -> Iterator[FileEntry]:
         elif isinstance(entry, FileEntry):
             yield entry
         else:
-            inside.append(_entries(*entry, named))
+            inside.append(_entries(*entry, named, path))
 
 
-def _entries(path: str, real: str, named: set[str]) -> Iterator[FileEntry | tuple[str, str]]:
+def _entries(path: str, real: str, named: set[str], top: str) -> Iterator[FileEntry | tuple[str, str]]:
     """The files of a folder that are to be read, and the folders, each as its path and its real path, in their order."""
     try:
         with os.scandir(path) as found:
@@ -178,7 +181,7 @@ def _entries(path: str, real: str, named: set[str]) -> Iterator[FileEntry | tupl
             if not entry.name.startswith("."):
                 yield entry.path, real_entry
         elif entry.name.endswith(SUFFIXES):
-            yield from _file(entry)
+            yield from (one._replace(within=top) for one in _file(entry))
 
 
 def _ignored(entries: list[os.DirEntry[str]]) -> list[str]:
@@ -228,7 +231,10 @@ def _file(entry: os.DirEntry[str]) -> Iterator[FileEntry]:
 
 def _shown(path: str) -> str:
     """A path that can be printed: bytes that are no text in it become escapes such as `\\xff`, so that two paths stay two."""
-    return os.fsencode(path).decode("utf-8", "backslashreplace")
+    try:
+        return os.fsencode(path).decode("utf-8", "backslashreplace")
+    except UnicodeEncodeError:  # other halves of surrogate pairs: opening it will say so
+        return path.encode("utf-8", "backslashreplace").decode()
 
 
 def _os_error(name: str, error: OSError | ValueError) -> LoadError:
@@ -237,5 +243,5 @@ def _os_error(name: str, error: OSError | ValueError) -> LoadError:
         return file_error(rules.FILE_NOT_FOUND, name, f"there is no file or folder `{name}`{link}: check the path")
     if isinstance(error, PermissionError):
         return file_error(rules.FILE_UNREADABLE, name, f"no permission to read `{name}`: change its permissions, or leave it out")
-    reason = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
+    reason = (error.strerror or str(error)) if isinstance(error, OSError) else NO_PATH
     return file_error(rules.FILE_UNREADABLE, name, f"`{name}` cannot be read ({reason}): check it, or leave it out")

@@ -151,8 +151,9 @@ class Compilation:
         :param only: the Pods of these roles or tasks alone, as `[framework/]role` or `[framework/]role[index]`.
         """
         from fcompile.pipeline.selection import selection
+        from fcompile.pipeline.settings import text, texts
 
-        wanted = selection(kinds, only)
+        wanted = selection(text("kinds", kinds), texts("only", only))
         wanted.require(self.frameworks)
         return [thing for framework in self.frameworks for thing in wanted.objects(framework)]
 

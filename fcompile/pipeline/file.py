@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any, NamedTuple
 
 from fcompile.check.document import Read
-from fcompile.check.selection import frameworks_in, looks_like_template, skip_reason
+from fcompile.check.selection import boundary, frameworks_in, looks_like_template, skip_reason
 from fcompile.load import Document, LoadError, read
 from fcompile.load.files import FileEntry, may_hold_framework
 
@@ -28,10 +27,10 @@ class File(NamedTuple):
         return [value for document in self.documents() for _, value in frameworks_in(document.value)]
 
 
-def open_file(entry: FileEntry, data: bytes | LoadError, top: str = os.sep) -> File:
+def open_file(entry: FileEntry, data: bytes | LoadError, top: str = "") -> File:
     """Return the file's documents, whatever they are, and whether it is a template or a patch that holds a Framework.
 
-    :param top: what makes it a patch or a template is looked for in no folder above this one.
+    :param top: what makes it a patch or a template is looked for in no folder above this one; empty: see `boundary`.
     """
     if isinstance(data, LoadError):
         return File(entry.name, [data], "")
@@ -44,4 +43,4 @@ def _skipped(entry: FileEntry, data: bytes, found: Read, top: str) -> str:
         return ""
     if any(isinstance(document, LoadError) for document in found) and looks_like_template(data.decode("utf-8", "replace")):
         return "a template, not YAML: render it first (such as: helm template … | fcompile validate -)"
-    return "" if entry.path == "-" else skip_reason(entry.path, top) or ""
+    return "" if entry.path == "-" else skip_reason(entry.path, top or boundary(entry.path, entry.within)) or ""

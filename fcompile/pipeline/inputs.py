@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from fcompile.check.document import Checked, Options, check_read, empty, load_problem
 from fcompile.check.places import Place, Where, by_start, look_up
-from fcompile.check.selection import skip_reason
+from fcompile.check.selection import boundary, skip_reason
 from fcompile.load import Document, LoadError, read
 from fcompile.load.files import FileEntry, find, may_be_meant, may_hold_framework
 from fcompile.load.rules import FILE_TOO_LARGE
@@ -129,7 +129,7 @@ def check_entry(entry: FileEntry, options: Options, data: bytes | LoadError | No
 
 def _check_what_may_be_meant(entry: FileEntry, options: Options, data: bytes) -> Checked:
     """Check a file that holds nothing of ours, unless a name is misspelt. Nobody wants to hear that such a one is skipped."""
-    if not may_be_meant(data) or (entry.path != "-" and skip_reason(entry.path)):
+    if not may_be_meant(data) or (entry.path != "-" and skip_reason(entry.path, boundary(entry.path, entry.within))):
         return empty(entry.name)
     return check_read(entry.name, [item for item in read(data, entry.name) if isinstance(item, Document)], options)
 

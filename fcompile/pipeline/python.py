@@ -9,6 +9,7 @@ from typing import Any
 from fcompile.check.document import Options
 from fcompile.check.selection import is_framework
 from fcompile.diagnostics.problem import Path, field_path
+from fcompile.diagnostics.visible import visible
 from fcompile.emit import yaml
 from fcompile.emit.scalars import DEEPEST, EmitError
 from fcompile.load.files import FileEntry
@@ -24,8 +25,9 @@ TEXT = "<text>"
 
 
 def options(kubernetes_version: str | None, namespace: str) -> Options:
-    """Return what a check depends on besides its input. Raises SettingError."""
-    return settings.options(settings.DEFAULT_KUBERNETES if kubernetes_version is None else kubernetes_version, namespace)
+    """Return what a check depends on besides its input. Raises SettingError and TypeError."""
+    version = settings.DEFAULT_KUBERNETES if kubernetes_version is None else settings.text("kubernetes_version", kubernetes_version)
+    return settings.options(version, settings.text("namespace", namespace))
 
 
 def compilation(
@@ -37,24 +39,26 @@ def compilation(
     waivers: str | os.PathLike[str] | None,
 ) -> Compilation:
     """Return the compilation of what is given. Raises TypeError, SettingError and OSError."""
-    asked = [parse(written) for written in overrides]
-    known = None if waivers is None else Waivers.from_file(os.fspath(waivers))
+    asked = [parse(written) for written in settings.texts("overrides", overrides)]
+    known = None if waivers is None else Waivers.from_file(os.fsdecode(waivers))
     if text is not None:
         files: Iterable[File] = [_of_text(text)]
     elif frameworks is not None:
         files = _of_frameworks(frameworks)
     else:
-        files = Inputs([os.fspath(path) for path in paths]).files()
+        files = Inputs([os.fsdecode(path) for path in paths]).files()
     return Compilation(files, checked, asked, known)
 
 
 def _of_text(text: str | bytes) -> File:
+    if not isinstance(text, str | bytes):
+        raise TypeError(f"text= takes a str or bytes, not {type(text).__name__}")
     # What is no Unicode is a problem of the text's, and told as one.
     return _opened(TEXT, text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text)
 
 
 def _of_frameworks(frameworks: Iterable[object]) -> Iterator[File]:
-    if isinstance(_without_models(frameworks), Mapping):
+    if isinstance(_without_models(frameworks), Mapping | str | bytes) or not isinstance(frameworks, Iterable):
         raise TypeError("frameworks= takes several Frameworks: write one as a list of one")
     for number, framework in enumerate(frameworks):
         name = f"frameworks[{number}]"
@@ -84,11 +88,12 @@ def _plain(value: Any, name: str, path: Path) -> Any:
         return str(value)
     if isinstance(value, Mapping):
         if not all(isinstance(key, str) for key in value):
-            raise TypeError(f"{name}: `{field_path(path)}` has a key that is no string")
+            raise TypeError(f"{name}: `{visible(field_path(path))}` has a key that is no string")
         return {str(key): _plain(item, name, (*path, str(key))) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(item, name, (*path, index)) for index, item in enumerate(value)]
-    raise TypeError(f"{name}: `{field_path(path)}` is a {type(value).__name__}: write strings, numbers, booleans, lists and mappings")
+    place = f"`{visible(field_path(path))}`" if path else "it"
+    raise TypeError(f"{name}: {place} is of the type {type(value).__name__}: write strings, numbers, booleans, lists and mappings")
 
 
 def _without_models(value: Any) -> Any:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from typing import Any
 
 from fcompile.check.context import DEFAULT_NAMESPACE
 from fcompile.check.document import Options
-from fcompile.diagnostics.visible import visible
 from fcompile.errors import SettingError
 from fcompile.schema.pod_schemas import DEFAULT_VERSION, NEWEST, OLDEST
 
@@ -18,6 +19,21 @@ _NAMESPACE = r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?"
 def options(kubernetes_version: str = DEFAULT_KUBERNETES, namespace: str = DEFAULT_NAMESPACE) -> Options:
     """Return what a check depends on besides its input. Raises SettingError."""
     return Options(kubernetes_minor(kubernetes_version), checked_namespace(namespace))
+
+
+def text(parameter: str, value: object) -> str:
+    """Return a parameter that is a string. Raises TypeError for any other."""
+    if not isinstance(value, str):
+        raise TypeError(f"{parameter}= takes a string, not {type(value).__name__}")
+    return value
+
+
+def texts(parameter: str, values: object) -> list[str]:
+    """Return a parameter that is several strings. Raises TypeError for any other, and for one string: its letters would be several."""
+    found: list[Any] = list(values) if isinstance(values, Iterable) and not isinstance(values, str | bytes) else [None]
+    if not all(isinstance(value, str) for value in found):
+        raise TypeError(f"{parameter}= takes several strings: write one as a list of one")
+    return found
 
 
 def kubernetes_minor(written: str) -> int:
@@ -32,5 +48,5 @@ def checked_namespace(name: str) -> str:
     """Return a name that a namespace can have. Raises SettingError for any other."""
     if not re.fullmatch(_NAMESPACE, name):
         reason = "a namespace has up to 63 lower-case letters, digits and dashes, and no dash at its ends"
-        raise SettingError("namespace", visible(name), reason)
+        raise SettingError("namespace", name, reason)
     return name

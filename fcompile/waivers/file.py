@@ -9,12 +9,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 from fcompile.diagnostics.problem import Part, Path, Problem, Rule
 from fcompile.load import Document, LoadError, read
+from fcompile.load.files import NO_PATH
 from fcompile.load.rules import MAX_FILE_BYTES
 from fcompile.waivers.matching import field_fits, fits, path_fits
 from fcompile.waivers.rules import MALFORMED, NO_REASON, code_problem, waiver_problem
@@ -50,8 +52,11 @@ class FileScope(NamedTuple):
 
 def read_file(path: str) -> WaiversRead:
     """Return what the waivers file at `path` holds. Raises OSError."""
-    with open(path, "rb") as file:
-        data = file.read(MAX_FILE_BYTES + 1)
+    try:
+        with open(path, "rb") as file:
+            data = file.read(MAX_FILE_BYTES + 1)
+    except ValueError:
+        raise OSError(errno.EINVAL, NO_PATH, path) from None
     found = WaiversRead([], [])
     for document in read(data, path):
         if isinstance(document, LoadError):

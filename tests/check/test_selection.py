@@ -9,7 +9,7 @@ import pytest
 from fcompile.check.document import Checked, Options
 from fcompile.check.selection import looks_like_template
 from fcompile.load.files import FileEntry
-from fcompile.pipeline.inputs import check_entry
+from fcompile.pipeline.inputs import Inputs, check_entry
 
 HEAD = "apiVersion: frameworkcontroller.microsoft.com/v1\nkind: Framework\n"
 
@@ -88,6 +88,13 @@ def test_one_of_ours_that_cannot_be_read(tmp_path: Path, text: str) -> None:
     assert len(codes(check(tmp_path / "framework.yaml", text))) == 1
 
 
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    (tmp_path / ".git").mkdir()
+    return tmp_path
+
+
+@pytest.mark.usefixtures("repository")
 class TestHelm:
     @pytest.mark.parametrize("folder", ["chart/templates", "chart/templates/tests", "chart/charts/sub/templates"])
     def test_templates_of_a_chart(self, tmp_path: Path, folder: str) -> None:
@@ -103,6 +110,7 @@ class TestHelm:
         assert checked.problems
 
 
+@pytest.mark.usefixtures("repository")
 class TestKustomize:
     @pytest.mark.parametrize("name", ["kustomization.yaml", "kustomization.yml", "Kustomization"])
     @pytest.mark.parametrize(
@@ -133,3 +141,51 @@ class TestKustomize:
         checked = check(tmp_path / "train.yaml", f"{HEAD}metadata: {{name: train}}\n")
         assert not checked.skipped
         assert checked.problems
+
+
+class TestWhatIsAbove:
+    """Whoever may write above what was named, as into /tmp, must not silence it: they are nobody whom the user knows."""
+
+    CHART = ("Chart.yaml", "apiVersion: v2\n", "templates/sub")
+    PATCHES = ("kustomization.yaml", "patches: [{path: mine/train.yaml}]\n", "mine")
+
+    @pytest.fixture(params=[CHART, PATCHES], ids=["a chart", "patches"])
+    def mine(self, request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+        """Return a folder with a Framework, above which a file says that it is none."""
+        name, text, folder = request.param
+        (tmp_path / name).write_text(text)
+        mine: Path = tmp_path / folder
+        mine.mkdir(parents=True)
+        (mine / "train.yaml").write_text(f"{HEAD}metadata: {{name: train}}\n")
+        return mine
+
+    @staticmethod
+    def skipped(path: Path) -> list[str]:
+        return [checked.skipped for checked in Inputs([str(path)]).checked(Options(36, "default"), 1) if checked.skipped]
+
+    def test_without_a_repository_it_does_not_count(self, mine: Path) -> None:
+        assert self.skipped(mine) == self.skipped(mine / "train.yaml") == []
+
+    def test_the_folder_that_was_named_counts(self, mine: Path, tmp_path: Path) -> None:
+        (reason,) = self.skipped(tmp_path)
+        assert "first" in reason
+
+    def test_the_root_of_the_repository_counts(self, mine: Path, tmp_path: Path) -> None:
+        (tmp_path / ".git").mkdir()
+        assert len(self.skipped(mine)) == len(self.skipped(mine / "train.yaml")) == 1
+
+    def test_above_the_root_nothing_counts(self, mine: Path) -> None:
+        (mine / ".git").touch()  # as in a worktree
+        assert self.skipped(mine) == self.skipped(mine / "train.yaml") == []
+
+    def test_what_lies_in_a_folder_for_everybody_never_counts(self, mine: Path, tmp_path: Path) -> None:
+        """Somebody can put a kustomization into /tmp, and a `.git` too."""
+        (tmp_path / ".git").mkdir()
+        tmp_path.chmod(0o1777)
+        assert self.skipped(mine) == self.skipped(mine / "train.yaml") == []
+
+    def test_a_file_in_a_folder_for_everybody(self, tmp_path: Path) -> None:
+        (tmp_path / "kustomization.yaml").write_text("patches: [{path: train.yaml}]\n")
+        (tmp_path / "train.yaml").write_text(f"{HEAD}metadata: {{name: train}}\n")
+        tmp_path.chmod(0o1777)
+        assert self.skipped(tmp_path / "train.yaml") == []

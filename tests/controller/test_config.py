@@ -78,6 +78,7 @@ def test_every_key_of_upstreams_is_taken() -> None:
         ("listen: 8080", "1:9: `8080` is not a string; write it in quotes (`listen`)"),
         ("logLevel: warn", '1:11: `"warn"` is not one of debug, info, warning, error (`logLevel`)'),
         (f"framework{LEAST}: 9\nframework{MOST}: 8", f"2:54: 8 is less than `framework{LEAST}`, 9; write a number from 9 on"),
+        ("leaseName: ../pods/a", '1:12: `"../pods/a"` is not a name: lower-case letters, digits, dashes and dots (`leaseName`)'),
         ("podFailureSpec:\n- code: 0", "2:9: 0 is reserved"),
         ("podFailureSpec:\n- code: 5\n  podPattern: []", "3:3: `podPattern` is no field here: did you mean `podPatterns`?"),
         ("a: [", "1:"),
@@ -138,6 +139,8 @@ def test_what_check_prints_is_a_config_file_that_says_the_same(tmp_path: Path, c
     [
         (["--lease-seconds", "soon"], 'fcontroller: --lease-seconds: `"soon"` is not a number'),
         (["--lease-seconds", "0"], "fcontroller: --lease-seconds: 0.0 is out of range: write a number from 1 to 3600"),
+        (["--namespace", "a/b"], 'fcontroller: --namespace: `"a/b"` is not a name: lower-case letters, digits, dashes and dots'),
+        (["--namespace", "a\udcff"], 'fcontroller: --namespace: `"a\\xff"` is not a name: lower-case letters, digits, dashes and dots'),
         (["--config", "nowhere.yaml"], "fcontroller: nowhere.yaml: No such file or directory"),
         (
             ["--framework-min-retry-delay-sec-for-transient-conflict-failed", "1000"],

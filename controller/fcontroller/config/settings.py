@@ -28,7 +28,7 @@ class Option:
     """A variable of the environment that counts when nothing else is given."""
 
 
-Name = Annotated[str, Option("NAME")]
+Name = Annotated[str, Field(pattern=r"^([a-z0-9]([a-z0-9.-]*[a-z0-9])?)?$"), Option("NAME")]
 Seconds = Annotated[int, Field(ge=0, le=_MOST), Option("SECONDS")]
 Count = Annotated[int, Field(ge=1, le=_MOST)]
 Kubeconfig = Annotated[str, Option("FILE", flag="--kubeconfig")]
@@ -149,6 +149,8 @@ class Setting(NamedTuple):
         if error["type"] in ("greater_than_equal", "less_than_equal"):
             least, most = (max(getattr(found, end, 0) for found in self.field.metadata) for end in ("ge", "le"))
             return f"{value} is out of range: write a number from {least} {'on' if most == _MOST else f'to {most}'}"
+        if error["type"] == "string_pattern_mismatch" or (error["type"] == "string_unicode" and isinstance(value, str)):
+            return f"{_shown(value)} is not a name: lower-case letters, digits, dashes and dots"
         if self.choices and isinstance(value, str):
             return f"{_shown(value)} is not one of {', '.join(self.choices)}"
         return f"{_shown(value)} is not {_TYPES[type(self.default)]}"

@@ -77,7 +77,7 @@ def _compiled(source: Source, data: bytes, job: Job) -> Made:
     try:
         compilation = Compilation([file], job.settings.checked, overrides)
     except SettingError as error:
-        raise UsageError(visible(error.called(OVERRIDE))) from None
+        raise UsageError(error.called(OVERRIDE)) from None
     (checked,) = compilation.checked()
     made = Made(checked, roles=known, frameworks=len(frameworks))
     failed = any(problem.severity is Severity.ERROR for problem in checked.problems)

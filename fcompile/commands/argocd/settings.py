@@ -57,7 +57,7 @@ def settings(environment: Mapping[str, str]) -> Settings:
     try:
         parsed = tuple(parse(written, OVERRIDE) for written in overrides)
     except SettingError as error:
-        raise UsageError(visible(error.called(OVERRIDE))) from None
+        raise UsageError(error.called(OVERRIDE)) from None
     return Settings(
         Options(minor, namespace),
         parsed,
