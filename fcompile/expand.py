@@ -70,7 +70,7 @@ def service(role: Role, namespace: str) -> dict[str, Any] | None:
 def pod(role: Role, namespace: str, index: int | str, cluster: ClusterValues | None = None) -> dict[str, Any]:
     """The Pod of one task: with the cluster's values what the controller creates, without them what was reviewed."""
     # Once more, for an amount that depends on the task: `102{{FC_TASK_INDEX}}Mi` is 1Gi for one of them.
-    made = canonical_quantities(substitute(role.pod, task_values(namespace, index)), POD_TEMPLATE)
+    made = canonical_quantities(substitute(role.pod, task_values(namespace, index, role.sums)), POD_TEMPLATE)
     return made if cluster is None else _with_cluster(made, cluster)
 
 

@@ -15,9 +15,9 @@ from typing import Any
 from fcompile import expand
 from fcompile.default import default
 from fcompile.emit.json import canonical
-from fcompile.lower.digest import LOWERING_VERSION, LOWERING_VERSIONS, document_digest, version_of
+from fcompile.lower.digest import LOWERING_VERSIONS, document_digest, version_of
 from fcompile.lower.environment import ClusterValues
-from fcompile.lower.intent import Intent, Role, lower
+from fcompile.lower.intent import Intent, Role, lower, sums_of
 from fcompile.model import names
 from fcompile.model.packed import pieces
 
@@ -35,7 +35,7 @@ def reviewed_digest(framework: Json) -> str | None:
 def intent_of(framework: Json, *digests: str | None) -> Intent:
     """Return what the Framework, as it is stored, will run, lowered by the rules of the first of these digests whose rules are known."""
     versions = (version_of(digest) for digest in digests if digest)
-    return lower(default(framework).framework, next((version for version in versions if version in LOWERING_VERSIONS), LOWERING_VERSION))
+    return lower(default(framework).framework, next((version for version in versions if version in LOWERING_VERSIONS), None))
 
 
 def digest_of(intent: Intent) -> str:
@@ -84,8 +84,11 @@ def _pieces(config_map: Json, limit: int) -> Iterator[bytes]:
 def read_document(text: bytes) -> Intent:
     """Return the intent of a document whose digest is known to be right."""
     document = json.loads(text)
-    roles = tuple(Role(role["name"], role["taskNumber"], role["policies"], role["pod"], role["service"]) for role in document["roles"])
     lowering = document["lowering"]
+    roles = tuple(
+        Role(role["name"], role["taskNumber"], role["policies"], role["pod"], role["service"], sums_of(role["pod"], lowering))
+        for role in document["roles"]
+    )
     return Intent(document["framework"], document["executionType"], document["retryPolicy"], roles, document["digest"], lowering)
 
 

@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from fcompile.diagnostics.problem import Part, Path
-from fcompile.lower.placeholders import role_values, substitute, task_values
+from fcompile.lower.placeholders import role_values, substitute, sums_in, task_values
 from fcompile.model import names
 from fcompile.model.framework import MAX_TASKS
 from fcompile.model.values import integer, mapping, sequence, text
 
 DEFAULT_NAMESPACE = "default"
-_WITH_INDEX = (names.placeholder(names.TASK_INDEX), names.placeholder(names.POD_NAME))
+_WITH_INDEX = ("{{" + names.TASK_INDEX, names.placeholder(names.POD_NAME))
+"""What has the index in it. The first is also the beginning of a sum."""
 
 
 class RoleContext(NamedTuple):
@@ -25,6 +26,8 @@ class RoleContext(NamedTuple):
     """Empty when it has none."""
     task_number: int
     """`taskNumber`, 1 when it is left out or of a wrong type."""
+    sums: tuple[str, ...] = ()
+    """The sums with the index in its template, as `FC_TASK_INDEX+1`."""
 
     @property
     def path(self) -> Path:
@@ -76,7 +79,7 @@ class FrameworkContext(NamedTuple):
 
     def _values(self, role: RoleContext, index: int) -> dict[str, str]:
         # The values of a role still hold the task's symbols, and so are substituted themselves.
-        values: dict[str, str] = substitute(role_values(self.name, role.name), task_values(self.namespace, index))
+        values: dict[str, str] = substitute(role_values(self.name, role.name), task_values(self.namespace, index, role.sums))
         return values
 
     def source_path(self, path: Path) -> Path:
@@ -110,12 +113,16 @@ def framework_context(
 ) -> FrameworkContext:
     """Return the Framework `value` made ready for the rules; `holds` says that its text holds a placeholder somewhere."""
     roles = tuple(
-        RoleContext(role, index, text(role, "name") or "", _count(role))
+        RoleContext(role, index, text(role, "name") or "", _count(role), _sums(role) if holds else ())
         for index, role in enumerate(sequence(mapping(value, "spec"), "taskRoles"))
     )
     name = text(mapping(value, "metadata"), "name") or ""
     own_namespace = text(mapping(value, "metadata"), "namespace") or namespace
     return FrameworkContext(value, name, own_namespace, version, plain, roles, holds)
+
+
+def _sums(role: Any) -> tuple[str, ...]:
+    return sums_in(mapping(mapping(role, "task"), "pod"))
 
 
 def _count(role: Any) -> int:

@@ -12,7 +12,7 @@ from fcompile.diff.effects import ORDER, Effect, State, Verdict
 from fcompile.diff.resources import Amounts, role_requests
 from fcompile.lower.environment import ENV_BEFORE_INSTANCE, TERMINATION_MESSAGE_POLICY
 from fcompile.lower.intent import Role
-from fcompile.lower.placeholders import substitute
+from fcompile.lower.placeholders import index_values, substitute
 from fcompile.model import names
 from fcompile.pipeline.compiled import Compiled
 
@@ -254,7 +254,7 @@ def _comparable(role: Role, namespace: str, most: int) -> dict[str, Any]:
     """The role's Pod for comparison: the namespace as it is, the index too where only one task has ever been meant."""
     values = {names.FRAMEWORK_NAMESPACE: namespace}
     if most <= 1:
-        values[names.TASK_INDEX] = "0"
+        values |= index_values(0, role.sums)
     made: dict[str, Any] = substitute(role.pod, values)
     spec = dict(made["spec"])
     for kind in ("initContainers", "containers"):
@@ -287,6 +287,6 @@ def _total(side: Side | None) -> Amounts:
     if side is None or side.compiled.intent.execution_type == "Stop":
         return total
     for role in side.compiled.intent.roles:
-        for name, amount in role_requests(role.pod, role.task_number).items():
+        for name, amount in role_requests(role.pod, role.task_number, role.sums).items():
             total[name] = total.get(name, 0) + amount
     return total

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from fcompile.lower.placeholders import substitute
+from fcompile.lower.placeholders import index_values, substitute
 from fcompile.lower.quantities import canonical_quantities
 from fcompile.model import names
 from fcompile.model.quantities import NANO, canonical, nanos
@@ -40,14 +40,14 @@ def pod_requests(spec: Mapping[str, Any]) -> Amounts:
     return total
 
 
-def role_requests(pod: Mapping[str, Any], count: int) -> Amounts:
+def role_requests(pod: Mapping[str, Any], count: int, sums: tuple[str, ...] = ()) -> Amounts:
     """What `count` Pods of a lowered role ask for together."""
     parts = _reckoned(mapping(pod, "spec"))
-    if names.placeholder(names.TASK_INDEX) not in repr(parts):
+    if "{{" + names.TASK_INDEX not in repr(parts):
         return {name: amount * count for name, amount in pod_requests(parts).items()}
     total: Amounts = {}
     for index in range(count):
-        _add(total, pod_requests(canonical_quantities(substitute(parts, {names.TASK_INDEX: str(index)}), "PodSpec")))
+        _add(total, pod_requests(canonical_quantities(substitute(parts, index_values(index, sums)), "PodSpec")))
     return total
 
 

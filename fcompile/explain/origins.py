@@ -87,7 +87,7 @@ class _Finder:
         self._role = task.framework["spec"]["taskRoles"][task.role]
         framework, role = task.compiled.intent.framework, self._role["name"]
         self._known = role_values(framework, role)
-        self._last = task_values(task.compiled.namespace, task.number)
+        self._last = task_values(task.compiled.namespace, task.number, task.compiled.intent.roles[task.role].sums)
         self._filled = frozenset(task.compiled.filled)
         self._overridden = [(str(one.override), one.path) for one in task.applied if one.role is self._role]
 

@@ -10,7 +10,9 @@ from fcompile.emit.json import canonical
 
 LOWERING_VERSION = "v1"
 """The version of the lowering rules. Any change of what `lower` makes of a Framework needs a new one."""
-LOWERING_VERSIONS = (LOWERING_VERSION,)
+SUMS_VERSION = "v2"
+"""The rules of v1, and sums with the index (`{{FC_TASK_INDEX+1}}`): only for Frameworks that have one, so that other digests stay."""
+LOWERING_VERSIONS = (LOWERING_VERSION, SUMS_VERSION)
 """All that `lower` knows: a release keeps at least the version before its own, so that what was reviewed with that still runs."""
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from fcompile.lower.atomic import as_stored
-from fcompile.lower.digest import LOWERING_VERSION, LOWERING_VERSIONS, digest
+from fcompile.lower.digest import LOWERING_VERSION, LOWERING_VERSIONS, SUMS_VERSION, digest
 from fcompile.lower.environment import lower_container
-from fcompile.lower.placeholders import role_values, substitute
+from fcompile.lower.placeholders import role_values, substitute, sums_in
 from fcompile.lower.quantities import canonical_quantities
 from fcompile.lower.services import add_host_names, lower_service
 from fcompile.model import names
@@ -27,6 +27,8 @@ class Role(NamedTuple):
     policies: dict[str, Any]
     pod: dict[str, Any]
     service: dict[str, Any] | None
+    sums: tuple[str, ...] = ()
+    """The sums in the Pod that are replaced, as `FC_TASK_INDEX+1`. They follow from the Pod and the rules that it was lowered by."""
 
     def document(self) -> dict[str, Any]:
         """The role as plain JSON values."""
@@ -62,15 +64,18 @@ class Intent(NamedTuple):
         }
 
 
-def lower(framework: dict[str, Any], version: str = LOWERING_VERSION) -> Intent:
+def lower(framework: dict[str, Any], version: str | None = None) -> Intent:
     """Return the intent of a defaulted Framework without errors. Pure: the same Framework gives the same intent everywhere.
+
+    :param version: of the rules; by default the oldest that can do what the Framework asks for.
 
     Raises ValueError for a version of the rules that is not among `LOWERING_VERSIONS`.
     """
+    version = version or version_for(framework)
     if version not in LOWERING_VERSIONS:
         raise ValueError(f"lowering rules {version} are not known")
     name, spec = framework["metadata"]["name"], framework["spec"]
-    roles = tuple(lower_role(name, role) for role in spec.get("taskRoles") or ())
+    roles = tuple(lower_role(name, role, version) for role in spec.get("taskRoles") or ())
     return Intent(
         framework=name,
         execution_type=spec["executionType"],
@@ -81,9 +86,21 @@ def lower(framework: dict[str, Any], version: str = LOWERING_VERSION) -> Intent:
     )
 
 
-def lower_role(framework: str, role: dict[str, Any]) -> Role:
+def version_for(framework: dict[str, Any]) -> str:
+    """Return the version of the rules that a Framework asks for."""
+    templates = (role["task"]["pod"] for role in framework["spec"].get("taskRoles") or ())
+    return SUMS_VERSION if any(sums_in(template) for template in templates) else LOWERING_VERSION
+
+
+def sums_of(pod: dict[str, Any], version: str) -> tuple[str, ...]:
+    """Return the sums with the index that the rules replace in a lowered Pod."""
+    return () if version == LOWERING_VERSION else sums_in(pod)
+
+
+def lower_role(framework: str, role: dict[str, Any], version: str = LOWERING_VERSION) -> Role:
     """One defaulted role of the Framework."""
     task = role["task"]
+    pod = _lower_pod(framework, role)
     return Role(
         name=role["name"],
         task_number=role["taskNumber"],
@@ -92,8 +109,9 @@ def lower_role(framework: str, role: dict[str, Any]) -> Role:
             "podGracefulDeletionTimeoutSec": task.get("podGracefulDeletionTimeoutSec"),
             "retryPolicy": task["retryPolicy"],
         },
-        pod=_lower_pod(framework, role),
+        pod=pod,
         service=lower_service(framework, role),
+        sums=sums_of(pod, version),
     )
 
 

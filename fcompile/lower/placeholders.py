@@ -3,6 +3,8 @@
 Plain substitution, as in FrameworkController: no spaces inside the braces, no nesting, anything else in double braces
 (Helm's, Argo's, the shell's) stays as it is. No value contains an upper-case letter or a brace except a symbolic one, so
 that the order of replacement cannot matter.
+
+From the lowering rules v2 on also sums: `{{FC_TASK_INDEX+1}}`, of the index and one number. FrameworkController leaves them.
 """
 
 from __future__ import annotations
@@ -12,6 +14,10 @@ from operator import is_not
 from typing import Any
 
 from fcompile.model import names
+from fcompile.model.patterns import lazy
+
+MAX_ADDEND = 99_999
+_SUM = lazy(r"\{\{(FC_TASK_INDEX([+-][0-9]{1,5}))\}\}")
 
 
 def role_values(framework: str, role: str) -> dict[str, str]:
@@ -27,9 +33,42 @@ def role_values(framework: str, role: str) -> dict[str, str]:
     }
 
 
-def task_values(namespace: str, index: int | str) -> dict[str, str]:
-    """What is left symbolic in a lowered role, for one task."""
-    return {names.FRAMEWORK_NAMESPACE: namespace, names.TASK_INDEX: str(index)}
+def task_values(namespace: str, index: int | str, sums: tuple[str, ...] = ()) -> dict[str, str]:
+    """What is left symbolic in a lowered role, for one task.
+
+    :param sums: those in the role, as `sums_in` found them; an index that is not made of digits has none.
+    """
+    return {names.FRAMEWORK_NAMESPACE: namespace, **index_values(index, sums)}
+
+
+def index_values(index: int | str, sums: tuple[str, ...] = ()) -> dict[str, str]:
+    """What the index of a task, and each sum with it, stand for."""
+    return {names.TASK_INDEX: str(index), **{written: str(int(index) + addend(written)) for written in sums}}
+
+
+def sums_in(value: Any) -> tuple[str, ...]:
+    """Return each different sum, as `FC_TASK_INDEX+1`, in the strings of a value, keys included."""
+    found: set[str] = set()
+    _find_sums(value, found)
+    return tuple(sorted(found))
+
+
+def addend(written: str) -> int:
+    """Return what is added to the index in a sum."""
+    return int(written.removeprefix(names.TASK_INDEX))
+
+
+def _find_sums(value: Any, found: set[str]) -> None:
+    if isinstance(value, str):
+        if "{{FC_TASK_INDEX" in value:
+            found.update(match[1] for match in _SUM.finditer(value))
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            _find_sums(key, found)
+            _find_sums(item, found)
+    elif isinstance(value, list):
+        for item in value:
+            _find_sums(item, found)
 
 
 def substitute(value: Any, values: Mapping[str, str]) -> Any:

@@ -71,7 +71,7 @@ class Selection(NamedTuple):
         for part in self._parts(unit):
             if not isinstance(part, Tasks):
                 yield own or dump(part)
-            elif has_symbolic_quantity(part.role.pod, POD_TEMPLATE):
+            elif part.role.sums or has_symbolic_quantity(part.role.pod, POD_TEMPLATE):
                 yield from (dump(part.pod(index)) for index in part.indices)
             else:
                 yield from spliced(part.pod, part.indices, dump)

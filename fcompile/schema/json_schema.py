@@ -8,7 +8,7 @@ from fcompile.model.fields import Field
 from fcompile.model.framework import INT32_MAX
 
 Schema = dict[str, Any]
-PLACEHOLDER = r"\{\{FC_[A-Z_]+\}\}"
+PLACEHOLDER = r"\{\{FC_[A-Z_]+([+-][0-9]{1,5})?\}\}"
 """A pattern for what is let through wherever a form is asked for."""
 
 

@@ -87,7 +87,7 @@ def test_what_was_not_reviewed_does_not_run_where_that_is_enforced() -> None:
             await tampered(made, "bad")
             await told(made, "bad", "False", "DigestDiffers")
             await waits(made, "bad")
-            await digested(made, "bad", "v2:sha256:00")
+            await digested(made, "bad", "v3:sha256:00")
             await told(made, "bad", "False", "UnknownLowering")
             await digested(made, "bad")
             await all_run(made, "bad", [0, 0, 0])

@@ -1,7 +1,7 @@
 """Renders the Pods of an attempt quickly: of the JSON text of a role's Pods, only what differs between its tasks is filled in for each.
 
 What marks the holes is random, so that nobody's text holds it, and is put into the model, not searched for in a template. Where more than
-strings depends on the index (the names of fields, the form of a quantity), each Pod is made in full.
+strings depends on the index (the names of fields, the form of a quantity, a sum), each Pod is made in full.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class PodRenderer:
 
     def _cut(self, role: RoleIntent, attempt: int, role_uid: str) -> RoleTemplate | None:
         """Return the template of a role; None where strings are not all that differs between its Pods."""
-        if has_symbolic_quantity(role.pod, POD_TEMPLATE):
+        if role.sums or has_symbolic_quantity(role.pod, POD_TEMPLATE):
             return None
         made = self._make(role, attempt, role_uid, _INDEX, _TASK_UID, _TASK_ATTEMPT)
         if any(_INDEX in key for key in keys(made)):

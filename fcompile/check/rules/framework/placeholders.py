@@ -10,7 +10,7 @@ from fcompile.check.context import FrameworkContext, RoleContext
 from fcompile.check.seen import Seen
 from fcompile.diagnostics.problem import Finding, Fix, Part, Path, Severity, rule
 from fcompile.diagnostics.suggestions import closest
-from fcompile.lower.placeholders import role_values, substitute
+from fcompile.lower.placeholders import MAX_ADDEND, addend, role_values, substitute, sums_in
 from fcompile.model import names
 from fcompile.model.patterns import lazy
 from fcompile.model.values import mapping, sequence, text
@@ -23,7 +23,8 @@ UNKNOWN_PLACEHOLDER = rule(
     why="It stays in the Pod as it is written.",
     remedy=(
         "The six that are replaced are {{FC_FRAMEWORK_NAMESPACE}}, {{FC_FRAMEWORK_NAME}}, {{FC_TASKROLE_NAME}}, "
-        "{{FC_TASK_INDEX}}, {{FC_CONFIGMAP_NAME}} and {{FC_POD_NAME}}, in capitals and without spaces."
+        "{{FC_TASK_INDEX}}, {{FC_CONFIGMAP_NAME}} and {{FC_POD_NAME}}, in capitals and without spaces. To the index a number can be "
+        "added: {{FC_TASK_INDEX+1}}."
     ),
 )
 PLACEHOLDER_OUTSIDE = rule(
@@ -51,8 +52,26 @@ KEYS_COLLIDE = rule(
     remedy="Rename one of the keys.",
 )
 
-_LOOKS_LIKE = lazy(r"\{\{[ \t]*(FC_[A-Za-z0-9_]*)[ \t]*(\}\}?)?", re.IGNORECASE)
-_UNUSUAL = re.compile(rf"\{{\{{(?!(?:{'|'.join(names.PLACEHOLDERS)})\}}\}})[ \t]*[Ff][Cc]_")
+NEGATIVE_SUM = rule(
+    code="FC425",
+    name="negative-sum",
+    severity=Severity.ERROR,
+    summary="A sum with the task's index is below zero for the first task.",
+    why="The first index is 0, and a text like `-1` is no index of anything.",
+    remedy="Add a number that is 0 or more. What only some tasks need belongs into a role of its own.",
+)
+SUM_OF_OURS = rule(
+    code="FC426",
+    name="sum-with-index",
+    severity=Severity.NOTE,
+    summary="A sum with the task's index is replaced by this controller only.",
+    why="FrameworkController leaves `{{FC_TASK_INDEX+1}}` in the Pod as it is written; `fcompile` and `fcontroller` compute it.",
+    remedy="Nothing is to be done where `fcontroller` runs. FrameworkController needs a shell: `$((FC_TASK_INDEX + 1))`.",
+)
+
+_LOOKS_LIKE = lazy(r"\{\{[ \t]*(FC_[A-Za-z0-9_]*)([ \t]*[-+*/%][^{}\n]{0,40})?[ \t]*(\}\}?)?", re.IGNORECASE)
+_SUM = r"FC_TASK_INDEX[+-][0-9]{1,5}"
+_UNUSUAL = re.compile(rf"\{{\{{(?!(?:{'|'.join(names.PLACEHOLDERS)}|{_SUM})\}}\}})[ \t]*[Ff][Cc]_")
 _REFERENCE = re.compile(r"\$\$|\$\((FC_[A-Za-z0-9_.-]*)\)")
 _FEW = 200
 """Among more variables than this no misspelt one is sought: that would take time for every reference again."""
@@ -68,6 +87,7 @@ def placeholder_rules(context: FrameworkContext, source: str) -> Iterator[Findin
     escapes = "\\" in source
     if "{{FC_" in source or escapes:
         yield from _outside(context)
+    yield from _sums(context)
     if escapes or _UNUSUAL.search(source):
         for role in context.roles:
             yield from _inside(role)
@@ -97,7 +117,7 @@ def _outside(context: FrameworkContext) -> Iterator[Finding]:
         {key: item for key, item in role.value.items() if key != "task"} if isinstance(role.value, dict) else None for role in context.roles
     ]
     for path, part, written in _strings({**spec, "taskRoles": roles}, ("spec",)):
-        for name in names.PLACEHOLDERS if "{{FC_" in written else ():
+        for name in (*names.PLACEHOLDERS, *sums_in(written)) if "{{FC_" in written else ():
             if names.placeholder(name) in written:
                 yield Finding(
                     PLACEHOLDER_OUTSIDE,
@@ -110,8 +130,8 @@ def _outside(context: FrameworkContext) -> Iterator[Finding]:
 def _inside(role: RoleContext) -> Iterator[Finding]:
     for path, part, written in _strings(role.template, role.template_path):
         for match in _LOOKS_LIKE.finditer(written):
-            name = match.group(1)
-            if match.group() != names.placeholder(name) or name not in names.PLACEHOLDERS:
+            name = match.group()[2:-2]
+            if match.group() != names.placeholder(name) or name not in (*names.PLACEHOLDERS, *role.sums):
                 yield _unknown(path, part, written, match)
 
 
@@ -119,6 +139,10 @@ def _unknown(path: Path, part: Part, written: str, match: re.Match[str]) -> Find
     name = match.group(1)
     import json
 
+    if match.group(2):
+        form = f"{{{{FC_TASK_INDEX+1}}}}, with one number up to {MAX_ADDEND:,}, without spaces"
+        message = f"`{match.group()}` is no sum with the index, and stays as it is: write {form}"
+        return Finding(UNKNOWN_PLACEHOLDER, path, message, part=part)
     near = closest(name.upper(), names.PLACEHOLDERS)
     if near is None:
         known = ", ".join(names.PLACEHOLDERS)
@@ -126,10 +150,31 @@ def _unknown(path: Path, part: Part, written: str, match: re.Match[str]) -> Find
             UNKNOWN_PLACEHOLDER, path, f"`{match.group()}` is no placeholder and stays as it is: the known ones are {known}", part=part
         )
     right = names.placeholder(near.word)
-    why = "is not closed by two braces" if name in names.PLACEHOLDERS and match.group(2) != "}}" else "is no placeholder"
+    why = "is not closed by two braces" if name in names.PLACEHOLDERS and match.group(3) != "}}" else "is no placeholder"
     fixed = written[: match.start()] + right + written[match.end() :]
     fix = Fix(f"write {right}", path, part, json.dumps(fixed, ensure_ascii=False)) if "\n" not in written else None
     return Finding(UNKNOWN_PLACEHOLDER, path, f"`{match.group()}` {why} and stays as it is: write {right}", part=part, fix=fix)
+
+
+def _sums(context: FrameworkContext) -> Iterator[Finding]:
+    told = False
+    for role in context.roles:
+        for written in role.sums:
+            place = _first(role, names.placeholder(written))
+            if place is None:
+                continue
+            path, part = place
+            if addend(written) < 0:
+                said = f"{names.placeholder(written)} is {addend(written)} for the first task of the role, whose index is 0"
+                yield Finding(NEGATIVE_SUM, path, said, part=part)
+            elif not told:
+                told = True
+                said = f"{names.placeholder(written)} is replaced by fcontroller only: FrameworkController leaves it as it is"
+                yield Finding(SUM_OF_OURS, path, said, part=part)
+
+
+def _first(role: RoleContext, written: str) -> tuple[Path, Part] | None:
+    return next(((path, part) for path, part, text in _strings(role.template, role.template_path) if written in text), None)
 
 
 def _collisions(value: Any, path: Path, values: dict[str, str]) -> Iterator[Finding]:

@@ -94,6 +94,30 @@ def test_a_placeholder_that_resembles_none_has_no_fix() -> None:
     assert finding.fix is None
 
 
+@pytest.mark.parametrize(
+    ("written", "code"),
+    [
+        ("{{FC_TASK_INDEX+1}}", "FC426"),
+        ("{{FC_TASK_INDEX-0}}", "FC426"),
+        ("{{FC_TASK_INDEX-1}}", "FC425"),
+        ("{{FC_TASK_INDEX+100000}}", "FC421"),
+        ("{{FC_TASK_INDEX + 1}}", "FC421"),
+        ("{{FC_TASK_INDEX*2}}", "FC421"),
+        ("{{FC_TASK_INDEX+1+1}}", "FC421"),
+        ("{{FC_TASK_INDEX+1}", "FC421"),
+        ("{{FC_POD_NAME+1}}", "FC421"),
+        ("{{fc_task_index+1}}", "FC421"),
+    ],
+)
+def test_sums(written: str, code: str) -> None:
+    value = framework(role(spec={"nodeName": written}))
+    assert [finding.rule.code for finding in placeholder_rules(context_of(value), repr(value))] == [code]
+
+
+def test_a_sum_outside_the_template() -> None:
+    assert placeholders(framework(role(), description="{{FC_TASK_INDEX+1}}")) == [("FC422", ("spec", "description"))]
+
+
 def test_placeholders_outside_the_template() -> None:
     assert placeholders(framework(role(), description="{{FC_FRAMEWORK_NAME}}")) == [("FC422", ("spec", "description"))]
 
