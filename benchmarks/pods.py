@@ -6,9 +6,9 @@ so with that library. `run` is a kubelet for the namespace: Pods run for a momen
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import ssl
-import sys
 import time
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -93,7 +93,7 @@ async def _by_aiohttp(kubeconfig: str) -> AsyncIterator[Send]:
         yield send
 
 
-async def _main(what: str, kubeconfig: str, namespace: str, count: str) -> None:
+async def _main(what: str, kubeconfig: str, namespace: str, count: int) -> None:
     api = from_kubeconfig(kubeconfig)
 
     async def send(path: str, pod: bytes) -> int:
@@ -101,10 +101,10 @@ async def _main(what: str, kubeconfig: str, namespace: str, count: str) -> None:
 
     try:
         if what == "post":
-            await post(api, send, namespace, int(count))
+            await post(api, send, namespace, count)
         elif what == "aiohttp":
             async with _by_aiohttp(kubeconfig) as by_aiohttp:
-                await post(api, by_aiohttp, namespace, int(count))
+                await post(api, by_aiohttp, namespace, count)
         else:
             await Kubelet(api, "benchmarks", namespace=namespace, stop=0, run="0.2").run()
     finally:
@@ -112,4 +112,9 @@ async def _main(what: str, kubeconfig: str, namespace: str, count: str) -> None:
 
 
 if __name__ == "__main__":
-    uvloop.run(_main(*sys.argv[1:]))
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.pods", description=__doc__)
+    parser.add_argument("what", choices=("post", "aiohttp", "run"))
+    parser.add_argument("kubeconfig")
+    parser.add_argument("namespace")
+    parser.add_argument("count", type=int)
+    uvloop.run(_main(**vars(parser.parse_args())))

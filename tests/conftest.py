@@ -53,6 +53,7 @@ SLOW = (
     "tests/test_determinism.py",
     "tests/test_fuzz.py",
     "tests/test_generated.py",
+    "tests/test_help.py",
     "tests/test_mutate.py",
     "tests/test_packaging.py",
     "tests/test_pre_commit.py",

@@ -6,6 +6,7 @@ of its own is out of date. Exits with 1 if any of them does.
 
 from __future__ import annotations
 
+import argparse
 import subprocess
 import sys
 from pathlib import Path
@@ -20,6 +21,7 @@ def generators() -> list[Path]:
 
 def main() -> int:
     """Run each generator's check; returns the exit code."""
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     stale = []
     for script in generators():
         print(f"{script.name} --check", flush=True)

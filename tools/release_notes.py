@@ -5,6 +5,7 @@ Exits with 1 when the tag is not that of the version in fcompile/_version.py, or
 
 from __future__ import annotations
 
+import argparse
 import re
 import sys
 from datetime import date
@@ -16,10 +17,9 @@ _SECTION = re.compile(r"^## \[([^\]]+)\](?: - (\S+))?\n(.*?)(?=^## \[|\Z)", re.M
 
 def main() -> int:
     """Print the notes; returns the exit code."""
-    if len(sys.argv) != 2:
-        print(__doc__, file=sys.stderr)
-        return 2
-    tag = sys.argv[1]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("tag", help="such as v0.1.0")
+    tag = parser.parse_args().tag
     try:
         print(notes(tag, (ROOT / "CHANGELOG.md").read_text("utf-8"), (ROOT / "fcompile" / "_version.py").read_text("utf-8")))
     except ValueError as problem:

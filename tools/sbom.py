@@ -5,6 +5,7 @@ The same commit gives the same bytes: the time is that of SOURCE_DATE_EPOCH, and
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 import tomllib
@@ -31,6 +32,7 @@ Package = Mapping[str, Any]
 
 def main() -> int:
     """Print the document."""
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     print(document())
     return 0
 

@@ -16,7 +16,29 @@ _COUNT: Final = ("replicas", "parallelism", "completions", "count", "instances",
 _RETRIES: Final = ("backoffLimit", "retries", "retryLimit", "maxRetries", "maxRestarts")
 _TEMPLATE: Final = ("template", "podTemplate", "podSpec")
 _ENV: Final = ("envs", "environment", "envVars", "variables")
-_OF_CONTAINER: Final = ("image", "command", "args", "ports", "volumeMounts", *_ENV)
+_OF_CONTAINER: Final = ("image", "command", "args", "ports", "volumeMounts")
+_OF_POD: Final = (
+    "containers",
+    "initContainers",
+    "nodeSelector",
+    "priorityClassName",
+    "schedulerName",
+    "serviceAccountName",
+    "tolerations",
+    "volumes",
+)
+_OF_METADATA: Final = ("annotations", "labels")
+
+
+def _in_pod(way: str) -> dict[str, str]:
+    """Return words that stand too far up, each with the field that it is, by the way from there to the Pod template."""
+    return {
+        **{word: f"{way}.spec.{word}" for word in (*_OF_POD, "restartPolicy")},
+        **{word: f"{way}.spec.containers[].{word}" for word in (*_OF_CONTAINER, "env", "resources")},
+        **dict.fromkeys(_ENV, f"{way}.spec.containers[].env"),
+    }
+
+
 _ROLES: Final = ("roles", "tasks", "groups", "workers", "replicaSpecs", "replicatedJobs", "pytorchReplicaSpecs", "tfReplicaSpecs")
 _SYNONYMS: Final[dict[str, dict[str, str]]] = {
     "FrameworkSpec": {
@@ -24,34 +46,33 @@ _SYNONYMS: Final[dict[str, dict[str, str]]] = {
         **dict.fromkeys(_TEMPLATE, "taskRoles[].task.pod"),
         **dict.fromkeys(_RETRIES, "retryPolicy.maxRetryCount"),
         **dict.fromkeys(_ROLES, "taskRoles"),
-        "containers": "taskRoles[].task.pod.spec.containers",
+        **_in_pod("taskRoles[].task.pod"),
         "pod": "taskRoles[].task.pod",
         "task": "taskRoles[].task",
-        "image": "taskRoles[].task.pod.spec.containers[].image",
     },
     "TaskRole": {
         **dict.fromkeys(_COUNT, "taskNumber"),
         **dict.fromkeys(_TEMPLATE, "task.pod"),
         **dict.fromkeys(_RETRIES, "task.retryPolicy.maxRetryCount"),
-        **{word: f"task.pod.spec.containers[].{word}" for word in _OF_CONTAINER if word not in _ENV},
+        **_in_pod("task.pod"),
+        **{word: f"task.pod.metadata.{word}" for word in _OF_METADATA},
+        **{word: f"task.retryPolicy.{word}" for word in ("fancyRetryPolicy", "maxRetryCount")},
+        "retryPolicy": "task.retryPolicy",
         "spec": "task.pod.spec",
-        "containers": "task.pod.spec.containers",
-        "restartPolicy": "task.pod.spec.restartPolicy",
     },
     "TaskSpec": {
         **dict.fromkeys(_TEMPLATE, "pod"),
         **dict.fromkeys(_RETRIES, "retryPolicy.maxRetryCount"),
-        **{word: f"pod.spec.containers[].{word}" for word in _OF_CONTAINER if word not in _ENV},
-        "containers": "pod.spec.containers",
-        "restartPolicy": "pod.spec.restartPolicy",
+        **_in_pod("pod"),
+        **{word: f"pod.metadata.{word}" for word in _OF_METADATA},
     },
     "RetryPolicy": {**dict.fromkeys(_RETRIES, "maxRetryCount"), "limit": "maxRetryCount"},
     "PodTemplateSpec": {
-        **{word: f"spec.containers[].{word}" for word in _OF_CONTAINER if word not in _ENV},
+        **{word: f"spec.containers[].{word}" for word in _OF_CONTAINER},
         **dict.fromkeys(_ENV, "spec.containers[].env"),
     },
     "PodSpec": {
-        **{word: f"containers[].{word}" for word in _OF_CONTAINER if word not in _ENV},
+        **{word: f"containers[].{word}" for word in _OF_CONTAINER},
         **dict.fromkeys(_ENV, "containers[].env"),
     },
     "Container": {
@@ -68,6 +89,36 @@ _SYNONYMS: Final[dict[str, dict[str, str]]] = {
     },
 }
 """By type: what the field is called here, from the same object on; with `[]` it is in the items of a list."""
+_GPU: Final = "a container asks for GPUs, with `resources: {limits: {nvidia.com/gpu: 1}}`"
+_ENDS: Final = (
+    "which tasks end the attempt is said by each role's `frameworkAttemptCompletionPolicy`: `minSucceededTaskCount`, `minFailedTaskCount`"
+)
+_GANG: Final = "all Pods are always created, and a scheduler that knows gangs places them together: `schedulerName` in the Pod's `spec`"
+_ELSEWHERE: Final = {
+    "suspend": "`executionType: Create` in `spec` lets it wait until that is set to Start; the annotation"
+    ' `frameworkcontroller.microsoft.com/pause: "true"` holds one that runs',
+    "ttlSecondsAfterFinished": "how long a completed Framework stays is a setting of the controller, `frameworkCompletedRetainSec`",
+    "cleanPodPolicy": "at the end of an attempt all of its Pods are deleted; collect logs elsewhere, and remove the field",
+    "podFailurePolicy": "`fancyRetryPolicy: true` in `retryPolicy` retries what another try may get over; which exit codes those are"
+    " is a setting of the controller, `podFailureSpec`",
+    "activeDeadlineSeconds": "a Framework has no deadline; each Pod can have one, `activeDeadlineSeconds` in its `spec`, and fails then",
+    "backoffLimitPerIndex": "each task has retries of its own: `retryPolicy.maxRetryCount` in `task`",
+    "completionMode": "each task has an index, `{{FC_TASK_INDEX}}`; remove the field",
+    "selector": "the controller knows the Pods that it made; remove the field",
+    "runPolicy": "its `backoffLimit` is `retryPolicy.maxRetryCount` here, its `activeDeadlineSeconds` is one of each Pod's `spec`;"
+    " the rest is for the controller's settings",
+    "slotsPerWorker": f"slots are told to `mpirun`, in its host file; {_GPU}",
+    **dict.fromkeys(("successPolicy", "failurePolicy"), _ENDS),
+    **dict.fromkeys(("minAvailable", "minMember"), _GANG),
+    **dict.fromkeys(("gpu", "gpus", "gpuCount", "numGpus"), _GPU),
+    **dict.fromkeys(_COUNT, "how many tasks there are is the role's `taskNumber`"),
+}
+"""Words of other tools for what no field says here, and what to do instead."""
+_LACKING: Final = {
+    **dict.fromkeys(("FrameworkSpec", "TaskRole", "TaskSpec"), frozenset(_ELSEWHERE)),
+    **dict.fromkeys(("PodTemplateSpec", "PodSpec", "Container"), frozenset(word for word in _ELSEWHERE if _ELSEWHERE[word] is _GPU)),
+}
+"""By type: those that are looked for there."""
 
 
 _MOST_LOOKED_AT = 100
@@ -89,6 +140,17 @@ def synonym(type_name: str, name: str, fields: Type) -> str | None:
     known = _SYNONYMS.get(type_name, {})
     meant = known.get(name) or known.get(name[:1].lower() + name[1:])
     return meant if meant and meant.partition(".")[0].removesuffix("[]") in fields else None
+
+
+def is_first(type_name: str, name: str, meant: str, siblings: Mapping[str, Any], fields: Type) -> bool:
+    """Return whether no other field before it is called the same here: two cannot both be renamed."""
+    alike = (other for other in islice(siblings, _MOST_LOOKED_AT) if other not in fields and synonym(type_name, other, fields) == meant)
+    return next(alike, None) == name
+
+
+def instead(type_name: str, name: str) -> str | None:
+    """Return what to do where other tools have a field that there is not for Frameworks; None when it is no such field."""
+    return _ELSEWHERE[name] if name in _LACKING.get(type_name, ()) else None
 
 
 def home_below(name: str, siblings: Mapping[str, Any], fields: Type, version: int) -> Home | None:

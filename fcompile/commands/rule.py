@@ -67,5 +67,5 @@ def explanation(rule: Rule) -> str:
 
 
 def as_json(rule: Rule) -> dict[str, Any]:
-    """A rule for machines."""
+    """Return a rule for machines, as `fcompile.declare.diagnostics.Rule` declares it."""
     return {"code": rule.code, "name": rule.name, "severity": rule.severity.value, "summary": rule.summary, "help": rule.help}

@@ -1,4 +1,4 @@
-"""Problems as one JSON document, of the shape that `schemas/diagnostics.schema.json` describes."""
+"""Problems as one JSON document, as `fcompile.declare.diagnostics` declares it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The comparison for machines. docs/diff.md describes it; what is there stays as it is, more may come."""
+"""The comparison for machines, as `fcompile.declare.diff` declares it. What is there stays as it is, more may come."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The origins for machines: one entry for each leaf. docs/explain.md describes it."""
+"""The origins for machines, as `fcompile.declare.explain` declares them: one entry for each leaf."""
 
 from __future__ import annotations
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import pickle
 from pathlib import Path
 
 import pytest
 
-from fcompile.load import values
+from fcompile.commands.argocd.discreet import Hidden, hidden_lines
+from fcompile.load import read, values
 from tests.argocd.test_generate import app, generate, refused
 from tests.test_cli import good
 
@@ -78,3 +80,25 @@ def test_a_secret_on_the_same_line_is_not_shown(app: Path) -> None:
         answer = generate(app)
         refused(answer, "error[FC101]")
         assert "hunter2" not in answer.said
+
+
+def _hidden(text: str) -> Hidden:
+    return pickle.loads(pickle.dumps(hidden_lines(list(read(text.encode(), "a.yaml", with_duplicates=True)))))  # type: ignore[no-any-return]
+
+
+def test_the_lines_that_are_hidden() -> None:
+    """They are known where a text is read, and go from there to where it is reported, maybe in another process."""
+    assert _hidden(good()) == Hidden()
+    assert _hidden(f"{SECRET_BEFORE}---\n{good()}") == Hidden(((1, 4),), ((1, 4),))
+    secrets, unread = _hidden(f"{SECRET_BEFORE}---\n{good()}---\na: [\n---\n{good()}")
+    last = good().count("\n") + 5
+    assert secrets == ((1, 4),)
+    assert (1, 4) in unread
+    assert [first <= last + 2 <= end for first, end in unread].count(True) == 1
+    assert not any(first <= line <= end for first, end in unread for line in range(6, last + 1))
+
+
+def test_of_very_many_secrets_little_is_kept() -> None:
+    many = f"{good('first')}---\n" + "---\n".join(f"kind: {kind}\na: b\n" for _ in range(1_001) for kind in ("Secret", "ConfigMap"))
+    first = good("first").count("\n") + 2
+    assert _hidden(many).secrets == ((first, many.count("\n") - 3),)

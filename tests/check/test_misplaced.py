@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fcompile.check.misplaced import _SYNONYMS
+from fcompile.check.misplaced import _LACKING, _SYNONYMS
 from fcompile.schema.pod_schemas import NEWEST
 from fcompile.schema.types import types
 from tests import laws
@@ -73,6 +73,59 @@ def test_a_word_of_another_tool(text: str, message: str, fix: str) -> None:
     assert fixed == fix
 
 
+@pytest.mark.parametrize(
+    ("field", "in_spec", "in_a_role"),
+    [
+        ("retryPolicy: {maxRetryCount: 1}", None, "write it as `task.retryPolicy`"),
+        ("maxRetryCount: 1", "it belongs in `retryPolicy`", "write it as `task.retryPolicy.maxRetryCount`"),
+        ("backoffLimit: 1", "write it as `retryPolicy.maxRetryCount`", "write it as `task.retryPolicy.maxRetryCount`"),
+        ("restartPolicy: Never", "write it as `taskRoles[].task.pod.spec.restartPolicy`", "write it as `task.pod.spec.restartPolicy`"),
+        ("selector: {a: b}", "remove the field", "remove the field"),
+        ("suspend: true", "`executionType: Create`", "`executionType: Create` in `spec`"),
+        ("ttlSecondsAfterFinished: 9", "`frameworkCompletedRetainSec`", "`frameworkCompletedRetainSec`"),
+        ("activeDeadlineSeconds: 9", "a Framework has no deadline; each Pod can", "a Framework has no deadline; each Pod can"),
+        ("cleanPodPolicy: None", "all of its Pods are deleted", "all of its Pods are deleted"),
+        ("successPolicy: AllWorkers", "`minSucceededTaskCount`", "`frameworkAttemptCompletionPolicy`"),
+        ("podFailurePolicy: {rules: []}", "`podFailureSpec`", "`fancyRetryPolicy: true`"),
+        ("minAvailable: 2", "`schedulerName`", "all Pods are always created"),
+        ("gpu: 1", "nvidia.com/gpu", "nvidia.com/gpu"),
+        ("gpus: 1", "nvidia.com/gpu", "nvidia.com/gpu"),
+        ("slotsPerWorker: 8", "`mpirun`", "nvidia.com/gpu"),
+        ("command: [a]", "`taskRoles[].task.pod.spec.containers[].command`", "`task.pod.spec.containers[].command`"),
+        ("image: b", "`taskRoles[].task.pod.spec.containers[].image`", "`task.pod.spec.containers[].image`"),
+        ("env: []", "`taskRoles[].task.pod.spec.containers[].env`", "`task.pod.spec.containers[].env`"),
+        ("resources: {}", "`taskRoles[].task.pod.spec.containers[].resources`", "`task.pod.spec.containers[].resources`"),
+        ("nodeSelector: {}", "`taskRoles[].task.pod.spec.nodeSelector`", "`task.pod.spec.nodeSelector`"),
+        ("labels: {}", "it has description", "`task.pod.metadata.labels`"),
+        ("completions: 3", "`taskRoles[].taskNumber`", "did you mean `taskNumber`?"),
+        ("parallelism: 3", "`taskRoles[].taskNumber`", "did you mean `taskNumber`?"),
+        ("completionMode: Indexed", "`{{FC_TASK_INDEX}}`", "`{{FC_TASK_INDEX}}`"),
+        ("runPolicy: {}", "`retryPolicy.maxRetryCount`", "`retryPolicy.maxRetryCount`"),
+    ],
+)
+def test_a_field_that_people_know_from_elsewhere(field: str, in_spec: str | None, in_a_role: str) -> None:
+    """What it is called here, or that there is none and what to do, and no error that only follows from it."""
+    name = field.partition(":")[0]
+    if in_spec is not None:
+        ((code, _, message, _),) = problems(f"{HEAD}spec:\n  {field}\n  taskRoles: [{{name: w, task: {{{POD}}}}}]\n")
+        assert (code, message.startswith(f"`spec` has no field `{name}`: "), in_spec in message) == ("FC101", True, True)
+    ((message, _),) = role(f"    {field}\n    task: {{{POD}}}\n")
+    assert message.startswith(f"`taskRoles[0]` has no field `{name}`: ")
+    assert in_a_role in message
+
+
+def test_how_many_tasks_there_are_is_no_field_of_a_task() -> None:
+    assert role(f"    task: {{replicas: 3, {POD}}}\n") == [
+        ("`task` has no field `replicas`: how many tasks there are is the role's `taskNumber`", "")
+    ]
+
+
+def test_a_fix_for_one_field_only() -> None:
+    """With both carried out, the key would be there twice."""
+    found = role(f"    completions: 3\n    parallelism: 2\n    task: {{{POD}}}\n")
+    assert [fix for _, fix in found] == ["taskNumber", ""]
+
+
 BODY = "spec: {restartPolicy: Never, containers: [{name: a, image: b}]}"
 
 
@@ -117,6 +170,11 @@ def test_every_synonym_leads_to_a_field() -> None:
                 field = known[here][step.removesuffix("[]")]
                 assert (field.kind == "list") is step.endswith("[]") or meant.endswith(step)
                 here = field.ref
+
+
+def test_what_is_said_to_be_no_field_is_none() -> None:
+    known = types(NEWEST)
+    assert [(type_name, word) for type_name, words in _LACKING.items() for word in words if word in known[type_name]] == []
 
 
 @pytest.mark.parametrize(

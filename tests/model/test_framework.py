@@ -6,6 +6,11 @@ from fcompile.model.framework import SERVER_SET
 from fcompile.model.framework_types import FRAMEWORK_TYPES
 from fcompile.schema.pod_schemas import POD_TEMPLATE, pod_type_names
 from fcompile.schema.types import all_types
+from tools.framework_types import tables
+
+
+def test_they_are_what_the_models_declare() -> None:
+    assert tables() == FRAMEWORK_TYPES
 
 
 def test_every_type_that_is_named_is_there() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from fcompile.check.document import Checked, empty
-from fcompile.commands.argocd.discreet import without_secrets
+from fcompile.commands.argocd.discreet import Hidden, hidden_lines, without_secrets
 from fcompile.commands.argocd.repository import Repository
 from fcompile.commands.argocd.settings import OVERRIDE, Settings
 from fcompile.commands.argocd.sources import Source
@@ -52,6 +52,7 @@ class Made(NamedTuple):
     left_out: tuple[str, ...] = ()
     """Documents that are no objects."""
     pods_left_out: tuple[str, ...] = ()
+    hidden: Hidden = Hidden()
     refused: str = ""
     """Why there can be no output at all, unless the check says so already."""
 
@@ -79,7 +80,7 @@ def _compiled(source: Source, data: bytes, job: Job) -> Made:
     except SettingError as error:
         raise UsageError(error.called(OVERRIDE)) from None
     (checked,) = compilation.checked()
-    made = Made(checked, roles=known, frameworks=len(frameworks))
+    made = Made(checked, roles=known, frameworks=len(frameworks), hidden=hidden_lines(file.read))
     failed = any(problem.severity is Severity.ERROR for problem in checked.problems)
     if failed and not (job.waivers or checked.waivers):
         return made

@@ -7,14 +7,13 @@ if it plainly says that it is a Framework.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any, NamedTuple
 
 from fcompile.check.selection import objects_in
 from fcompile.diagnostics.problem import Problem
 from fcompile.diagnostics.writer import Waived, Writer
-from fcompile.errors import UsageError
 from fcompile.load import Document, LoadError
 from fcompile.load.decoding import decode
 from fcompile.model.values import sequence, text
@@ -39,6 +38,19 @@ def _is_framework(text: str, offset: int) -> bool:
     return len(_KIND.findall(document)) == len(_FRAMEWORK.findall(document)) == 1 and "\\" not in document
 
 
+Lines = tuple[tuple[int, int], ...]
+"""Stretches of lines, the first and the last of each."""
+_MOST_STRETCHES = 1_000
+
+
+class Hidden(NamedTuple):
+    """The lines of a text that are not to be shown; picklable."""
+
+    secrets: Lines = ()
+    unread: Lines = ()
+    """These, and all that cannot be read or lies between documents."""
+
+
 class Discreet:
     """A writer that takes away source lines on which a part of a Secret stands too: a file can be one line.
 
@@ -46,11 +58,10 @@ class Discreet:
     are shown only with the error that says so, which `without_secrets` has seen.
     """
 
-    def __init__(self, writer: Writer, read_again: Callable[[str], Sequence[Document | LoadError]]) -> None:
-        """:param read_again: reads a text by its name."""
+    def __init__(self, writer: Writer, hidden: Mapping[str, Hidden]) -> None:
+        """:param hidden: by the name of the text; the file of waivers is none."""
         self._writer = writer
-        self._read_again = read_again
-        self._lines = lru_cache(64)(self._lines_of)
+        self._hidden = hidden
         self.file = writer.file
         self.finish = writer.finish
 
@@ -61,26 +72,28 @@ class Discreet:
         self._writer.waived(waived._replace(problem=self._without_line(waived.problem)))
 
     def _without_line(self, problem: Problem) -> Problem:
-        if not problem.source_line:
-            return problem
-        secrets, unread = self._lines(problem.file)
-        lines = unread if problem.rule.code.startswith("FC9") else secrets
+        hidden = self._hidden.get(problem.file, Hidden())
+        lines = hidden.unread if problem.rule.code.startswith("FC9") else hidden.secrets
         return problem._replace(source_line="") if any(first <= problem.span.line <= last for first, last in lines) else problem
 
-    def _lines_of(self, name: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-        """Return the lines of Secrets, and those with all that cannot be read or lies between documents."""
-        try:
-            read = self._read_again(name)
-        except (UsageError, KeyError):  # The file of waivers is no text of the application.
-            return [], []
-        documents = [item for item in read if isinstance(item, Document)]
-        secrets = list(_secrets(documents))
-        if len(documents) == len(read):
-            return secrets, secrets
-        shown = [document.source.span(document.start, max(document.start, document.end - 1)) for document in documents]
-        ends = [0, *(span.end_line for span in shown)]
-        begins = [*(span.line for span in shown), 1 << 60]
-        return secrets, [*secrets, *((end + 1, begin - 1) for end, begin in zip(ends, begins, strict=True))]
+
+def hidden_lines(read: Sequence[Document | LoadError]) -> Hidden:
+    """Return the lines of a text that are not to be shown."""
+    documents = [item for item in read if isinstance(item, Document)]
+    secrets = _bounded(_secrets(documents))
+    if len(documents) == len(read):
+        return Hidden(secrets, secrets)
+    shown = [document.source.span(document.start, max(document.start, document.end - 1)) for document in documents]
+    ends = [0, *(span.end_line for span in shown)]
+    begins = [*(span.line for span in shown), 1 << 60]
+    between = ((end + 1, begin - 1) for end, begin in zip(ends, begins, strict=True))
+    return Hidden(secrets, _bounded(chain(secrets, between)))
+
+
+def _bounded(stretches: Iterable[tuple[int, int]]) -> Lines:
+    """Return stretches of lines; of very many, one that holds them all."""
+    found = [(first, last) for first, last in stretches if first <= last]
+    return tuple(found) if len(found) <= _MOST_STRETCHES else ((min(found)[0], max(last for _, last in found)),)
 
 
 def _secrets(documents: Sequence[Document]) -> Iterator[tuple[int, int]]:

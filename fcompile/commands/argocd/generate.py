@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache, partial
 from itertools import islice
 
@@ -23,7 +23,7 @@ from fcompile.commands.argocd.sources import Source, sources
 from fcompile.commands.report import WAIVERS_FILE, OnlyWhenFound, Telling, fails, open_report, waivers_file
 from fcompile.emit.stdout import write
 from fcompile.errors import EXIT_ERRORS, InputError, ProcessError, UsageError
-from fcompile.load import Document, LoadError, read
+from fcompile.load import Document, read
 from fcompile.pipeline.inputs import WORTH_PROCESSES, cores
 from fcompile.pipeline.overrides import refusal
 from fcompile.pipeline.processes import in_processes
@@ -94,10 +94,9 @@ def _numbered(texts: list[Source], job: Job, number: int) -> Made:
 
 def _report(made: list[Made], texts: list[Source], repository: Repository, asked: Settings) -> bool:
     """Print what was found; whether there can be output."""
-    read_again = _reading({source.name: source for source in texts}, repository)
     placing = Placing(open_report("text", sys.stderr, "never"), texts, repository)
-    telling = Telling(OnlyWhenFound(Discreet(placing, read_again)))
-    places = _places(read_again)
+    telling = Telling(OnlyWhenFound(Discreet(placing, {one.checked.file: one.hidden for one in made})))
+    places = _places({source.name: source for source in texts}, repository)
     failed = fails(report((one.checked for one in made), places, telling, waivers_file(), whole=True), asked.strict)
     refused = [one.refused for one in made if one.refused]
     for line in refused[:_MOST_NAMED]:
@@ -107,23 +106,13 @@ def _report(made: list[Made], texts: list[Source], repository: Repository, asked
     return not failed and not refused
 
 
-def _reading(texts: dict[str, Source], repository: Repository) -> Callable[[str], list[Document | LoadError]]:
-    """Return what reads texts again that were compiled."""
-
-    @lru_cache(2)
-    def documents(name: str) -> list[Document | LoadError]:
-        source = texts[name]
-        return list(read(repository.read(source.path) if source.path else source.data, name, with_duplicates=True))
-
-    return documents
-
-
-def _places(read_again: Callable[[str], list[Document | LoadError]]) -> Lookup:
+def _places(texts: dict[str, Source], repository: Repository) -> Lookup:
     """Return what finds places in texts that were compiled."""
 
     @lru_cache(2)
     def documents(name: str) -> dict[int, Document]:
-        return by_start(read_again(name))
+        source = texts[name]
+        return by_start(read(repository.read(source.path) if source.path else source.data, name, with_duplicates=True))
 
     def place(where: Where) -> Place:
         return look_up(documents(where.file), where)

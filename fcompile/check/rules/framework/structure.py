@@ -11,7 +11,7 @@ from contextlib import suppress
 from functools import cache
 from typing import Any
 
-from fcompile.check.misplaced import Home, explained, home, home_below, synonym
+from fcompile.check.misplaced import Home, explained, home, home_below, instead, is_first, synonym
 from fcompile.check.rules.framework.scalars import (
     EMPTY_VALUE,
     anything,
@@ -357,7 +357,10 @@ def _unknown(name: str, siblings: dict[str, Any], type_name: str, fields: Type, 
 
 
 def _placed_elsewhere(name: str, siblings: dict[str, Any], type_name: str, fields: Type, here: Path, walk: Walk) -> bool:
-    """Report a field that belongs into one beside it, and a word that other tools have for a field; return whether it is one of these."""
+    """Report a field that belongs into one beside it, and a word of other tools for a field or for what is said elsewhere.
+
+    Return whether it is one of these.
+    """
     path = (*here, name)
     home = home_below(name, siblings, fields, walk.version)
     if home is not None:
@@ -366,11 +369,14 @@ def _placed_elsewhere(name: str, siblings: dict[str, Any], type_name: str, field
         return True
     meant = synonym(type_name, name, fields)
     if meant is None:
-        return False
+        advice = instead(type_name, name)
+        if advice is not None:
+            walk.found.append(Finding(UNKNOWN_FIELD, path, f"{_object(here, walk)} has no field `{name}`: {advice}", part="key"))
+        return advice is not None
     direct = "." not in meant
     fix = (
         Fix(f"rename it to {meant}", path, "key", meant)
-        if direct and meant not in siblings and _fits(siblings[name], fields[meant])
+        if direct and meant not in siblings and _fits(siblings[name], fields[meant]) and is_first(type_name, name, meant, siblings, fields)
         else None
     )
     advice = f"did you mean `{meant}`?" if direct else f"write it as `{meant}`"
