@@ -5,7 +5,7 @@ before, so that one that says nothing for longer is dead. Failures wait longer e
 coming up again is not run over.
 
 A server whose data came from a backup is behind what it has told. It takes a watch from there, and says nothing until its data has come so
-far again. So it is asked how far it is before it is watched once more.
+far again. So after a watch that has ended early the server is asked how far it is, before it is watched once more.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class Reflector:
 
     async def run(self) -> None:
         """Follow for ever. Raises WentBack."""
-        version, failures = "", 0
+        version, failures, whole = "", 0, True
         self.heard = asyncio.get_running_loop().time()
         while True:
             began = asyncio.get_running_loop().time()
@@ -103,8 +103,9 @@ class Reflector:
                 if not version:
                     version = await self._list()
                     self.listed.set()
-                else:
+                elif not whole:
                     self._read_list(await self._api.request("GET", self.path, None, {"limit": "1"}, Projection.METADATA))
+                whole, watched = False, asyncio.get_running_loop().time()
                 async for newer in self._watch(version):
                     version, failures = newer, 0
                     self.version = int(newer)
@@ -123,6 +124,7 @@ class Reflector:
                 self.ends["failed"] += 1
             else:
                 self.ends["done"] += 1
+                whole = asyncio.get_running_loop().time() >= watched + TIMEOUT
                 # A server that is closing ends watches as soon as they begin.
                 await asyncio.sleep(max(began + _FIRST_DELAY - asyncio.get_running_loop().time(), 0))
                 continue
