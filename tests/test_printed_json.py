@@ -9,6 +9,7 @@ from typing import Any, TypeVar, get_args
 
 import jsonschema
 import pytest
+import yaml
 from pydantic import BaseModel, RootModel
 
 from fcompile.cli import main
@@ -24,6 +25,7 @@ from tests.argocd.server import inside
 from tests.diff.frameworks import framework, role, spec
 from tests.diff.test_command import config, put
 from tests.diff.test_live import live, stored
+from tests.docs.blocks import blocks
 from tests.test_cli import good
 from tools.schemas import FOLDER, PRINTED
 
@@ -104,6 +106,11 @@ def test_diff(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) 
     assert {change.part for one in found.frameworks for change in one.changes} == {"framework", "role", "pod", "service"}
     of_live = {(model, name) for model, name in declared(Comparison) if model.startswith("Live")}
     assert set(used(found)) >= declared(Comparison) - of_live
+
+
+def test_the_example_on_the_page_of_diff(repository: Path) -> None:
+    (block,) = [block for block in blocks(repository / "docs" / "diff.md") if block.language == "yaml" and block.section == "Formats"]
+    assert checked(Comparison, json.dumps(yaml.safe_load(block.text))).frameworks[0].changes[0].note
 
 
 def test_diff_live() -> None:
