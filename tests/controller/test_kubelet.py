@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from fcontroller.api import Answer
@@ -29,3 +31,21 @@ def test_a_pod_goes_on_when_the_server_is_back(end: str) -> None:
 
     in_virtual_time(work)
     assert not left
+
+
+def test_a_pod_that_the_server_removes_itself_is_not_deleted_again() -> None:
+    """As one that has ended: its grace period is 0, and nobody waits for a kubelet."""
+    deleted = 0
+
+    def count(method: str, path: str) -> None:
+        nonlocal deleted
+        deleted += method == "DELETE" and "/pods/" in path
+
+    async def work(_: VirtualLoop) -> None:
+        async with lab(Refusing(count)) as made:
+            await made.make("train", {"taskRoles": [role_spec("a", 3, "1")]})
+            await made.completed("train")
+            await asyncio.sleep(1)
+
+    in_virtual_time(work)
+    assert deleted == 3

@@ -72,7 +72,8 @@ class Kubelet:
         """Let a Pod live, or end."""
         uid = pod["metadata"]["uid"]
         if "deletionTimestamp" in pod["metadata"]:
-            if uid not in self._going:
+            # With a grace period of 0 nobody waits for the kubelet: the server itself removes the Pod.
+            if uid not in self._going and pod["metadata"].get("deletionGracePeriodSeconds") != 0:
                 self._going.add(uid)
                 self._do(self._end, pod)
         elif uid not in self._known:
