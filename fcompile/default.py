@@ -27,7 +27,7 @@ class Defaulted(NamedTuple):
 
 
 def default(framework: dict[str, Any]) -> Defaulted:
-    """The Framework without what only a server sets, and with its defaults. The input is not changed.
+    """Return the Framework with its defaults, and without what only a server sets. The input is not changed.
 
     Idempotent. An explicit null means the same as leaving a field out, and is left out. A quantity that is a number becomes a
     string, a whole number in decimal notation (`1.0`) an integer, as the API server would read them.
@@ -81,7 +81,7 @@ class _Filler:
 
 @cache
 def _with_defaults(type_name: str) -> tuple[tuple[str, Field], ...]:
-    """The fields of a type that have a default."""
+    """Return the fields of a type that have a default."""
     return tuple((name, field) for name, field in types(NEWEST)[type_name].items() if field.default is not None)
 
 

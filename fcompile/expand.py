@@ -36,7 +36,7 @@ PLAIN_INTENT_BYTES = 512 * 1024
 
 
 def config_map(intent: Intent, namespace: str) -> dict[str, Any]:
-    """The ConfigMap that stands for an attempt and holds its intent."""
+    """Return the ConfigMap that stands for an attempt and holds its intent."""
     name = names.config_map_name(intent.framework)
     document = canonical(intent.document())
     data = {DIGEST_KEY: intent.digest}
@@ -62,20 +62,20 @@ def config_map(intent: Intent, namespace: str) -> dict[str, Any]:
 
 
 def service(role: Role, namespace: str) -> dict[str, Any] | None:
-    """The role's Service, or None."""
+    """Return the role's Service, or None."""
     made: dict[str, Any] | None = substitute(role.service, {names.FRAMEWORK_NAMESPACE: namespace})
     return made
 
 
 def pod(role: Role, namespace: str, index: int | str, cluster: ClusterValues | None = None) -> dict[str, Any]:
-    """The Pod of one task: with the cluster's values what the controller creates, without them what was reviewed."""
+    """Return the Pod of one task: with `cluster` as the controller creates it, without it as it was reviewed."""
     # Once more, for an amount that depends on the task: `102{{FC_TASK_INDEX}}Mi` is 1Gi for one of them.
     made = canonical_quantities(substitute(role.pod, task_values(namespace, index, role.sums)), POD_TEMPLATE)
     return made if cluster is None else _with_cluster(made, cluster)
 
 
 def _with_cluster(reviewed: dict[str, Any], cluster: ClusterValues) -> dict[str, Any]:
-    """The Pod that is made of a reviewed one, which is not changed: it may share parts with the intent."""
+    """Return a Pod with the cluster's values. The reviewed Pod may share parts with the intent, and is not changed."""
     metadata, spec = reviewed["metadata"], dict(reviewed["spec"])
     for kind in ("initContainers", "containers"):
         if spec.get(kind):

@@ -210,7 +210,7 @@ def _count(levels: int) -> str:
 
 
 def _types_along(root: str, steps: Collection[str], version: int) -> list[str]:
-    """The object types from the root to the end of a path; empty when the path leaves them (into a map)."""
+    """Return the object types from the root to the end of a path; none when the path leads into a map."""
     chain = [root]
     for step in steps:
         field = types(version)[chain[-1]].get(step)
@@ -222,7 +222,7 @@ def _types_along(root: str, steps: Collection[str], version: int) -> list[str]:
 
 @cache
 def _places(root: str, version: int) -> dict[str, str]:
-    """Fields that only one type has, with the shortest way to it from the root: `mountPath` → `spec.containers[].volumeMounts[]`."""
+    """Map each field that only one type has to the shortest way from the root: `mountPath` → `spec.containers[].volumeMounts[]`."""
     ways: dict[str, str] = {root: ""}
     owners: dict[str, set[str]] = {}
     for name in _breadth_first(root, version, ways):

@@ -35,7 +35,7 @@ def excerpt(problem: Problem, room: int) -> Excerpt | None:
 
 
 def _first_shown(line: str, start: int, room: int) -> int:
-    """The first character to show: 0 when the line fits, or else so far before the span that it can be recognised."""
+    """Return the first character to show: 0 when the line fits, otherwise some context before the span."""
     if len(line) <= room and width(_shown(line)) <= room:
         return 0
     first, columns = start, 0
@@ -46,7 +46,7 @@ def _first_shown(line: str, start: int, room: int) -> int:
 
 
 def _fitted(head: str, before: str, span: str, after: str, room: int, more: bool) -> tuple[str, bool]:
-    """The line, cut at its end when it does not fit, and whether it was."""
+    """Return the line, cut at its end when it does not fit, and whether it was cut."""
     text = head + before + span + after
     if width(text) <= room and not more:
         return text, False

@@ -106,7 +106,7 @@ def _result(problem: Problem, index: int, seen: Counter[tuple[str, str]]) -> Jso
 
 
 def _message(text: str) -> Json:
-    """A plain text message: braces doubled, as SARIF asks (3.11.5), and nothing in it taken for a link (3.11.6)."""
+    """Return a plain text message: braces are doubled, as SARIF asks (3.11.5), and nothing in it is taken for a link (3.11.6)."""
     if _LINK.search(text):
         text = re.sub(r"[\\\[\]]", r"\\\g<0>", text)
     return {"text": text.replace("{", "{{").replace("}", "}}")}
@@ -172,9 +172,9 @@ def _suppression(waived: Waived) -> Json:
 
 
 def _fingerprint(problem: Problem, seen: Counter[tuple[str, str]]) -> str:
-    """The same for the same problem after lines, list items or files moved: it knows no numbers and no file name.
+    """Return a fingerprint that stays the same when lines, list items or files move: it contains no numbers and no file name.
 
-    Equal ones in a file are told apart by their order.
+    Problems in one file with the same fingerprint are numbered in their order.
     """
     field = re.sub(r"\[\d+\]", "[]", problem.field)
     parts = (problem.rule.code, problem.framework, field, problem.source_line.strip()[:_LONGEST_SNIPPET])

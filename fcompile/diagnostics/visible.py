@@ -38,7 +38,7 @@ def at_line_start(text: str) -> str:
 
 @cache
 def _hidden() -> re.Pattern[str]:
-    """Any one character to escape. It takes milliseconds to compile, and most runs never need it."""
+    """Return the pattern of one character to escape. Compiling it takes milliseconds, and most runs never need it."""
     import re
 
     noncharacters = "".join(f"{chr(plane << 16 | 0xFFFE)}{chr(plane << 16 | 0xFFFF)}" for plane in range(17))

@@ -118,17 +118,17 @@ def _mark(thing: Any) -> str:
 
 
 def _as_is(text: Any) -> str:
-    """Our own words; what in them is not ours was quoted when they were put together."""
+    """Return our own text unchanged; foreign text in it was quoted before."""
     return str(text)
 
 
 def _plain(text: str) -> str:
-    """Our own words, some of which are fields."""
+    """Return our own text, which may name fields, with `<` escaped."""
     return text.replace("<", "&lt;")
 
 
 def _title(text: str) -> str:
-    """A name in HTML, where a code span is none."""
+    """Return a name as HTML for a title, where Markdown's code spans do not work."""
     shown = html.escape(visible(text))
     return shown if _NAME.fullmatch(shown) else f"<code>{shown}</code>"
 
@@ -162,14 +162,14 @@ def _is_long(change: Any) -> bool:
 
 
 def _block(change: Any) -> str:
-    """The lines of a long text that differ, in a fence that nothing in them closes."""
+    """Return the changed lines of a long text in a code fence that nothing in them can close."""
     lines = "\n".join(at_line_start(f"{sign}{line}") for sign, line in words.lines(change.before, change.after))
     fence = _fence(lines, 3)
     return f"{fence}diff\n{lines}\n{fence}"
 
 
 def code(text: str, table: bool = False) -> str:
-    """A code span of any text: nothing in it is formatting, a link or a mention."""
+    """Return a code span of any text: nothing in it is formatting, a link or a mention."""
     text = visible(text)
     text = text.replace("|", "\\|") if table else text
     fence = _fence(text, 1)

@@ -31,7 +31,7 @@ class Role(NamedTuple):
     """The sums in the Pod that are replaced, as `FC_TASK_INDEX+1`. They follow from the Pod and the rules that it was lowered by."""
 
     def document(self) -> dict[str, Any]:
-        """The role as plain JSON values."""
+        """Return the role as plain JSON values."""
         return {
             "name": self.name,
             "taskNumber": self.task_number,
@@ -53,7 +53,7 @@ class Intent(NamedTuple):
     """The version of the rules that it was lowered by."""
 
     def document(self) -> dict[str, Any]:
-        """The intent as plain JSON values: what the attempt's ConfigMap holds."""
+        """Return the intent as plain JSON values, as the attempt's ConfigMap holds it."""
         return {
             "lowering": self.lowering,
             "digest": self.digest,
@@ -98,7 +98,7 @@ def sums_of(pod: dict[str, Any], version: str) -> tuple[str, ...]:
 
 
 def lower_role(framework: str, role: dict[str, Any], version: str = LOWERING_VERSION) -> Role:
-    """One defaulted role of the Framework."""
+    """Lower one role of a Framework whose defaults are filled in."""
     task = role["task"]
     pod = _lower_pod(framework, role)
     return Role(

@@ -21,7 +21,7 @@ _SUM = lazy(r"\{\{(FC_TASK_INDEX([+-][0-9]{1,5}))\}\}")
 
 
 def role_values(framework: str, role: str) -> dict[str, str]:
-    """What the placeholders of a role stand for, the namespace and the index left symbolic."""
+    """Return the values of the placeholders in a role; the namespace and the index stay placeholders."""
     index = names.placeholder(names.TASK_INDEX)
     return {
         names.FRAMEWORK_NAMESPACE: names.placeholder(names.FRAMEWORK_NAMESPACE),
@@ -34,7 +34,7 @@ def role_values(framework: str, role: str) -> dict[str, str]:
 
 
 def task_values(namespace: str, index: int | str, sums: tuple[str, ...] = ()) -> dict[str, str]:
-    """What is left symbolic in a lowered role, for one task.
+    """Return the values of the placeholders that a lowered role still has, for one task.
 
     :param sums: those in the role, as `sums_in` found them; an index that is not made of digits has none.
     """
@@ -42,7 +42,7 @@ def task_values(namespace: str, index: int | str, sums: tuple[str, ...] = ()) ->
 
 
 def index_values(index: int | str, sums: tuple[str, ...] = ()) -> dict[str, str]:
-    """What the index of a task, and each sum with it, stand for."""
+    """Return the values of a task's index and of each sum with it."""
     return {names.TASK_INDEX: str(index), **{written: str(int(index) + addend(written)) for written in sums}}
 
 
@@ -72,7 +72,7 @@ def _find_sums(value: Any, found: set[str]) -> None:
 
 
 def substitute(value: Any, values: Mapping[str, str]) -> Any:
-    """`value` with each `{{NAME}}` of `values` replaced in all strings, keys included. The input is not changed.
+    """Return `value` with each `{{NAME}}` of `values` replaced in all strings, keys included. The input is not changed.
 
     What has nothing to replace in it is not copied: the result may share parts with the input, and is the input when nothing at all
     is replaced. Two keys of one mapping that become equal: the one that sorts later stays, as in FrameworkController.

@@ -100,12 +100,12 @@ _CONTAINER: Tree = {
 
 @cache
 def dropped_by(version: int) -> tuple[Tree, Tree]:
-    """What Kubernetes 1.`version` takes out of a Pod's `spec`, and out of each of its containers."""
+    """Return what Kubernetes 1.`version` takes out of a Pod's `spec`, and out of each of its containers."""
     return _pruned(_SPEC, version), _pruned(_CONTAINER, version)
 
 
 def _pruned(tree: Tree, version: int) -> Tree:
-    """Only what this version takes out."""
+    """Return the part of the tree that this version takes out."""
     kept: Tree = {}
     for field, below in tree.items():
         if isinstance(below, dict):

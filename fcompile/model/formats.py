@@ -47,7 +47,7 @@ class Format(NamedTuple):
 
 @cache
 def accepts(name: str) -> Callable[[str], bool]:
-    """The test of a form by its name."""
+    """Return the function that tests a text against the form of this name."""
     form = FORMATS[name]
     if form.test is not None:
         return form.test
@@ -58,7 +58,7 @@ def accepts(name: str) -> Callable[[str], bool]:
 
 
 def suggestion(name: str, text: str) -> str | None:
-    """What the writer of `text` may have meant, in the right form; None when nothing is near."""
+    """Return what the writer of `text` may have meant, in the right form, or None."""
     fits = accepts(name)
     for candidate in (
         text.strip(SPACE),
@@ -136,7 +136,7 @@ def _relaxed_dns_search(text: str) -> bool:
 
 
 def _ip(text: str) -> bool:
-    """As the API server read addresses before it became strict: zeros in front are no octal, they are nothing."""
+    """Return whether a text is an IP address to older API servers, which ignore leading zeros."""
     return _address("" if "%" in text else re.sub(r"(?<![0-9A-Fa-f:])0+(?=[0-9]+(?:\.|$))", "", text)) is not None
 
 

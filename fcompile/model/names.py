@@ -50,25 +50,25 @@ PLACEHOLDERS = KNOWN_NAMES
 
 
 def placeholder(name: str) -> str:
-    """`{{NAME}}`, as it stands in a Pod template."""
+    """Return `{{NAME}}`, as it stands in a Pod template."""
     return "{{" + name + "}}"
 
 
 def config_map_name(framework: str) -> str:
-    """The ConfigMap that stands for an attempt of the Framework."""
+    """Return the name of the ConfigMap that stands for an attempt of the Framework."""
     return f"{framework}-attempt"
 
 
 def pod_name(framework: str, role: str, index: int | str) -> str:
-    """The Pod of a task; the same in every attempt."""
+    """Return the name of a task's Pod; it is the same in every attempt."""
     return f"{framework}-{role}-{index}"
 
 
 def service_name(framework: str, role: str) -> str:
-    """The headless Service of a role, and the subdomain of its Pods."""
+    """Return the name of a role's headless Service, which is the subdomain of its Pods too."""
     return f"{framework}-{role}"
 
 
 def hostname(role: str, index: int | str) -> str:
-    """The host name of a task of a role with a Service."""
+    """Return the host name of a task of a role with a Service."""
     return f"{role}-{index}"

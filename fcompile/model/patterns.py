@@ -18,5 +18,5 @@ class _Lazy:
 
 
 def lazy(source: str, flags: int = 0) -> re.Pattern[str]:
-    """The same as `re.compile`, later: its methods and attributes are there, and an error in `source` shows at the first use."""
+    """Return the same as `re.compile`, but compile at the first use: an error in `source` shows only then."""
     return cast("re.Pattern[str]", _Lazy(source, flags))

@@ -25,14 +25,14 @@ _FAR = 1000
 
 
 def is_quantity(value: Any) -> bool:
-    """Whether a value is one: a number, or a string of the grammar."""
+    """Return whether a value is a quantity: a number, or a string of the grammar."""
     if type(value) is str:
         return _usual().fullmatch(value) is not None or _is_odd_quantity(value)
     return isinstance(value, int | float) and not isinstance(value, bool) and value - value == 0
 
 
 def nanos(value: Any) -> int | None:
-    """The amount of a quantity in billionths, rounded away from zero; None when `value` is no quantity."""
+    """Return the amount of a quantity in billionths, rounded away from zero, or None when `value` is no quantity."""
     if not is_quantity(value):
         return None
     if isinstance(value, int):
@@ -49,7 +49,7 @@ def nanos(value: Any) -> int | None:
 
 
 def _scaled(mantissa: int, ten: int) -> int:
-    """`mantissa` * 10^`ten`, rounded up."""
+    """Return `mantissa` * 10^`ten`, rounded up."""
     if mantissa == 0:
         return 0
     if ten >= 0:
@@ -69,13 +69,13 @@ def _is_odd_quantity(text: str) -> bool:
 
 
 def _exponent(text: str | None) -> int:
-    """An exponent as the API server has it, cut to 32 bits."""
+    """Return an exponent as the API server has it, cut to 32 bits."""
     return (int(text or 0) + 2**31) % 2**32 - 2**31
 
 
 @cache
 def _usual() -> re.Pattern[str]:
-    """The quantities that need no second look: digits are there, and few."""
+    """Return the pattern of the usual quantities: with some digits, and not too many."""
     return re.compile(PATTERN.replace("[0-9]+)?", "[0-9]{1,9})?").replace("[0-9]+", "[0-9]{1,40}").replace("[0-9]*", "[0-9]{0,40}"))
 
 
@@ -87,7 +87,7 @@ def _parts() -> re.Pattern[str]:
 
 
 def canonical(text: str, unit: int = 1) -> str:
-    """A quantity as the API server writes it: `0.5` is `500m`, `1024Mi` is `1Gi`, and `1.500` and `1025Ki` stay what they are.
+    """Return a quantity as the API server writes it: `0.5` is `500m`, `1024Mi` is `1Gi`, and `1.500` and `1025Ki` stay what they are.
 
     `unit` is what it is rounded to, away from zero, in billionths. What is no quantity, or does not fit 64 bits, comes back as it is.
     """
@@ -112,7 +112,7 @@ def canonical(text: str, unit: int = 1) -> str:
 
 
 def _is_kept(match: re.Match[str], unit: int) -> bool:
-    """Whether the API server takes the text for canonical as it is, by the quick look that it has at digits and scale."""
+    """Return whether the API server takes the text for canonical after a quick look at its digits and scale."""
     whole, fraction, suffix = match["whole"].lstrip("0") or "0", match["fraction"] or "", match["suffix"] or ""
     digits = whole + fraction
     if suffix in _BINARY:
@@ -123,7 +123,7 @@ def _is_kept(match: re.Match[str], unit: int) -> bool:
 
 
 def _without_factors(number: int, factor: int, most: int) -> tuple[int, int]:
-    """`number` without the factors `factor` in it, and how many there were, at most `most`."""
+    """Return `number` divided by `factor` as often as possible, at most `most` times, and how often that was."""
     count = 0
     while number and number % factor == 0 and count < most:
         number, count = number // factor, count + 1

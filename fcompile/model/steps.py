@@ -8,7 +8,7 @@ _STEP = re.compile(r"""\.?(?P<name>[^.\[\]="']+)|\[(?P<quoted>"[^"]*"|'[^']*')\]
 
 
 def steps(written: str) -> tuple[str, ...]:
-    """The steps of a path: names of fields, keys, and what picks an item of a list. Raises ValueError with the part that cannot be read."""
+    """Split a path into its steps: names of fields, keys, and what picks an item of a list. Raises ValueError with the unreadable part."""
     found, at = [], 0
     while at < len(written):
         match = _STEP.match(written, at)

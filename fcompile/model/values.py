@@ -10,7 +10,7 @@ from typing import Any
 
 
 def at(value: Any, path: tuple[str | int, ...]) -> Any:
-    """The value at a path, or None."""
+    """Return the value at a path, or None."""
     for step in path:
         if isinstance(value, dict):
             value = value.get(step)
@@ -20,25 +20,25 @@ def at(value: Any, path: tuple[str | int, ...]) -> Any:
 
 
 def mapping(value: Any, key: str) -> dict[str, Any]:
-    """The mapping under `key`, or an empty one."""
+    """Return the mapping under `key`, or an empty one."""
     found = value.get(key) if isinstance(value, dict) else None
     return found if isinstance(found, dict) else {}
 
 
 def sequence(value: Any, key: str) -> list[Any]:
-    """The list under `key`, or an empty one."""
+    """Return the list under `key`, or an empty one."""
     found = value.get(key) if isinstance(value, dict) else None
     return found if isinstance(found, list) else []
 
 
 def text(value: Any, key: str) -> str | None:
-    """The string under `key`, or None."""
+    """Return the string under `key`, or None."""
     found = value.get(key) if isinstance(value, dict) else None
     return found if isinstance(found, str) else None
 
 
 def integer(value: Any, key: str) -> int | None:
-    """The whole number under `key` (a boolean is none; `1.0` reads as 1, as it does in JSON for Kubernetes), or None."""
+    """Return the whole number under `key`, or None. A boolean is none; `1.0` reads as 1, as it does in JSON for Kubernetes."""
     found = value.get(key) if isinstance(value, dict) else None
     if isinstance(found, bool):
         return None

@@ -42,12 +42,12 @@ class Inputs:
         self._opened: dict[str, str] = {}
 
     def files(self) -> Iterator[File]:
-        """Every file with all of its documents, one after the other."""
+        """Yield every file with all of its documents, one after the other."""
         for entry in self._entries():
             yield open_file(entry, self._data(entry))
 
     def checked(self, options: Options, jobs: int | None) -> Iterator[Checked]:
-        """Every file checked, in the order of the files. `jobs` is the number of processes; None: as many as are worth it."""
+        """Yield every file checked, in the order of the files. `jobs` is the number of processes; None: as many as are worth it."""
         entries = self._entries()
         first = list(islice(entries, WORTH_PROCESSES))
         processes = jobs or (cores() if len(first) == WORTH_PROCESSES else 1)
@@ -62,7 +62,7 @@ class Inputs:
             yield from results
 
     def look_up(self, where: Where) -> Place:
-        """The place of something that a checked file had, found by reading the file again."""
+        """Return the place of something that a checked file had, found by reading the file again."""
         return look_up(self._documents(where.file), where)
 
     def _entries(self) -> Iterator[FileEntry]:
@@ -71,7 +71,7 @@ class Inputs:
             yield entry
 
     def _batches(self, entries: Iterable[FileEntry], options: Options) -> Iterator[list[FileEntry] | Done]:
-        """Some files at a time, of long paths fewer; what can be read only once is checked here, in its turn."""
+        """Yield some files at a time, of long paths fewer. A file that can be read only once is checked here, in its turn."""
         from fcompile.pipeline.processes import Done
 
         batch: list[FileEntry] = []
@@ -90,7 +90,7 @@ class Inputs:
             yield batch
 
     def _read_again(self, name: str) -> dict[int, Document]:
-        """The documents of a file by where they begin."""
+        """Return the documents of a file by where they begin."""
         data = self._data(FileEntry(name, self._opened[name]))
         return {} if isinstance(data, LoadError) else by_start(read(data, name, with_duplicates=True))
 
@@ -102,7 +102,7 @@ class Inputs:
         return self._kept[entry.path]
 
     def _can_be_read_only_once(self, entry: FileEntry) -> bool:
-        """Whether it is the standard input or a pipe. In a folder only files count, so that it must have been named."""
+        """Return whether the file is the standard input or a pipe. Such a file must be named: in a folder only regular files count."""
         if entry.path == "-":
             return True
         return entry.path in self._named and entry.error is None and not os.path.isfile(entry.path)
@@ -142,7 +142,7 @@ def _read(entry: FileEntry) -> bytes | LoadError:
 
 
 def cores() -> int:
-    """How many processes can run at once."""
+    """Return how many processes can run at once."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

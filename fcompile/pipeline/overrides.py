@@ -44,7 +44,7 @@ class Override(NamedTuple):
         return f"{self.called} {self.written}"
 
     def picks(self, framework: str, role: str) -> bool:
-        """Whether it may mean this role."""
+        """Return whether the override may mean this role."""
         return role == self.role and self.framework in ("", framework)
 
 
@@ -69,7 +69,7 @@ def parse(written: str, called: str = "override") -> Override:
 
 
 def _split(written: str) -> tuple[str, str, str]:
-    """At the first `=` outside brackets: a quoted key may hold one."""
+    """Split at the first `=` outside brackets, since a quoted key may hold one."""
     depth = 0
     for place, character in enumerate(written):
         depth += (character == "[") - (character == "]")
@@ -108,7 +108,7 @@ def apply(overrides: Iterable[Override], frameworks: list[dict[str, Any]], types
 
 
 def roles(frameworks: Iterable[dict[str, Any]]) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Every role: the name of its Framework, its own, and the role itself."""
+    """Yield every role: the name of its Framework, its own, and the role itself."""
     for framework in frameworks:
         name = text(mapping(framework, "metadata"), "name") or ""
         for role in sequence(mapping(framework, "spec"), "taskRoles"):
@@ -116,7 +116,7 @@ def roles(frameworks: Iterable[dict[str, Any]]) -> Iterator[tuple[str, str, dict
 
 
 def refusal(override: Override, known: Sequence[tuple[str, str]]) -> SettingError | None:
-    """Why an override cannot be carried out where there are these roles, each with its Framework's name; None if it means one of them."""
+    """Return why no single role is meant among the given (Framework, role) names, or None if exactly one is."""
     found = [framework for framework, role in known if override.picks(framework, role)]
     if len(found) == 1:
         return None
@@ -158,7 +158,7 @@ def _set(role: dict[str, Any], override: Override, types: dict[str, Type]) -> Pa
 def _enter(
     node: Any, field: Field, step: str, override: Override, done: list[str | int], types: dict[str, Type]
 ) -> tuple[str | int, Field]:
-    """The key or index that a step means in `node`, and the field that it leads to."""
+    """Return the key or index that a step means in `node`, and the field that it leads to."""
     where = field_path(tuple(done)) or override.role
     if field.kind == "object" and isinstance(node, dict):
         fields = types[field.ref]
@@ -190,7 +190,7 @@ def _item(items: list[Any], step: str, field: Field, override: Override, where: 
 
 
 def _typed(override: Override, field: Field, where: str) -> Any:
-    """The value as the field's type wants it: text stays text, everything else is read as YAML."""
+    """Return the value in the field's type: text stays text, everything else is read as YAML."""
     if field.kind in ("string", "quantity"):
         return override.value
     try:

@@ -44,7 +44,7 @@ def own_text(document: Document) -> str:
 
 
 def _ends_in_block(document: Document) -> bool:
-    """Whether the last value is a block that holds its last line end."""
+    """Return whether the last value is a block that keeps its last line end."""
     value, path = document.value, []
     while isinstance(value, dict | list) and value:
         path.append(len(value) - 1 if isinstance(value, list) else next(reversed(value)))

@@ -44,7 +44,7 @@ class _Failure(NamedTuple):
 
 
 def in_processes(work: Callable[[Item], Result], batches: Iterable[list[Item] | Done], processes: int) -> Iterator[list[Result]]:
-    """The results of each batch, in the order of the batches. `work` and all items and results must be picklable.
+    """Yield the results of each batch, in the order of the batches. `work` and all items and results must be picklable.
 
     A batch must be short (some kilobytes when pickled). Raises ProcessError when a process is killed.
     """
@@ -96,7 +96,7 @@ def _start(work: Callable[[Any], Any], processes: int) -> list[_Worker]:
 
 
 def _serve(work: Callable[[Any], Any], connection: Connection, inherited: list[Connection]) -> None:
-    """The life of a worker, which ends without a word when the main process is gone."""
+    """Run a worker. It ends silently when the main process is gone."""
     for other in inherited:  # as long as anybody holds the other end of a pipe, its closing is not seen
         other.close()
     try:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # To make a Protocol takes long.
         """Who is told of everything, as it is found."""
 
         def skipped(self, file: str, reason: str) -> None:
-            """A file that was passed over although it seems to hold a Framework."""
+            """Take note of a file that was passed over although it seems to hold a Framework."""
 
 
 MOST_SHOWN = 1_000

@@ -56,7 +56,7 @@ _LOOKS_AROUND = ("(?=", "(?!", "(?<")
 
 
 def crd(version: int) -> dict[str, Any]:
-    """The CustomResourceDefinition whose Pod templates are for Kubernetes 1.`version`."""
+    """Return the CustomResourceDefinition whose Pod templates are for Kubernetes 1.`version`."""
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
@@ -87,7 +87,7 @@ def crd(version: int) -> dict[str, Any]:
 
 
 def rendered(version: int) -> str:
-    """The same as YAML."""
+    """Return the CustomResourceDefinition as YAML."""
     return yaml.dump(crd(version))
 
 
@@ -140,7 +140,7 @@ class _Printer:
         return schema
 
     def value(self, field: Field, owner: str, name: str, own: bool, item: bool = False) -> Schema:
-        """A field's schema, or that of the items of a list or map."""
+        """Return the schema of a field, or of the items of a list or map."""
         schema = self._shape(field, owner, name, own, item)
         if field.default is not None and not item:
             schema["default"] = field.default
@@ -182,7 +182,7 @@ class _Printer:
 
 
 def _string(field: Field, own: bool, item: bool) -> Schema:
-    """What is asked of a string. Except where it is a value of its own, an empty one is the same as none."""
+    """Return the constraints of a string. An empty string means the same as none, except as an item or in a required field."""
     empty = not (item or field.required or field.nonempty or field.format == "date-time")
     if field.enum:
         return {"enum": [*([""] if empty else []), *field.enum]}

@@ -25,7 +25,7 @@ class Rule(NamedTuple):
 
 
 def rules(type_name: str, fields: Type, version: int) -> dict[str, Any]:
-    """What is added to the schema of an object type."""
+    """Return the rules and formats to add to the schema of an object type."""
     found = [*RULES.get(type_name, ()), *_one_of(type_name, fields, version)]
     listed = [
         {"rule": rule.expression, "message": rule.message, **({"optionalOldSelf": True} if rule.optional_old else {})}
@@ -36,7 +36,7 @@ def rules(type_name: str, fields: Type, version: int) -> dict[str, Any]:
 
 
 def _one_of(type_name: str, fields: Type, version: int) -> list[Rule]:
-    """The rule of a type that is one of several things."""
+    """Return the rule of a type that must be exactly one of several things."""
     if type_name == "Volume":
         kinds = [name for name in fields if name != "name"]
         return [Rule(f"{_count(kinds)} <= 1", "a volume has one source: make two volumes of it")]

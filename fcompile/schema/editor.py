@@ -29,7 +29,7 @@ TYPES = {
 
 
 def editor_schema(version: int) -> Schema:
-    """The schema (draft-07) of a Framework whose Pods are for Kubernetes 1.`version`."""
+    """Return the schema (draft-07) of a Framework whose Pods are for Kubernetes 1.`version`."""
     definitions: dict[str, Schema] = {}
     todo = [ROOT]
     while todo:
@@ -72,7 +72,7 @@ def _field(owner: str, name: str, field: Field, version: int) -> Schema:
 
 
 def _reference(owner: str, version: int) -> str:
-    """Where Kubernetes describes a type."""
+    """Return the address of the page where Kubernetes describes a type."""
     if owner == "ClaimMetadata":
         owner = "ObjectMeta"
     group = "meta" if owner in META_TYPES else "core"
@@ -80,7 +80,7 @@ def _reference(owner: str, version: int) -> str:
 
 
 def _value(field: Field, version: int, own: bool, item: bool = False) -> Schema:
-    """A field's schema without its description. An `item` is one of a list's or map's."""
+    """Return the schema of a field without its description. `item`: the field stands for an item of a list or map."""
     if field.kind == "object":
         return _reference_to(field.ref, field.required)
     if field.kind == "list":
@@ -129,7 +129,7 @@ def _map(field: Field, version: int, own: bool) -> Schema:
 
 
 def _strings(field: Field, own: bool, item: bool) -> Schema:
-    """What is asked of a string."""
+    """Return the constraints of a string."""
     if field.kind == "quantity":
         return {"pattern": f"^(?:{PATTERN})$|{PLACEHOLDER}"}
     schema: Schema = {}
@@ -144,7 +144,7 @@ def _strings(field: Field, own: bool, item: bool) -> Schema:
 
 
 def _pattern(name: str, own: bool, also: str) -> str:
-    """The pattern of a form; `also` is put before it. Empty when the form has none."""
+    """Return the pattern of a form, with `also` before it; empty when the form has none."""
     form = FORMATS[name]
     if not form.pattern:
         return ""
@@ -153,7 +153,7 @@ def _pattern(name: str, own: bool, also: str) -> str:
 
 
 def rendered(version: int) -> str:
-    """The schema as text, a line for each field, so that a change can be reviewed."""
+    """Return the schema as text with a line for each field, so that a change can be reviewed."""
     schema = editor_schema(version)
     definitions = schema.pop("definitions")
     lines = [f"  {json.dumps(key)}: {_text(value)}," for key, value in schema.items() if key != "properties"]

@@ -13,7 +13,7 @@ PLACEHOLDER = r"\{\{FC_[A-Z_]+([+-][0-9]{1,5})?\}\}"
 
 
 def bounds(field: Field) -> Schema:
-    """The smallest and the largest number that a field can have."""
+    """Return the smallest and the largest number that a field can have."""
     low, high = field.minimum, field.maximum
     if field.kind == "integer" and field.format in ("int32", "file-mode"):
         low, high = -INT32_MAX - 1 if low is None else low, INT32_MAX if high is None else high

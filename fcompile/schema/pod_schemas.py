@@ -23,7 +23,7 @@ POD_TEMPLATE = "PodTemplateSpec"
 
 @cache
 def pod_type(name: str, version: int) -> Type:
-    """The fields of a type in Kubernetes 1.`version`. Raises KeyError for a type that is in no version."""
+    """Return the fields of a type in Kubernetes 1.`version`. Raises KeyError for a type that is in no version."""
     if version != NEWEST and not any(map(_changes, _rows()[name].values())):
         return pod_type(name, NEWEST)
     fields = {}
@@ -35,12 +35,12 @@ def pod_type(name: str, version: int) -> Type:
 
 
 def pod_type_names() -> tuple[str, ...]:
-    """Every type that a Pod template of some version can hold, in alphabetical order."""
+    """Return every type that a Pod template of some version can hold, in alphabetical order."""
     return tuple(_rows())
 
 
 def versions_with(name: str, field: str) -> tuple[int, int] | None:
-    """The first and the last version in which a type has the field, or None when it never had it."""
+    """Return the first and the last version in which a type has the field, or None when it never had it."""
     row = _rows().get(name, {}).get(field)
     if row is None:
         return None
@@ -49,7 +49,7 @@ def versions_with(name: str, field: str) -> tuple[int, int] | None:
 
 
 def values_by_version(name: str, field: str) -> dict[str, tuple[int, int]]:
-    """The values that a field has in some version, with the first and the last one that has them."""
+    """Return the values that a field has in some version, with the first and the last version that has them."""
     row = _rows().get(name, {}).get(field, {})
     found = {}
     for form in row if isinstance(row, list) else [row]:
@@ -60,12 +60,12 @@ def values_by_version(name: str, field: str) -> dict[str, tuple[int, int]]:
 
 
 def _changes(row: Any) -> bool:
-    """Whether a field is not the same in every version."""
+    """Return whether a field differs between versions."""
     return isinstance(row, list) or "since" in row or "until" in row or any(isinstance(value, list) for value in row.get("enum", ()))
 
 
 def _at(row: Any, version: int) -> dict[str, Any] | None:
-    """The form that a field has in a version."""
+    """Return the form that a field has in a version, or None."""
     for form in row if isinstance(row, list) else (row,):
         if form.get("since", OLDEST) <= version <= form.get("until", NEWEST):
             found: dict[str, Any] = form

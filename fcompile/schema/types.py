@@ -24,17 +24,17 @@ class _Types(dict[str, Type]):
 
 @cache
 def types(version: int) -> dict[str, Type]:
-    """The types by name for Kubernetes 1.`version`. Filled as they are asked for by `[name]`: to go through all, use `all_types`."""
+    """Return the types by name for Kubernetes 1.`version`. It is filled by `[name]`; to go through all types, use `all_types`."""
     return _Types(version)
 
 
 def all_types(version: int) -> dict[str, Type]:
-    """Every type that there is, `Framework` first. Some of the Pod's have no field in that version."""
+    """Return every type that there is, `Framework` first. Some of the Pod's types have no field in that version."""
     return {**FRAMEWORK_TYPES, **{name: pod_type(name, version) for name in pod_type_names()}}
 
 
 def refuses_null(field: Field, version: int) -> bool:
-    """Whether a list refuses an item that is null: the API server reads it as an empty one, which may lack what an item needs."""
+    """Return whether a list refuses a null item: the API server reads it as an empty one, which may lack what an item needs."""
     if field.ref:
         return any(form.required for form in types(version)[field.ref].values())
     if field.enum:

@@ -69,7 +69,7 @@ class Waivers:
         self.problems += other.problems
 
     def apply(self, problems: Iterable[Problem]) -> tuple[list[Problem], list[Waived]]:
-        """Part problems into those that stay and those that a waiver covers. Can be called again with further problems."""
+        """Separate the problems that stay from those that a waiver covers. Can be called again with further problems."""
         kept, waived = [], []
         for problem in problems:
             code = problem.rule.code
@@ -85,7 +85,7 @@ class Waivers:
         return kept, waived
 
     def _candidates(self, problem: Problem) -> Iterable[Waiver]:
-        """The waivers of a problem's code, of comments only those in its document: there can be thousands of both."""
+        """Return the waivers of a problem's code; of those in comments only the ones in its document, since there can be thousands."""
         code, documents = problem.rule.code, self._documents.get(problem.file, [])
         document = documents[max(bisect_right(documents, problem.span.line) - 1, 0)] if documents else 0
         return (*self._waivers.get((code, problem.file, document), ()), *self._waivers.get((code, "", 0), ()))

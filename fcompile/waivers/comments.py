@@ -112,7 +112,7 @@ class _Reader:
                 )
 
     def _scope(self, pattern: str | None) -> CommentScope | None:
-        """What the comment covers; None when it was wrong and reported."""
+        """Return what the comment covers, or None when it was wrong and reported."""
         comment, file = self._comment, self._source.name
         if pattern is None:
             if comment.line is not None:
@@ -135,7 +135,7 @@ class _Reader:
         self._found.problems.append(waiver_problem(rule, message, self._source.name, span, self._source.line(span.line)))
 
     def _whole(self) -> Span:
-        """The comment with the white space before it, or its whole line when nothing else is on it."""
+        """Return the span of the comment with the white space before it, or of its whole line when nothing else is on it."""
         line = line_of(self._source, self._comment.hash)
         first = self._source.line_start(line)
         start = self._comment.hash
@@ -147,7 +147,7 @@ class _Reader:
 
 
 def _split_reason(text: str) -> tuple[str, str]:
-    """The part before the colon, and the reason after it. Colons in brackets belong to a field: `labels["a:b"]`."""
+    """Split at the colon before the reason. Colons in brackets belong to a field: `labels["a:b"]`."""
     brackets = 0
     for offset, character in enumerate(text):
         brackets += (character == "[") - (character == "]")

@@ -84,7 +84,7 @@ def line_of(source: Source, offset: int) -> int:
 
 
 def _lines_about(source: Source, offsets: list[int], last: int) -> list[int | None]:
-    """For each comment the line that it is about: its own, or the next one with content up to the line `last`."""
+    """Return the line that each comment is about: its own, or the next one with content up to the line `last`."""
     abouts: list[int | None] = []
     passed, next_content = last + 1, None
     for offset in reversed(offsets):
@@ -156,7 +156,7 @@ class _Outline:
             self.fields.setdefault(line, []).append(self._walk.path())
 
     def _line_asked_for(self, offset: int) -> int | None:
-        """The line of an offset if it was asked for. Offsets come in order, so lines that were passed are not looked at again."""
+        """Return the line of an offset if it was asked for. Offsets come in order, so that lines once passed are not looked at again."""
         while self._passed < len(self._lines) and self._lines[self._passed][1] <= offset:
             self._passed += 1
         if self._passed < len(self._lines) and self._lines[self._passed][0] <= offset:

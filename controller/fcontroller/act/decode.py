@@ -86,17 +86,17 @@ class Unreadable(Exception):
 
 
 def event(text: bytes, projection: Projection) -> Json:
-    """An event of a watch."""
+    """Decode an event of a watch."""
     return _decode(_WHOLE if projection is Projection.WHOLE else _EVENT, text)
 
 
 def answer(text: bytes, projection: Projection, listed: bool) -> Json:
-    """The body of an answer that is no refusal: a list, or an object."""
+    """Decode the body of a successful answer: a list, or one object."""
     return _decode(_ANSWERS.get((projection, listed), _WHOLE), text)
 
 
 def refusal(text: bytes) -> Json:
-    """A Status."""
+    """Decode the Status of a refused request."""
     return _decode(_WHOLE, text)
 
 

@@ -56,7 +56,7 @@ class Lease:
 
     @property
     def held(self) -> bool:
-        """Whether this process leads, and may act."""
+        """Return whether this process leads, and may act."""
         return self._clock() < self._until
 
     @property
@@ -66,7 +66,7 @@ class Lease:
 
     @property
     def in_touch(self) -> bool:
-        """Whether the API server has answered lately, so that this process can lead when it is its turn."""
+        """Return whether the API server has answered lately, so that this process can take over the lease when it is free."""
         return self._clock() < self._answered + 2 * self._duration
 
     async def acquire(self) -> None:
@@ -153,7 +153,7 @@ class Lease:
 
 
 def _is_written(answer: Answer) -> bool:
-    """Whether nobody was faster. Raises Unreachable."""
+    """Return whether the write was accepted; False: another process was faster. Raises Unreachable."""
     if not answer.ok and answer.code != 409:
         raise Unreachable(answer.message)
     return answer.ok

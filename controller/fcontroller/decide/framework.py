@@ -150,9 +150,9 @@ def _without_config_map(context: ReconcileContext) -> bool:
 
 
 def _pods_may_come(context: ReconcileContext) -> bool:
-    """Whether there may be Pods that were asked for when somebody else had deleted their ConfigMap.
+    """Return whether Pods may still appear whose creation was requested before somebody else deleted the ConfigMap; delete those that do.
 
-    They are deleted, lest they run on for a while: the garbage collector would do it too, but not at once.
+    The garbage collector would delete them too, but not at once.
     """
     asked = [(role, task) for role, task in context.status.tasks() if task.state == CREATION_REQUESTED]
     for role, task in asked:
@@ -219,7 +219,7 @@ def _end(context: ReconcileContext, policies_too: bool) -> None:
 
 
 def _tasks(context: ReconcileContext, keys: Iterable[Key] | None, policies_too: bool) -> None:
-    """The attempt is under way or ending: see to its policies and tasks."""
+    """Look at the policies and the tasks of an attempt that is under way or ending."""
     status = context.status
     context.looked_at_tasks = True
     if status.state not in COMPLETING and not context.paused:
@@ -240,7 +240,7 @@ def _tasks(context: ReconcileContext, keys: Iterable[Key] | None, policies_too: 
 
 
 def config_map_created(context: ReconcileContext, uid: str, digest: str, generation: int) -> None:
-    """The result of a CreateConfigMap: the ConfigMap exists with that uid, and holds the document with that digest."""
+    """Take in the result of a CreateConfigMap: the ConfigMap exists with this uid, and holds the document with this digest."""
     if context.status.state != CREATION_PENDING:
         return
     context.status.attempt.created(uid)
@@ -251,18 +251,18 @@ def config_map_created(context: ReconcileContext, uid: str, digest: str, generat
 
 
 def config_map_deleted(context: ReconcileContext) -> None:
-    """The result of a DeleteConfigMap without a completion: the API server took it."""
+    """Take in the result of a DeleteConfigMap without a completion: the API server accepted it."""
     if context.status.state == DELETION_PENDING:
         context.status.transition(states.FRAMEWORK_DELETED, context.now)
 
 
 def config_map_confirmed_gone(context: ReconcileContext, uid: str) -> None:
-    """The result of a ConfirmConfigMapGone: the attempt's ConfigMap is gone for sure."""
+    """Take in the result of a ConfirmConfigMapGone: the attempt's ConfigMap is gone for sure."""
     if context.status.attempt.object_uid == uid:
         context.status.attempt.object_gone = True
 
 
 def config_map_gone(context: ReconcileContext, completion: Json) -> None:
-    """The result of a RemoveConfigMap, or of a DeleteConfigMap with a completion: there is none of ours any more."""
+    """Take in the result of a RemoveConfigMap, or of a DeleteConfigMap with a completion: no ConfigMap of this Framework is left."""
     if context.status.state not in (ATTEMPT_COMPLETED, COMPLETED):
         framework_attempt_gone(context, completion)

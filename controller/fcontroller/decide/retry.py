@@ -28,7 +28,7 @@ class RetryDecision(NamedTuple):
 
 
 def retry_decision(policy: RetryPolicy, accountable_retries: int, completion: Mapping[str, Any]) -> RetryDecision:
-    """What the policy says to an attempt that ended with a completion status, after so many accountable retries."""
+    """Decide whether an attempt that ended with `completion` is retried, after `accountable_retries` retries that counted."""
     if completion["code"] in NEVER_RETRIED:
         return RetryDecision(False)
     if completion["code"] == RESTARTED.code:

@@ -49,14 +49,14 @@ class Spec(NamedTuple):
 
 
 def read_spec(framework: Mapping[str, Any]) -> Spec:
-    """The spec of a Framework with all defaults filled in (`fcompile.default`), as the API server stores it."""
+    """Read the spec of a stored Framework, all of whose defaults are filled in (`fcompile.default`)."""
     spec = framework["spec"]
     roles = [read_role(role) for role in spec.get("taskRoles") or ()]
     return Spec(spec.get("executionType") or "Start", _retry(spec["retryPolicy"]), {role.name: role for role in roles})
 
 
 def read_role(role: Mapping[str, Any]) -> RoleSpec:
-    """One role of such a spec."""
+    """Read one role of such a spec."""
     policy, task = role["frameworkAttemptCompletionPolicy"], role["task"]
     return RoleSpec(
         name=role["name"],

@@ -21,7 +21,7 @@ Json = dict[str, Any]
 
 
 def to_time(seconds: float | None) -> str | None:
-    """A time as Kubernetes writes it."""
+    """Return a time in seconds since 1970 as Kubernetes writes it."""
     return None if seconds is None else _second(int(seconds))
 
 
@@ -31,7 +31,7 @@ def _second(seconds: int) -> str:
 
 
 def from_time(text: str | None) -> float | None:
-    """The seconds of a time that Kubernetes has written. Raises ValueError for what is none."""
+    """Return the seconds since 1970 of a time as Kubernetes writes it. Raises ValueError for anything else."""
     try:
         return None if text is None else float(timegm(datetime.fromisoformat(text.replace("Z", "+00:00")).utctimetuple()))
     except OverflowError:  # In UTC it is before the year 1, or after 9999.
@@ -80,7 +80,7 @@ class Attempt:
         """The completion status, which never changes once it is there."""
 
     def created(self, uid: str) -> None:
-        """The object of this attempt was created with that uid."""
+        """Record that the object of this attempt was created with this uid."""
         self.object_uid = uid
         self.instance_uid = f"{self.id}_{uid}"
 
@@ -129,7 +129,7 @@ class Task(Life):
         self.begin_attempt(pod_name, now)
 
     def begin_attempt(self, pod_name: str, now: float) -> None:
-        """A new attempt, the id of which is the number of retries."""
+        """Begin a new attempt, whose id is the number of retries."""
         self.attempt = Attempt(self.retries.total, pod_name, now)
         self.pod_node_name: str | None = None
         self.pod_ip: str | None = None
@@ -137,7 +137,7 @@ class Task(Life):
 
     @property
     def counted(self) -> str:
-        """What the completion policies count this task as; the empty string: as nothing."""
+        """Return what the completion policies count this task as: "running", "failed", "succeeded", or "" for none of them."""
         if self.deletion_pending:
             return ""
         if self.state == RUNNING:
@@ -194,7 +194,7 @@ class TransitionRecord(NamedTuple):
 
     @property
     def completion(self) -> Json | None:
-        """How the attempt has ended, if it had by then. (The attempt itself may know more, which is not stored yet.)"""
+        """Return how the attempt had ended at this transition, or None. (`attempt` itself may know more, which is not stored yet.)"""
         return self.attempt.completion if self.retry or self.transition.target in ENDED else None
 
 
@@ -314,16 +314,16 @@ class Status(Life):
         return ((role, task) for role in self.roles for task in role.tasks)
 
     def is_stored(self, life: Life) -> bool:
-        """Whether the API server has the state that this is in."""
+        """Return whether the API server has stored the present state of a task, or of the Framework."""
         return life.changed <= self.stored
 
     def touch(self) -> int:
-        """Something has changed; returns the new revision."""
+        """Note that something has changed, and return the new revision."""
         self.revision += 1
         return self.revision
 
     def transition(self, transition: Transition, now: float, retry: str = "") -> None:
-        """Transition the Framework, unless it is there already."""
+        """Move the Framework to the transition's target, unless it is there already."""
         source = self.state
         if source != transition.target:
             self.enter(transition, self.attempt, now)
@@ -331,7 +331,7 @@ class Status(Life):
             self.transitions.append(TransitionRecord(self.revision, transition, source, self.attempt, retry))
 
     def transition_task(self, role: Role, task: Task, transition: Transition, now: float, retry: str = "") -> None:
-        """Transition a task, unless it is there already."""
+        """Move a task to the transition's target, unless it is there already."""
         source = task.state
         if source != transition.target:
             role.count(task, -1)
@@ -341,14 +341,14 @@ class Status(Life):
             self.transitions.append(TransitionRecord(self.revision, transition, source, task.attempt, retry, role, task))
 
     def take_transitions(self) -> list[TransitionRecord]:
-        """The transitions that the API server has and that were not taken before."""
+        """Return the stored transitions that have not been taken yet."""
         taken = [record for record in self.transitions if record.revision <= self.stored]
         self.transitions = self.transitions[len(taken) :]
         return taken
 
 
 def task_counts(status: Status) -> Mapping[str, int]:
-    """How many tasks there are, run and are done for good: for people who look at the Framework."""
+    """Return how many tasks are running, completed for good, and there in total, for people who look at the Framework."""
     tasks = sum(len(role.tasks) - role.deletion_pending for role in status.roles)
     return {
         "running": sum(role.running for role in status.roles),

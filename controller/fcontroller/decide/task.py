@@ -48,7 +48,7 @@ def reconcile_task(context: ReconcileContext, role: Role, task: Task) -> None:
 
 
 def _is_stored(context: ReconcileContext, role: Role, task: Task) -> bool:
-    """Whether the task's state is stored; if not, it is looked at again as soon as it is."""
+    """Return whether the task's state is stored; if not, have the task looked at again as soon as it is."""
     if context.status.is_stored(task):
         return True
     context.status.waiting.add((role.name, task.index))
@@ -104,7 +104,7 @@ def _without_new_pod(context: ReconcileContext, role: Role, task: Task) -> None:
 
 
 def _going(context: ReconcileContext, role: Role, task: Task, pod: Pod) -> None:
-    """The Pod is being deleted."""
+    """Handle a Pod that is being deleted."""
     if task.attempt.completion is None:
         task.attempt.completion = POD_DELETED_BY_OTHERS.ended("Pod is being deleted by others")
     context.status.transition_task(role, task, states.TASK_GOES, context.now)
@@ -117,14 +117,14 @@ def _going(context: ReconcileContext, role: Role, task: Task, pod: Pod) -> None:
 
 
 def _overdue(context: ReconcileContext, role: Role, task: Task, pod: Pod) -> bool:
-    """Whether the Pod is still being deleted after the time that the role gives it."""
+    """Return whether the Pod is still being deleted after the time that the role allows for it."""
     timeout = role.graceful_deletion_timeout
     key = role.name, task.index
     return timeout is not None and pod.deletion_start is not None and context.due(pod.deletion_start, timeout, key, surely=True)
 
 
 def _with_pod(context: ReconcileContext, role: Role, task: Task, pod: Pod) -> None:
-    """The Pod is there, and nobody deletes it yet."""
+    """Handle a Pod that exists and that nobody has begun to delete."""
     status = context.status
     if task.state == DELETION_PENDING:
         if _is_stored(context, role, task):
@@ -153,14 +153,14 @@ def _note_place(context: ReconcileContext, task: Task, pod: Pod) -> None:
 
 
 def _end(context: ReconcileContext, role: Role, task: Task, completion: Json) -> None:
-    """The attempt has ended like this, and its Pod is still there."""
+    """Record how the attempt has ended, while its Pod still exists."""
     context.status.complete(task, completion)
     context.status.transition_task(role, task, states.TASK_ENDS, context.now)
     _is_stored(context, role, task)
 
 
 def end_attempt(context: ReconcileContext, role: Role, task: Task, completion: Json | None) -> None:
-    """The attempt is over, and its Pod is gone for sure. A completion that is known already stays."""
+    """Record that the attempt is over and its Pod gone for sure. A completion that is known already stays."""
     if completion is not None:
         context.status.complete(task, completion)
     context.status.transition_task(role, task, states.TASK_GONE, context.now)
@@ -204,7 +204,7 @@ def _create(context: ReconcileContext, role: Role, task: Task) -> None:
 
 
 def pod_created(context: ReconcileContext, key: Key, uid: str) -> None:
-    """The result of a CreatePod: the Pod exists with that uid."""
+    """Take in the result of a CreatePod: the Pod exists with this uid."""
     role, task = find(context.status, key)
     if task.state == CREATION_PENDING:
         task.attempt.created(uid)
@@ -213,7 +213,7 @@ def pod_created(context: ReconcileContext, key: Key, uid: str) -> None:
 
 
 def pod_deleted(context: ReconcileContext, key: Key, uid: str) -> None:
-    """The result of a DeletePod without a completion: the API server took it."""
+    """Take in the result of a DeletePod without a completion: the API server accepted it."""
     if not context.status.has(key):
         return  # It was no task's.
     role, task = find(context.status, key)
@@ -222,14 +222,14 @@ def pod_deleted(context: ReconcileContext, key: Key, uid: str) -> None:
 
 
 def pod_gone(context: ReconcileContext, key: Key, completion: Json) -> None:
-    """The result of a RemovePod, or of a DeletePod with a completion: there is no Pod of ours any more."""
+    """Take in the result of a RemovePod, or of a DeletePod with a completion: no Pod of this task is left."""
     role, task = find(context.status, key)
     if task.state not in (ATTEMPT_COMPLETED, COMPLETED):
         end_attempt(context, role, task, completion)
 
 
 def find(status: Status, key: Key) -> tuple[Role, Task]:
-    """The role and task of a key, which must be there."""
+    """Return the role and the task of a key, which must exist."""
     role = status.role(key[0])
     assert role is not None
     return role, role.tasks[key[1]]

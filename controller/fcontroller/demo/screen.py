@@ -52,7 +52,7 @@ class Lines(Screen):
         self._shown = lines
 
     def close(self) -> None:
-        """Nothing is left to write."""
+        """Do nothing: every line is written at once."""
 
 
 class Picture(Screen):

@@ -43,7 +43,7 @@ class Controller:
 
     @property
     def ready(self) -> bool:
-        """Whether everything has been seen once."""
+        """Return whether every Framework has been listed once."""
         return self._frameworks.listed.is_set()
 
     async def run(self) -> None:
@@ -60,7 +60,7 @@ class Controller:
                 reconciler.stop()
 
     async def finish(self, seconds: float) -> None:
-        """After `run` was cancelled: let what is under way come to its end, and store it. What takes longer is given up."""
+        """Let requests under way end and store their results, after `run` was cancelled. What takes longer than `seconds` is given up."""
         await asyncio.gather(*[self._finish(reconciler, seconds) for reconciler in self.reconcilers.values()])
 
     async def _finish(self, reconciler: Reconciler, seconds: float) -> None:

@@ -39,7 +39,7 @@ class Inspector:
 
     @property
     def differing(self) -> int:
-        """How many Pods differ in a field that their attempt's intent has, so far as is known."""
+        """Return how many Pods are known to differ from a field that their attempt's intent sets."""
         known = self._controller.reconcilers
         return sum(
             pod.uid in found for name, found in self._found.items() if found and name in known for pod in known[name].owned.pods.values()

@@ -184,12 +184,12 @@ class Reconciler:
 
     @property
     def renderer(self) -> PodRenderer | None:
-        """What Pods are made from; None: that is not known."""
+        """Return what renders Pods, or None while it is not known what they are made from."""
         return None if self.status is None else self.intent.renderer(self.status, self.framework)
 
     @property
     def paused(self) -> bool:
-        """Whether nothing of it may be created or deleted."""
+        """Return whether nothing of this Framework may be created or deleted."""
         return is_paused(self.framework) and self._newest_spec().execution_type != STOP
 
     @property
@@ -218,7 +218,7 @@ class Reconciler:
         self._timers.clear()
 
     async def finish(self, seconds: float) -> None:
-        """After `stop`: wait for what is under way, and store what has come of it: the next one to lead goes on from there."""
+        """Wait, after `stop`, for requests under way and store their results, so that the next leader can go on from there."""
         end = asyncio.get_running_loop().time() + seconds
         if self.under_way:
             _, late = await asyncio.wait(self.under_way, timeout=seconds * _FOR_ACTIONS)
@@ -507,7 +507,7 @@ class Reconciler:
                 self._mend()
 
     def _take(self, framework: Json | None, status: Status | None) -> None:
-        """The Framework was read, so that it can be begun with."""
+        """Take in the Framework and its status as they were read at the start."""
         if framework is None:
             return self._leave_alone()
         self.status, self._goes = status, self._being_deleted()
@@ -528,7 +528,7 @@ class Reconciler:
         self._begin_again(framework)
 
     def _store(self, revision: int, framework: Json) -> None:
-        """The status was stored."""
+        """Take in that the status was stored, and look again at the tasks that waited for it."""
         status = self.status
         if status is None:
             return
@@ -573,7 +573,7 @@ class Reconciler:
             self.dependencies.report.warn(self.framework, *wrong)
 
     def _break(self, error: BaseException) -> None:
-        """A defect of ours has met this Framework: others go on, and this one begins anew after a while."""
+        """Give up this Framework after an internal error, and begin anew after a while; other Frameworks go on."""
         if self._mending is None:
             self.dependencies.report.broke(self.framework, error)
             self._leave_alone()

@@ -150,7 +150,7 @@ class Workers:
 
     @property
     def creating(self) -> bool:
-        """Whether Pods were asked for, and no answer has come yet."""
+        """Return whether creations of Pods were sent that are not answered yet."""
         return any([job.sent for job in self._creating])
 
     def refused(self, status: Status) -> dict[str, str]:
@@ -170,7 +170,7 @@ class Workers:
         return self._now() >= job.began + _SLOW
 
     def _look(self) -> None:
-        """Have it said when no answer has come for long."""
+        """Wake the Reconciler, so that it reports requests that have had no answer for long."""
         jobs = [*self._creating, *self._others]
         if any([self._is_slow(job) for job in jobs]):
             self._mailbox.put(Due(None))

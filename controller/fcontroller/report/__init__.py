@@ -13,31 +13,31 @@ class Report:
     """Is told what happens, after it is stored. This one tells nobody."""
 
     def looked(self, seconds: float) -> None:
-        """A look at a Framework took so long."""
+        """Take note that reconciling a Framework once took `seconds`."""
 
     def stored(self, framework: Json, transitions: Sequence[TransitionRecord]) -> None:
-        """The API server has stored transitions of a Framework and its tasks."""
+        """Report the transitions of a Framework and its tasks that the API server has stored."""
 
     def ended(self, framework: Json, ended: Ended) -> None:
-        """A Framework or a task begins anew, or goes."""
+        """Report that a Framework or a task begins anew, or goes."""
 
     def refused(self, framework: Json, key: Key | None, error: Exception, failures: int) -> None:
-        """The API server has refused something for a task, or for the Framework itself, or has not answered.
+        """Report that the API server refused a request for a task (`key`) or for the Framework itself, or did not answer.
 
         :param failures: how often one after the other.
         """
 
     def unsaved(self, framework: Json, error: Exception) -> None:
-        """The status could not be stored; it is tried again."""
+        """Report that the status could not be stored. Storing it is tried again."""
 
     def warn(self, framework: Json, reason: str, message: str) -> None:
-        """Something is not as it should be with a Framework."""
+        """Report something about a Framework that its owner should look at."""
 
     def broke(self, framework: Json, error: BaseException) -> None:
-        """The controller itself has failed with a Framework, and leaves it alone for a while."""
+        """Report an internal error, after which the controller leaves the Framework alone for a while."""
 
     def framework_deleted(self, framework: Json) -> None:
-        """A Framework is gone; it is as it was last seen."""
+        """Report that a Framework is gone; `framework` is its last known state."""
 
     def pod_deleted(self, pod: Json) -> None:
-        """A Pod is gone; it is as it was last seen."""
+        """Report that a Pod is gone; `pod` is its last known state."""

@@ -33,7 +33,7 @@ class Facade(Api):
         return answer
 
     def collect(self) -> None:
-        """Have the garbage collector do what there is to do."""
+        """Have the garbage collector do all its work."""
         if self.server.collect():
             self._wake()
 

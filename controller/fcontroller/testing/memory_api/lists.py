@@ -14,7 +14,7 @@ from fcontroller.testing.memory_api.values import Object, copied
 
 
 def listed(store: Store, collection: Collection, namespace: str, query: Mapping[str, str]) -> Object:
-    """The list that a query asks for; the objects in it are copies."""
+    """Return copies of the objects that a query asks for, as a list object."""
     selects = selector(collection.kind, query)
     limit, token = _number(query, "limit"), query.get("continue", "")
     revision, after = _from_token(token) if token else (_revision(store, query), "")
@@ -40,7 +40,7 @@ def listed(store: Store, collection: Collection, namespace: str, query: Mapping[
 
 
 def _item(kind: Kind, value: Object) -> Object:
-    """Built-in kinds do not say in every item of a list what it is."""
+    """Return an object as it stands in a list: items of built-in kinds have no `kind` and no `apiVersion`."""
     item: Object = copied(value)
     if not kind.custom:
         del item["kind"], item["apiVersion"]
@@ -61,7 +61,7 @@ def _objects(store: Store, collection: Collection, revision: int, token: str) ->
 
 
 def _revision(store: Store, query: Mapping[str, str]) -> int:
-    """The revision to list at: the newest, unless exactly another one is asked for."""
+    """Return the revision to list at: the newest, unless the query asks for exactly another one."""
     text = query.get("resourceVersion") or "0"
     if not text.isdecimal():
         why = f'resourceVersion: Invalid value: "{text}": strconv.ParseUint: parsing "{text}": invalid syntax'

@@ -56,7 +56,7 @@ def _found(fields: dict[str, Any], path: Path, tree: Tree, version: int) -> Iter
 
 
 def _restart_policy(container: ContainerRef, version: int) -> Iterator[Finding]:
-    """Sidecars came before other restart policies of containers."""
+    """Yield a restart policy that the Kubernetes version drops. Sidecars (`Always`) came before other policies of containers."""
     if not given(container.fields, "restartPolicy"):
         return
     path = (*container.path, "restartPolicy")
