@@ -44,13 +44,13 @@ def _own_metadata(metadata: dict[str, Any]) -> dict[str, Any]:
     annotations = own.get("annotations")
     if isinstance(annotations, dict):
         own["annotations"] = {key: item for key, item in annotations.items() if key != LAST_APPLIED}
-    # The API server keeps no empty label, annotation, finalizer or owner lists; they would be a difference for ever.
+    # The API server drops empty labels, annotations, finalizers and owners; kept here, they would differ from it for ever.
     return {key: item for key, item in own.items() if item not in ({}, [])}
 
 
 class _Filler:
     def __init__(self, filled: list[Path]) -> None:
-        # The newest types whatever the version of the check: what is reviewed must not depend on it.
+        # Always the newest types: what is reviewed must not depend on the version that is checked against.
         self.types = types(NEWEST)
         self.filled = filled
 
@@ -60,7 +60,7 @@ class _Filler:
         for name, item in value.items():
             if item is not None:
                 field = fields.get(name)
-                # Most values by far are strings, and a call for each would take most of the time.
+                # Most values by far are strings: a call for each of them would take most of the time.
                 result[name] = item if field is None or type(item) is str else self.value(item, field, field.kind, (*path, name))
         for name, field in _with_defaults(type_name):
             if name not in result:

@@ -1,4 +1,4 @@
-"""How a command ends early, and what nothing can be done with."""
+"""The errors that end a command, or reach the caller of the Python API."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class UsageError(Exception):
 
 
 class InputError(UsageError):
-    """The same because of what is in the input: exit code 1."""
+    """The command cannot be carried out because of what is in the input: exit code 1, the message is all that is printed."""
 
     code = EXIT_ERRORS
 
@@ -36,8 +36,8 @@ class SettingError(ValueError):
         return self.called(self.setting)
 
     def called(self, setting: str) -> str:
-        """Return the message with the setting under the name that its user gave it by. Nothing in it acts on a terminal."""
-        from fcompile.diagnostics.visible import visible  # most runs say nothing
+        """Return the message with the name that the caller has for the setting (an option, a parameter). It is safe on a terminal."""
+        from fcompile.diagnostics.visible import visible  # imported late: most runs have no such message
 
         return visible(f"{f'{setting} {self.value}'.strip()}: {self.reason}")
 

@@ -54,7 +54,7 @@ def config_map(intent: Intent, namespace: str) -> dict[str, Any]:
                 names.FRAMEWORK_NAMESPACE: namespace,
             },
             "labels": {names.FRAMEWORK_NAME: intent.framework},
-            # The garbage collector lets it go only when its Pods are gone: no two attempts overlap.
+            # The garbage collector removes the ConfigMap only when its Pods are gone, so no two attempts overlap.
             "finalizers": ["foregroundDeletion"],
         },
         "data": data,
@@ -69,7 +69,7 @@ def service(role: Role, namespace: str) -> dict[str, Any] | None:
 
 def pod(role: Role, namespace: str, index: int | str, cluster: ClusterValues | None = None) -> dict[str, Any]:
     """Return the Pod of one task: with `cluster` as the controller creates it, without it as it was reviewed."""
-    # Once more, for an amount that depends on the task: `102{{FC_TASK_INDEX}}Mi` is 1Gi for one of them.
+    # Again for each task, since an amount may depend on the index: `102{{FC_TASK_INDEX}}Mi` is 1Gi for task 4.
     made = canonical_quantities(substitute(role.pod, task_values(namespace, index, role.sums)), POD_TEMPLATE)
     return made if cluster is None else _with_cluster(made, cluster)
 

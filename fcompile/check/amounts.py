@@ -1,4 +1,4 @@
-"""Amounts of quantities, remembered: the same few (`1`, `4Gi`, `500m`) come back in every container."""
+"""Amounts of quantities, cached: the same few (`1`, `4Gi`, `500m`) occur in every container."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ _WITH_INDEX = ("{{" + names.TASK_INDEX, names.placeholder(names.POD_NAME))
 
 
 class RoleContext(NamedTuple):
-    """A task role of unknown quality."""
+    """A task role that was not checked yet: its value may have any type."""
 
     value: Any
     place: int
@@ -78,7 +78,7 @@ class FrameworkContext(NamedTuple):
         return template
 
     def _values(self, role: RoleContext, index: int) -> dict[str, str]:
-        # The values of a role still hold the task's symbols, and so are substituted themselves.
+        # The role's values contain placeholders of the task, which are replaced first.
         values: dict[str, str] = substitute(role_values(self.name, role.name), task_values(self.namespace, index, role.sums))
         return values
 
@@ -111,7 +111,7 @@ class FrameworkContext(NamedTuple):
 def framework_context(
     value: dict[str, Any], namespace: str, version: int, plain: Callable[[Path, Part], str | None], holds: bool
 ) -> FrameworkContext:
-    """Return the Framework `value` made ready for the rules; `holds` says that its text holds a placeholder somewhere."""
+    """Return the context in which the rules look at the Framework `value`; `holds`: its text has a placeholder somewhere."""
     roles = tuple(
         RoleContext(role, index, text(role, "name") or "", _count(role), _sums(role) if holds else ())
         for index, role in enumerate(sequence(mapping(value, "spec"), "taskRoles"))
@@ -133,7 +133,7 @@ def _count(role: Any) -> int:
 def _index_matters(written: Any, first: Any, parent: str = "") -> bool:
     """Return whether the task's index is used in a template outside free text (commands, arguments, values of variables, annotations).
 
-    `first` is the template as the first task gets it. What is the same object in both holds no placeholder.
+    `first` is the template as the first task gets it. A part that is the same object in both holds no placeholder.
     """
     if isinstance(written, str):
         return any(mark in written for mark in _WITH_INDEX)

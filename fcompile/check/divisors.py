@@ -1,4 +1,4 @@
-"""The divisor of a resourceFieldRef: the API server compares how it is written, after it has tidied most ways of writing."""
+"""The divisor of a resourceFieldRef: the API server compares texts, after it has brought most quantities into canonical form."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PARTS = re.compile(r"[-+]?0*([0-9]*)(\.[0-9]*)?([eE][-+]?[0-9]+)?(.*)")
 
 
 def divides(resource: str, divisor: Any) -> bool:
-    """Return whether the API server takes `divisor` for `resource`. None, 0 and what is no quantity are nobody's fault here."""
+    """Return whether the API server takes `divisor` for `resource`. None, 0 and what is no quantity pass: other rules report them."""
     value = amount(divisor)
     if not value:
         return True

@@ -47,7 +47,7 @@ class Framework(NamedTuple):
 
 
 class Checked(NamedTuple):
-    """What one file came to. Small and picklable: no values, no text."""
+    """The result of checking one file. Small and picklable: no values, no text."""
 
     file: str
     problems: list[Problem]
@@ -60,7 +60,7 @@ class Checked(NamedTuple):
 
 
 def empty(file: str) -> Checked:
-    """Return what a file without anything of ours comes to."""
+    """Return the result for a file without Frameworks."""
     return Checked(file, [], [], [], None, "")
 
 
@@ -84,18 +84,18 @@ def check_read(file: str, read: Read, options: Options) -> Checked:
 
 
 def _too_many(first: Problem) -> Problem:
-    """Return the problem that stands for all from this one on."""
+    """Return the problem that takes the place of this one and all later ones."""
     message = f"the file has more than {MAX_PROBLEMS:,} problems: from here on it is not checked"
     return Problem(TOO_MANY_PROBLEMS, TOO_MANY_PROBLEMS.severity, message, first.file, first.span, first.source_line, "", "")
 
 
 def load_problem(error: LoadError) -> Problem:
-    """Return a refusal of the loader's as a problem."""
+    """Return an error of the loader as a problem."""
     return Problem(error.rule, error.rule.severity, error.message, error.name, error.span, error.source_line, "", "", related=error.related)
 
 
 def check_document(document: Document, options: Options, checked: Checked) -> None:
-    """Check the document's Frameworks, and note what matters across documents, into `checked`."""
+    """Check the document's Frameworks. Problems, and facts for the rules across documents, are added to `checked`."""
     frameworks = list(frameworks_in(document.value))
     unlike = list(document.ambiguous()) if frameworks else []
     shared = len(document.text) < _LARGE or _ANCHOR.search(document.text) is not None

@@ -39,7 +39,7 @@ def _all(context: FrameworkContext, source_text: str) -> Iterator[Finding]:
     yield from service_rules(context)
     yield from placeholder_rules(context, source_text)
     if "\\" in source_text or "\x7f" in source_text or not source_text.isascii():
-        # Seldom, and every module more is time at each start.
+        # Imported only when needed, since each module makes every start slower.
         from fcompile.check.rules.framework.characters import character_rules
 
         yield from character_rules(context.value, source_text)
@@ -60,7 +60,7 @@ def _of_structure_and_pods(context: FrameworkContext) -> Iterator[Finding]:
             for finding in pod_rules(template, role.template_path, version=context.version):
                 yield _in_source(context, finding, reported)
             continue
-        # What is wrong for the first task and for the last is told once, although the index makes the messages differ.
+        # A problem of both the first and the last task is reported once, although the index makes the messages differ.
         again = list(walk(template, "PodTemplateSpec", role.template_path, version=context.version, plain=context.plain))
         again += pod_rules(template, role.template_path, version=context.version)
         earlier = frozenset(reported)

@@ -1,4 +1,4 @@
-"""Places of what a check noted down, looked up only when there is something to report."""
+"""The lines and columns of findings and facts, looked up only when there is something to report."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def by_start(read: Iterable[Document | LoadError]) -> dict[int, Document]:
 
 
 def look_up(documents: Mapping[int, Document], where: Where) -> Place:
-    """Return the place of what was noted when its file was checked; the file's beginning if the file has changed since.
+    """Return the place of something noted while its file was checked, or the file's beginning if the file has changed since.
 
     :param documents: those of the file, `by_start`.
     """

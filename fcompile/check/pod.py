@@ -50,11 +50,11 @@ _FAMILIES = (
     account_rules,
     dropped_fields,
 )
-# What cannot be read as the type of its field is refused wherever it is.
+# A value of a wrong type is refused even in a field that is taken out.
 _UNREADABLE = frozenset(("FC101", "FC102", "FC111", "FC112", "FC113"))
 # The first version that looks at the label selectors of topology spread constraints.
 _SPREAD_SELECTORS = 27
-# Every quantity is read, whatever becomes of it.
+# Every quantity is parsed, even in a field that is taken out.
 _QUANTITIES = (("limits",), ("requests",))
 
 
@@ -62,7 +62,7 @@ def pod_rules(template: dict[str, Any], path: Path, *, version: int) -> Iterator
     """Yield every problem between the fields of a Pod template (`metadata` and `spec`) for a Kubernetes 1.x minor version.
 
     `path` is the template's place in its document. Placeholders must be filled in already. Findings of the structure check and these
-    belong through `in_force` together: what the API server takes out of a Pod it does not look at.
+    must go through `in_force` together: the API server does not look at what it takes out of a Pod.
     """
     pod = read_pod(template, path, version)
     for rules in _FAMILIES:

@@ -85,7 +85,7 @@ def _volumes(spec: dict[str, Any]) -> dict[str, dict[str, Any]]:
     volumes: dict[str, dict[str, Any]] = {}
     for _, volume in entries(spec, "volumes"):
         name = text(volume, "name")
-        # An image volume may be taken out, and leave its name to another one.
+        # An image volume may be taken out; another volume may then have its name.
         if name and (name not in volumes or volumes[name].get("image") is not None):
             volumes[name] = volume
     return volumes

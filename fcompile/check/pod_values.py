@@ -30,7 +30,7 @@ def entries(value: dict[str, Any], key: str) -> list[tuple[int, dict[str, Any]]]
 
 
 def some(names: Collection[str]) -> str:
-    """Return the names for a message, not all of them when they are many."""
+    """Return the names for a message; of many names only the first few."""
     if len(names) > _SOME:
         from heapq import nsmallest
 

@@ -10,12 +10,12 @@ USUAL = frozenset(("cpu", *BYTES))
 
 
 def is_huge_pages(name: str) -> bool:
-    """Return whether it is memory in pages of the size in the name."""
+    """Return whether the resource is huge pages, whose size is part of its name."""
     return name.startswith(HUGE)
 
 
 def is_native(name: str) -> bool:
-    """Return whether it is one of Kubernetes' own: the others are counted in whole numbers."""
+    """Return whether the resource is one of Kubernetes' own. All others are counted in whole numbers."""
     return "/" not in name or "kubernetes.io/" in name
 
 
@@ -37,7 +37,7 @@ def container_name_problem(name: str) -> str | None:
             if is_huge_pages(name)
             else "is no resource of a container; use cpu, memory, ephemeral-storage or one such as example.com/gpu"
         )
-    # The quota of an extended resource is counted under a longer name, which has to be one too.
+    # The quota of an extended resource has a longer name (`requests.…`), which must be valid too.
     if not is_native(name) and (name.startswith("requests.") or not is_key(f"requests.{name}")):
         return "cannot be the name of an extended resource; it must not begin with requests. nor be longer than a quota's name can be"
     return None

@@ -16,6 +16,6 @@ class Seen:
         self._first: dict[Hashable, Path] = {}
 
     def again(self, key: Hashable, path: Path, message: str = "the first one") -> tuple[Related, ...]:
-        """Return where the key was first, for a finding to point to. Return nothing, and remember the place, when it is new."""
+        """Return where the key was seen first, for a finding to point to. If the key is new, remember its place and return nothing."""
         first = self._first.setdefault(key, path)
         return () if first is path else (Related(message, first),)

@@ -1,4 +1,4 @@
-"""Which files and documents are ours to check, and which only look so: Helm templates and kustomize patches."""
+"""Which files and documents are checked, and which only look like Frameworks: Helm templates and kustomize patches."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fcompile.model import names
 from fcompile.model.patterns import lazy
 from fcompile.model.values import mapping, sequence, text
 
-# Only at the start of a line, an item or a value: within a string an action breaks no YAML, so what is wrong is something else.
+# Only at the start of a line, an item or a value: inside a string an action does not break YAML, so something else is wrong.
 _TEMPLATE_ACTION = lazy(
     r"""^[ \t]*+(?:-[ \t]++)*+(?:(?:"[\w./-]++"|'[\w./-]++'|[\w./-]++)[ \t]*+:[ \t]++)?+\[?+[ \t]*+
     (?:\{\{-?\s*(?:[.$/(]|(?:include|template|if|else|range|end|with|define|block|toYaml|tpl|printf|default|required|quote|lookup)\b)
@@ -66,9 +66,9 @@ def skip_reason(file: str, top: str) -> str | None:
 
 
 def boundary(file: str, named: str = "") -> str:
-    """Return the folder above which nothing says what a file is: the root of its repository.
+    """Return the folder above which no other file is looked at to tell what this one is: the root of its repository.
 
-    Without one it is the folder that was named, or the file's own. Who can write further up is nobody whom the user knows.
+    Without a repository it is the folder that was named, or the file's own: strangers may be able to write to folders above it.
     """
     folder = os.path.dirname(os.path.abspath(file))
     return _repository(folder) or (os.path.abspath(named) if named else folder)

@@ -1,4 +1,4 @@
-"""One walk over a value and the table of its type: what it found so far, what it may ask, and how its messages call things."""
+"""One walk over a value and the table of its type: its findings so far, its inputs, and how its messages name fields and values."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from fcompile.load.rules import MAX_PROBLEMS
 
 
 class Enough(Exception):
-    """There are so many findings that no more are looked for."""
+    """There are so many findings that the walk stops."""
 
 
 class _Findings(list[Finding]):
-    """Findings up to a number. Raises Enough for one more."""
+    """A list of findings of bounded length. Raises Enough for one more."""
 
     def append(self, finding: Finding) -> None:
         super().append(finding)
@@ -24,7 +24,7 @@ class _Findings(list[Finding]):
 
 
 class Walk:
-    """One walk over one value: what it found, and what it may ask."""
+    """One walk over one value: its findings and its inputs."""
 
     __slots__ = ("found", "plain", "prefix", "root", "version")
 
@@ -40,7 +40,7 @@ class Walk:
         self.found: list[Finding] = _Findings()
 
     def source(self, path: Path, part: Part = "value") -> str | None:
-        """Return `plain` of the path, when somebody knows the source."""
+        """Return the unquoted source text of the value at the path, where the source is known."""
         return None if self.plain is None else self.plain(path, part)
 
 

@@ -151,7 +151,7 @@ class Framework(Manifest):
     status: Any = None
     """What the controller knows of the Framework. Only the controller writes it; ignored here."""
 
-    if TYPE_CHECKING:  # How it is called. What is given goes where it belongs in the manifest.
+    if TYPE_CHECKING:  # The signature for type checkers. `_in_their_places` moves these fields into `metadata` and `spec`.
 
         def __init__(
             self,
@@ -173,7 +173,7 @@ class Framework(Manifest):
     @model_validator(mode="before")
     @classmethod
     def _in_their_places(cls, value: Any) -> Any:
-        """Return a manifest made of what is given directly. A manifest stays as it is: what stands in the wrong place is its mistake."""
+        """Move fields that are given directly to their places in the manifest. A manifest itself is not changed, even where it is wrong."""
         if not isinstance(value, dict) or not value.keys().isdisjoint(("apiVersion", "kind")):
             return value
         head = {"apiVersion": API_VERSION, "kind": KIND}

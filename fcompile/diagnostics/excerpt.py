@@ -25,7 +25,7 @@ def excerpt(problem: Problem, room: int) -> Excerpt | None:
     start = min(problem.span.column - 1, len(line))
     end = problem.span.end_column - 1 if problem.span.end_line == problem.span.line else len(line.rstrip())
     end = max(start + 1, min(end, len(line)))
-    # Far more characters than fit are never looked at: a line can be as long as a file may be.
+    # Only a few characters more than fit are looked at, since a line may be as long as a file.
     first = _first_shown(line, start, room)
     before, span, after = (_shown(part) for part in (line[first:start], line[start : min(end, start + room)], line[end : end + room]))
     head = _CUT if first else ""

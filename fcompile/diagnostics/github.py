@@ -23,7 +23,7 @@ class GithubWriter:
         self._stream.write(encodable(command(problem), getattr(self._stream, "encoding", None)) + "\n")
 
     def waived(self, waived: Waived) -> None:
-        """Write nothing: there is nothing to do about it."""
+        """Write nothing: a waived problem needs no annotation."""
 
     def file(self, name: str, frameworks: Sequence[str]) -> None:
         """Write nothing: only problems are annotated."""

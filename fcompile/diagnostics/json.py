@@ -18,7 +18,7 @@ LONGEST_LINE = 1_000
 
 
 class JsonWriter:
-    """Collects, and writes all at the end: a document is complete or not there. ASCII only, so that any encoding can carry it."""
+    """Collects everything, and writes at the end: the document is complete, or not there. ASCII only, so that it fits any encoding."""
 
     def __init__(self, stream: TextIO, style: Style) -> None:
         self._stream = stream

@@ -21,7 +21,7 @@ class _Case(NamedTuple):
 
 
 class JunitWriter:
-    """Collects, and writes all at the end. A case fails by its errors; warnings and notes are its output."""
+    """Collects everything, and writes at the end. Errors are the failure of a case; warnings and notes are its output."""
 
     def __init__(self, stream: TextIO, style: Style) -> None:
         self._stream = stream
@@ -70,7 +70,7 @@ def _add_suite(report: Element, file: str, suite: dict[str, _Case]) -> None:
 
 def _add_results(element: Element, case: _Case) -> None:
     if case.failures:
-        # Readers take the first failure of a case and drop the others, so all errors go into one.
+        # Readers take only the first failure of a case, so all its errors are in one.
         first, *others = case.failures
         message = f"{first.rule.code} {first.message}" + (f" (and {len(others)} more)" if others else "")
         failure = SubElement(element, "failure", type=first.rule.code, message=one_line(message))
@@ -80,5 +80,5 @@ def _add_results(element: Element, case: _Case) -> None:
 
 
 def _content(texts: Iterable[str]) -> str:
-    """Return lines of text as XML content; what XML cannot hold was made visible when they were rendered, or is now."""
+    """Return lines of text as XML content, with characters that XML cannot hold written as escapes."""
     return "\n".join(visible(line) for text in texts for line in text.split("\n"))

@@ -1,7 +1,7 @@
 """What a check finds, and what a reader is told.
 
 A check yields `Finding`s: they name a field by its path and know nothing of files. Only when a document has
-findings is it composed again with positions, and each `Finding` becomes a `Problem`, which every output format prints.
+findings is it read again with positions, and each `Finding` becomes a `Problem`, which every output format prints.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ class Problem(NamedTuple):
     part: Part = "value"
 
     def __str__(self) -> str:
-        from fcompile.diagnostics.visible import visible  # formats have their own ways
+        from fcompile.diagnostics.visible import visible  # imported late: output formats escape text in ways of their own
 
         return visible(f"{self.file}:{self.span.line}:{self.span.column}: {self.severity.value}[{self.rule.code}] {self.message}")
 

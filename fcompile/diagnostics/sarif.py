@@ -27,7 +27,7 @@ _LINK = re.compile(r"\[[^\[\]]*\]\(")
 
 
 class SarifWriter:
-    """Collects, and writes all at the end, since rules and files come before results."""
+    """Collects everything, and writes at the end, since rules and files come before results."""
 
     def __init__(self, stream: TextIO, style: Style) -> None:
         self._stream = stream
@@ -113,7 +113,7 @@ def _message(text: str) -> Json:
 
 
 def artifact(file: str) -> Json:
-    """Return where a file is: relative to the folder that we were run in, or by a `file:` URI when it was named by its whole path."""
+    """Return where a file is: relative to the current folder, or as a `file:` URI when it was named by an absolute path."""
     path = file.replace(os.sep, "/")
     try:
         raw = path.encode("utf-8", "surrogateescape")

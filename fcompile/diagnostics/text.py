@@ -40,7 +40,7 @@ class TextWriter:
         self._explained: set[str] = set()
 
     def problem(self, problem: Problem) -> None:
-        # The advice of a rule is the same every time: once in a run is enough.
+        # The advice of a rule is always the same, so it is shown once.
         explain = problem.rule.code not in self._explained
         self._explained.add(problem.rule.code)
         self._write(render(problem, self._style, explain) + "\n")
@@ -105,7 +105,7 @@ def fix_text(fix: Edit) -> str:
 
 
 def related_text(problem: Problem, related: Related) -> str:
-    """Return where else to look, and why: `b.yaml:3:9: the first one`."""
+    """Return another place to look at, and why: `b.yaml:3:9: the first one`."""
     if related.span is None:
         place = field_path(related.path) if related.file is None else related.file
     else:

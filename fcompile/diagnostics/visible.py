@@ -15,7 +15,7 @@ _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 def visible(text: str) -> str:
     """Return `text` on one line, with characters that act or cannot be seen written as escapes (`\\x1b`, `\\u202e`).
 
-    Some runners of CI look for commands everywhere in a line (`##vso[`), and that is no text either.
+    Some CI runners look for commands anywhere in a line (`##vso[`); these are escaped too.
     """
     if "##" in text:
         text = text.replace("##[", "#\\x23[").replace("##vso[", "#\\x23vso[").replace("##teamcity[", "#\\x23teamcity[")
@@ -25,14 +25,14 @@ def visible(text: str) -> str:
 
 
 def harmless(line: str) -> str:
-    """Return a line of JSON in which the same is written as JSON's own escapes: whoever reads the JSON gets the text as it was."""
+    """Return a line of JSON with the same characters written as JSON's own escapes: a reader of the JSON gets the original text."""
     if "##" in line:
         line = line.replace("##[", "#\\u0023[").replace("##vso[", "#\\u0023vso[").replace("##teamcity[", "#\\u0023teamcity[")
     return line if line.isascii() and line.isprintable() else _hidden().sub(_escape_in_json, line)
 
 
 def at_line_start(text: str) -> str:
-    """Return a text, already made visible, for the beginning of a line, where a runner of CI takes `::` for a command."""
+    """Return a text, already made visible, for the beginning of a line, where a CI runner would take `::` for a command."""
     return f'"{text}"' if text.lstrip(" ").startswith("::") else text
 
 

@@ -1,4 +1,4 @@
-"""What every output format can do, and what a run came to."""
+"""The interface of all output formats, and the summary of a run."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Waived(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """What a run came to."""
+    """The counts of a run."""
 
     files: int
     """Files that were checked: those that hold a Framework, or would if they could be read."""
@@ -58,7 +58,7 @@ class Writer(Protocol):
 
 
 class Report:
-    """Passes everything on to a writer, and counts."""
+    """Passes everything on to a writer, and counts it."""
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
@@ -72,7 +72,7 @@ class Report:
         self._writer.problem(problem)
 
     def hidden(self, problems: Sequence[Problem], hint: Problem) -> None:
-        """Count problems that are not written, but for the one that stands for them."""
+        """Count problems that are not written; one problem is written in place of them all."""
         for problem in problems:
             self._counts[problem.severity] += 1
             self._affected.add(problem.file)
@@ -113,7 +113,7 @@ def summary_line(summary: Summary) -> str:
     waived = f" ({summary.waived} waived)" if summary.waived else ""
     if found:
         listed = found[0] if len(found) == 1 else f"{', '.join(found[:-1])} and {found[-1]}"
-        # A waivers file can have problems of its own, and is no file that was checked.
+        # A waivers file can have problems too, but does not count as a checked file.
         files = max(summary.files, summary.affected)
         return f"Found {listed} in {summary.affected} of {counted(files, 'file')}{waived}."
     if not summary.frameworks:

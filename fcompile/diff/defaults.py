@@ -1,4 +1,4 @@
-"""A Pod without what says nothing: fields that have the value which they would have anyway.
+"""A Pod without the fields that only repeat a default.
 
 Whether `restartPolicy: Always` is written or left out, the same Pod runs. Only what is certain is in the tables.
 """

@@ -13,7 +13,7 @@ from fcompile.model.framework import MANAGED_BY
 
 
 class Effect(StrEnum):
-    """In the order of weight: of several changes the last one names the whole."""
+    """What an edit does, from the weakest to the strongest: of several changes the strongest one names the whole edit."""
 
     NOTHING = "nothing"
     """Nothing that runs changes."""
@@ -83,7 +83,7 @@ def state(before: Mapping[str, Any], after: Mapping[str, Any], status: Any) -> S
 def removal_ends_pods(spec: Mapping[str, Any], status: Any) -> bool:
     """Return whether deleting the whole Framework ends Pods before their own completion."""
     found = state(spec, spec, status)
-    if found is State.ELSEWHERE:  # deleting it is no matter of which controller it is
+    if found is State.ELSEWHERE:  # deleting the Framework ends its Pods, whichever controller runs it
         return not (isinstance(status, dict) and status.get("state") == "Completed")
     return found is State.RUNS
 
@@ -245,7 +245,7 @@ def retries(policy: Mapping[str, Any]) -> bool:
 
 
 def policy(policy: Mapping[str, Any]) -> str:
-    """Return when a policy that does retry retries, to follow `is retried`."""
+    """Return when a retry policy retries, in words that follow `is retried`."""
     most = policy["maxRetryCount"]
     times = "once" if most == 1 else f"up to {most} times"
     if not policy["fancyRetryPolicy"]:

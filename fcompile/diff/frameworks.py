@@ -50,7 +50,7 @@ class Change(NamedTuple):
 
 
 class Pods(NamedTuple):
-    """Pods of a role that a change concerns, and how."""
+    """Pods of a role that a change affects, and how."""
 
     names: str
     """`train-worker-{0..3}`, as a shell expands it."""

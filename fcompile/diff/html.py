@@ -31,7 +31,7 @@ def write(result: Result) -> Iterator[str]:
     page = environment.get_template(TEMPLATE)
     found = words.folded(result)
     counts = {effect: sum(one.kind == "changed" and one.effect is effect for one in result.frameworks) for effect in ORDER}
-    # Piece by piece: a page can be of many megabytes.
+    # In pieces, since a page can have many megabytes.
     return page.generate(
         result=result,
         words=words,

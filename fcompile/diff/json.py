@@ -1,4 +1,4 @@
-"""The comparison for machines, as `fcompile.declare.diff` declares it. What is there stays as it is, more may come."""
+"""The comparison for machines, as `fcompile.declare.diff` declares it. Fields keep their meaning; new ones may be added."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ VERSION = 1
 
 
 def write(result: Result) -> Iterator[str]:
-    """Yield the document, piece by piece: it can be of many megabytes."""
+    """Yield the document in pieces, since it can have many megabytes."""
     document = {
         "version": VERSION,
         "differs": result.differs,
@@ -32,7 +32,7 @@ def write(result: Result) -> Iterator[str]:
 
 
 def _streamed(value: Any, line: str = "\n") -> Iterator[str]:
-    """Yield what `json.dumps` with an indent of two makes of a value in which an iterator stands for a list."""
+    """Yield what `json.dumps` with an indent of two would return, where `value` has an iterator in place of a list."""
     if isinstance(value, dict) and value:
         for number, (key, item) in enumerate(value.items()):
             yield f"{',' if number else '{'}{line}  {json.dumps(key)}: "
@@ -45,7 +45,7 @@ def _streamed(value: Any, line: str = "\n") -> Iterator[str]:
             yield from _streamed(item, f"{line}  ")
         yield "[]" if number < 0 else f"{line}]"
     else:
-        # No text in it holds a line end: those are escaped.
+        # Line ends inside strings are escaped, so every line end is one of the layout.
         yield json.dumps(value, indent=2).replace("\n", line)
 
 

@@ -1,4 +1,4 @@
-"""What runs in a cluster held against what was reviewed, with what only the cluster knows left out (`expand.LEFT_OUT`)."""
+"""What runs in a cluster compared with what was reviewed, without the values that only the cluster knows (`expand.LEFT_OUT`)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _FINISHED = "Completed"
 
 
 class Pods(NamedTuple):
-    """Tasks of a role with which it stands alike."""
+    """Tasks of a role whose Pods compare in the same way."""
 
     role: str
     kind: str
@@ -53,7 +53,7 @@ class Live(NamedTuple):
 
 
 def look(compiled: Compiled, status: Any, objects: Iterable[Json]) -> Live:
-    """Hold the Pods and Services of a Framework, as the API server has them, against what it compiles to.
+    """Compare the Pods and Services of a Framework, as the API server has them, with what the Framework compiles to.
 
     `status` is the Framework's own, with the tasks' statuses in full.
     """
@@ -124,7 +124,7 @@ def pod_differences(live: Json, expected: Json) -> Iterable[Difference]:
     running = as_the_server_reads(_without_cluster_values(live, expected))
     reviewed = as_the_server_reads(expected)
     for part, type_name in (("metadata", "ObjectMeta"), ("spec", "PodSpec")):
-        if running[part] != reviewed[part]:  # of most Pods nothing differs
+        if running[part] != reviewed[part]:  # most Pods do not differ at all
             yield from differences(running[part], reviewed[part], object_field(type_name), part)
 
 

@@ -38,7 +38,7 @@ _SIGNS = {"added": "➕", "removed": "➖"}
 
 
 def write(result: Result) -> Iterator[str]:
-    """Yield the comment, piece by piece."""
+    """Yield the comment in pieces."""
     yield f"### {f'{RED} ' if result.ends_pods else ''}{words.summary(result)}\n"
     budget = _Budget()
     section: Any = environment(budget.spend).get_template("comment.md.jinja").module
@@ -68,7 +68,7 @@ class _TooLongError(Exception):
 
 
 class _Budget:
-    """Counts what is inserted into a section, to give it up as soon as it cannot fit: it may be of megabytes."""
+    """Counts what is inserted into a section, so that a section of megabytes is given up as soon as it cannot fit."""
 
     left = MOST
 
@@ -80,7 +80,7 @@ class _Budget:
 
 
 def environment(inserted: Callable[[str], None] = lambda text: None) -> Environment:
-    """Return the environment of the template. What no filter of it made Markdown is printed as code, so that nothing is forgotten.
+    """Return the environment of the template. A text that went through no filter is printed as code, so that none is left unescaped.
 
     :param inserted: is called with each text that is inserted.
     """
@@ -182,5 +182,5 @@ def _fence(text: str, least: int) -> str:
 
 
 def name(text: str) -> str:
-    """Return a name as it is, or as code if it is more than names can be: whoever writes a file can waive that."""
+    """Return a valid name as it is, and any other as code: the rule about names can be waived."""
     return text if _NAME.fullmatch(text) else code(text)

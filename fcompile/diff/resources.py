@@ -1,4 +1,4 @@
-"""What a Pod asks for, as the scheduler reckons it: its own amount for each resource, with init containers and sidecars."""
+"""What a Pod requests, as the scheduler adds it up: an amount for each resource, with init containers and sidecars."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def pod_requests(spec: Mapping[str, Any]) -> Amounts:
     for container in sequence(spec, "initContainers"):
         asked = _requests(container)
         if isinstance(container, dict) and container.get("restartPolicy") == "Always":
-            # It stays, beside all that start after it and beside the containers.
+            # A sidecar runs beside all init containers after it, and beside the containers.
             _add(sidecars, asked)
             asked = {}
         starting |= Counter(_sum(sidecars, asked))

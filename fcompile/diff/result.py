@@ -1,4 +1,4 @@
-"""What a whole comparison came to."""
+"""The result of a whole comparison."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Object(NamedTuple):
 def compare_all(
     before: Mapping[Key, Side], after: Mapping[Key, Side], objects: tuple[Mapping[ObjectKey, Object], Mapping[ObjectKey, Object]]
 ) -> Result:
-    """Hold two sides against each other."""
+    """Compare two sides."""
     frameworks = (compare(before.get(key), after.get(key)) for key in _both(before, after))
     others = (_object(key, objects[0].get(key), objects[1].get(key)) for key in _both(*objects))
     return Result(tuple(filter(None, frameworks)), tuple(filter(None, others)))

@@ -1,4 +1,4 @@
-"""What the status of a Framework tells of its tasks. Where it tells nothing, a task may run."""
+"""What the status of a Framework says about its tasks. Where it says nothing, a task may be running."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _COMPLETED = "Completed"
 
 
 def may_run(status: Any, role: str, first: int, end: int) -> bool:
-    """Return whether one of the role's tasks from `first` to before `end` may have a Pod that runs."""
+    """Return whether one of the role's tasks from `first` up to (not including) `end` may have a running Pod."""
     tasks = _tasks(status, role)
     if tasks is None or len(tasks) < end:
         return True

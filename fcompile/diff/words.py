@@ -1,6 +1,6 @@
 """What the formats for people say in the same words.
 
-Names are those of somebody else: an error in one can be waived. Each format says how it quotes them.
+Names may be of any form, since an error in one can be waived. Each format has its own way of quoting them.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Group(NamedTuple):
 
     @property
     def title(self) -> str:
-        """Return what the changes do, the worst of it first."""
+        """Return what the changes do, the worst first."""
         return ENDS_PODS if self.ends_pods else TITLES[self.effect]
 
 
@@ -244,7 +244,7 @@ def size(role: RoleSize, quote: Quote = visible) -> str:
 
 
 class Resource(NamedTuple):
-    """What is asked for of a resource."""
+    """How much of a resource is requested, before and after."""
 
     name: str
     before: str
@@ -295,7 +295,7 @@ def ending(some: Iterable[FrameworkDiff | ObjectDiff]) -> str:
 
 
 def change_of(thing: ObjectDiff) -> str:
-    """Return what becomes of an object that is no Framework."""
+    """Return what happens to an object that is no Framework."""
     return f"{thing.change}: it {ENDS_PODS}" if thing.ends_pods else thing.change
 
 

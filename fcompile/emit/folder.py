@@ -33,7 +33,7 @@ class FolderError(UsageError):
     """The folder cannot be written; the message says why, and what to do."""
 
     def __init__(self, message: str) -> None:
-        super().__init__(visible(message))  # names of files that somebody else chose are in it
+        super().__init__(visible(message))  # the message contains file names that somebody else chose
 
 
 class EditedError(FolderError):
@@ -108,7 +108,7 @@ def _fill(folder: str, files: Iterable[tuple[str, str]]) -> int:
 
 
 def _check_target(path: str, target: str, force: bool) -> None:
-    """Raise FolderError unless `target` is ours to replace, or is not there and can be made."""
+    """Raise FolderError unless `target` was written by fcompile, or does not exist and can be made."""
     parent = os.path.dirname(target)
     if not os.path.isdir(parent):
         raise FolderError(f"cannot make the folder {path}: there is no folder {parent}; make it first")

@@ -40,7 +40,7 @@ _LAST = "task"
 def ordered(value: Any) -> Any:
     """Return a copy of `value` in canonical order.
 
-    An object begins with `apiVersion`, `kind` and `metadata`, so does whatever refers to one; any mapping with a `name` begins
+    An object begins with `apiVersion`, `kind` and `metadata`, and so does a reference to one; any mapping with a `name` begins
     with it and its `namespace`; all other keys are sorted by code point, but `task` comes last. Lists keep their order.
     """
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""What YAML and JSON output share: which characters are shown as escapes, how numbers are written, and the error for what cannot be."""
+"""What YAML and JSON output share: the characters that are written as escapes, the form of numbers, and the error for other values."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SHOWN_ESCAPED = re.compile(
     "\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls, NEL among them; not tab and line feed
     "\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\U000e0000-\U000e0fff"  # invisible, or turns the text around
     "\u2028\u2029\ufeff"  # line ends to a YAML 1.1 reader; a byte order mark
-    "\ud800-\udfff\ufdd0-\ufdef\ufff0-\ufffb\ufffe\uffff"  # no characters at all, or not to every reader
+    "\ud800-\udfff\ufdd0-\ufdef\ufff0-\ufffb\ufffe\uffff"  # not characters, or not to every reader
     + "".join(f"{chr(plane + 0xFFFE)}{chr(plane + 0xFFFF)}" for plane in range(0x10000, 0x110000, 0x10000))
     + "]"
 )
@@ -66,7 +66,7 @@ def json_number(number: int | float) -> str:
     if isinstance(number, int):
         return str(number)
     text = repr(number)
-    if text.endswith(".0") and text != "-0.0":  # `-0` would be read as a whole number, and those have one zero
+    if text.endswith(".0") and text != "-0.0":  # `-0` would be read as the integer 0
         return text[:-2]
     mantissa, has_exponent, exponent = text.partition("e")
     if not has_exponent:

@@ -40,7 +40,7 @@ def locked(folder: str, wait: bool = True) -> Iterator[None]:
         import fcntl
     except ImportError:
         if wait:
-            yield  # no locks here: two runs at once are on their own
+            yield  # a platform without locks: two runs at once may disturb each other
             return
         raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS), folder) from None
     while True:
@@ -65,7 +65,7 @@ def into_place(new: str, target: str, check: Callable[[str], None]) -> None:
     `check` is called with the old folder, which nobody can reach by its name any more: if it raises, all is put back.
     """
     if not os.path.lexists(target):
-        os.rename(new, target)  # fails if somebody has just put something there, unless that is an empty folder
+        os.rename(new, target)  # fails if there is something by now, other than an empty folder
         return
     with locked(target):
         os.chmod(new, stat.S_IMODE(os.lstat(target).st_mode))

@@ -29,7 +29,7 @@ _PLAIN = re.compile(
     re.VERBOSE,
 )
 _WORDS = re.compile(r"[-+.]*(?:true|false|yes|no|on|off|y|n|null|nan|inf|infinity|e[-+]?[0-9]+)", re.IGNORECASE)
-_SHORT = 100  # Strings below this length come again and again, and what they look like is remembered.
+_SHORT = 100  # Strings up to this length occur again and again, so their written form is cached.
 _LONGEST_IMPLICIT_KEY = 1000  # The limit of the specification is 1024 characters.
 
 
@@ -164,7 +164,7 @@ def _other(value: Any) -> str:
         return "true" if value else "false"
     if kind is int or kind is float:
         return _number(value)
-    if kind is dict or kind is list:  # empty: the others were written entry by entry
+    if kind is dict or kind is list:  # only empty ones arrive here: the others were written entry by entry
         return "{}" if kind is dict else "[]"
     raise EmitError(f"a {kind.__name__} has no form in YAML that Kubernetes reads")
 

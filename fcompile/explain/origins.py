@@ -1,4 +1,4 @@
-"""The origin of each leaf of a Pod, found by walking from the Pod back into the source: lowering adds, but moves next to nothing."""
+"""The origin of each leaf of a Pod, found by walking from the Pod back into the source: lowering adds fields, but moves hardly any."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Leaf(NamedTuple):
 
 
 class Task(NamedTuple):
-    """What there is to know of a task."""
+    """What explaining the Pod of a task needs."""
 
     compiled: Compiled
     framework: dict[str, Any]

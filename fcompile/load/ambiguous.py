@@ -54,8 +54,8 @@ _LONG: Final = 200
 def may_be_ambiguous(text: str) -> bool:
     """Return whether a text may hold an ambiguous scalar. This quick test never misses one, and seldom says yes in vain.
 
-    The expressions before `_MAY_BE` find all that it could and more. Each begins with a letter, which is looked for a hundred times as
-    fast as a set of them.
+    The expressions before `_MAY_BE` find whatever it could find, and more. Each begins with one letter: searching for one is a hundred
+    times as fast as searching for a set of letters.
     """
     return (
         any(pattern.search(text) for pattern in _RESEMBLES)

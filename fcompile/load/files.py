@@ -1,4 +1,4 @@
-"""Which files a command reads, and which of these can be ours.
+"""Which files a command reads, and which of these may hold Frameworks.
 
 - A path that the user names is read whatever its name and kind: a file, a FIFO (`<(…)`), a device; `-` is the standard input.
 - A folder is read with all folders below it: files that end in .yaml, .yml or .json, in the order of the bytes of their paths.
@@ -60,7 +60,7 @@ class FileEntry(NamedTuple):
             if self.path == "-":
                 return self._bounded(sys.stdin.buffer)
             with open(self.path, "rb") as file:
-                # To ask for much costs memory, and most files are small.
+                # A large buffer would cost memory, and most files are small.
                 return file.read() if 0 < os.fstat(file.fileno()).st_size <= rules.MAX_FILE_BYTES else self._bounded(file)
         except OSError as error:
             raise _os_error(self.name, error) from None
@@ -109,9 +109,9 @@ def may_hold_framework(data: bytes) -> bool:
 
 
 def may_be_meant(data: bytes) -> bool:
-    """Return whether a file may hold what has our group in other letters, or with up to three that are wrong.
+    """Return whether a file may hold our API group in other letter case, or with up to three wrong letters.
 
-    These cannot hit all four quarters of the group. What has the kind and `taskRoles`, `may_hold_framework` sees.
+    Three wrong letters leave one quarter of the group intact. Files with the kind and `taskRoles` are found by `may_hold_framework`.
     """
     lowered = data.replace(b"\0", b"").lower()
     return b"apiversion" in lowered and any(quarter in lowered for quarter in _QUARTERS)
@@ -119,7 +119,7 @@ def may_be_meant(data: bytes) -> bool:
 
 def open_regular(path: str) -> BinaryIO | None:
     """Open a regular file for reading; return None for anything else, on which a reader might wait for ever. Raises OSError."""
-    # To open a FIFO would already tell the other side that somebody reads it. One that comes into the file's place is not waited for.
+    # Checked first, since opening a FIFO tells its writer that there is a reader. O_NONBLOCK is for one that replaces the file just now.
     if not stat.S_ISREG(os.stat(path).st_mode):
         return None
     file = open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb")  # noqa: SIM115
@@ -206,7 +206,7 @@ def _real(path: str) -> str:
     """Return the path without links, by which a file is recognized."""
     try:
         return path if path == "-" else os.path.realpath(path)
-    except (OSError, ValueError):  # the current folder is gone, or a NUL character; opening it will say so
+    except (OSError, ValueError):  # the current folder is gone, or the path has a NUL character; opening it will report that
         return path
 
 
@@ -233,7 +233,7 @@ def _shown(path: str) -> str:
     """Return a path that can be printed: bytes that are no text become escapes such as `\\xff`, so that different paths stay different."""
     try:
         return os.fsencode(path).decode("utf-8", "backslashreplace")
-    except UnicodeEncodeError:  # other halves of surrogate pairs: opening it will say so
+    except UnicodeEncodeError:  # other halves of surrogate pairs; opening the file will report them
         return path.encode("utf-8", "backslashreplace").decode()
 
 

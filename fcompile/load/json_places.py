@@ -1,4 +1,4 @@
-"""The tree of places of a JSON value, and the faults of valid JSON that is refused all the same."""
+"""The tree of places of a JSON value, and the faults of JSON that is valid and yet refused."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _HALF_OF_PAIR: Final = re.compile("[\ud800-\udfff]")
 def places(text: str, start: int = 0, repeated: list[DuplicateKey] | None = None) -> Place:
     """Return the places in the valid JSON value at `start`. Raises Fault for a duplicate key, a number out of range or too deep nesting.
 
-    :param repeated: takes the faults of duplicate keys, which are borne then; of what has one key the last one counts.
+    :param repeated: collects the faults of duplicate keys instead of raising them; of several equal keys the last one counts.
     """
     open_places: list[Place] = []
     key: tuple[str, int, int] | None = None

@@ -22,7 +22,7 @@ _MANY: Final = 1_000_000
 
 
 class _Refused(Exception):
-    """Valid JSON that is refused all the same; `json_places` says what and where."""
+    """Valid JSON that is refused; `json_places` finds out why and where."""
 
 
 class JsonSyntax(Fault):
@@ -58,7 +58,7 @@ def read(text: str, start: int) -> tuple[Any, int]:
 
 
 def in_spite_of_duplicates(text: str, start: int) -> tuple[Any, list[DuplicateKey]]:
-    """Read a value that has duplicate keys, of which the last one counts; with the faults of all. Raises Fault for anything else."""
+    """Read a value that has duplicate keys, of which the last counts. Return their faults too. Raises Fault for anything else."""
     from .json_places import places
 
     repeated: list[DuplicateKey] = []
@@ -98,7 +98,7 @@ def _measure(text: str, start: int) -> None:
 
 
 def _measure_part(text: str, start: int, size: int) -> bool:
-    """Measure as much as `size`; False when the value does not end within it."""
+    """Measure the next `size` characters; return False when the value does not end within them."""
     bare = _STRING.sub("", text[start : start + size])
     depth, end, opened = 0, len(bare), 0
     for bracket in _BRACKET.finditer(bare):

@@ -37,7 +37,7 @@ class Source:
         if not 1 <= number <= len(starts):
             return ""
         if self._last_line[0] != number:
-            # Problems come line by line, and a file can be one line: each keeps its line, so let them share it.
+            # Each problem keeps its line, and a whole file can be one line: problems on the same line share one string.
             end = starts[number] if number < len(starts) else len(self.text)
             self._last_line = number, self.text[starts[number - 1] : end].rstrip("\r\n")
         return self._last_line[1]
@@ -61,7 +61,7 @@ class Source:
 class LoadError(Exception):
     """Why a document or file cannot be read, and where.
 
-    A `rule` with the severity WARNING does not stop anything: the document comes out too.
+    If the severity of `rule` is WARNING, the document can be read all the same.
     """
 
     def __init__(self, rule: Rule, message: str, span: Span, source_line: str, name: str, related: tuple[Related, ...] = ()) -> None:

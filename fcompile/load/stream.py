@@ -37,9 +37,9 @@ _FIRST_LINE: Final = re.compile(r"[^\r\n]*")
 def read(data: bytes, name: str, *, with_duplicates: bool = False) -> Iterator[Document | LoadError]:
     """Yield every document of a file, and an error for each that cannot be read, in the order of the file.
 
-    Empty documents and `null` are left out, as by kubectl. A LoadError of severity WARNING comes after its document.
+    Empty documents and `null` are left out, as by kubectl. A LoadError of severity WARNING follows its document.
 
-    :param with_duplicates: a document with duplicate keys comes too, after the errors about these: what else is wrong with it can be told.
+    :param with_duplicates: yield a document with duplicate keys too, after its errors, so that its other problems can be reported.
     """
     if len(data) > rules.MAX_FILE_BYTES:
         yield too_large(name)
@@ -92,7 +92,7 @@ def _items(decoded: Decoded, library: bool = False, with_duplicates: bool = Fals
 
 
 def _bounded(items: Iterator[Document | Fault]) -> Iterator[Document | Fault]:
-    """Yield the items up to the point where there are too many; a last fault says so."""
+    """Yield the items, but no more than the limit; then a fault says that there are too many."""
     count = faults = 0
     for item in items:
         start = item.start
@@ -112,7 +112,7 @@ def _bounded(items: Iterator[Document | Fault]) -> Iterator[Document | Fault]:
 
 
 def _json_items(decoded: Decoded, library: bool, with_duplicates: bool) -> Iterator[Document | Fault]:
-    from . import json_values  # with the json module: most files are YAML
+    from . import json_values  # imports the json module, and most files are YAML
 
     text, end, count = decoded.source.text, 0, 0
     while (place := json_values.skip_white(text, end)) < len(text):
@@ -132,7 +132,7 @@ def _json_items(decoded: Decoded, library: bool, with_duplicates: bool) -> Itera
 
 
 def _json_in_spite_of_duplicates(decoded: Decoded, place: int, after: int) -> Iterator[Document | Fault]:
-    """Yield the duplicate keys of a JSON value but for the first one, which is told already, and the value, to be checked as it is."""
+    """Yield the duplicate keys of a JSON value, except for the first, which was reported already, and then the value itself."""
     from . import json_values
 
     try:
@@ -164,7 +164,7 @@ def _after_json(decoded: Decoded, end: int, count: int, fault: Fault, library: b
 def _yaml_start(text: str, place: int, library: bool) -> int | None:
     """Return where kubectl begins to read YAML after JSON: behind white space up to the end of its line.
 
-    None: it gives up, because it always looks at four bytes and there are not so many.
+    Return None where kubectl gives up, since fewer than the four bytes are left at which it always looks.
     """
     while True:
         if len(text[place : place + 4].encode()) < 4 and not library:
@@ -278,7 +278,7 @@ def _read_chunk(decoded: Decoded, chunk: _Chunk, fed: YamlText) -> Reading:
     value = read_lines(fed.text)
     if value is not UNUSUAL:
         return Reading(value)
-    from . import yaml_values  # with PyYAML, which costs more time to import than most files to read
+    from . import yaml_values  # imports PyYAML, which takes longer than reading most files
 
     try:
         return yaml_values.read(fed.text)
@@ -289,7 +289,7 @@ def _read_chunk(decoded: Decoded, chunk: _Chunk, fed: YamlText) -> Reading:
 
 
 def _in_spite_of_duplicates(decoded: Decoded, chunk: _Chunk, fed: YamlText) -> Iterator[Document | Fault]:
-    """Yield the duplicate keys of a document but for the first one, which is told already, and the document, to be checked as it is."""
+    """Yield the duplicate keys of a document, except for the first, which was reported already, and then the document itself."""
     from . import yaml_values
     from .yaml_places import with_first_key
 
@@ -301,7 +301,7 @@ def _in_spite_of_duplicates(decoded: Decoded, chunk: _Chunk, fed: YamlText) -> I
     except Fault as fault:
         last = _moved(fault, chunk.start, fed)
     for number, one in enumerate(repeated[1:]):
-        # To find the first one is to read everything once more.
+        # Finding the first key takes reading everything once more.
         yield _moved(with_first_key(one, fed.text) if number < _FIRST_KEYS else one, chunk.start, fed)
     yield last
 

@@ -88,7 +88,7 @@ class Anchors:
         return anchor.key(event)
 
     def _grow(self, anchor: Anchor, event: AliasEvent) -> None:
-        """Refuse an alias with which the document, all aliases written out, becomes too large."""
+        """Refuse an alias that makes the document too large once all aliases are written out."""
         self._written_out += anchor.length()
         if self._written_out > rules.MAX_BYTES:
             message = f"the document is larger than {rules.MAX_BYTES // 1024 // 1024} MiB with its aliases written out: split it"
@@ -139,10 +139,10 @@ class Merge:
         self._event = event
 
     def into(self, target: dict[str, Any], value: Any, is_list: bool, repeat: Callable[[DuplicateKey], None]) -> None:
-        """Add what the value brings. To kubectl, keys that are there already are duplicates.
+        """Add the keys of the merged value. Keys that are there already are duplicates to kubectl.
 
         :param is_list: the value is a list that is written out; an alias of a list is refused.
-        :param repeat: takes duplicates, and raises them if they are not to be borne.
+        :param repeat: is called with each duplicate, and raises it unless duplicates are collected.
         """
         for source in value if is_list else [value]:
             if not isinstance(source, dict):

@@ -96,7 +96,7 @@ def _events(text: str, hidden: dict[int, str]) -> Events:
 
 
 def check_scalars(text: str) -> None:
-    """Refuse the scalars of a document that libyaml accepts and kubectl does not. It is needed for few: see the callers."""
+    """Refuse the scalars of a document that libyaml accepts and kubectl does not. Few documents can have any: see the callers."""
     with_events(text, lambda events: _check_scalars(events, text))
 
 

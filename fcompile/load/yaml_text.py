@@ -41,7 +41,7 @@ def yaml_text(text: str) -> YamlText:
     """Return a text as kubectl passes it to the YAML library."""
     text, skipped, removed = library_text(text)
     if "\r\r\n" in text:
-        from array import array  # there can be millions, and mostly there are none
+        from array import array  # imported late: usually there are none, though there can be millions
 
         removed = array("L", (match.start() - count for count, match in enumerate(_DOUBLE.finditer(text))))
         text = _DOUBLE.sub("", text)

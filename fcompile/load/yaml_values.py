@@ -36,7 +36,7 @@ def read(text: str, repeated: list[DuplicateKey] | None = None) -> Reading:
 
     The fault of a duplicate key does not say yet where the first one is: `yaml_places` finds that.
 
-    :param repeated: takes the faults of duplicate keys, and reading goes on; of what has one key the last one counts.
+    :param repeated: collects the faults of duplicate keys instead of raising them; of several equal keys the last one counts.
     """
     reader = with_events(text, lambda events: _Reader(events, text, repeated))
     if reader.suspect or "\\/" in text:

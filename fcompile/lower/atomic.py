@@ -1,4 +1,4 @@
-"""What the API server compares as a whole, as the API server stores it.
+"""Lists and objects that are atomic to the API server, in the form in which it stores them.
 
 A server-side diff goes field by field, but some lists and objects are atomic: a difference anywhere in one is a conflict over all of it.
 So there, unlike elsewhere in a Pod, an empty value that the server drops or a default that it fills in would show as a difference.

@@ -1,4 +1,4 @@
-"""The digest of an intent: what was reviewed, in 78 characters."""
+"""The digest of an intent: 78 characters that identify what was reviewed."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def version_of(digest: str) -> str:
 
 @cache
 def _sha256() -> Any:
-    # Python's own SHA-256 where there is one, as its `random` does: loading OpenSSL for one digest would be a tenth of the whole run.
+    # Python's own SHA-256 if there is one, as in its `random`: loading OpenSSL for one digest would take a tenth of the run.
     return next(found for found in map(_module, ("_sha2", "_sha256", "hashlib")) if found is not None).sha256
 
 

@@ -1,4 +1,4 @@
-"""Lowering: a defaulted Framework in, the intent out: all that an attempt will run, in a size that does not grow with it."""
+"""Lowering: a defaulted Framework in, the intent out: everything that an attempt will run, in a size that does not grow with its tasks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Role(NamedTuple):
     """What runs for a role.
 
     `pod` is a whole Pod with two placeholders left in its strings, the namespace and the task's index, and without what only
-    the cluster knows. `service` is the role's headless Service, its namespace symbolic, or None.
+    the cluster knows. `service` is the role's headless Service, its namespace a placeholder, or None.
     """
 
     name: str
@@ -42,7 +42,7 @@ class Role(NamedTuple):
 
 
 class Intent(NamedTuple):
-    """Everything that the attempts of a Framework will run. The namespace stays symbolic."""
+    """Everything that the attempts of a Framework will run. The namespace stays a placeholder."""
 
     framework: str
     execution_type: str
@@ -133,7 +133,7 @@ def _lower_metadata(template: dict[str, Any], known: dict[str, str]) -> dict[str
     metadata = {key: value for key, value in own.items() if key not in SERVER_SET}
     metadata["name"] = known[names.POD_NAME]
     metadata["namespace"] = known[names.FRAMEWORK_NAMESPACE]
-    # A label or annotation of the user's under a name of ours is overwritten; `check` has warned of it.
+    # A user's label or annotation with a reserved name is overwritten; `check` has warned of it.
     metadata["labels"] = {**(own.get("labels") or {}), **{name: known[name] for name in names.POD_LABELS}}
     cluster_only = frozenset(names.CLUSTER_NAMES)
     kept = {key: value for key, value in (own.get("annotations") or {}).items() if key not in cluster_only}

@@ -1,10 +1,11 @@
-"""Placeholders: `{{FC_TASK_INDEX}}` and its five sisters, replaced in every string of a Pod template, keys too.
+"""Placeholders: `{{FC_TASK_INDEX}}` and five others, replaced in every string of a Pod template, keys included.
 
 Plain substitution, as in FrameworkController: no spaces inside the braces, no nesting, anything else in double braces
 (Helm's, Argo's, the shell's) stays as it is. No value contains an upper-case letter or a brace except a symbolic one, so
 that the order of replacement cannot matter.
 
-From the lowering rules v2 on also sums: `{{FC_TASK_INDEX+1}}`, of the index and one number. FrameworkController leaves them.
+Since version v2 of the lowering rules there are sums of the index and a number, too: `{{FC_TASK_INDEX+1}}`. FrameworkController
+does not replace them.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ def role_values(framework: str, role: str) -> dict[str, str]:
 def task_values(namespace: str, index: int | str, sums: tuple[str, ...] = ()) -> dict[str, str]:
     """Return the values of the placeholders that a lowered role still has, for one task.
 
-    :param sums: those in the role, as `sums_in` found them; an index that is not made of digits has none.
+    :param sums: the sums in the role, as `sums_in` returns them; empty for an index that is not made of digits.
     """
     return {names.FRAMEWORK_NAMESPACE: namespace, **index_values(index, sums)}
 
@@ -75,7 +76,7 @@ def substitute(value: Any, values: Mapping[str, str]) -> Any:
     """Return `value` with each `{{NAME}}` of `values` replaced in all strings, keys included. The input is not changed.
 
     What has nothing to replace in it is not copied: the result may share parts with the input, and is the input when nothing at all
-    is replaced. Two keys of one mapping that become equal: the one that sorts later stays, as in FrameworkController.
+    is replaced. If two keys of a mapping become equal, the one that sorts later wins, as in FrameworkController.
     """
     return _substitute(value, [(names.placeholder(name), text) for name, text in values.items()])
 
@@ -91,7 +92,7 @@ def _substitute(value: Any, pairs: list[tuple[str, str]]) -> Any:
         for key, item in value.items():
             kind = type(item)
             if (kind is str and "{{FC_" not in item) or (kind is not str and kind is not dict and kind is not list):
-                continue  # most items by far, and a call for each would take most of the time
+                continue  # most items by far: a call for each of them would take most of the time
             made = _substitute(item, pairs)
             if made is not item:
                 changed[key] = made

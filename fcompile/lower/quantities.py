@@ -22,7 +22,7 @@ _THOUSANDTH = NANO // 1000
 def canonical_quantities(value: dict[str, Any], type_name: str) -> dict[str, Any]:
     """Return the object with its quantities in canonical form. The input is not changed; an object without quantities is not copied.
 
-    One with a placeholder in it stays as it is.
+    A quantity with a placeholder stays as it is.
     """
     return _object(value, type_name, canonical)
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 LOWER_OR_DIGIT = "abcdefghijklmnopqrstuvwxyz0123456789"
 LETTER_OR_DIGIT = LOWER_OR_DIGIT + "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-# What Go calls space; Python's own idea has a few characters more.
+# White space as Go defines it; Python counts a few more characters.
 SPACE = "\t\n\v\f\r \u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
 MAX_ANNOTATIONS = 256 * 1024
 """Bytes of all keys and values of an object's annotations together."""
@@ -80,7 +80,7 @@ def _dns_label(text: str) -> bool:
 def _dns_subdomain(text: str) -> bool:
     if len(text) > 253:
         return False
-    # Each part is a label, only that its length is not bounded by itself.
+    # Each part is a label, except that only the length of the whole is bounded.
     return all(part and not part.strip(LOWER_OR_DIGIT + "-") and part[0] != "-" and part[-1] != "-" for part in text.split("."))
 
 

@@ -1,4 +1,4 @@
-"""Words and bounds of Frameworks that code goes by. `fcompile/declare/framework.py` declares the fields, with these bounds."""
+"""Constants of Frameworks: enumerated values and bounds. `fcompile/declare/framework.py` declares the fields, with these bounds."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from fcompile.model.names import GROUP
 MANAGED_BY = (f"{GROUP}/frameworkcontroller", "kueue.x-k8s.io/multikueue")
 MAX_TASKS = 10_000
 """Of one role, and of all roles of a Framework together."""
-# What the rules of the CRD may cost in the API server depends on how many items a list can have. Nobody meets these bounds.
+# The API server estimates the cost of the CRD's rules from the longest possible lists. No real Framework comes near these bounds.
 MAX_ROLES = 500
 MAX_SERVICE_PORTS = 20
 INT32_MAX = 2**31 - 1

@@ -1,4 +1,4 @@
-"""From which Kubernetes 1.x minor version a feature of Pods is there without switching on a feature gate.
+"""The Kubernetes 1.x minor version from which a feature of Pods works without switching on a feature gate.
 
 Before that version the API server takes the field out of a new Pod without a word (`dropped` warns of it), and so no rule about it is
 in force. `KNOWS_…`: the first version whose API has the field at all.

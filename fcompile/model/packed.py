@@ -1,6 +1,6 @@
-"""JSON that an object holds compressed.
+"""Compressed JSON inside an object.
 
-Whoever may write the object may have packed gigabytes into it: nothing is unpacked without a bound.
+A few compressed bytes can unpack to gigabytes, so nothing is unpacked without a limit.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def unpacked(text: str, limit: int) -> bytes:
 
 
 def pieces(text: str, limit: int) -> Iterator[bytes]:
-    """Yield the same piece by piece, so that others get their turn meanwhile."""
+    """Yield the same in pieces, so that the caller can do other work in between."""
     import base64
     import zlib
 

@@ -1,4 +1,4 @@
-"""Regular expressions that most runs never need: compiled when they are first used, since starting up is budgeted."""
+"""Regular expressions that most runs never need. They are compiled at their first use, so that starting is quick."""
 
 from __future__ import annotations
 

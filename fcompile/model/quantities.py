@@ -13,9 +13,9 @@ from typing import Any
 NANO = 10**9
 PATTERN = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?"
 """What people write. `is_quantity` knows a few more strings, which editors need not allow."""
-# Without digits a number is 0 to the API server, if it is small enough to be read the quick way.
+# A number without digits is 0 to the API server, if it is short enough for its fast path.
 _NO_DIGITS = r"(?=[\s\S])[+-]?\.?(?:[KMGT]i|[numkMGTPE]|[eE][+-]?[0-9]+)?"
-# Space that a JSON string can hold unescaped, which the API server takes from both ends of the raw text.
+# The white space that a JSON string can hold unescaped. The API server strips it from both ends of the raw text.
 _SPACE = " \u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
 _DECIMAL = {"n": -9, "u": -6, "m": -3, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 _BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}

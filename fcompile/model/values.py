@@ -1,4 +1,4 @@
-"""Reading values of which nothing is known yet.
+"""Reading values that may have any type.
 
 The rules run whatever the structure check said, so that one wrong type does not hide every other problem. A value
 of a wrong type reads as absent here: the structure check has already reported it.

@@ -1,1 +1,1 @@
-"""From files to what runs, in one place: files are read, overridden, checked and compiled, and what is wanted of that is selected."""
+"""From files to what runs, in one place: files are read, overridden, checked and compiled; then objects are selected for output."""

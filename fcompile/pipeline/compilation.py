@@ -1,4 +1,4 @@
-"""One compilation: files → override → check → what each object comes to. Nothing is printed here, and nothing read but the files."""
+"""One compilation: files → overrides → check → the outcome for each object. Nothing is printed here, and only the files are read."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Refused(NamedTuple):
 
 
 class Unit(NamedTuple):
-    """An object of the input, and what it comes to."""
+    """An object of the input, and its outcome: compiled, passed through or refused."""
 
     document: Document
     path: Path
@@ -47,16 +47,16 @@ class Unit(NamedTuple):
 
     @property
     def place(self) -> str:
-        """Return its file and line, as messages name them."""
+        """Return the file and line of the object, as messages name them."""
         return f"{visible(self.document.source.name)}:{self.document.locate(self.path).line}"
 
     def refusal(self, refused: Refused) -> str:
-        """Return why nothing comes of it, for a message."""
+        """Return why the object cannot be compiled, for a message."""
         return f"{self.place}: without `{field_path((*self.path, *refused.path))}` nothing can be built; no waiver helps"
 
 
 class CompileError(Exception):
-    """Errors remain, so that nothing is compiled."""
+    """Nothing is compiled, since errors remain."""
 
     def __init__(self, message: str, problems: tuple[Problem, ...] = ()) -> None:
         super().__init__(message, problems)
@@ -68,7 +68,7 @@ class CompileError(Exception):
 
 
 class Compilation:
-    """Some files, and what they come to."""
+    """Some files, and what is compiled from them."""
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class Compilation:
         """Read all files, and carry out the overrides, in their order, on the Frameworks in them. Raises SettingError.
 
         :param waivers: besides those in the files' comments.
-        :param whole: the files are all that the waivers can be for.
+        :param whole: the files are the whole project, so that an entry of the waivers file that covers none of them is unused.
         """
         self._files = tuple(files)
         self._options = options
@@ -107,11 +107,11 @@ class Compilation:
                 yield self._with_overrides_named(check_read(file.name, file.read, self._options), file)
 
     def report(self, listener: Listener) -> Summary:
-        """Check everything, and tell the listener of it."""
+        """Check everything, and report it to the listener."""
         return report(self.checked(), self.look_up, listener, self._waivers, self._whole)
 
     def units(self) -> Iterator[Unit]:
-        """Compile each Framework, and yield what each object comes to, in the order of the input. There must be no errors left."""
+        """Compile each Framework, and yield each object with its outcome, in the order of the input. There must be no errors left."""
         for file in self._files:
             if not file.skipped:
                 for document in file.documents():
@@ -164,7 +164,7 @@ class Compilation:
             if isinstance(unit.result, Refused):
                 raise CompileError(unit.refusal(unit.result))
             if isinstance(unit.result, Compiled):
-                # A copy: whoever changes it changes nothing else.
+                # A copy, so that a caller can change it.
                 yield unit.result._replace(framework=ordered(unit.result.framework))
 
     @cached_property
@@ -179,7 +179,7 @@ class Compilation:
 
     @cached_property
     def _documents(self) -> dict[str, dict[int, Document]]:
-        """By file, and by where they begin."""
+        """The documents by file, and by where they begin."""
         return {file.name: {document.start: document for document in file.documents()} for file in self._files}
 
     def _with_overrides_named(self, checked: Checked, file: File) -> Checked:
@@ -199,7 +199,7 @@ class Compilation:
 
 
 class _Told:
-    """A listener that keeps what it is told."""
+    """A listener that keeps all problems."""
 
     def __init__(self) -> None:
         self.problems: list[Problem] = []
@@ -216,7 +216,7 @@ class _Told:
         self.waivers.append(waived)
 
     def file(self, name: str, frameworks: Sequence[str]) -> None:
-        """Keep nothing: a Framework is not told of before it is compiled."""
+        """Keep nothing: Frameworks are taken from `units`."""
 
     def finish(self, summary: Summary) -> None:
-        """Keep nothing: whoever wants numbers can count."""
+        """Keep nothing: callers can count what they want to."""

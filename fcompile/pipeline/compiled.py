@@ -34,7 +34,7 @@ class Compiled(NamedTuple):
 
 
 def lacking(value: dict[str, Any]) -> Path | None:
-    """Return the first field without which a Framework cannot be compiled. Only one in which errors were waived can lack it."""
+    """Return the first missing field that compiling needs, or None. Only a Framework whose errors were waived can lack one."""
     needed: list[Path] = [("metadata", "name"), ("spec",)]
     for index, _ in enumerate(sequence(mapping(value, "spec"), "taskRoles")):
         role = ("spec", "taskRoles", index)

@@ -19,18 +19,18 @@ class File(NamedTuple):
     """Why it is not to be checked although it seems to hold a Framework; empty when it is."""
 
     def documents(self) -> list[Document]:
-        """Return those that can be read."""
+        """Return the documents that can be read."""
         return [item for item in self.read if isinstance(item, Document)]
 
     def frameworks(self) -> list[dict[str, Any]]:
-        """Return the Frameworks in it."""
+        """Return the Frameworks in the file."""
         return [value for document in self.documents() for _, value in frameworks_in(document.value)]
 
 
 def open_file(entry: FileEntry, data: bytes | LoadError, top: str = "") -> File:
     """Return the file's documents, whatever they are, and whether it is a template or a patch that holds a Framework.
 
-    :param top: what makes it a patch or a template is looked for in no folder above this one; empty: see `boundary`.
+    :param top: the highest folder in which to look for a kustomization or a chart that uses the file; empty: see `boundary`.
     """
     if isinstance(data, LoadError):
         return File(entry.name, [data], "")

@@ -37,7 +37,7 @@ class Inputs:
         self._named = frozenset(paths)
         self._kept: dict[str, bytes | LoadError] = {}
         """What can be read only once, by its path."""
-        # Two, since a problem across files is looked up in both; more than one problem in a file is no reason to read it again.
+        # Two files are kept, since a problem may be between two; so several problems in a file do not read it again and again.
         self._documents = lru_cache(2)(self._read_again)
         self._opened: dict[str, str] = {}
 
@@ -109,7 +109,7 @@ class Inputs:
 
 
 def check_entry(entry: FileEntry, options: Options, data: bytes | LoadError | None = None) -> Checked:
-    """Check one file, and pass quickly over one that certainly has nothing of ours. Runs in any process."""
+    """Check one file; one that certainly holds no Framework is passed over quickly. Can run in any process."""
     if data is None:
         data = _read(entry)
     if isinstance(data, LoadError):
@@ -122,13 +122,13 @@ def check_entry(entry: FileEntry, options: Options, data: bytes | LoadError | No
         return empty(entry.name)._replace(skipped=file.skipped)
     documents = file.documents()
     if len(documents) < len(file.read) and not _SAYS_FRAMEWORK.search(data.replace(b"\0", b"").decode("utf-8", "replace")):
-        # It cannot be read, and nothing in it says that it is a Framework: other tools may well read it.
+        # It cannot be read, and probably holds no Framework: it may be in a format of other tools.
         file = file._replace(read=[*documents])
     return check_read(entry.name, file.read, options)
 
 
 def _check_what_may_be_meant(entry: FileEntry, options: Options, data: bytes) -> Checked:
-    """Check a file that holds nothing of ours, unless a name is misspelt. Nobody wants to hear that such a one is skipped."""
+    """Check a file that holds a Framework only if a name in it is misspelt. Such a file is never reported as skipped."""
     if not may_be_meant(data) or (entry.path != "-" and skip_reason(entry.path, boundary(entry.path, entry.within))):
         return empty(entry.name)
     return check_read(entry.name, [item for item in read(data, entry.name) if isinstance(item, Document)], options)

@@ -1,4 +1,4 @@
-"""`[framework/]role.field=value`: one field of a role, set to a value of the type that the field has; and the problems with such values."""
+"""Overrides, `[framework/]role.field=value`: they set one field of a role to a value of the field's type. Problems name the override."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Override(NamedTuple):
 def parse(written: str, called: str = "override") -> Override:
     """Take `[framework/]role.field=value` apart. Raises SettingError.
 
-    :param called: what the user knows overrides as, for messages.
+    :param called: the name that messages give to overrides, such as that of an option.
 
     A step into a list is `[0]` or `[name]`, one into a map `.key` or `["a.key/with.dots"]`.
     """
@@ -215,7 +215,7 @@ def _typed(override: Override, field: Field, where: str) -> Any:
 
 
 def name_overrides(checked: Checked, documents: Iterable[Document], applied: Sequence[Applied]) -> Checked:
-    """Let the problems with values that were set name what has set them, in place of a line that says something else."""
+    """Replace the source line in problems of overridden values by the override, since the line shows another value."""
     if not applied or not checked.problems:
         return checked
     set_here = [(document, path, one) for document in documents for path, one in _places(document, applied)]
@@ -223,14 +223,14 @@ def name_overrides(checked: Checked, documents: Iterable[Document], applied: Seq
 
 
 def _places(document: Document, applied: Sequence[Applied]) -> Iterator[tuple[Path, Applied]]:
-    """Yield the fields of a document that were set, by their paths in it."""
+    """Yield the overridden fields of a document, by their paths in it."""
     for path, value in frameworks_in(document.value):
         for index, role in enumerate(sequence(mapping(value, "spec"), "taskRoles")):
             yield from ((((*path, "spec", "taskRoles", index, *one.path)), one) for one in applied if one.role is role)
 
 
 def _named(problem: Problem, set_here: list[tuple[Document, Path, Applied]]) -> Problem:
-    for document, path, one in reversed(set_here):  # of two for one field the last one holds
+    for document, path, one in reversed(set_here):  # of two overrides of one field the last one wins
         if document.start <= problem.span.start <= document.end and problem.path[: len(path)] == path:
             return problem._replace(message=f"{one.override}: {problem.message}", source_line="", fix=None)
     return problem

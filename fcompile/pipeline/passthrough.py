@@ -1,4 +1,4 @@
-"""Objects of other kinds, which pass through: their own text where it can stand in a stream, comments and all."""
+"""Objects of other kinds, which are printed unchanged: as their own text, with comments, where that can be part of a stream."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ _KEEPS_LINE_ENDS = lazy(r"[|>][1-9]?\+")
 
 
 class PassedThrough(NamedTuple):
-    """What is no Framework, as it was read."""
+    """An object that is no Framework, as it was read."""
 
     value: Any
     document: Document | None
     """What it is the whole of; None: it is an item of a list."""
 
     def text(self) -> str:
-        """Return its own text where that can be printed as it is, else nothing."""
+        """Return the object's own text where that can be printed as it is, else the empty string."""
         return own_text(self.document) if self.document else ""
 
     @property
     def is_object(self) -> bool:
-        """Return whether `kubectl apply` could take it. A kustomization, a Chart.yaml and the like beside our files are no output."""
+        """Return whether `kubectl apply` could take it, unlike a kustomization, a Chart.yaml and the like, which are not printed."""
         version, kind = text_of(self.value, "apiVersion"), text_of(self.value, "kind")
         return bool(version and kind) and not (version or "").startswith("kustomize.config.k8s.io/")
 
 
 def own_text(document: Document) -> str:
-    """Return the text of a document that can stand in a stream as it is, else empty."""
+    """Return the text of a document if it can be part of a stream as it is, else the empty string."""
     written = _LAST_MARK.sub("", _FIRST_SEPARATOR.sub("", document.text).strip("\ufeff\r\n"))
     if not written or written.lstrip()[0] in "{[" or any(line.startswith(("---", "...", "%")) for line in written.splitlines()):
         return ""
     if not _ends_in_block(document):
         return f"---\n{written}\n"
-    # Some readers take the line end before a `---` away, and `+` keeps the empty lines as well.
+    # Some readers drop the line end before `---`, which would change such a block, and `|+` keeps empty lines too.
     return "" if _KEEPS_LINE_ENDS.search(written) else f"---\n{written}\n...\n"
 
 

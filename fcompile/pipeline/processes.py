@@ -75,11 +75,11 @@ def _start(work: Callable[[Any], Any], processes: int) -> list[_Worker]:
     import multiprocessing
     import signal
 
-    # Forking keeps what is imported; nothing here has started a thread. Elsewhere the platform's own way has to do.
+    # Forking keeps imported modules, and is safe here: no thread was started. Without fork the platform's default is used.
     forks = sys.platform == "linux"
     context = multiprocessing.get_context("fork" if forks else None)
     workers: list[_Worker] = []
-    # An interrupt is for the main process, which stops the others; it must not come while these are half started.
+    # An interrupt is for the main process, which stops the workers. It is held back until all of them are started.
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if hasattr(signal, "pthread_sigmask") else None
     try:
         for _ in range(processes):
@@ -97,7 +97,7 @@ def _start(work: Callable[[Any], Any], processes: int) -> list[_Worker]:
 
 def _serve(work: Callable[[Any], Any], connection: Connection, inherited: list[Connection]) -> None:
     """Run a worker. It ends silently when the main process is gone."""
-    for other in inherited:  # as long as anybody holds the other end of a pipe, its closing is not seen
+    for other in inherited:  # a pipe only counts as closed once no process holds its other end
         other.close()
     try:
         while True:

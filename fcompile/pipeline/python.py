@@ -53,7 +53,7 @@ def compilation(
 def _of_text(text: str | bytes) -> File:
     if not isinstance(text, str | bytes):
         raise TypeError(f"text= takes a str or bytes, not {type(text).__name__}")
-    # What is no Unicode is a problem of the text's, and told as one.
+    # Half surrogate pairs are passed on, and reported as a problem of the text.
     return _opened(TEXT, text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text)
 
 
@@ -69,7 +69,7 @@ def _of_frameworks(frameworks: Iterable[object]) -> Iterator[File]:
             data = yaml.dump(value).encode()
         except EmitError as error:
             raise TypeError(f"{name}: {error}") from None
-        # As a text it is read and checked like any file, and problems have places to show.
+        # Written as YAML, it is read and checked like any file, and problems have lines to show.
         yield _opened(name, data)
 
 
@@ -78,7 +78,7 @@ def _opened(name: str, data: bytes) -> File:
 
 
 def _plain(value: Any, name: str, path: Path) -> Any:
-    """Return the value in the types that YAML has. Raises TypeError where it has others, or is too deep, as what holds itself is."""
+    """Return the value in the types that YAML has. Raises TypeError for others, and for a value that is too deep or contains itself."""
     if len(path) > DEEPEST:
         raise TypeError(f"{name}: nested deeper than {DEEPEST} levels")
     value = _without_models(value)
@@ -97,6 +97,6 @@ def _plain(value: Any, name: str, path: Path) -> Any:
 
 
 def _without_models(value: Any) -> Any:
-    """Return what a model of `fcompile.declare` was given. Whoever has one has loaded pydantic: here it need not be."""
+    """Return a model of `fcompile.declare` as plain values. pydantic is not imported here: the caller did that to make the model."""
     manifest = getattr(type(value), "manifest", None)
     return value if manifest is None else manifest(value)

@@ -1,4 +1,4 @@
-"""From checked files to what is told of them: waivers applied, what lies across files looked at, everything counted."""
+"""From checked files to reports: waivers are applied, problems across files are found, and everything is counted."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from fcompile.diagnostics.writer import Report, Summary, Writer, counted
 from fcompile.load.rules import TOO_MANY_PROBLEMS
 from fcompile.waivers.collection import Waivers
 
-if TYPE_CHECKING:  # To make a Protocol takes long.
+if TYPE_CHECKING:  # Making a Protocol would slow down each start.
 
     class Listener(Writer, Protocol):
-        """Who is told of everything, as it is found."""
+        """The interface of those that are told of everything as it is found."""
 
         def skipped(self, file: str, reason: str) -> None:
             """Take note of a file that was passed over although it seems to hold a Framework."""
@@ -28,10 +28,10 @@ MOST_SHOWN = 1_000
 
 
 def report(checked: Iterable[Checked], look_up: Lookup, listener: Listener, waivers: Waivers | None = None, whole: bool = False) -> Summary:
-    """Tell the listener of every problem and of every waived one.
+    """Tell the listener of every problem, and of every waived problem.
 
     :param waivers: besides those in the files' comments.
-    :param whole: the files are all that the waivers can be for: one that covers no file at all is told of.
+    :param whole: the files are the whole project: a waiver that covers no file at all is reported.
     """
     reporting = _Reporting(look_up, listener, waivers or Waivers())
     for one in checked:
@@ -52,7 +52,7 @@ class _Reporting:
         self._looked_up: Counter[str] = Counter()
 
     def checked(self, checked: Checked) -> None:
-        """Take what one file came to."""
+        """Take the result of one file."""
         if checked.skipped:
             self._listener.skipped(checked.file, checked.skipped)
         if not checked.frameworks and not checked.problems and not checked.services:
@@ -67,9 +67,9 @@ class _Reporting:
         self._write(checked.problems)
 
     def finish(self, whole: bool) -> Summary:
-        """Tell what lies across files, then what became of the waivers."""
+        """Report the problems across files, then unused waivers."""
         self._write(list(cross_file_problems(self._frameworks, self._services, self._place)))
-        # Only a run over everything can tell that an entry of the waivers file covers no file at all.
+        # Only a run over the whole project can tell that an entry of the waivers file covers no file.
         self._show([*self._waivers.problems, *self._waivers.unused(None if whole else self._files)])
         return self._report.finish()
 
@@ -80,7 +80,7 @@ class _Reporting:
             self._report.waived(one)
 
     def _show(self, problems: list[Problem]) -> None:
-        """Write problems, of one file not more than MOST_SHOWN: the others are counted, and one problem stands for them."""
+        """Write at most MOST_SHOWN problems of a file. The others are counted, and one problem says how many there are."""
         hidden: dict[str, list[Problem]] = {}
         for problem in problems:
             self._shown[problem.file] += 1
@@ -92,13 +92,13 @@ class _Reporting:
             self._report.hidden(more, _hint(more))
 
     def _place(self, where: Where) -> Place:
-        """Return the place of something, as long as it may be shown."""
+        """Return the place of something, unless its file has too many problems to show another."""
         self._looked_up[where.file] += 1
         return self._look_up(where) if self._looked_up[where.file] <= 2 * MOST_SHOWN else Place(Span(1, 1, 1, 1, 0, 0), "")
 
 
 def _hint(hidden: list[Problem]) -> Problem:
-    """Return the problem that stands for problems that are not shown."""
+    """Return the problem that is shown in place of those that are not."""
     worst = min((problem.severity for problem in hidden), key=list(Severity).index)
     message = f"{counted(len(hidden), 'more problem')} in this file {'is' if len(hidden) == 1 else 'are'} not shown"
     return Problem(TOO_MANY_PROBLEMS, worst, message, hidden[0].file, hidden[0].span, hidden[0].source_line, "", "")

@@ -1,4 +1,4 @@
-"""Which objects are wanted of what was compiled, and the one way through them: as values, or as texts."""
+"""Which of the compiled objects are wanted, and the one traversal of them: as values, or as texts."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ class Only(NamedTuple):
     task: int | None
 
     def picks(self, framework: str, role: str) -> bool:
-        """Return whether it means this role."""
+        """Return whether the selection includes this role."""
         return self.framework in ("", framework) and self.role == role
 
 
 class Tasks(NamedTuple):
-    """Tasks of one role, whose Pods differ in their index."""
+    """Tasks of one role, whose Pods differ only by the index."""
 
     compiled: Compiled
     role: Role
     indices: range
 
     def pod(self, index: int | str) -> dict[str, Any]:
-        """Return the Pod of one of them, in canonical order."""
+        """Return the Pod of one of the tasks, in canonical order."""
         made: dict[str, Any] = ordered(pod(self.role, self.compiled.namespace, index))
         return made
 
@@ -52,10 +52,10 @@ class Selection(NamedTuple):
     kinds: tuple[str, ...]
     only: tuple[Only, ...] = ()
     most: int | None = None
-    """So many Pods of a role; None: all."""
+    """The largest number of Pods of each role; None: all."""
 
     def objects(self, unit: Compiled | PassedThrough) -> Iterator[Any]:
-        """Yield the objects one by one, in canonical order. What passes through goes with the Frameworks, and is as it was read."""
+        """Yield the objects one by one, in canonical order. Objects of other kinds count as `framework`, and are as they were read."""
         for part in self._parts(unit):
             if isinstance(part, Tasks):
                 yield from map(part.pod, part.indices)
@@ -63,9 +63,9 @@ class Selection(NamedTuple):
                 yield part
 
     def texts(self, unit: Compiled | PassedThrough, dump: Callable[[Any], str], verbatim: bool = False) -> Iterator[str]:
-        """Yield the same as `dump` writes it, many Pods to a text.
+        """Yield the same objects as `dump` writes them, many Pods in one text.
 
-        :param verbatim: what passes through keeps its own text where it can.
+        :param verbatim: objects of other kinds keep their own text where possible.
         """
         own = unit.text() if verbatim and isinstance(unit, PassedThrough) else ""
         for part in self._parts(unit):
@@ -77,7 +77,7 @@ class Selection(NamedTuple):
                 yield from spliced(part.pod, part.indices, dump)
 
     def tasks(self, compiled: Compiled) -> Iterator[Tasks]:
-        """Yield the tasks that are wanted, role by role. Raises SettingError for an index that there is not."""
+        """Yield the tasks that are wanted, role by role. Raises SettingError for an index that does not exist."""
         for role in compiled.intent.roles:
             picked = [one for one in self.only if one.picks(compiled.intent.framework, role.name)]
             for one in picked:
@@ -91,7 +91,7 @@ class Selection(NamedTuple):
                     yield Tasks(compiled, role, range(index, index + 1))
 
     def require(self, units: Sequence[Compiled]) -> None:
-        """Raise SettingError if it names a role or task that there is not."""
+        """Raise SettingError if the selection names a role or task that does not exist."""
         for one in self.only:
             if not any(one.picks(unit.intent.framework, role.name) for unit in units for role in unit.intent.roles):
                 known = ", ".join(f"{unit.intent.framework}/{role.name}" for unit in units[:10] for role in unit.intent.roles)
@@ -100,7 +100,7 @@ class Selection(NamedTuple):
             list(self.tasks(unit))
 
     def _parts(self, unit: Compiled | PassedThrough) -> Iterator[Any]:
-        """Yield each object, and in the place of the Pods of a role its `Tasks`."""
+        """Yield each object, but for the Pods of a role one `Tasks`."""
         if isinstance(unit, PassedThrough):
             if "framework" in self.kinds:
                 yield unit.value

@@ -1,4 +1,4 @@
-"""What a compilation is told besides its files. Callers know their settings by other names: an option, a parameter, a key."""
+"""The settings of a compilation. Callers know them by other names: an option, a parameter, a key."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def text(parameter: str, value: object) -> str:
 
 
 def texts(parameter: str, values: object) -> list[str]:
-    """Return a parameter that is several strings. Raises TypeError for any other, and for one string: its letters would be several."""
+    """Return a parameter that is several strings. Raises TypeError for anything else, a single string included."""
     found: list[Any] = list(values) if isinstance(values, Iterable) and not isinstance(values, str | bytes) else [None]
     if not all(isinstance(value, str) for value in found):
         raise TypeError(f"{parameter}= takes several strings: write one as a list of one")
@@ -37,7 +37,7 @@ def texts(parameter: str, values: object) -> list[str]:
 
 
 def kubernetes_minor(written: str) -> int:
-    """Return the minor version of `1.36`, `v1.36` or `1.36.3`. Raises SettingError for anything that we do not know."""
+    """Return the minor version of `1.36`, `v1.36` or `1.36.3`. Raises SettingError for other texts and unknown versions."""
     match = re.fullmatch(_VERSION, written)
     if match is None or not OLDEST <= int(match[1]) <= NEWEST:
         raise SettingError("kubernetes-version", written, f"known are 1.{OLDEST} to 1.{NEWEST}")
@@ -45,7 +45,7 @@ def kubernetes_minor(written: str) -> int:
 
 
 def checked_namespace(name: str) -> str:
-    """Return a name that a namespace can have. Raises SettingError for any other."""
+    """Return the name of a namespace. Raises SettingError for a name that no namespace can have."""
     if not re.fullmatch(_NAMESPACE, name):
         reason = "a namespace has up to 63 lower-case letters, digits and dashes, and no dash at its ends"
         raise SettingError("namespace", name, reason)

@@ -97,7 +97,7 @@ def _column(name: str, kind: str, path: str, priority: int, description: str) ->
 
 
 class _Printer:
-    """Prints types in full wherever they are used: a CRD has no references."""
+    """Writes each type out wherever it is used, since a CRD has no references."""
 
     def __init__(self, version: int) -> None:
         self.version = version
@@ -188,14 +188,14 @@ def _string(field: Field, own: bool, item: bool) -> Schema:
         return {"enum": [*([""] if empty else []), *field.enum]}
     schema: Schema = {"minLength": 1} if field.required and not item else {}
     form = FORMATS[field.format] if field.format else None
-    # The length of a key's prefix can be left to the API server.
+    # The API server itself checks the length of a key's prefix.
     asked = form.pattern.replace(_PREFIX_LENGTH, "") if form else ""
     if form is None or not asked or any(look in asked for look in _LOOKS_AROUND):
         return schema
     pattern = f"^(?:{asked})$"
     if own and form.max_length:
         schema["maxLength"] = form.max_length
-    # Nothing that a placeholder stands for can be part of a time.
+    # No placeholder's value can be part of a time.
     filled_in = "" if own or field.format == "date-time" else f"|{PLACEHOLDER}"
     return {**schema, "pattern": ("^$|" if empty else "") + pattern + filled_in}
 

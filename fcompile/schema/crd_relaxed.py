@@ -22,7 +22,7 @@ _OF_TYPES = frozenset(
 
 
 def relax_pod(spec: Schema, version: int) -> None:
-    """Leave of the schema of a `PodSpec` only the types where Kubernetes 1.`version` takes a field out."""
+    """Reduce the schema of fields that Kubernetes 1.`version` takes out of a `PodSpec` to their types."""
     of_spec, of_container = dropped_by(version)
     _relax(spec, of_spec)
     for kind in ("containers", "initContainers"):

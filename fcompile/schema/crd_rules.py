@@ -1,8 +1,8 @@
-"""What the CRD asks of several fields together, by type; it is checked wherever the type is used.
+"""The CRD's rules between several fields, by type; they hold wherever the type is used.
 
 Mostly rules in CEL, with messages of their own. The API server adds up what all rules may cost, from how many items a list can have: so
 `taskRoles`, `containers`, `volumes`, … have bounds that nobody meets, and what is in lists inside those is said without CEL.
-What neither can say within the cost (a mount of no volume, a request over its limit) the API server refuses when the Pod is made.
+Problems that are too costly for both (a mount without a volume, a request above its limit) are refused when the Pod is created.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The JSON Schema of a Framework for editors: completion, hover texts, and the mistakes that a schema can tell.
+"""The JSON Schema of a Framework for editors: completion, hover texts, and the mistakes that a schema can express.
 
-It says what the structure check says, as far as draft-07 and one field at a time can: the tables are the same. What holds a placeholder
-is let through wherever a form is asked for.
+It says what the structure check says, as far as draft-07 and one field at a time can: the tables are the same. A string with
+a placeholder fits every form.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def _value(field: Field, version: int, own: bool, item: bool = False) -> Schema:
         return {}
     schema: Schema = {"type": TYPES[field.kind] + ([] if field.required and not item else ["null"])}
     if field.enum:
-        # Left out and empty are the same, but nobody should be offered an empty string.
+        # An empty string means the same as none, but completion should not offer it.
         schema["enum"] = [*field.enum, *([] if field.required and not item else [None])]
     else:
         schema.update(_strings(field, own, item))

@@ -12,7 +12,7 @@ or an entry of the file `.fcompile-waivers.yaml` (`file`). Errors of reading a f
 missing fields, nor problems of waivers themselves. A waiver that covers nothing is reported, so that waivers do not outlive their
 reasons.
 
-The readers return waivers; a `collection` holds them against the problems of a run.
+The readers return waivers; a `collection` matches them with the problems of a run.
 """
 
 MARK = "fcompile:"

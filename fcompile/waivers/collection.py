@@ -1,4 +1,4 @@
-"""The waivers of a run, held against its problems."""
+"""The waivers of a run, and the problems that they cover."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Waivers:
             if problem.severity is Severity.ERROR and code.startswith("FC0"):
                 self._unread.add(problem.file)
             covering = [waiver for waiver in self._candidates(problem) if waiver.scope.covers(problem)]
-            # All that cover it are of use: which one is taken must not make another one look unused.
+            # All waivers that cover the problem are used, not only the one that is reported.
             self._used.update(covering)
             if covering:
                 waived.append(Waived(problem, covering[0].reason, covering[0].kind, covering[0].file, covering[0].span))
@@ -91,11 +91,11 @@ class Waivers:
         return (*self._waivers.get((code, problem.file, document), ()), *self._waivers.get((code, "", 0), ()))
 
     def unused(self, checked: Iterable[str] | None = None) -> list[Problem]:
-        """Return a problem for each waiver that covered nothing so far, in the order of files and lines.
+        """Return a problem for each waiver that has covered nothing, in the order of files and lines.
 
         `checked` holds the files of a run that saw only some of the project's, as under pre-commit: an entry of the waivers file is
-        then reported only if it could have covered something in one of them. Comments in a file that could not be read whole are
-        left in peace.
+        then reported only if it could have covered something in one of them. Comments in a file that could not be read to its end
+        are not reported.
         """
         files = None if checked is None else tuple(checked)
 

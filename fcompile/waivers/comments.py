@@ -47,10 +47,10 @@ class CommentScope(NamedTuple):
 
 
 def read_comments(text: str, file: str) -> WaiversRead:
-    """Return what the comments of a YAML text (without byte order mark) say. Never raises."""
+    """Return the waivers in the comments of a YAML text (without byte order mark), and the problems with them. Never raises."""
     read = WaiversRead([], [])
     if text.lstrip().startswith("{"):
-        return read  # JSON, which has no comments
+        return read  # JSON has no comments
     source = Source(file, text)
     counts: Counter[int] = Counter()
     for comment in comments(source):

@@ -1,4 +1,4 @@
-"""The waivers file: a YAML list of entries, for what is not said at the field itself.
+"""The waivers file: a YAML list of entries, for waivers that are not comments at the field itself.
 
 - code: FC307
   path: serving/**            # optional; as in .gitignore, relative to the folder of the waivers file
@@ -30,7 +30,7 @@ FIELDS = {"code": True, "path": False, "framework": False, "field": False, "reas
 
 
 class FileScope(NamedTuple):
-    """What an entry covers. Empty: any."""
+    """What an entry covers. An empty string covers anything."""
 
     folder: str
     path: str
@@ -51,7 +51,7 @@ class FileScope(NamedTuple):
 
 
 def read_file(path: str) -> WaiversRead:
-    """Return what the waivers file at `path` holds. Raises OSError."""
+    """Return the waivers in the file at `path`, and the problems with them. Raises OSError."""
     try:
         with open(path, "rb") as file:
             data = file.read(MAX_FILE_BYTES + 1)
@@ -86,7 +86,7 @@ class _Reader:
                 self._read_entry(number, entry)
 
     def _well_formed(self, number: int, entry: dict[str, Any]) -> bool:
-        """Report what the entry has too much, too little or of a wrong type; whether it can be used."""
+        """Report unknown and missing fields of the entry, and wrong types. Return whether it can be used."""
         usable = True
         for key, value in entry.items():
             if key not in FIELDS:

@@ -12,7 +12,7 @@ def fits(pattern: str, text: str, single: str = "") -> bool:
     while at < len(text):
         wanted = pattern[in_pattern : in_pattern + 1]
         if wanted == "*":
-            # First let it stand for nothing. When that fails later, let it take one character more: the last `*` is all that needs to.
+            # A `*` first matches nothing. When the rest fails, it matches one character more; only the last `*` ever has to.
             star, tried = in_pattern, at
             in_pattern += 1
         elif wanted and wanted in (text[at], single):

@@ -79,7 +79,7 @@ def _known_rule(code: str) -> Rule | None:
     if code not in RULES and CODE.fullmatch(code):
         from fcompile.diagnostics.catalog import all_rules
 
-        all_rules()  # modules of rules that this run had no need of yet
+        all_rules()  # rules in modules that were not imported so far
     return RULES.get(code)
 
 

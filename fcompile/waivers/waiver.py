@@ -1,4 +1,4 @@
-"""One waiver, and what reading some of them comes to."""
+"""One waiver, and the result of reading some."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ MAX_ENTRIES = 1_000
 
 
 class Scope(Protocol):
-    """Which problems of its code a waiver covers."""
+    """Which problems a waiver covers, among those with its code."""
 
     def covers(self, problem: Problem) -> bool: ...
 
     def covers_file(self, file: str) -> bool:
-        """Return whether it can cover a problem in the file."""
+        """Return whether the waiver can cover a problem in the file."""
 
 
 class Waiver(NamedTuple):

@@ -1,7 +1,7 @@
-"""The comments of a YAML text that begin with `fcompile:`, and the fields that they stand at.
+"""The comments of a YAML text that begin with `fcompile:`, and the fields at which they stand.
 
-Only what YAML takes for a comment counts: the same text in a string or a block scalar is data. So the places of all scalars are
-asked of the parser, but only for documents in which the word occurs at all.
+Only what YAML takes for a comment counts: the same text in a string or a block scalar is data. So the parser
+tells where all scalars are, but only for documents in which the word occurs at all.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _NO_FIELD = re.compile(r"[ \t]*+(?:[-?][ \t]++)*+(?:#|$)")
 
 
 class Comment(NamedTuple):
-    """A comment that begins with the mark, and what it stands at."""
+    """A comment that begins with the mark, and the fields at which it stands."""
 
     body: str
     """What follows the mark, up to the end of the line or a further ` # `."""
@@ -92,7 +92,7 @@ def _lines_about(source: Source, offsets: list[int], last: int) -> list[int | No
         if not _NO_FIELD.match(source.text, source.line_start(line), offset):
             abouts.append(line)
             continue
-        # What was passed already is not looked through again: many comments can stand above one another.
+        # Lines that were passed are not searched again: many comments can stand below one another.
         below = (below for below in range(line + 1, passed) if not _NO_CONTENT.match(source.line(below)))
         next_content = next(below, next_content)
         passed = line + 1
@@ -115,7 +115,7 @@ class _Outline:
         self.fields: dict[int | None, list[Path]] = {}
 
     def read(self, text: str) -> bool:
-        """Take the document's text; False when it is no YAML. What follows its end is never read, and need not be any."""
+        """Read the document's text; return False when it is no YAML. Text after the end of the document is not read."""
         try:
             return with_events(text, self._take_all)
         except (Fault, UnicodeEncodeError):
@@ -134,7 +134,7 @@ class _Outline:
                 self._take(event)
             if isinstance(event, CollectionStartEvent):
                 if self._walk.depth > MAX_DEPTH:
-                    return False  # it is refused for that, and libyaml takes ever longer the deeper it gets
+                    return False  # too deep a document is refused anyway, and libyaml becomes slower the deeper it gets
                 self._walk.open(isinstance(event, MappingStartEvent))
             elif isinstance(event, CollectionEndEvent):
                 self._walk.close()
@@ -165,7 +165,7 @@ class _Outline:
 
 
 class _Walk:
-    """The path of each node while the events of a document go by."""
+    """The path of each node, followed through the events of a document."""
 
     def __init__(self) -> None:
         # One entry for each open collection.
@@ -178,7 +178,7 @@ class _Walk:
         return len(self._steps)
 
     def enter(self, scalar: str) -> bool:
-        """Take a node that is a scalar or begins a collection; whether it begins a field, as its key or as an item of a list."""
+        """Enter a scalar or the beginning of a collection. Return whether it begins a field, as a key or as an item of a list."""
         if not self._steps:
             return False
         if not self._is_mapping[-1]:

@@ -10,7 +10,7 @@ from fcompile.load.rules import AMBIGUOUS_SCALAR
 
 
 def ambiguous(found: Iterable[tuple[Path, Part, str]], prefix: Path) -> Iterator[Finding]:
-    """Yield those of a document's such scalars that are below `prefix`; paths start below it."""
+    """Yield the ambiguous scalars of a document that are below `prefix`; their paths start there."""
     for path, part, written in found:
         if path[: len(prefix)] == prefix:
             inner = path[len(prefix) :]

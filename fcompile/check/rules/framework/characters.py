@@ -1,4 +1,4 @@
-"""Characters that survive no reading as YAML, though JSON carries them: kubectl and the API server read JSON as YAML at times."""
+"""Characters that JSON can hold and YAML cannot: kubectl and the API server sometimes read JSON as YAML, and lose them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NOT_FOR_YAML = rule(
     remedy="Take it out.",
 )
 _CHARACTER = lazy("[\x7f-\x9f\ufffe\uffff]")
-# Raw, or as an escape that may mean one: everything else need not be looked through.
+# Such a character itself, or an escape that may mean one. A text without either need not be searched.
 _PERHAPS = lazy(r"[\x7f-\x9f\ufffe\uffff]|\\(?:N|x[7-9]|u00[7-9]|u[fF]{3}|U0000)")
 
 
@@ -36,7 +36,7 @@ def _below(value: Any, path: Path) -> Iterator[Finding]:
     elif isinstance(value, dict):
         for key, item in value.items():
             yield from _in_text(key, (*path, key), "key")
-            # What the server itself noted down is ignored everywhere.
+            # Fields that only the server writes are ignored everywhere.
             if path or key in ("metadata", "spec"):
                 yield from _below(item, (*path, key))
     elif isinstance(value, list):

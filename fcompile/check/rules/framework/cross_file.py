@@ -1,4 +1,4 @@
-"""What can only be seen across the documents of one run: the same Framework twice, Services in each other's way."""
+"""Problems between documents of one run: the same Framework twice, Services that get in each other's way."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def user_service(value: Any) -> dict[str, Any] | None:
     return {
         "name": text(mapping(value, "metadata"), "name") or "",
         "framework": text(selector, names.FRAMEWORK_NAME) or "",
-        # Another label in the selector may narrow it down in ways that nothing is known of.
+        # Other labels in the selector may exclude these Pods; whether they do is not known here.
         "role": text(selector, names.TASKROLE_NAME) or "" if set(selector) <= {names.FRAMEWORK_NAME, names.TASKROLE_NAME} else "?",
         "headless": spec.get("clusterIP") == "None",
         "ours": False,

@@ -1,7 +1,7 @@
-"""Objects that are meant to be Frameworks and are none, because `apiVersion` or `kind` is misspelt: nothing else would look at them.
+"""Objects that are meant to be Frameworks but have a misspelt `apiVersion` or `kind`, so that no other rule looks at them.
 
-Meant to be one is what has our API group, or nearly so; and what has the kind, under a key like `kind`, and a list `spec.taskRoles`.
-Others may have a kind of that name without roles of tasks, and whatever a template will fill in may turn out right.
+An object is meant to be a Framework if its API group is ours or nearly ours, or if a key like `kind` says Framework and there is a list
+`spec.taskRoles`. (Other APIs may have a kind of this name.) A value that a template fills in is taken to be right.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def misspelt_kind(value: Any) -> Iterator[Finding]:
 
 
 def _key(value: dict[Any, Any], wanted: str) -> str:
-    """Return the key that stands for the wanted one: itself, or the only one that is nearly it."""
+    """Return the wanted key if it is there, or else the only key that resembles it."""
     if wanted in value:
         return wanted
     most = _MISSPELT_KEY[wanted]

@@ -1,4 +1,4 @@
-"""Names that the Framework's own names lead to, and names of the user's that FrameworkController takes for itself."""
+"""Names of objects that are built from the Framework's name and its roles', and users' names that FrameworkController reserves."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ POD_NAME_IGNORED = rule(
 def name_rules(context: FrameworkContext) -> Iterator[Finding]:
     """Yield the problems of one Framework's names."""
     for role in context.roles:
-        # A name that is none has been reported, and everything built from it would only repeat that.
+        # An invalid name has been reported, and problems of names built from it would only repeat that.
         if _NAME.match(context.name) and _NAME.match(role.name):
             yield from _built_names(context, role)
         yield from _reserved(role)

@@ -78,12 +78,12 @@ _FEW = 200
 
 
 def may_hold_placeholders(source: str) -> bool:
-    """Return whether a document may hold placeholders, judged by its text: a backslash may spell one out or fold it."""
+    """Return whether a document may hold placeholders, judged by its text. (A backslash may begin an escape that is part of one.)"""
     return "{{FC_" in source or "\\" in source
 
 
 def placeholder_rules(context: FrameworkContext, source: str) -> Iterator[Finding]:
-    """Yield the problems of one Framework's placeholders; the text of its document lets what is usual pass at once."""
+    """Yield the problems of one Framework's placeholders. The document's text serves to skip most Frameworks quickly."""
     escapes = "\\" in source
     if "{{FC_" in source or escapes:
         yield from _outside(context)

@@ -1,6 +1,6 @@
 """Policies that can never do what they seem to say: retries, completion, and what a Pod's restartPolicy makes of them.
 
-All of these run; a reviewer would want to know, so they are warnings.
+Frameworks with these policies run, but hardly as meant, so the problems are warnings.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def _completion_policy(role: RoleContext) -> Iterator[Finding]:
                 f"`{name}: 0` means no limit: write -1 to say so, or 1 to complete the attempt at the first such task",
                 fix=Fix("write -1, which means the same", path, "value", "-1"),
             )
-        # A role of 0 tasks is a role at rest: its policy is for the day it is scaled up.
+        # A role with 0 tasks is waiting to be scaled up, and so is its policy.
         elif number_known and count is not None and count > role.task_number > 0:
             yield Finding(
                 UNREACHABLE,
@@ -144,7 +144,7 @@ def _completion_policy(role: RoleContext) -> Iterator[Finding]:
 def _knows_its_number(role: RoleContext) -> bool:
     """Return whether `taskNumber` is what it seems.
 
-    One that is misspelt or of a wrong type has been told, and what follows from it would mislead.
+    If it is misspelt or of a wrong type, that has been reported, and problems that follow from it would mislead.
     """
     value = role.value
     if not isinstance(value, dict) or value.get("taskNumber") is not None:
@@ -197,11 +197,11 @@ def _whole_framework(context: FrameworkContext) -> Iterator[Finding]:
             part="key",
         )
         return
-    if any(min_failed(role) >= 1 or min_failed(role) < -1 for role in roles):  # less than -1 has been told
+    if any(min_failed(role) >= 1 or min_failed(role) < -1 for role in roles):  # values below -1 have been reported
         return
     retry = mapping(mapping(context.value, "spec"), "retryPolicy")
     count = integer(retry, "maxRetryCount") or 0
-    # Where some success ends the attempt, failures are tolerated on purpose.
+    # Where successes end the attempt, failures are tolerated on purpose.
     if all(min_succeeded(role) < 1 for role in roles):
         yield Finding(
             FAILURES_IGNORED,

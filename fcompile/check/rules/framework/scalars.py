@@ -1,7 +1,7 @@
 """Single values: their type, bounds, closed sets and forms.
 
-Each function here makes a check for one field once; the check is then called for every value of that field in every file, so it does
-nothing but look at the value, and what a finding needs is put together only when there is one.
+Each function here makes the check of one field, once. The check is called for every value of that field in every file, so it only
+looks at the value; a finding and its message are made only when something is wrong.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]{0,18})")
 
 
 def described(value: Any) -> str:
-    """Return what a value of a wrong type is."""
+    """Return in words what type a value has, for a message."""
     if isinstance(value, bool):
         return f"the boolean {'true' if value else 'false'}"
     if isinstance(value, int | float):
@@ -105,7 +105,7 @@ def malformed(text: str, wanted: str, path: Path, step: str | int, walk: Walk, b
 def string_check(field: Field, owner: str, name: str, item: bool = False) -> Check:
     """Return the check of a string. An `item` of a list or map is a value of its own even when it is empty."""
     fits, values = accepts(field.format) if field.format else None, field.enum
-    # Of a time the API server reads the text itself: there an empty one is none.
+    # An empty string is no time, and the API server does parse it.
     skips_empty = not item and not field.required and not field.nonempty and field.format != "date-time"
     refuses_empty = field.required and not item
     if fits is None and not values and not refuses_empty:

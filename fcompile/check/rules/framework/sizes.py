@@ -1,4 +1,4 @@
-"""How large a Framework's objects become, against what etcd, the API server and kubectl take."""
+"""How large a Framework's objects become, compared to the limits of etcd, the API server and kubectl."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be said of a value from its type alone: fields that are known, wanted, of the right type, within bounds and of the right form.
+"""What follows for a value from its type alone: unknown and missing fields, wrong types, values out of bounds or of a wrong form.
 
 One walk over a value and the table of its type (`schema.types`) for one Kubernetes version. A type's check is put together from its
 fields when a file first has them, and kept: nearly all files are right, and a right value costs a few dictionary look-ups.
@@ -120,7 +120,7 @@ _SUGGESTIONS = 200
 
 
 def structure(value: dict[str, Any], *, version: int, plain: Callable[[Path, Part], str | None] | None = None) -> Iterator[Finding]:
-    """Yield everything structural about a Framework whose templates have their placeholders filled in.
+    """Yield the structural problems of a Framework whose templates have their placeholders filled in.
 
     `version` is the Kubernetes 1.x minor. `plain` gives the source text of an unquoted scalar at a path, from which fixes are made.
     """
@@ -131,7 +131,7 @@ def structure(value: dict[str, Any], *, version: int, plain: Callable[[Path, Par
 def walk(
     value: Any, type_name: str, path: Path, *, version: int, plain: Callable[[Path, Part], str | None] | None = None
 ) -> Iterator[Finding]:
-    """Return everything structural about a value of a type; `path` is where it stands in its document."""
+    """Return the structural problems of a value of a type; `path` is where it stands in its document."""
     walk = Walk(version, plain, type_name, path)
     if not isinstance(value, dict):
         step = path[-1] if path else type_name
@@ -322,7 +322,7 @@ def _forbidden(field: Field, why: str, owner: str, name: str, version: int) -> C
         if value:
             walk.found.append(Finding(FORBIDDEN_FIELD, (*path, step), f"`{step}` cannot be set here: {why}", part="key"))
         else:
-            # What is empty is the same as left out, if the API server can read it.
+            # An empty value means the same as a missing one, if the API server can read it.
             readable(value, path, step, walk)
 
     return check
@@ -337,7 +337,7 @@ def _unknown(name: str, siblings: dict[str, Any], type_name: str, fields: Type, 
         message = f"`{name}` {which}, and this is checked for 1.{walk.version}: remove it, or set --kubernetes-version to your cluster's"
         walk.found.append(Finding(FIELD_NOT_IN_VERSION, path, message, part="key"))
         return
-    # To look for what was meant takes long, and of many unknown fields nobody reads that.
+    # Looking for what was meant takes long, and nobody reads many such suggestions.
     if len(walk.found) < _SUGGESTIONS and _placed_elsewhere(name, siblings, type_name, fields, here, walk):
         return
     near = closest(name, fields) if len(walk.found) < _SUGGESTIONS else None
@@ -357,14 +357,14 @@ def _unknown(name: str, siblings: dict[str, Any], type_name: str, fields: Type, 
 
 
 def _placed_elsewhere(name: str, siblings: dict[str, Any], type_name: str, fields: Type, here: Path, walk: Walk) -> bool:
-    """Report a field that belongs into one beside it, and a word of other tools for a field or for what is said elsewhere.
+    """Report a field that belongs into a field beside it, and a field that is called otherwise or said elsewhere in a Framework.
 
-    Return whether it is one of these.
+    Return whether the field was one of these.
     """
     path = (*here, name)
     home = home_below(name, siblings, fields, walk.version)
     if home is not None:
-        if home.names[0] == name:  # for those that belong there with it, once is enough
+        if home.names[0] == name:  # all fields that belong there are reported together, once
             walk.found.append(Finding(UNKNOWN_FIELD, path, _indent(home, here, walk), part="key"))
         return True
     meant = synonym(type_name, name, fields)
@@ -413,7 +413,7 @@ def _fits(value: Any, field: Field) -> bool:
 
 
 def _missing(names: list[str], value: dict[str, Any], type_name: str, fields: Type, here: Path, walk: Walk) -> None:
-    # One that is there, only misspelt or in the wrong place, has been told.
+    # A field that is there, but misspelt or in the wrong place, has been reported.
     told = explained(type_name, value, fields, walk.version)
     absent = [f"`{name}`" for name in names if name not in told]
     if absent:

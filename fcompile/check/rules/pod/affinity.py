@@ -109,7 +109,7 @@ def _pod_term(term: dict[str, Any], path: Path, pod: Pod) -> Iterator[Finding]:
 def match_label_keys(term: dict[str, Any], path: Path, pod: Pod, *, merges: bool) -> Iterator[Finding]:
     """Yield the problems of `matchLabelKeys` and `mismatchLabelKeys`.
 
-    `merges`: the API server adds a requirement for each listed label that the Pod has, and refuses a second one for the same key.
+    With `merges` the API server adds a requirement for each listed label that the Pod has, and refuses a second one for the same key.
     """
     selector = term.get("labelSelector")
     for key in ("matchLabelKeys", "mismatchLabelKeys"):
@@ -131,7 +131,7 @@ def _selected_twice(term: dict[str, Any], selector: dict[str, Any], key: str, po
     times += key in mapping(selector, "matchLabels")
     if not merges:
         return times > 0
-    # What the server adds for a label of the Pod, the controller's among them, counts too.
+    # Requirements that the server adds for labels of the Pod (the controller's too) count as well.
     if key in mapping(pod.metadata, "labels") or key in POD_LABELS:
         times += sum(listed == key for _, listed in texts(term, "matchLabelKeys"))
     return times > 1

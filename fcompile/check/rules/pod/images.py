@@ -56,7 +56,7 @@ def readable(image: str) -> bool:
 
 def _image(fields: dict[str, Any], field: str, path: Path) -> Iterator[Finding]:
     image = text(fields, field)
-    # Space around it is the API server's own concern, and told as such.
+    # The API server itself refuses space around it, which another rule reports.
     if not image or image != image.strip() or readable(image) or _OURS in image:
         return
     here = (*path, field)

@@ -134,7 +134,7 @@ class _Shared:
         self.names: dict[str, tuple[Path, Path]] = {}
 
     def add(self, port: _Port, name: str | None, container: Path, said: bool) -> Iterator[Finding]:
-        """Yield what the port has in common with those added before. `said`: its host port has been reported already."""
+        """Yield what the port has in common with those added before, and add it. `said`: its host port has been reported already."""
         others = self.numbers.setdefault((port.number, port.protocol), [])
         rival = next((other for other in others if _overlaps(port, other)), None)
         if rival is not None and port.number and not said:

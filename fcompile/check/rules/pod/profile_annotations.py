@@ -89,7 +89,7 @@ def app_armor_annotation(key: str, value: str, path: Path, pod: Pod) -> Iterator
     if isinstance(own, dict):
         yield from _compare(value, own, _APP_ARMOR_TYPES, "appArmorProfile", path)
     elif container is not None and value in ("", _LOCAL) and isinstance(pod.security.get("appArmorProfile"), dict):
-        # An annotation that names a profile becomes the container's field; this one does not, so that of the Pod is held against it.
+        # An annotation that names a profile becomes the container's field. One without a name does not, so the Pod's field is compared.
         yield from _compare(value, pod.security["appArmorProfile"], _APP_ARMOR_TYPES, "appArmorProfile", path)
     elif container is not None:
         message = f'the annotation "{key}" is deprecated since Kubernetes 1.30; use `appArmorProfile` of the container instead'

@@ -1,6 +1,6 @@
 """Conditions between the fields of the older storage systems' volumes.
 
-A check yields (field, what is wrong with it); `volumes` puts it in place.
+A check yields pairs of a field and what is wrong with it; `volumes` makes findings of them.
 """
 
 from __future__ import annotations
