@@ -25,7 +25,7 @@ class Answer(NamedTuple):
 
     @property
     def reason(self) -> str:
-        """Of a Status."""
+        """Return the `reason` of a Status."""
         return str(self.body.get("reason", ""))
 
     @property
@@ -38,11 +38,11 @@ class Unreachable(Exception):
 
 
 class TooLong(Unreachable):
-    """The answer is longer than is read of one: of a list, fewer objects may be asked for."""
+    """The answer is longer than the limit. A list can be asked for with fewer objects."""
 
 
 class Unwanted(Exception):
-    """The request was not sent: nobody wanted it any more when its turn came."""
+    """The request was not sent: when its turn came, it was not wanted any more."""
 
 
 Body = Json | list[Any] | bytes
@@ -58,7 +58,7 @@ def always() -> bool:
 
 
 class Projection(Enum):
-    """What is needed of an object. The rest of a Pod is most of it, and takes most of the time."""
+    """The part of an object that is needed. Decoding the rest of a Pod would take most of the time."""
 
     WHOLE = "whole"
     METADATA = "metadata"

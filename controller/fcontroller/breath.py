@@ -18,47 +18,47 @@ T = TypeVar("T")
 
 
 class Breath:
-    """Pauses where much is done at once."""
+    """Pauses in long work."""
 
     def __init__(self) -> None:
         self._since = time.perf_counter()
 
     async def take(self) -> None:
-        """Let others in if the work has gone on for long."""
+        """Let other work run if this has gone on for long."""
         if time.perf_counter() - self._since > _AT_ONCE:
             await asyncio.sleep(0)
             self._since = time.perf_counter()
 
 
 class Turns:
-    """Runs what is due on one event loop, first come, first served: so much of it in a turn of the loop, whoever it is for."""
+    """Runs callbacks on one event loop in the order in which they were put, and for a limited time in each turn of the loop."""
 
     def __init__(self) -> None:
         self._due: OrderedDict[Callable[[], object], contextvars.Context] = OrderedDict()
         """What a plain dict would give up from its front only slower and slower."""
         self._begun = False
         self.alone = asyncio.Lock()
-        """For what takes much memory."""
+        """Held by work that takes much memory, so that no two run at once."""
 
     def put(self, work: Callable[[], object]) -> None:
-        """Run something soon. What is due already is run once."""
+        """Run something soon. Something that waits already is run only once."""
         self._due.setdefault(work, contextvars.copy_context())  # As `call_soon` has it.
         if not self._begun:
             self._begun = True
             asyncio.get_running_loop().call_soon(self._run)
 
     def drop(self, work: Callable[[], object]) -> None:
-        """Do not run it."""
+        """Forget something that waits to be run."""
         self._due.pop(work, None)
 
     def _run(self) -> None:
-        # Of the thread's own time: when others have the processor, turns are not made smaller.
+        # Measured in the thread's own time: a busy machine does not make turns shorter.
         end = time.thread_time() + _AT_ONCE
         try:
             while self._due and time.thread_time() < end:
                 work, context = self._due.popitem(last=False)
                 context.run(work)
-        finally:  # Whatever one of them raises, the others are run.
+        finally:  # If one of them raises, the others run all the same.
             self._begun = bool(self._due)
             if self._begun:
                 asyncio.get_running_loop().call_soon(self._run)
@@ -68,7 +68,7 @@ _TURNS: WeakKeyDictionary[asyncio.AbstractEventLoop, Turns] = WeakKeyDictionary(
 
 
 def turns() -> Turns:
-    """Return those of the loop that runs."""
+    """Return the turns of the running event loop."""
     loop = asyncio.get_running_loop()
     found = _TURNS.get(loop)
     if found is None:
@@ -77,9 +77,9 @@ def turns() -> Turns:
 
 
 async def unhurried(steps: Generator[None, None, T]) -> tuple[T, float]:
-    """Run what is done in steps to its end. Return what comes of it, and how many seconds of work it was.
+    """Run a generator to its end. Return its result, and how many seconds it worked.
 
-    However many do so at once, their steps share the turns of the loop.
+    If several run at once, their steps share the turns of the loop.
     """
     ours, over, worked = turns(), asyncio.get_running_loop().create_future(), 0.0
 

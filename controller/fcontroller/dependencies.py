@@ -28,9 +28,9 @@ class Dependencies(NamedTuple):
     dry_run: bool = False
     """Nothing is stored: a Framework that changes is begun with anew."""
     server_now: Callable[[], float | None] = lambda: None
-    """What the API server says of the time; None: it has not said it."""
+    """The API server's time; None: it is not known yet."""
 
     def sure_now(self) -> float:
-        """Return the time at which what cannot be taken back may be due: a clock that has jumped ahead is not believed alone."""
+        """Return the earlier of our time and the API server's, for decisions that cannot be undone: one clock may have jumped ahead."""
         server = self.server_now()
         return self.now() if server is None else min(self.now(), server)

@@ -33,7 +33,7 @@ def reviewed_digest(framework: Json) -> str | None:
 
 
 def intent_of(framework: Json, *digests: str | None) -> Intent:
-    """Return what the Framework, as it is stored, will run, lowered by the rules of the first of these digests whose rules are known."""
+    """Return the intent of a stored Framework, lowered by the version of the rules in the first digest whose version is known."""
     versions = (version_of(digest) for digest in digests if digest)
     return lower(default(framework).framework, next((version for version in versions if version in LOWERING_VERSIONS), None))
 
@@ -56,7 +56,7 @@ def config_map(intent: Intent, framework: Json, attempt: int) -> Json:
 
 
 def read_stored(config_map: Json, limit: int) -> Generator[None, None, tuple[bytes, str]]:
-    """Return the text of the document that a ConfigMap holds, and its SHA-256, in steps.
+    """Read, in steps, the document that a ConfigMap holds; return its text and its SHA-256.
 
     Raises ValueError when it holds none that can be read, or one of more than `limit` bytes.
     """
@@ -82,7 +82,7 @@ def _pieces(config_map: Json, limit: int) -> Iterator[bytes]:
 
 
 def read_document(text: bytes) -> Intent:
-    """Return the intent of a document whose digest is known to be right."""
+    """Return the intent of a document whose digest was verified."""
     document = json.loads(text)
     lowering = document["lowering"]
     roles = tuple(
@@ -93,7 +93,7 @@ def read_document(text: bytes) -> Intent:
 
 
 def as_made(stored: Json, made: Json) -> Json:
-    """Return a ConfigMap as it is stored, with the document, labels, annotations and owner of the one that the controller makes."""
+    """Return a stored ConfigMap with the document, labels, annotations and owner of the one that the controller makes."""
     there, wanted = stored["metadata"], made["metadata"]
     metadata = {**there, "ownerReferences": wanted["ownerReferences"]}
     for kind in ("labels", "annotations"):

@@ -21,7 +21,7 @@ def _write(line: str) -> None:
 
 
 class Log:
-    """Writes what is at least as grave as a level."""
+    """Writes lines of at least some level."""
 
     def __init__(self, level: str = "info", write: Callable[[str], object] = _write) -> None:
         self._least = LEVELS.index(level)
@@ -44,7 +44,7 @@ class Log:
         self._line("error", message, fields)
 
     def always(self, message: str, **fields: Any) -> None:
-        """Write what has a switch of its own."""
+        """Write a line whatever the level: for lines that have a setting of their own."""
         self._line("info", message, fields, always=True)
 
     def _line(self, level: str, message: str, fields: dict[str, Any], always: bool = False) -> None:
@@ -54,7 +54,7 @@ class Log:
 
 
 class Rarely:
-    """Says what has not been said for a minute."""
+    """Limits repeated messages to one a minute."""
 
     def __init__(self, now: Callable[[], float]) -> None:
         self._now = now

@@ -1,4 +1,4 @@
-"""What happens to one Framework, in the order in which it is heard of. Nothing else reaches a reconciler."""
+"""The messages to one reconciler: everything that happens to its Framework, in the order in which it becomes known."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Result = Callable[[ReconcileContext], None]
 
 
 class Decided(NamedTuple):
-    """What a decision about a task, or the Framework, depends on: it holds for as long as this stays the same."""
+    """What a decision about a task, or the Framework, depends on: the decision holds while this stays the same."""
 
     framework: int
     task: int | None
@@ -24,7 +24,7 @@ class Decided(NamedTuple):
 
 
 class FrameworkSeen(NamedTuple):
-    """The Framework is this now."""
+    """A watch showed the Framework."""
 
     framework: Json
 
@@ -44,13 +44,13 @@ class ServicesSeen(NamedTuple):
 
 
 class Due(NamedTuple):
-    """It is time to look at a task again, or at the Framework (None)."""
+    """It is time to look again at a task, or (None) at the Framework."""
 
     key: Key | None
 
 
 class Loaded(NamedTuple):
-    """The Framework was read, and all that is known of its objects is at least as new."""
+    """The Framework was read, and what is known of its objects is at least as new."""
 
     framework: Json | None
     """None: it is gone."""
@@ -58,7 +58,7 @@ class Loaded(NamedTuple):
 
 
 class Performed(NamedTuple):
-    """An action has come to its end."""
+    """An action has ended."""
 
     action: Action
     key: Key | None
@@ -71,7 +71,7 @@ class Performed(NamedTuple):
 
 
 class StatusStored(NamedTuple):
-    """The API server has the status as it was with a revision."""
+    """The API server has stored the status of a revision."""
 
     revision: int
     framework: Json
@@ -91,7 +91,7 @@ class StatusRefused(NamedTuple):
 
 
 class IntentRead(NamedTuple):
-    """What the attempt's ConfigMap holds."""
+    """The document in the attempt's ConfigMap was read."""
 
     version: str
     """The resourceVersion of the ConfigMap."""
@@ -105,7 +105,7 @@ class IntentRead(NamedTuple):
 
 
 class IntentWritten(NamedTuple):
-    """A document is in the attempt's ConfigMap."""
+    """A document was written into the attempt's ConfigMap."""
 
     digest: str
     version: str
@@ -118,7 +118,7 @@ class IntentRefused(NamedTuple):
 
 
 class ServicesReported(NamedTuple):
-    """How it stands with the Services."""
+    """The state of the Services."""
 
     taken: list[str]
     """Names that are somebody else's."""
@@ -134,7 +134,7 @@ class PodsCompared(NamedTuple):
 
 
 class Broken(NamedTuple):
-    """Something has failed that must not."""
+    """Something has failed that must never fail."""
 
     error: BaseException
 

@@ -162,7 +162,7 @@ class Metrics:
     async def measure_lag(self) -> None:
         """Look again and again at how late the event loop is, until cancelled."""
         while True:
-            due = time.monotonic() + _LAG_EVERY  # The clock of the loop stands still while it works.
+            due = time.monotonic() + _LAG_EVERY  # Not the loop's own time, which stands still while it works.
             await asyncio.sleep(_LAG_EVERY)
             self._lag.observe(max(time.monotonic() - due, 0))
 
@@ -226,7 +226,7 @@ def _of_what_waits(reconcilers: list[Reconciler]) -> Iterator[Metric]:
         oldest = max(oldest, unsaved)
         frozen[_STATUS_STORED,] += unsaved >= FROZEN_AFTER
         if reconciler.status is not None:
-            with contextlib.suppress(Exception):  # Whatever others have written into it.
+            with contextlib.suppress(Exception):  # Others may have written anything into the status.
                 frozen.update((kind,) for kind in problems(reconciler.status, reconciler.dependencies.now() - FROZEN_AFTER))
     yield _looked_up("fcontroller_frozen_frameworks", frozen)
     yield _looked_up("fcontroller_oldest_unsaved_status_seconds", {(): oldest})

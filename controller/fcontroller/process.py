@@ -1,4 +1,4 @@
-"""One process that runs Frameworks: it waits for the lease, leads, answers probes meanwhile, and ends in good order."""
+"""One process that runs Frameworks: it waits for the lease, leads, answers probes, and shuts down in an orderly way."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Process:
         self._lease: Lease | None = None
         self._lease_client: Client | None = None
         if not config.dry_run:
-            # Connections of its own: a renewal waits behind nothing.
+            # Connections of its own, so that a renewal never waits for other requests.
             self._lease_client = connect(always)
             where = config.lease_namespace, config.lease_name
             self._lease = Lease(self._lease_client, *where, self._identity, duration=config.lease_seconds, failed=self._unreachable)
@@ -74,7 +74,7 @@ class Process:
         return self._lease is not None and self._lease.held
 
     async def run(self) -> int:
-        """Run until told to stop; returns the exit code: 0 after a signal, 1 after a failure or a lost lease. Raises Unlistenable."""
+        """Run until told to stop. Return the exit code: 0 after a signal, 1 after a failure or a lost lease. Raises Unlistenable."""
         beside = [asyncio.create_task(work) for work in (self._metrics.measure_lag(), _collect_everything())]
         try:
             listen = self._config.listen
@@ -86,7 +86,7 @@ class Process:
                 asyncio.get_running_loop().add_signal_handler(number, self._stop, number)
             code = await self._outcome(self._work)
             if self._lease:
-                with contextlib.suppress(Exception):  # It would be free in a few seconds anyway.
+                with contextlib.suppress(Exception):  # If that fails, the lease expires in a few seconds.
                     async with asyncio.timeout(_RELEASE):
                         await self._lease.release()
             await server.close()
@@ -113,7 +113,7 @@ class Process:
 
     def _stop(self, number: signal.Signals) -> None:
         for each in (signal.SIGTERM, signal.SIGINT):
-            asyncio.get_running_loop().remove_signal_handler(each)  # The second one ends it at once.
+            asyncio.get_running_loop().remove_signal_handler(each)  # A second signal ends the process at once.
         self._log.info("stops", signal=number.name)
         if self._work:
             self._work.cancel()
@@ -131,7 +131,7 @@ class Process:
             await asyncio.wait([keeping])
 
     async def _control(self, lease: Lease, keeping: asyncio.Task[None]) -> None:
-        """Run all Frameworks; returns when everything must begin anew. Raises LostLease."""
+        """Run all Frameworks; return when everything must begin anew. Raises LostLease."""
         api, metrics = Dispatcher(self._client, self._may_write), self._metrics
         metrics.recorder = Recorder(api, time.time)
         metrics.reporter = Reporter(self._log, metrics.recorder, self._config.snapshots, metrics.looked, time.time)
@@ -150,7 +150,7 @@ class Process:
             if group.split(WentBack)[1] is not None:
                 raise
             self._log.error("the API server's data is older than before, and stays so: begins anew", error=str(group.exceptions[0]))
-            finish = 0  # What is not stored yet is of a time that is no more.
+            finish = 0  # Results that are not stored yet belong to a state of the server that was lost.
         finally:
             running.cancel()
             looking.cancel()

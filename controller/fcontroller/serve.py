@@ -1,8 +1,8 @@
-"""What is asked from outside: /metrics by Prometheus, /healthz and /readyz by the kubelet.
+"""The HTTP server: /metrics for Prometheus, /healthz and /readyz for the kubelet.
 
-It is on the same event loop as everything else: when that hangs, nobody answers, and the kubelet begins the Pod anew. Anybody may connect,
-so a connection has one request, of bounded size and time, and the oldest one goes when there are many: whoever holds thousands open takes
-neither descriptors nor answers away.
+It runs on the same event loop as everything else: when that hangs, there is no answer, and the kubelet restarts the container. Anybody may
+connect, so a connection has one request, of limited size and time, and the oldest connection is closed when there are many: thousands of
+open connections use up neither descriptors nor answers.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ class Server:
     """Answers until it is closed."""
 
     def __init__(self, metrics: Metrics, alive: Callable[[], str], ready: Callable[[], str]) -> None:
-        """:param alive: why the process should be begun anew, or the empty string.
+        """:param alive: returns why the process should be restarted, or the empty string.
 
-        :param ready: why it cannot be relied on, or the empty string.
+        :param ready: returns why the process is not ready, or the empty string.
         """
         self._answers: dict[str, Callable[[], Answer]] = {
             "/metrics": lambda: (HTTPStatus.OK, metrics.text(), CONTENT_TYPE),
@@ -46,7 +46,7 @@ class Server:
         self._server: asyncio.Server | None = None
 
     async def listen(self, address: str) -> None:
-        """Begin to answer at `HOST:PORT` (no host: at all addresses). Raises Unlistenable."""
+        """Start answering at `HOST:PORT` (no host: all addresses). Raises Unlistenable."""
         host, _, port = address.rpartition(":")
         try:
             self._server = await asyncio.start_server(self._connected, host.strip("[]") or None, int(port), limit=_LONGEST)
@@ -54,7 +54,7 @@ class Server:
             raise Unlistenable(f"--listen {address}: {error}") from None
 
     async def close(self) -> None:
-        """Answer nobody any more."""
+        """Stop answering."""
         if self._server:
             self._server.close()
         for task in list(self._open):
@@ -77,7 +77,7 @@ class Server:
                 async with asyncio.timeout(_PATIENCE):
                     await writer.drain()
         finally:
-            # Whoever does not take the answer in time gets no more of it.
+            # A client that does not read the answer in time gets no more of it.
             writer.close() if writer.transport.get_write_buffer_size() == 0 else writer.transport.abort()
 
     def _answer(self, request: bytes | None) -> Answer:

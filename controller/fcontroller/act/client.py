@@ -75,7 +75,7 @@ class Client(Api):
         self._writes.abort("this process no longer leads")
 
     def server_now(self) -> float | None:
-        """Return what the server's clock says, in seconds since 1970; None: it has not said it yet."""
+        """Return the time of the server's clock, in seconds since 1970, or None before its first answer."""
         return None if self._told is None else self._told[0] + time.monotonic() - self._told[1]
 
     async def request(
@@ -101,7 +101,7 @@ class Client(Api):
             self._note_time(about.get("date"))
             body = decode.answer(text, projection, _is_list(method, path)) if code < 300 else _refusal(code, text)
             return Answer(code, body, _seconds(about.get("retry-after")))
-        except Unreadable as error:  # Also a refusal: it need not be by the API server.
+        except Unreadable as error:  # A refusal too: a proxy may have answered instead of the API server.
             raise Unreachable(f"{method} {path}: {code}, and what follows is no object: {_beginning(text)}") from error
         except Lost as error:
             raise (TooLong if isinstance(error, Endless) else Unreachable)(f"{method} {path}: {error}") from error
@@ -161,7 +161,7 @@ def _refusal(code: int, text: bytes) -> Json:
     try:
         return decode.refusal(text)
     except Unreadable:
-        # What the server's flow control turns away is told so in plain text. It was not carried out, whoever says so.
+        # The server's flow control answers 429 in plain text. A request that got a 429 was not carried out, whoever sent the answer.
         if code != HTTPStatus.TOO_MANY_REQUESTS:
             raise
         return {"code": int(code), "reason": "TooManyRequests", "message": _beginning(text)}
@@ -194,7 +194,7 @@ def from_kubeconfig(
 
     Raises NoServer.
 
-    :param address: where the server is instead; without a kubeconfig it is asked as nobody in particular.
+    :param address: overrides the server's address; without a kubeconfig, requests are then anonymous.
     :param called, may_write: as for `Client`.
     """
     from kubernetes import client, config

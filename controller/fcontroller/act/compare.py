@@ -1,4 +1,4 @@
-"""Whether a Pod in the cluster is what its attempt makes: all that was asked for, as it was asked for, whatever others have added."""
+"""Compare a Pod in the cluster with the one that its attempt makes: every field of the latter must be there; others may be added."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fcontroller.api import Json
 
 
 def differing_fields(pod: Json, made: bytes, role: Role, namespace: str, index: int) -> list[str]:
-    """Return the fields that a Pod has otherwise than it was asked for.
+    """Return the fields in which a Pod differs from what was asked for.
 
     :param made: the Pod as the controller creates it, as JSON. :param role: what it is made from.
     """
@@ -25,12 +25,12 @@ def differing_fields(pod: Json, made: bytes, role: Role, namespace: str, index: 
 
 
 def _is_as_made(live: Json, made: Json) -> bool:
-    # In a list an object does not say of what kind it is.
+    # Objects from lists lack `kind` and `apiVersion`.
     return contains(live["metadata"], made["metadata"]) and contains(live["spec"], made["spec"])
 
 
 def contains(live: Any, made: Any) -> bool:
-    """Return whether a value has all that was asked for, as it was asked for. Quick, and sure only when it says so."""
+    """Return whether a value has everything that was asked for. A quick test: True is certain, False is not."""
     if live == made:
         return True
     if isinstance(made, dict):

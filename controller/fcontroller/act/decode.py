@@ -1,4 +1,4 @@
-"""From JSON text to values, of which only what is needed is made: of a Pod of 11 KB that takes a quarter of the time."""
+"""From JSON text to values, with only the fields that are needed: for a Pod of 11 KB that takes a quarter of the time."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class _Spec(TypedDict, total=False):
 
 
 class _Pod(TypedDict, total=False):
-    """A Pod, or what says whose another object is, or the Status that comes in its place when a watch fails."""
+    """A Pod; or another object, with what tells its owner; or the Status that a failing watch sends instead."""
 
     code: int
     message: str
@@ -48,7 +48,7 @@ class _Event(TypedDict):
 
 
 class _Metadata(TypedDict, total=False):
-    """All but who has written which field, which is the most of it."""
+    """Metadata without `managedFields`, which are most of it."""
 
     annotations: dict[str, str]
     creationTimestamp: str | None
@@ -82,7 +82,7 @@ _ANSWERS = {(Projection.POD, True): _LIST, (Projection.METADATA, True): _LIST, (
 
 
 class Unreadable(Exception):
-    """No JSON, or none of the kind that was asked for."""
+    """The text is no JSON, or not of the type that was asked for."""
 
 
 def event(text: bytes, projection: Projection) -> Json:

@@ -1,11 +1,11 @@
 """Sends requests so that nobody waits for long behind somebody else's.
 
 Requests wait by tenant, which is the namespace that they are about. Tenants take turns. Within one the important requests go first: what
-deletes, stores a status or reads comes before the creation of Pods, and Events come last. A tenant has so many requests under way at
-most, and not all of them may be creations, so that its deletions pass Pods that hang in a webhook. A request that hangs no longer counts
-against the other tenants. One that is told to come back later (429) waits without a slot; when that takes long, the answer is the server's
-429. If it is the creation of a Pod, or an Event, the others of the tenant wait too: what is said of one holds for all. A deletion may be
-sent away because of the one object that it is about, so it waits alone.
+deletes, stores a status or reads comes before the creation of Pods, and Events come last. The number of requests that a tenant may
+have under way is limited, and that of creations is lower, so that deletions pass Pods that hang in a webhook. A request that hangs does not
+hold up the other tenants. A request that is told to come back later (429) waits without a slot; when that takes long, its answer is the
+server's 429. After a 429 for the creation of a Pod, or for an Event, the tenant's other creations or Events wait too. A deletion may be
+told to wait because of its object alone, so others do not wait with it.
 
 Whether a request is still wanted is asked right before it is sent, and again before it is sent once more.
 """
@@ -78,7 +78,7 @@ class _Tenant:
         return sum(self.under_way.values())
 
     def next(self, now: float) -> _Waiter | None:
-        """Take out the request that goes next; None: nothing may go now."""
+        """Take out the request that goes next; return None if none may go now."""
         if self.total >= PER_TENANT:
             return None
         for priority, waiting in self.waiting.items():
@@ -86,7 +86,7 @@ class _Tenant:
                 continue
             while waiting:
                 waiter = waiting.popleft()
-                if not waiter.turn.done():  # Whoever waited may have given up.
+                if not waiter.turn.done():  # The caller may have given up waiting.
                     return waiter
         return None
 
@@ -154,14 +154,14 @@ class Dispatcher(Api):
 
     @contextmanager
     def _queued(self, tenant: _Tenant, priority: Priority) -> Iterator[_Waiter]:
-        """Keep a request in line, and then its slot, until the block ends in whatever way."""
+        """Queue a request, then hold its slot until the block ends."""
         waiter = _Waiter(tenant, priority)
         tenant.waiting[priority].append(waiter)
         self._advance(tenant)
         thrown_away = False
         try:
             yield waiter
-        except GeneratorExit:  # Its event loop was ended before it: nobody is left who could have a turn.
+        except GeneratorExit:  # The event loop was closed first: no request is left to start.
             thrown_away = True
             raise
         finally:
@@ -173,7 +173,7 @@ class Dispatcher(Api):
                 self._advance(tenant)
 
     def _advance(self, tenant: _Tenant) -> None:
-        """Begin what may begin, after something has changed for a tenant."""
+        """Start the requests that may start, after something has changed for a tenant."""
         now = asyncio.get_running_loop().time()
         self._note_hanging(now)
         while tenant.total < GUARANTEED and (waiter := tenant.next(now)):

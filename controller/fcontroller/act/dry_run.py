@@ -1,4 +1,4 @@
-"""An API server to which nothing is written: what would be is said, and a status counts as stored, so that it is seen what would follow."""
+"""An API server to which nothing is written: each write is only logged. A status counts as stored, to show what would follow."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _VERBS = {"POST": "create", "PUT": "update", "PATCH": "update", "DELETE": "delet
 
 
 class DryRun(Api):
-    """Says each write once. What it does not carry out is tried again and again, silently."""
+    """Logs each write once. Writes that are not carried out are tried again and again; the repetitions are not logged."""
 
     def __init__(self, api: Api, say: Callable[..., None]) -> None:
         """:param say: takes a message, and fields."""

@@ -30,11 +30,11 @@ _GATHERED = 0.03
 
 
 class Lost(Exception):
-    """No connection could be had, or it ended before the answer did, or what came is no HTTP, or nothing came for too long."""
+    """There is no connection, or it ended before the answer did, or the answer is no HTTP, or it took too long."""
 
 
 class Endless(Lost):
-    """The answer is longer than is read of one."""
+    """The answer is longer than the limit."""
 
 
 class Response(NamedTuple):
@@ -80,7 +80,7 @@ class Origin:
     async def request(
         self, method: str, target: str, headers: Mapping[str, str], body: bytes | None, timeout: float, wanted: Wanted = always
     ) -> Response:
-        """Send a request. Raises Lost, also when the answer is not there after so many seconds, or when it is not wanted any more.
+        """Send a request. Raises Lost, also when the answer takes longer than `timeout` seconds, or is not wanted any more.
 
         :param wanted: asked when there is a connection, right before it is sent.
         """
@@ -121,7 +121,7 @@ class Origin:
                 return (await new)[1]
         except TimeoutError:
             raise Lost(f"{self._host}: no connection in {timeout:g} s") from None
-        except (OSError, UnicodeError) as error:  # All that TLS can complain of is an OSError.
+        except (OSError, UnicodeError) as error:  # All errors of TLS are OSErrors too.
             raise Lost(f"{self._host}: {error}") from error
 
     def _kept(self) -> _Connection | None:
@@ -143,7 +143,7 @@ class Origin:
 
 
 class Stream:
-    """An answer that comes bit by bit."""
+    """An answer that is read while it arrives."""
 
     def __init__(self, connection: _Connection) -> None:
         self.status = connection.status
@@ -158,14 +158,14 @@ class Stream:
         await asyncio.sleep(self._again - loop.time())
         self._connection.listen(True)
         body = await self._connection.some(timeout)
-        # What comes shortly after stays in the kernel's buffer, and wakes nobody.
+        # Data that arrives shortly afterwards stays in the kernel's buffer, and does not wake the event loop.
         self._connection.listen(False)
         self._again = loop.time() + _GATHERED
         return body
 
 
 class _Connection(asyncio.Protocol):
-    """One request after the other, and what is read of the answer to the last."""
+    """One connection: it sends one request after the other, and reads the answer to the last."""
 
     status: int
     headers: dict[str, str]
@@ -195,7 +195,7 @@ class _Connection(asyncio.Protocol):
 
     @property
     def idle(self) -> float:
-        """Seconds since the last answer was complete."""
+        """Return the seconds since the last answer was complete."""
         return self._loop.time() - self._completed_at
 
     def send(self, head: bytes, body: bytes | None) -> None:
@@ -218,7 +218,7 @@ class _Connection(asyncio.Protocol):
         return self._taken()
 
     def read_no_further(self) -> None:
-        """Leave what comes while nobody listens where it is. Else TLS takes the next 256 KiB in, piece by piece."""
+        """Leave data in the kernel while nobody listens. Otherwise TLS would read the next 256 KiB, piece by piece."""
         if self._transport.get_extra_info("ssl_object"):
             cast(Any, self._transport).set_read_buffer_limits(high=1, low=0)
 
@@ -243,7 +243,7 @@ class _Connection(asyncio.Protocol):
         return body
 
     async def _until(self, reached: Callable[[], bool], timeout: float) -> None:
-        # A connection whose answer does not come is of no more use: to end it is simpler, and cheaper, than `asyncio.timeout`.
+        # A connection that does not answer is useless: ending it is simpler and cheaper than `asyncio.timeout`.
         timer = self._loop.call_later(timeout, self._end, f"nothing came for {timeout:g} s")
         try:
             while not reached():
@@ -255,7 +255,7 @@ class _Connection(asyncio.Protocol):
             timer.cancel()
 
     def abort(self, why: str) -> None:
-        """End it: whoever waits for an answer gets Lost."""
+        """End the connection; a caller that waits for an answer gets Lost."""
         self._end(why)
 
     def _wake(self) -> None:
@@ -270,7 +270,7 @@ class _Connection(asyncio.Protocol):
     # What asyncio calls.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast(asyncio.Transport, transport)  # uvloop's are none by inheritance.
+        self._transport = cast(asyncio.Transport, transport)  # uvloop's transports do not inherit from asyncio's.
         self._among.add(self)
         self._completed_at = self._loop.time()
 
@@ -278,7 +278,7 @@ class _Connection(asyncio.Protocol):
         try:
             self._parser.feed_data(data)
         except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
-            # What our callbacks have raised is the context of what the parser raises.
+            # The parser chains what our callbacks raised as the context of its own exception.
             self._end(error.__context__ if isinstance(error.__context__, Lost) else f"no HTTP: {error}")
         if not self._begun and not self._complete:
             self._head_bytes += len(data)
@@ -303,7 +303,7 @@ class _Connection(asyncio.Protocol):
 
     def on_headers_complete(self) -> None:
         self.status = self._parser.get_status_code()
-        self._begun = self.status >= 200  # Others announce the answer.
+        self._begun = self.status >= 200  # Informational (1xx) answers precede the final one.
 
     def on_body(self, body: bytes) -> None:
         self._held += len(body)

@@ -1,9 +1,9 @@
 """Leader election: at most one controller acts at a time, whatever the clocks say and however long a process was stopped.
 
 The leader renews a Lease (coordination.k8s.io/v1). Others take it when they have seen no renewal for as long as it lasts, by their own
-clock from when they saw the last one, so that clocks need not agree. A leader that has not renewed it for less than that already counts
-itself out: nothing more is sent, and what is under way is cut off, before anybody else can begin. The lease is renewed over connections of
-its own, so that it never waits behind anything.
+clock from when they saw the last one, so that clocks need not agree. A leader stops earlier
+than that: it sends nothing more, and cuts off requests under way, before another process can begin. The lease is renewed over connections
+of its own, so that a renewal never waits for other requests.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ _LEASES = "/apis/coordination.k8s.io/v1/namespaces"
 
 
 class LostLease(Exception):
-    """Somebody else may lead from now on."""
+    """Another process may lead from now on."""
 
 
 class Lease:
-    """The wish to lead, and whether it is fulfilled."""
+    """A process's share in leader election: whether it leads, and for how long."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class Lease:
 
     @property
     def left(self) -> float:
-        """Seconds that this process may still act, unless it renews the lease before."""
+        """Return for how many seconds this process may still act unless it renews the lease."""
         return max(self._until - self._clock(), 0)
 
     @property
@@ -98,8 +98,8 @@ class Lease:
                 await self._write(found, {**found["spec"], "holderIdentity": ""})
 
     async def _try(self) -> bool:
-        """Take or renew the lease if it is free or ours; whether it is ours then."""
-        began = self._clock()  # The lease runs from before the write: it may have been stored at once and answered late.
+        """Take or renew the lease if it is free or ours. Return whether it is ours then."""
+        began = self._clock()  # The lease counts from before the write, which may have been stored long before its answer came.
         try:
             async with asyncio.timeout(self._duration - self._margin):  # What comes later is of no use.
                 found = await self._read()
@@ -148,7 +148,7 @@ class Lease:
         return _is_written(await self._api.request("POST", self._collection, {**head, "spec": self._spec({"leaseTransitions": -1})}))
 
     async def _write(self, found: Json, spec: Json) -> bool:
-        # With the resourceVersion that was read: of two that take it at once only one can.
+        # With the resourceVersion that was read, only one of two processes that write at once succeeds.
         return _is_written(await self._api.request("PUT", self._path, {**found, "spec": spec}))
 
 

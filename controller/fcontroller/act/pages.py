@@ -1,4 +1,4 @@
-"""A list, page by page: of objects that are large, fewer at a time. Whoever may make large ones is in nobody's way by that."""
+"""A list, page by page. Pages of large objects are shorter, so that large objects cannot keep a list from being read."""
 
 from __future__ import annotations
 
@@ -38,6 +38,6 @@ class Pages:
             self.more = bool(following)
             if following:
                 self._query["continue"] = following
-            # Slowly: among large objects, each page that is too long is read for nothing.
+            # Pages grow slowly, since a page that turns out too long is read for nothing.
             self._size = min(self._size + self._size // 4 + 1, self._largest)
             return answer

@@ -1,4 +1,4 @@
-"""What is asked of the API server, each request with what makes it safe: uids for what is deleted, owners for what is found instead."""
+"""The requests to the API server, each with what makes it safe: a uid for what is deleted, the owner of an object that is in the way."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fcontroller.decide.observed import controller_of
 
 
 class Refused(Exception):
-    """The API server has refused; it is asked again later."""
+    """The API server has refused a request, which is repeated later."""
 
     def __init__(self, answer: Answer, message: str = "") -> None:
         super().__init__(message or answer.message)
@@ -22,12 +22,12 @@ class Refused(Exception):
 
 
 def is_lasting(error: Exception | None) -> bool:
-    """Return whether asking again changes nothing until somebody does something: no trouble of the server's, and no race."""
+    """Return whether repeating the request fails until somebody changes something: neither the server's trouble nor a race is the cause."""
     return isinstance(error, Refused) and 400 <= error.code < 500 and error.code not in (409, 429)
 
 
 class StillThere(Refused):
-    """What was deleted has not gone yet: something holds it."""
+    """A deleted object is still there: something, such as a finalizer, holds it."""
 
     def __init__(self, found: Json) -> None:
         metadata = found["metadata"]
@@ -53,7 +53,7 @@ async def write_status(api: Api, framework: Json, status: str) -> Json:
 
 
 async def read_framework(api: Api, framework: Json) -> Json | None:
-    """Return the Framework as it is now; None: it is gone, whatever is there under its name."""
+    """Return the Framework as it is now, or None if it is gone, even if another one has its name."""
     metadata = framework["metadata"]
     found = await find(api, path_of("frameworks", metadata["namespace"], metadata["name"]))
     return found if found is not None and found["metadata"]["uid"] == metadata["uid"] else None
@@ -103,7 +103,7 @@ async def delete(api: Api, path: str, uid: str, *, force: bool = False, confirm:
     answer = await api.request("DELETE", path, options, projection=Projection.METADATA)
     if not answer.ok and answer.code not in (404, 409):
         raise Refused(answer)
-    # A 409 nearly always says that there is another one by now.
+    # A 409 nearly always means that another object has the name by now.
     if answer.code == 409 or (confirm and answer.code != 404):
         found = await api.request("GET", path, projection=Projection.METADATA)
         if found.ok and found.body["metadata"]["uid"] == uid:

@@ -8,5 +8,5 @@ FIRST, LONGEST = 0.05, 60.0
 
 
 def backoff(failures: int, first: float = FIRST, longest: float = LONGEST) -> float:
-    """Return seconds to wait after so many failures one after the other: doubled each time, with a fifth more or less by chance."""
+    """Return how many seconds to wait after a number of failures in a row: doubled each time, give or take a random fifth."""
     return min(first * 2.0 ** min(failures - 1, 20), longest) * random.uniform(0.8, 1.2)

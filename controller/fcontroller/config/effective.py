@@ -1,4 +1,4 @@
-"""What is set, and by what: flags win over the environment, the environment over the config file, the file over the defaults."""
+"""The settings in force, and where each comes from: flags win over the environment, that over the config file, the file over defaults."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class EffectiveSettings(NamedTuple):
         return list(DEFAULT_POD_FAILURE_SPEC) if given is None else given
 
     def as_file(self) -> str:
-        """Return them as a config file, with where each comes from."""
+        """Return the settings as a config file, with where each comes from."""
         lines: list[str] = []
         above: tuple[str, ...] = ()
         values = self.config.model_dump(by_alias=True)
@@ -70,7 +70,7 @@ def effective_settings(flags: Mapping[str, Any], environment: Mapping[str, str])
             (setting.option.customary, environment.get(setting.option.customary)),
         )
         sources[setting.key], value = next((pair for pair in given if pair[1] is not None), ("default", None))
-        if setting.flag and value is not None:  # Without a flag it is in the content, or nowhere.
+        if setting.flag and value is not None:  # A setting without a flag is in the file, or not set.
             values[setting.key] = _parsed(value, type(setting.default))
     config = _valid(values, sources)
     least, most = (at(config.model_dump(by_alias=True), (key,)) for key in DELAYS)
@@ -87,7 +87,7 @@ def _file(name: str) -> File:
 
 
 def _parsed(given: Value, kind: type[Value]) -> Value:
-    """Return what was given as what it is to be, or as it is when it cannot be that."""
+    """Return the text parsed to the setting's type, or unchanged when that is impossible."""
     try:
         return _BOOLEANS[given.lower()] if kind is bool and isinstance(given, str) else kind(given)
     except (KeyError, ValueError):

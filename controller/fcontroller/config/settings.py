@@ -1,4 +1,4 @@
-"""Everything that can be set. From `Config` come the flags, the environment variables, the keys of the config file, the docs' tables."""
+"""All settings. Flags, environment variables, keys of the config file and the tables of the docs are generated from `Config`."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ class Config(_Mapping):
 
 
 class Setting(NamedTuple):
-    """A field of `Config`, as it is seen from outside."""
+    """A field of `Config`, with the names by which users know it."""
 
     path: tuple[str, ...]
     """The keys that lead to it in the config file."""
@@ -144,7 +144,7 @@ class Setting(NamedTuple):
     field: FieldInfo
 
     def mistake(self, error: ErrorDetails) -> str:
-        """Return what is wrong with a value, by what pydantic says."""
+        """Return what is wrong with a value, in words made from pydantic's error."""
         value = error["input"]
         if error["type"] in ("greater_than_equal", "less_than_equal"):
             least, most = (max(getattr(found, end, 0) for found in self.field.metadata) for end in ("ge", "le"))

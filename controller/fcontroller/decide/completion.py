@@ -1,4 +1,4 @@
-"""When completed tasks complete the attempt of the whole Framework, and with what."""
+"""When completed tasks complete the attempt of the whole Framework, and how that has ended then."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _together(one: float, other: float) -> bool:
 
 
 def task_completed(context: ReconcileContext, role: Role, task: Task) -> None:
-    """Hold the policies against the tasks if one that has completed just now can make a difference."""
+    """Apply the policies if a task that has completed just now can make a difference."""
     spec = context.spec.roles.get(role.name)
     if context.status.state in COMPLETING or spec is None or task.deletion_pending:
         return
@@ -58,7 +58,7 @@ def _of_role(context: ReconcileContext, spec: RoleSpec) -> list[Found]:
 
 
 def _completed(task: Task) -> float:
-    """Return when the task completed. A time read back has whole seconds, so it sorts before what completes later."""
+    """Return when the task completed. Stored times are cut to whole seconds, so they sort before later times of the same second."""
     return task.completion_time or 0
 
 

@@ -82,9 +82,9 @@ def set_reviewed(status: Status, verdict: Verdict, generation: int, now: float) 
 
 
 def set_problem(status: Status, kind: str, reason: str, message: str, fine: tuple[str, str], generation: int, now: float) -> bool:
-    """Set a condition that is only there once something was wrong. Return whether there is something new to warn of.
+    """Set a condition that exists only after a problem. Return whether there is something new to warn of.
 
-    :param reason: of what is wrong; empty: nothing is. :param fine: the reason and message of all being well again.
+    :param reason: of the problem; empty: there is none. :param fine: the reason and message once there is no problem any more.
     """
     if reason:
         return set_condition(status, kind, False, reason, message, generation, now)
@@ -95,7 +95,7 @@ def set_problem(status: Status, kind: str, reason: str, message: str, fine: tupl
 
 
 def set_paused(status: Status, paused: bool, generation: int, now: float) -> None:
-    """Set the condition of a pause. It counts as a change of state: what was decided before, and is not begun, is decided anew."""
+    """Set the condition of a pause. It counts as a change of state, so actions that have not begun are decided anew."""
     before = _found(status, PAUSED)
     if paused != (before is not None and before["status"] == "True"):
         said = ("Annotated", _IS_PAUSED) if paused else ("Resumed", "The Framework goes on")
@@ -106,7 +106,7 @@ def set_paused(status: Status, paused: bool, generation: int, now: float) -> Non
 def set_services(status: Status, taken: Sequence[str], refused: str, generation: int, now: float) -> tuple[str, str] | None:
     """Set the condition of the Services; returns the reason and message of what has gone wrong since it was last set.
 
-    :param taken: the names that are somebody else's. :param refused: what the API server says against ours.
+    :param taken: the names that others' Services have. :param refused: why the API server refuses ours.
     """
     if taken:
         listed = ", ".join(f"`{name}`" for name in taken)
@@ -122,7 +122,7 @@ RETAINED = "Retained"
 
 
 def set_retained(status: Json, tracker: str, generation: int, now: float) -> Json | None:
-    """Return the status, as JSON, of a Framework that stays since somebody tracks it; None: it says so already."""
+    """Return the status, as JSON, of a Framework that is kept because a GitOps tool tracks it; None: the status says so already."""
     message = f"It is over and would have been deleted by now, but {tracker} tracks it, and would make it and run it again. Remove it there"
     said = {"type": RETAINED, "status": "True", "reason": "Tracked", "message": message, "observedGeneration": generation}
     conditions = status.get("conditions") or []
@@ -140,7 +140,7 @@ SUCCEEDED = "Succeeded"
 
 
 def set_completed(status: Status, generation: int, now: float) -> None:
-    """Say that the Framework has come to its end, and how."""
+    """Set the condition that the Framework has ended, and how."""
     completion = status.attempt.completion
     assert completion is not None
     phrase, message = str(completion["phrase"]), f"{completion['code']} {completion['phrase']}".rstrip()
@@ -172,7 +172,7 @@ def set_condition(status: Status, kind: str, value: bool | None, reason: str, me
 
 
 def problems(status: Status, before: float) -> list[str]:
-    """Return the problems that there have been since a time, or for longer."""
+    """Return the problems that have lasted since a time, or longer."""
     found = [condition for kind in PROBLEMS if (condition := _found(status, kind)) and condition["status"] == "False"]
     return [condition["type"] for condition in found if condition["lastTransitionTime"] <= str(to_time(before))]
 

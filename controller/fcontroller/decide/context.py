@@ -1,4 +1,4 @@
-"""What one reconciliation of a Framework decides with, and what it decides."""
+"""The inputs of one reconciliation of a Framework, and what it decides."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class DeleteConfigMap(NamedTuple):
 
 
 class RemoveConfigMap(NamedTuple):
-    """Look whether the API server has a ConfigMap of ours that the cache does not show, delete it, make sure, complete the attempt."""
+    """Delete a ConfigMap of ours that the cache may not show, make sure that it is gone, and complete the attempt."""
 
     completion: Json
 
@@ -62,7 +62,7 @@ class RemoveConfigMap(NamedTuple):
 class ConfirmConfigMapGone(NamedTuple):
     """Ask the API server whether the ConfigMap is gone, which the cache no longer shows.
 
-    If it is there, it is deleted where that is due, and has its label again where it is not.
+    If it is still there, it is deleted where that is due, and otherwise gets back its label.
     """
 
     uid: str
@@ -95,7 +95,7 @@ class RemovePod(NamedTuple):
 
 
 class RecognizePod(NamedTuple):
-    """Take a Pod of unknown uid for the task's own if it holds just what the task's attempt makes; else delete it."""
+    """Accept a Pod of unknown uid as the task's own if it is exactly what the task's attempt makes; else delete it."""
 
     role: str
     task: int
@@ -192,14 +192,14 @@ class ReconcileContext:
         """When to look again, at a task or at the Framework, though nothing may have happened."""
 
     def due(self, since: float, seconds: int, key: Key | None = None, *, surely: bool = False) -> bool:
-        """Return whether so many seconds have passed since then; if not, requeue the key.
+        """Return whether `seconds` have passed since a time; if not, have the key looked at again when they have.
 
-        :param surely: what follows cannot be taken back, so our clock alone does not say it.
+        :param surely: the consequence cannot be undone, so that the API server's clock must agree.
         """
         now, when = self.sure_now if surely else self.now, since + seconds
         if now >= when:
             return True
-        # A clock that is ahead of the one that counts would come back at once, again and again.
+        # If our clock is ahead of the server's, the key would come back at once, again and again.
         self.requeue_after.append((when + self.now - now, key))
         return False
 
@@ -209,19 +209,19 @@ class ReconcileContext:
         return self.restart not in ("", self.status.restart)
 
     def note_restart(self) -> None:
-        """Note that nothing is left to be done for the restart that is asked for."""
+        """Note that the requested restart is done."""
         if self.restart_wanted:
             self.status.restart = self.restart
             self.status.touch()
 
     def hold(self) -> None:
-        """Drop the actions that a pause forbids. Pods that are in the way of the Framework's own deletion may go."""
+        """Drop the actions that a pause forbids. Pods that hold up the Framework's own deletion may go."""
         if self.paused:
             held = _CREATIONS if self.deleting else (*_CREATIONS, *_DELETIONS)
             self.actions = [action for action in self.actions if not isinstance(action, held)]
 
     def keep(self, trigger: str, role: Role | None = None, task: Task | None = None) -> None:
-        """Keep a task, or the Framework, for the history, if that is wanted."""
+        """Keep a task, or the Framework, for a snapshot, if snapshots of it are wanted."""
         if trigger in self.settings.snapshots:
             value = to_json(self.status) if task is None else task_to_json(task)
             self.status.ended.append(Ended(trigger, value, self.status.attempt, role))

@@ -1,9 +1,9 @@
-"""The Framework itself: its attempts, and in which order everything of one look is decided.
+"""The Framework itself: its attempts, and the order of decisions in one reconciliation.
 
 A change of scale is stored before anything else happens, so that a completion policy of today never meets the tasks of yesterday.
 
-While a Framework is paused, what happens to its objects is followed, and nothing is decided because of it: no scale, no policy, no retry,
-no restart. So what is decided when it goes on depends on how things are then, and not on what came and went meanwhile.
+While a Framework is paused, the status follows its objects, but nothing is decided: no scale, no policy, no retry, no restart. So the
+decisions at the end of the pause depend on the state at that time, and not on what came and went during the pause.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def reconcile_framework(context: ReconcileContext, keys: Iterable[Key] | None = 
     """Decide about a Framework.
 
     :param keys: the tasks that something may have happened to; None: all of them, and the policies, as after a change of the spec.
-    :param policies_too: hold the policies against all tasks also where there are keys.
+    :param policies_too: apply the policies to all tasks even if there are keys.
     """
     if context.status.state != COMPLETED:
         set_paused(context.status, context.paused, context.generation, context.now)
@@ -95,7 +95,7 @@ def _config_map(context: ReconcileContext) -> bool:
     status, found = context.status, context.config_map
     if found is not None and found.uid != status.attempt.object_uid:
         if found.controller == context.uid:
-            # One that was made without living to store its uid.
+            # A ConfigMap that a controller made before it died, without storing its uid.
             if not found.deleting:
                 context.actions.append(DeleteConfigMap(found.uid))
             return False
@@ -124,7 +124,7 @@ def _without_config_map(context: ReconcileContext) -> bool:
         return True
     if status.state != CREATION_REQUESTED:
         if not status.attempt.object_gone:
-            # It may only have lost its label, and then its Pods live on.
+            # The ConfigMap may only have lost its label; then its Pods live on.
             assert status.attempt.object_uid is not None
             if context.spec.execution_type == STOP and status.state in (PREPARING, RUNNING):
                 end_framework_attempt(context, STOPPED.ended(STOP_REQUESTED))
@@ -188,7 +188,7 @@ def _retry_or_complete(context: ReconcileContext) -> None:
 
 
 def _create(context: ReconcileContext) -> None:
-    context.note_restart()  # Nothing runs that could be ended.
+    context.note_restart()  # Nothing is running that could be ended.
     if context.deleting or context.spec.execution_type == CREATE or not context.status.is_stored(context.status):
         return
     if context.spec.execution_type == STOP:

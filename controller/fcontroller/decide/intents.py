@@ -1,7 +1,7 @@
 """Which intent is in force, and what becomes of its ConfigMap.
 
-Whoever may write ConfigMaps may write into this one. So a document counts only by its digest, and only the status, which nobody but the
-controller writes, says which digest is true:
+Users who may write ConfigMaps may change this one. So a document is valid only if its digest is the one in the status, which only the
+controller writes:
 
 1. The status names the next digest; 2. the ConfigMap is written; 3. the next digest becomes the one in force.
 
@@ -29,7 +29,7 @@ class Spec(NamedTuple):
 
 
 class IntentPlan(NamedTuple):
-    """What follows for an attempt that runs."""
+    """What is to be done about the intent of a running attempt."""
 
     record: IntentRecord
     """As the status should have it."""
@@ -38,7 +38,7 @@ class IntentPlan(NamedTuple):
 
 
 def plan_intent(record: IntentRecord, named: bool, spec: Spec, stored: str | None, held: Container[str]) -> IntentPlan:
-    """Decide what is in force while an attempt runs, what is to be next, and what is to be written.
+    """Decide which intent is in force while an attempt runs, which is next, and what is written into the ConfigMap.
 
     :param named: whether `record` is stored, so that its `next` may be written into the ConfigMap.
     :param stored: the digest of the document in the ConfigMap; empty: it has none that can be read; None: it has not been read yet.
@@ -58,5 +58,5 @@ def plan_intent(record: IntentRecord, named: bool, spec: Spec, stored: str | Non
 
 
 def _wanted(digest: str | None, generation: int | None, spec: Spec) -> str | None:
-    """Return the digest of the document that should be in force; None: there is none that may."""
+    """Return the digest of the document that should be in force, or None if no document may be."""
     return digest if generation == spec.generation or not spec.may_run else spec.digest

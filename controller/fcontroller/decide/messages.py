@@ -1,4 +1,4 @@
-"""How much of what failures say is kept, so that a status of 10,000 of them fits into etcd.
+"""How much of the messages of failures is kept, so that a status with 10,000 failures fits into etcd.
 
 What Pods and containers say when they end, their messages and long reasons, shares 128 KiB of a Framework's status, or less where the spec
 leaves less. The first failures keep everything, until half of that is taken. Of the other half each task has an equal share, for all that
@@ -44,7 +44,7 @@ def size(completion: Json | None) -> int:
     pod = completion.get("pod")
     if pod is None:
         return max(_length(completion.get("diagnostics")) - _DIAGNOSTICS, 0)
-    # The diagnostics say the same once more, which compresses to nothing.
+    # The diagnostics repeat the messages, which compresses to nearly nothing.
     return sum(_length(said.get("message")) + max(_length(said.get("reason")) - REASON, 0) for said in _speakers(pod))
 
 
@@ -65,7 +65,7 @@ def fitted(completion: Json, taken: int, tasks: int, total: int = TOTAL) -> Json
 
 
 def _speakers(pod: Json) -> Iterator[Json]:
-    """Yield what may have a reason and a message: the Pod and its containers."""
+    """Yield the parts of a completion that have a reason and a message: the Pod and its containers."""
     yield pod
     yield from pod.get("containers") or ()
 
@@ -80,7 +80,7 @@ def _length(text: str | None) -> int:
 
 
 def _beginning(text: str, most: int) -> str:
-    """Return the beginning of a text, so many bytes of JSON at most, and that it was cut."""
+    """Return the beginning of a text, of at most `most` bytes as JSON, and a mark that it was cut."""
     kept = text[:most]
     while _length(kept) > most:
         kept = kept[: len(kept) * 3 // 4]

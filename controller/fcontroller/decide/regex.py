@@ -20,7 +20,7 @@ MOST_NESTED: Final = 100
 
 _OPTIONS: Final = re2.Options()
 _OPTIONS.log_errors = False
-# Only where the whole match is matters, and without groups it is found several times faster.
+# Only the extent of the whole match matters; without groups it is found several times faster.
 _OPTIONS.never_capture = True
 
 _TOKEN: Final = re.compile(
@@ -43,7 +43,7 @@ class Regex:
 
     def __init__(self, pattern: str) -> None:
         try:
-            # Half of a character, as JSON may have it, is a mistake that matches nothing.
+            # Half a surrogate pair, which JSON can contain, matches nothing.
             self._compiled = re2.compile(pattern.encode("utf-8", "surrogatepass"), _OPTIONS)
         except re2.error as error:
             raise RegexError(explain(error.args[0].decode(), pattern)) from None
@@ -67,7 +67,7 @@ class Regex:
 
 
 def _within_character(data: bytes, at: int) -> bool:
-    """Return whether a place is between the bytes of one character. There google-re2 finds `\\B`, and Go does not look."""
+    """Return whether a place is between the bytes of one character, where google-re2 finds `\\B` and Go does not look."""
     return at < len(data) and data[at] & 0xC0 == 0x80
 
 

@@ -1,7 +1,7 @@
-"""Changes of scale while an attempt runs: what the spec has more is added, what it has less is marked, and leaves from the tail.
+"""Changes of scale while an attempt runs: new tasks are added at the tail; superfluous ones are marked there, and removed once they end.
 
-A task that is marked DeletionPending never counts again and is never used again: it ends, and then it is dropped, or replaced by a new
-task if the spec wants its index once more. Nothing of this happens once the attempt is ending.
+A task that is marked DeletionPending does not count any more, and is not used again: it is ended, and then dropped, or replaced by a new
+task if the spec wants its index again. None of this happens once the attempt is ending.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def _follow(context: ReconcileContext) -> bool:
 
 
 def _mark(context: ReconcileContext, role: Role, first: int) -> bool:
-    """Mark the tasks from an index on; whether one of them was not marked yet."""
+    """Mark the tasks from an index on. Return whether one of them was not marked yet."""
     changed = False
     for task in role.tasks[first:]:
         if not task.deletion_pending:

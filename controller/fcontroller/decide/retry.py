@@ -23,7 +23,7 @@ class RetryDecision(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """In a word, for those who count retries."""
+        """Return the kind of retry in one word, for metrics."""
         return "accountable" if self.accountable else "conflict" if self.conflict else "transient"
 
 

@@ -1,4 +1,4 @@
-"""Whether what would run is what was reviewed, and what holds of a Framework while its newest edit is not in force."""
+"""Whether what would run is what was reviewed, and which spec holds while the newest edit is not in force."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fcontroller.decide.status import Status
 
 
 class Verdict(NamedTuple):
-    """What the condition says, and whether an attempt may run it."""
+    """What the condition says, and whether an attempt may begin with it."""
 
     reviewed: bool | None
     """None: nobody said what was reviewed."""
@@ -22,7 +22,7 @@ class Verdict(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """How strict the controller is told to be."""
+    """How strictly the controller enforces reviews."""
 
     enforce: bool = True
     """Run nothing that differs from what its digest says was reviewed."""
@@ -59,9 +59,9 @@ def in_force(spec: Spec, intent: Intent) -> Spec:
 
 
 def with_what_runs(spec: Spec, status: Status) -> Spec:
-    """Return the spec as far as it is about roles that run, while it is not known what Pods are made from.
+    """Return the part of the spec that is about running roles, for the time in which the intent is not known.
 
-    A role that the spec has lost stays, and its tasks are not retried: nobody knows how they would be.
+    A role that the spec has lost stays, and its tasks are not retried, since it is unknown what their Pods are made from.
     """
     roles = [spec.roles.get(role.name) or _bare_role(role) for role in status.roles]
     return spec._replace(roles={role.name: role for role in roles})

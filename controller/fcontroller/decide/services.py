@@ -1,7 +1,7 @@
-"""The headless Services of a Framework: what is to be done so that there are those of the attempt's intent, and no others of ours.
+"""The headless Services of a Framework: what to do so that those of the attempt's intent exist, and no others of ours.
 
-A Service is ours when the Framework is its controller. Nobody else's is ever touched: one that has the name that we want is reported.
-In ours, what the intent says holds, and what others have added beside it stays.
+A Service is ours when the Framework is its controller. Others' Services are never touched; one that has a name that we want is reported.
+In ours, fields that the intent sets are enforced, and fields that others have added stay.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Plan(NamedTuple):
 def plan(wanted: Mapping[str, Json], found: Mapping[str, Json], owner: str) -> Plan:
     """Decide about the Services of one Framework.
 
-    :param wanted: those of the intent, by name. :param found: those under such names, whoever made them. :param owner: the Framework's uid.
+    :param wanted: the intent's Services by name. :param found: those that exist under these names. :param owner: the Framework's uid.
     """
     actions: list[Action] = []
     taken = []

@@ -40,11 +40,11 @@ class Spec(NamedTuple):
 
     @property
     def task_number(self) -> int:
-        """All tasks of all roles."""
+        """Return the number of tasks of all roles."""
         return sum(role.task_number for role in self.roles.values())
 
     def may_have_all(self, before: int) -> bool:
-        """Return whether the Framework may have so many tasks, having had `before`: what is too large may stay, or shrink."""
+        """Return whether all these tasks are allowed for a Framework that had `before`: one that is too large may stay so, or shrink."""
         return self.task_number <= max(MAX_TASKS, before)
 
 
@@ -79,9 +79,9 @@ def restart_of(framework: Mapping[str, Any]) -> str:
 
 
 def tracker_of(framework: Mapping[str, Any], label: str = "") -> str:
-    """Return which GitOps tool tracks a Framework, and would make it again; the empty string: none.
+    """Return which GitOps tool tracks a Framework, and would create it again after a deletion; the empty string: none.
 
-    :param label: one by which it is tracked, too. Argo CD's annotation must name this very object: with a copy of it nothing is tracked.
+    :param label: another label that means tracking. Argo CD's annotation counts only if it names this object: copies keep the annotation.
     """
     metadata = framework["metadata"]
     labels, own = metadata.get("labels") or {}, f"{names.GROUP}/{names.KIND}:{metadata['namespace']}/{metadata['name']}"

@@ -1,7 +1,7 @@
 """The states of a Framework and of a task, and every way from one to another: the tables that the rest of `decide` goes by.
 
-An attempt of a Framework is a ConfigMap, an attempt of a task is a Pod; both go through the same states. Whatever a state allows to be
-done to the API server is done only after that state is stored there, so that a controller that dies knows afterwards what it may have
+An attempt of a Framework is a ConfigMap, an attempt of a task is a Pod; both go through the same states. An action that a
+state allows is only carried out after that state is stored in the API server, so that a restarted controller knows what may have been
 done:
 
 - AttemptCreationPending: the object may be created. AttemptCreationRequested: it was, and its uid is known.
@@ -34,7 +34,7 @@ STATES = (CREATION_PENDING, *CREATED, *COMPLETING, ATTEMPT_COMPLETED, COMPLETED)
 
 
 class Transition(NamedTuple):
-    """A way from each of some states to another."""
+    """A transition to a state from each of some other states."""
 
     sources: tuple[str, ...]
     target: str

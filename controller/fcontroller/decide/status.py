@@ -3,7 +3,7 @@
 Its JSON is upstream's, field for field. Times are seconds since 1970 with their fraction here, and whole seconds there.
 
 `revision` counts changes, and `stored` is the revision that the API server has. Each task, and the Framework itself, knows the revision
-of its last change, so that nothing is done on the strength of a state that nobody else has seen.
+of its last change, so that no action depends on a state that is not stored yet.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def to_time(seconds: float | None) -> str | None:
     return None if seconds is None else _second(int(seconds))
 
 
-@lru_cache(10_000)  # Thousands of tasks do the same in the same second.
+@lru_cache(10_000)  # Thousands of tasks change in the same second.
 def _second(seconds: int) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
@@ -101,7 +101,7 @@ class Life:
         """The revision of the last change of state; of a Framework also of the last pause or resumption."""
 
     def enter(self, transition: Transition, attempt: Attempt, now: float) -> None:
-        """Go where the transition leads, and keep the times."""
+        """Enter the transition's target, and note the times."""
         if self.state not in transition.sources:
             raise ValueError(f"no way from {self.state} to {transition.target} when {transition.when}")
         self.state, self.transition_time = transition.target, now
@@ -178,7 +178,7 @@ class Role:
 
 
 class TransitionRecord(NamedTuple):
-    """A transition that was made: of a task, or of the Framework."""
+    """A transition that a task, or the Framework, has made."""
 
     revision: int
     """With which it is stored."""
@@ -199,7 +199,7 @@ class TransitionRecord(NamedTuple):
 
 
 class IntentRecord:
-    """Which stored intent is true, by the digests of whole documents. Only the status can say it: nobody but the controller writes that."""
+    """Which stored intents are valid, by the digests of whole documents. They are in the status, which only the controller writes."""
 
     __slots__ = ("adopted", "digest", "generation", "next")
 
@@ -218,7 +218,7 @@ class IntentRecord:
 
 
 class Ended(NamedTuple):
-    """A Framework or a task as it was before it began anew or went, for the history."""
+    """A Framework or a task as it was before it began a new attempt or was removed, for snapshots."""
 
     trigger: str
     """Of `context.SNAPSHOTS`."""
@@ -286,7 +286,7 @@ class Status(Life):
         self.attempt = Attempt(0, config_map_name, now)
 
     def complete(self, task: Task, completion: Json) -> None:
-        """Note how a task's attempt has ended, as far as it fits. A completion that is known already stays."""
+        """Note how a task's attempt has ended; long messages are cut. A completion that is known already stays."""
         if task.attempt.completion is None:
             kept = messages.fitted(completion, self.said, self.task_number, messages.room(self.beside, self.task_number))
             self.cut = self.cut or kept is not completion
@@ -294,7 +294,7 @@ class Status(Life):
             self.said += messages.size(kept)
 
     def forget(self, task: Task) -> None:
-        """Give back what a task's messages have taken, before its attempt is replaced or the task goes."""
+        """Free the bytes of a task's messages, before its attempt is replaced or the task is removed."""
         self.said -= messages.size(task.attempt.completion)
 
     def role(self, name: str) -> Role | None:
@@ -302,7 +302,7 @@ class Status(Life):
 
     @property
     def task_number(self) -> int:
-        """All tasks of all roles, those that are to go too."""
+        """Return the number of tasks of all roles, with those that are marked for deletion."""
         return sum(len(role.tasks) for role in self.roles)
 
     def has(self, key: tuple[str, int]) -> bool:

@@ -1,7 +1,7 @@
 """The status to JSON and back, with upstream's fields and nulls. A large one is compressed, since etcd takes 1.5 MiB of an object.
 
-10,000 tasks take longer than anybody should wait for. So what takes long is done in steps, by generators: whoever runs them may do
-something else in between, and the status may change meanwhile.
+Writing or reading 10,000 tasks would block the event loop for too long. So this is done in steps, by generators: other work can run in
+between, and the status may change meanwhile.
 """
 
 from __future__ import annotations
@@ -60,9 +60,9 @@ def snapshot(status: Status) -> Snapshot:
 
 
 def text_of(kept: Snapshot, beside: int = 0) -> Generator[None, None, str]:
-    """Make the JSON of a status, as it is stored, in steps.
+    """Make the stored form of a status, JSON text, in steps.
 
-    :param beside: bytes that the rest of the object has.
+    :param beside: the size in bytes of the rest of the object.
     """
     roles: list[str] = []
     for head, tasks in kept.roles:
@@ -104,7 +104,7 @@ _text = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
 
 
 def from_json(value: Mapping[str, Any]) -> Status:
-    """Return a status that was stored, by this controller or by upstream's. Raises LookupError, TypeError and ValueError for what is none.
+    """Return a status that was stored, by this controller or by upstream's. Raises LookupError, TypeError and ValueError for anything else.
 
     Fields that are null may be missing: tools that patch a status, as Argo CD's actions do, leave out nulls.
     """
@@ -143,7 +143,7 @@ def role_statuses(attempt: Mapping[str, Any]) -> list[Json]:
 
 
 def _compressed(attempt: Mapping[str, Any]) -> str:
-    """Return the JSON of the roles if only that is there."""
+    """Return the compressed JSON of the roles, if they are stored only in that form."""
     packed = attempt.get("taskRoleStatusesCompressed")
     return unpacked(packed, STATUS_BYTES).decode() if attempt.get("taskRoleStatuses") is None and packed else ""
 
@@ -244,7 +244,7 @@ def _task_from_json(value: Json) -> Task:
     return task
 
 
-# These are written ten thousand times for a large Framework: by hand that takes a third of the time.
+# These are written ten thousand times for a large Framework: formatting by hand takes a third of the time.
 
 
 def _life_text(life: Life) -> str:
@@ -295,7 +295,7 @@ def _string(text: str | None) -> str:
 def _life_from_json(life: Life, value: Mapping[str, Any]) -> None:
     retries = value["retryPolicyStatus"]
     life.state = value["state"]
-    if life.state not in STATES:  # Else the tables know no way on, and the metrics no name.
+    if life.state not in STATES:  # For an unknown state there would be no transition, and no name for metrics.
         raise ValueError(f"no state that there is: {life.state!r:.100}")
     life.start_time = from_time(value["startTime"]) or 0
     life.run_time = from_time(value.get("runTime"))

@@ -1,8 +1,8 @@
-"""One task: what its Pod is seen to be, what it was told before, and so what is done about it next.
+"""One task: what to do about it next, by its stored state and by what was seen of its Pod.
 
-The uid in the status is the truth. A Pod of the task's name that is ours and has another uid is one that the controller made without
-living to store it: it is the task's own if it holds just what the task's attempt makes, and is deleted if not. One that is not ours is left
-alone, and in the way.
+The uid in the status decides. A Pod of ours with the task's name and another uid may be one that a controller made and then died before it
+stored the uid: it is accepted as the task's own if it is exactly what the task's attempt makes, and is deleted if not. A Pod that is not
+ours is left alone, and blocks the task.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def _is_stored(context: ReconcileContext, role: Role, task: Task) -> bool:
 
 
 def _meet_stranger(context: ReconcileContext, role: Role, task: Task, pod: Pod) -> bool:
-    """Recognize or delete a Pod that is ours and yet not the one that the status knows. Return whether it is one."""
+    """Recognize or delete a Pod of ours whose uid is not the one in the status. Return whether it is such a Pod."""
     if pod.controller != context.status.attempt.object_uid:
         return False
     force = _overdue(context, role, task, pod)
@@ -71,7 +71,7 @@ def _meet_stranger(context: ReconcileContext, role: Role, task: Task, pod: Pod) 
 
 
 def _lingers(context: ReconcileContext, role: Role, task: Task, pod: Pod) -> bool:
-    """Return whether a deletion that was cut short left the Pod marked, and nobody will ever finish it."""
+    """Return whether an interrupted deletion left the Pod marked, so that nobody will finish it."""
     return pod.marked and pod.deletion_start is not None and context.due(pod.deletion_start, _LINGERS, (role.name, task.index))
 
 
@@ -82,13 +82,13 @@ def _without_pod(context: ReconcileContext, role: Role, task: Task) -> None:
     elif task.state == CREATION_REQUESTED:
         _without_new_pod(context, role, task)
     elif task.state != CREATION_PENDING:
-        # Nothing that was seen explains it: it may have lost its label, and run on.
+        # The Pod may have lost its label, and still be running.
         assert task.attempt.object_uid is not None
         context.actions.append(ConfirmPodGone(role.name, task.index, task.attempt.object_uid, _DELETED_BY_OTHERS))
 
 
 def _without_new_pod(context: ReconcileContext, role: Role, task: Task) -> None:
-    """Decide about a task whose Pod was created, and was never seen."""
+    """Decide about a task whose Pod was created, and has not been seen yet."""
     key = (role.name, task.index)
     if task.deletion_pending:
         completion = SCALED_DOWN.ended(SCALED_AWAY)
@@ -98,7 +98,7 @@ def _without_new_pod(context: ReconcileContext, role: Role, task: Task) -> None:
         )
     else:
         return
-    # It may be there all the same: the attempt is only over when it is gone for sure.
+    # The Pod may exist nevertheless: the attempt is only over when it is gone for sure.
     assert task.attempt.object_uid is not None
     context.actions.append(DeletePod(role.name, task.index, task.attempt.object_uid, completion=completion))
 
@@ -131,7 +131,7 @@ def _with_pod(context: ReconcileContext, role: Role, task: Task, pod: Pod) -> No
             context.actions.append(DeletePod(role.name, task.index, pod.uid))
         return
     if task.state in COMPLETING:
-        return  # It was told to go, and the cache does not show it yet.
+        return  # The deletion was requested, and the cache does not show it yet.
     if task.state == CREATION_REQUESTED:
         status.transition_task(role, task, states.TASK_SEEN, context.now)
     _note_place(context, task, pod)
@@ -175,7 +175,7 @@ def _retry_or_complete(context: ReconcileContext, role: Role, task: Task) -> Non
         context.status.transition_task(role, task, states.TASK_DONE, context.now)
         task_completed(context, role, task)
         if task.deletion_pending:
-            _is_stored(context, role, task)  # It is dropped as soon as it is.
+            _is_stored(context, role, task)  # A task that is marked for deletion is dropped as soon as its state is stored.
         return
     if not _is_stored(context, role, task):
         return
@@ -215,7 +215,7 @@ def pod_created(context: ReconcileContext, key: Key, uid: str) -> None:
 def pod_deleted(context: ReconcileContext, key: Key, uid: str) -> None:
     """Take in the result of a DeletePod without a completion: the API server accepted it."""
     if not context.status.has(key):
-        return  # It was no task's.
+        return  # The Pod belonged to no task.
     role, task = find(context.status, key)
     if task.state == DELETION_PENDING and task.attempt.object_uid == uid:
         context.status.transition_task(role, task, states.TASK_DELETED, context.now)

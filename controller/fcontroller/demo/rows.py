@@ -1,4 +1,4 @@
-"""What there is to see of Frameworks: a row for each, and one for each of its roles, with a sign for each task."""
+"""The picture of Frameworks: a row for each Framework, and one for each of its roles, with a sign for each task."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Row(NamedTuple):
 
 
 def rows(statuses: Mapping[str, Json]) -> list[Row]:
-    """Return the rows of Frameworks, by what they are called and their status as it is stored. An empty one has not begun."""
+    """Return the rows of Frameworks, each given by its name and stored status. An empty status means that it has not begun."""
     found: list[Row] = []
     for name, status in statuses.items():
         if status:
@@ -52,7 +52,7 @@ def rows(statuses: Mapping[str, Json]) -> list[Row]:
 
 
 def folded(found: Sequence[Row], height: int) -> list[Row]:
-    """Return as many rows as that, of which the last one sums up those for which there is no place."""
+    """Return at most `height` rows, the last of which sums up those that do not fit."""
     if len(found) <= height:
         return list(found)
     shown, rest = list(found[: max(height - 1, 0)]), [row for row in found[max(height - 1, 0) :] if row.signs]

@@ -1,4 +1,4 @@
-"""Where the demo shows what happens: a picture that is drawn again and again on a terminal; elsewhere a line for each change."""
+"""The output of the demo: on a terminal a picture that is redrawn, elsewhere a line for each change."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Screen(ABC):
 
 
 def screen(out: TextIO) -> Screen:
-    """Return what suits the stream."""
+    """Return the kind of screen that suits the stream."""
     return Picture(out) if out.isatty() and os.environ.get("TERM") != "dumb" else Lines(out)
 
 
@@ -59,7 +59,7 @@ class Picture(Screen):
     """A picture that stays in its place, and never is wider or higher than the terminal."""
 
     def __init__(self, out: TextIO) -> None:
-        from rich.console import Console  # Late: it takes longer to import than the rest of the demo.
+        from rich.console import Console  # Imported late: it takes longer to import than the rest of the demo.
 
         self._out = out
         self._console = Console(file=out, highlight=False)
@@ -83,7 +83,7 @@ class Picture(Screen):
             self._live.stop()
 
     def _begin(self, size: os.terminal_size) -> None:
-        """Begin a picture; an old one was torn apart by the terminal when that became narrower, and goes."""
+        """Begin a picture, and clear the old one: a terminal that became narrower has broken its lines."""
         from rich.live import Live
 
         if self._live is not None:
@@ -98,7 +98,7 @@ class Picture(Screen):
         from rich.console import Group
         from rich.text import Text
 
-        # One line stays free, lest the terminal scroll.
+        # One line stays free, so that the terminal does not scroll.
         width, height = self._size.columns, self._size.lines - 1
         legend = [Text(""), Text(LEGEND)] if height > _LEGEND_FROM else []
         label = min(max([len(row.label) for row in self._rows if row.signs], default=0), width // 2)

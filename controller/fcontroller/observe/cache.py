@@ -1,6 +1,6 @@
-"""What was seen of the objects that Frameworks own: of each Framework its ConfigMap, Pods and Services.
+"""The last seen state of the objects that Frameworks own: their ConfigMaps, Pods and Services.
 
-An object belongs to a Framework by its name, which nobody can change. Its labels only bring it here.
+An object belongs to a Framework by its name, which nobody can change. Its labels only select it for the watch.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Owned:
 
 
 class Cache:
-    """Keeps what was seen, and says to whom it may concern that something has changed."""
+    """Keeps what was seen, and tells the reconcilers concerned what has changed."""
 
     def __init__(
         self,
@@ -78,7 +78,7 @@ class Cache:
         return self._owned
 
     def forget(self, name: Name) -> None:
-        """Forget a Framework of which no object is left."""
+        """Forget a Framework if none of its objects is left."""
         if name in self._owned and self._owned[name].empty:
             del self._owned[name]
 
@@ -137,7 +137,7 @@ class _ConfigMaps:
         self._cache, self._notify = cache, notify
 
     def seen(self, value: Json) -> None:
-        # Its data, if it comes at all, is only read from the API server itself.
+        # A ConfigMap's data is always read from the API server itself.
         self._put(value, {"metadata": _identity(value)})
 
     def deleted(self, value: Json) -> None:
@@ -174,7 +174,7 @@ class _Services:
         services = self._cache.of(name).services
         there = services.get(metadata["name"])
         if there is not None and not _is_newer(value, int(there["metadata"]["resourceVersion"]) - 1):
-            return  # We wrote it meanwhile.
+            return  # We have written it in the meantime.
         if kept is None:
             services.pop(metadata["name"], None)
         else:
@@ -191,7 +191,7 @@ class _Services:
 
 
 def task_of(pod: str) -> tuple[str, Key]:
-    """Return the Framework and the task that a Pod's name is of. A name that is no task's stands for itself, with the index -1."""
+    """Return the Framework and the task to which a Pod's name belongs. The key of any other name is the name itself with the index -1."""
     framework, _, rest = pod.partition("-")
     role, _, index = rest.rpartition("-")
     if role and index.isascii() and index.isdecimal() and index == str(int(index[:9])):
@@ -200,12 +200,12 @@ def task_of(pod: str) -> tuple[str, Key]:
 
 
 def pod_name(framework: str, key: Key) -> str:
-    """Return the name of the Pod that `task_of` gives the key of."""
+    """Return the name of a Pod from its key in `task_of`."""
     return names.pod_name(framework, *key) if key[1] >= 0 else key[0]
 
 
 def essence(service: Json) -> Json:
-    """Return what is kept of a Service. Of one that nobody controls nothing is written back, however much it has."""
+    """Return the part of a Service that is kept. A Service without a controller is never written, so most of it can be dropped."""
     if not observed.controller_of(service["metadata"]):
         return {"metadata": _identity(service), "spec": {}}
     metadata: dict[str, Any] = {key: value for key, value in service["metadata"].items() if key != "managedFields"}

@@ -1,11 +1,11 @@
-"""Following a collection: list it, watch it from there on, and begin again whenever that is needed.
+"""A reflector, as in client-go: it lists a collection, watches it from there on, and begins again whenever that is needed.
 
-A watch can be silent because nothing happens or because nobody is there any more; the server ends it after `TIMEOUT` and sends bookmarks
-before, so that one that says nothing for longer is dead. Failures wait longer each time, with a bit of chance, so that a server that is
-coming up again is not run over.
+A watch can be silent because nothing happens, or because the connection is dead. The server ends each watch after `TIMEOUT`, and sends
+bookmarks before that, so a watch that is silent for longer is dead. Each failure makes the next wait longer, by a random amount, so that a
+server that has just started is not overloaded.
 
-A server whose data came from a backup is behind what it has told. It takes a watch from there, and says nothing until its data has come so
-far again. So after a watch that has ended early the server is asked how far it is, before it is watched once more.
+A server that was restored from a backup is older than what it has sent before. It accepts a watch from a later version, and is silent
+until its data reaches that version. So after a watch that has ended early, the server is asked for its version before the next watch.
 """
 
 from __future__ import annotations
@@ -39,28 +39,28 @@ class Expired(Exception):
 
 
 class Older(Exception):
-    """The server's data is older than what it has told before: of several servers one may lag for a moment."""
+    """The server's data is older than what it has sent before. With several servers, one may lag for a moment."""
 
 
 class WentBack(Exception):
-    """The server's data is older than what it has told before, and stays so: nothing that is known here holds any more."""
+    """The server's data is older than what it has sent before, and stays so: what is known here is not valid any more."""
 
 
 class Store(Protocol):
-    """What is told of a collection."""
+    """What a reflector tells of a collection to."""
 
     def seen(self, value: Json) -> None:
         """Take in an object that is there."""
 
     def deleted(self, value: Json) -> None:
-        """Take in that an object is gone; it is as it was last."""
+        """Take in that an object is gone; it is given in its last state."""
 
     def retain(self, names: set[Name]) -> None:
-        """Take in that there are no others than these: all has been listed."""
+        """Take in that the collection was listed, and has no other objects than these."""
 
 
 class Reflector:
-    """Keeps a store told of a collection."""
+    """Tells a store what happens in a collection."""
 
     def __init__(
         self,
@@ -114,11 +114,11 @@ class Reflector:
                 self.ends["expired"] += 1
             except Older as error:
                 self._failed(str(error))
-                version, failures = "", 1  # No watch tells what has changed until its data is as new again.
+                version, failures = "", 1  # No watch would tell of changes until the server's data is as new again.
                 self.ends["failed"] += 1
             except Unreachable as error:
                 self._failed(str(error))
-                # One that lived for long is no reason to wait for longer than after the first.
+                # After a watch that has lasted for long, waiting begins anew with the shortest time.
                 lived = asyncio.get_running_loop().time() - began
                 failures = failures + 1 if lived < _LONGEST_DELAY else 1
                 self.ends["failed"] += 1
@@ -141,7 +141,7 @@ class Reflector:
             version, items = self._read_list(answer)
             for value in items:
                 self._tell(self._store.seen, value)
-                with contextlib.suppress(*_ODD):  # One that is not understood is there all the same.
+                with contextlib.suppress(*_ODD):  # An object that is not understood still exists.
                     names.add((value["metadata"].get("namespace", ""), value["metadata"]["name"]))
                 await breath.take()
         self._store.retain(names)
@@ -153,7 +153,7 @@ class Reflector:
         if not answer.ok:
             raise Unreachable(f"{self.path}: {answer.message}")
         try:
-            version, items = int(answer.body["metadata"]["resourceVersion"]), answer.body["items"] or ()  # Of metadata, null is empty.
+            version, items = int(answer.body["metadata"]["resourceVersion"]), answer.body["items"] or ()  # A null in metadata means empty.
         except _ODD as error:
             raise Unreachable(f"{self.path}: what came is no list: {error!r}") from error
         self.heard = asyncio.get_running_loop().time()
@@ -178,16 +178,16 @@ class Reflector:
             if kind == "ERROR":
                 raise Expired if value.get("code") == 410 else Unreachable(f"{self.path}: {value.get('message')}")
             if kind not in _KINDS or not newer.isdecimal():
-                raise Expired  # Whatever it means: the list says how things are.
+                raise Expired  # Whatever the error means, a new list shows the present state.
             self.heard = asyncio.get_running_loop().time()
             if int(newer) <= self.version:
-                continue  # What was seen before may come once more, and was overwritten since.
+                continue  # An old event may be sent again after a newer one.
             if kind != "BOOKMARK":
                 self._tell(self._store.deleted if kind == "DELETED" else self._store.seen, value)
             yield newer
 
     def _tell(self, store: Callable[[Json], None], value: Json) -> None:
-        """Hand an object on; one that nobody understands is set aside, however it is odd: others are not held up by it."""
+        """Pass an object on. One that cannot be understood is set aside, so that it does not hold up the others."""
         try:
             store(value)
         except Exception as error:
@@ -197,7 +197,7 @@ class Reflector:
 
 
 def _read(event: Any) -> tuple[str, Json, str]:
-    """Return type, object and resourceVersion of an event; what is not there is empty."""
+    """Return type, object and resourceVersion of an event; a missing one is empty."""
     event = event if isinstance(event, dict) else {}
     value = event.get("object")
     value = value if isinstance(value, dict) else {}

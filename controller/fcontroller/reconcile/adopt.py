@@ -1,4 +1,4 @@
-"""Attempts that began before this controller knew them: their Pods are older than the intent, and are held against it."""
+"""Attempts that began under upstream's controller: their Pods are older than the intent, and are compared with it."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ async def differing_pods(api: Api, intent: Intent, namespace: str, config_map_ui
             fields = _differences(intent, namespace, pod)
             if fields:
                 found[pod["metadata"]["name"]] = fields
-        await asyncio.sleep(0)  # There may be thousands, and others have work to do too.
+        await asyncio.sleep(0)  # There may be thousands of Pods, and other work must run in between.
     return found
 
 
 def _differences(intent: Intent, namespace: str, pod: Json) -> list[str]:
     labels = pod["metadata"]["labels"]
     role = next((role for role in intent.roles if role.name == labels.get(names.TASKROLE_NAME)), None)
-    if role is None:  # It has left the spec, and the Pod goes.
+    if role is None:  # The role has left the spec, and the Pod will be deleted.
         return []
     expected = expand.pod(role, namespace, int(labels[names.TASK_INDEX]))
     return [difference.field for difference in pod_differences(pod, expected)]

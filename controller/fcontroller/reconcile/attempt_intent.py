@@ -30,7 +30,7 @@ _STORED = ("Stored", "The attempt's ConfigMap holds the intent in force")
 
 
 class _Lowered(NamedTuple):
-    """What the Framework lowers to, as long as neither its spec nor its reviewed digest changes."""
+    """The lowered Framework, cached until its spec or its reviewed digest changes."""
 
     generation: int
     reviewed: str | None
@@ -51,7 +51,7 @@ class AttemptIntent:
         start: Callable[[Coroutine[Any, Any, None]], object],
         mailbox: Mailbox,
     ) -> None:
-        """:param start: runs work beside."""
+        """:param start: starts a background task."""
         self._dependencies = dependencies
         self._keeper = IntentKeeper(dependencies.api, framework, services, start, mailbox)
         self._lowered: _Lowered | None = None
@@ -71,7 +71,7 @@ class AttemptIntent:
         An edit of what Pods are made from holds once its intent is stored, all of it at once, except that Stop never waits. If it may not
         run, or cannot be stored, its counts and policies hold without it.
 
-        :param wanted: the newest one. :param last: the one that has held so far.
+        :param wanted: the newest spec. :param last: the spec that has held so far.
         """
         record, generation = status.intent, framework["metadata"]["generation"]
         if status.state not in CREATED:
@@ -89,7 +89,7 @@ class AttemptIntent:
         return in_force(wanted, held)
 
     def renderer(self, status: Status, framework: Json) -> PodRenderer | None:
-        """Return what Pods are made from; None: that is not known."""
+        """Return what renders Pods, or None while it is not known what they are made from."""
         digest, uid = status.intent.digest or "", status.attempt.object_uid or ""
         held = self._keeper.held.get(digest)
         if held is None:
@@ -99,7 +99,7 @@ class AttemptIntent:
         return self._renderer[2] if self._renderer else None
 
     def next(self, status: Status, framework: Json) -> NextIntent | None:
-        """Return what the next attempt begins with, once the status that is stored names it."""
+        """Return the intent of the next attempt, once the stored status names it."""
         named = self._next is not None and status.state == CREATION_PENDING and status.intent.next == self._next.digest
         return self._next if named and status.named <= status.stored else None
 
@@ -108,9 +108,9 @@ class AttemptIntent:
         return self._lower(framework, status.intent).verdict.may_run
 
     def prepare(self, status: Status, framework: Json, begins: bool) -> None:
-        """Name what the next attempt runs, if it may run.
+        """Name the intent of the next attempt in the status, if it may run.
 
-        :param begins: whether the ConfigMap has been asked for: then nothing changes any more.
+        :param begins: whether the creation of the ConfigMap was requested: then the intent does not change any more.
         """
         lowered = self._lower(framework, status.intent)
         self._say_reviewed(status, framework, lowered.verdict)
@@ -123,12 +123,12 @@ class AttemptIntent:
             status.named = status.touch()
 
     def begun(self) -> None:
-        """Take in that an attempt has begun with what `next` has returned."""
+        """Take in that an attempt has begun with the intent that `next` returned."""
         if self._next is not None:
             self._keeper.begin(self._next.intent, self._next.digest)
 
     def maintain(self, status: Status, framework: Json, config_map: Json, paused: bool) -> None:
-        """Hold the attempt's ConfigMap to what the status says, and let an edit of the spec take its place.
+        """Keep the attempt's ConfigMap as the status says, and put edits of the spec in force.
 
         :param paused: whether an edit waits, since it would create and delete Services.
         """
@@ -159,7 +159,7 @@ class AttemptIntent:
         record, generation = status.intent, framework["metadata"]["generation"]
         held = self._keeper.held.get(record.digest or "")
         if record.digest and record.generation == generation:
-            # Nothing was edited: what is in force stays, whatever other rules would make of it.
+            # The spec was not edited: the intent in force stays, even if newer lowering rules would change it.
             if held is not None:
                 self._say_reviewed(status, framework, review(intents.reviewed_digest(framework), held.digest, self._dependencies.rules))
             return LoweredSpec(generation, record.digest, may_run=True)
@@ -175,14 +175,14 @@ class AttemptIntent:
             try:
                 intent = intents.intent_of(framework, reviewed, record.digest)
                 verdict = review(reviewed, intent.digest, self._dependencies.rules)
-            except Exception as error:  # Whatever is in it, what runs goes on, and Stop works.
+            except Exception as error:  # Whatever is wrong with the spec, what runs goes on, and Stop works.
                 intent = Intent(framework["metadata"]["name"], "", {}, (), "")
                 verdict = Verdict(False, "Uncompilable", f"The spec cannot be compiled: {error!r}: see `fcompile validate`", False)
             self._lowered = _Lowered(generation, reviewed, intent, intents.digest_of(intent), verdict)
         return self._lowered
 
     def _recover(self, digest: str, framework: Json) -> None:
-        """Make the document in force from the spec, if it still comes to that."""
+        """Restore the document in force by lowering the spec, if that still gives the same digest."""
         tried = digest, framework["metadata"]["generation"]
         if self._recovered != tried and version_of(digest) in LOWERING_VERSIONS:
             self._recovered = tried
@@ -201,7 +201,7 @@ class AttemptIntent:
             self._dependencies.report.warn(framework, f"Intent{reason}", message)
 
     def _trouble(self, status: Status) -> tuple[str, str]:
-        """Return the reason and message of what is wrong with the stored intent; nothing: all is well, or is not known yet."""
+        """Return the reason and message of a problem with the stored intent; empty if there is none, or none is known yet."""
         keeper, digest, where = self._keeper, status.intent.digest, f"ConfigMap `{status.attempt.object_name}`"
         if digest and digest not in keeper.held and keeper.stored == digest:
             return "UnknownLowering", f"{where} holds an intent of lowering rules that this controller does not have: no Pod is created"

@@ -38,7 +38,7 @@ class Controller:
 
     @property
     def reflectors(self) -> tuple[Reflector, ...]:
-        """All that is followed, in the order in which it begins."""
+        """Return the reflectors of all collections, in the order in which they begin."""
         return (*self.cache.reflectors, self._frameworks)
 
     @property
@@ -52,7 +52,7 @@ class Controller:
             async with asyncio.TaskGroup() as reflectors:
                 reflectors.create_task(self.retention.run())
                 for reflector in self.reflectors:
-                    # Frameworks come last: none is looked at before its objects are known.
+                    # Frameworks come last, so that their objects are known before.
                     reflectors.create_task(reflector.run())
                     await reflector.listed.wait()
         finally:
@@ -66,7 +66,7 @@ class Controller:
     async def _finish(self, reconciler: Reconciler, seconds: float) -> None:
         try:
             await reconciler.finish(seconds)
-        except Exception as error:  # What the others have done is stored all the same.
+        except Exception as error:  # If one of them fails, the results of the others are stored all the same.
             self.dependencies.report.broke(reconciler.framework, error)
 
     def _notify(self, name: Name, message: Message) -> None:
@@ -89,7 +89,7 @@ class Controller:
     def _guard(self, take: Callable[[Json], None], framework: Json) -> None:
         try:
             take(framework)
-        except Exception as error:  # Whatever is in it, its status too: it must not be in the way of others. It may be edited.
+        except Exception as error:  # Whatever is wrong with a Framework or its status, it must not hold up others. It may be edited later.
             self.dependencies.report.broke(framework, error)
 
     def _see(self, framework: Json) -> None:
@@ -112,7 +112,7 @@ class Controller:
             self.dependencies.report.framework_deleted(framework)
 
     def retain(self, present: set[Name]) -> None:
-        """Take in that there are no other Frameworks than these."""
+        """Take in that these are all Frameworks."""
         for name in self.reconcilers.keys() - present:
             self._guard(self._forget, self.reconcilers[name].framework)
         self.retention.retain(present)
@@ -128,7 +128,7 @@ class Controller:
         reconciler.over.add_done_callback(partial(self._retire, reconciler))
 
     def _retire(self, reconciler: Reconciler, _: object) -> None:
-        """Keep of a Framework that is over only what retention needs."""
+        """Keep only what retention needs of a Framework that is over."""
         if self.reconcilers.get(reconciler.key) is reconciler and reconciler.status is not None:
             self._drop(reconciler.key)
             self.retention.keep(reconciler.framework, {"transitionTime": to_time(reconciler.status.transition_time)})
@@ -149,7 +149,7 @@ def _name(value: Json) -> Name:
 
 
 def _is_anothers(framework: Json) -> bool:
-    """Return whether somebody else reconciles it: then nothing of it is touched."""
+    """Return whether another controller reconciles the Framework: then it is not touched."""
     manager: Any = framework["spec"].get("managedBy")
     return manager is not None and manager != f"{names.GROUP}/frameworkcontroller"
 

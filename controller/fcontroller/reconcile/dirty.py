@@ -31,7 +31,7 @@ class DirtyTasks:
         self._all = True
 
     def take(self, status: Status | None, pods: Iterable[Key]) -> tuple[Collection[Key] | None, bool]:
-        """Take out tasks to be looked at now; None: all of them. Return too whether to hold the policies against all tasks."""
+        """Take out the tasks to look at now; None: all of them. Return too whether to apply the policies to all tasks."""
         if self._all and (status is None or status.task_number <= _AT_ONCE):
             self._keys.clear()
             self._all = self._policies = False
@@ -46,7 +46,7 @@ class DirtyTasks:
         return taken, policies
 
     def put_back(self, keys: Collection[Key] | None, policies: bool) -> None:
-        """Look at these again: nobody has come to them."""
+        """Put back tasks that were not looked at."""
         if keys is None:
             self._all = True
         else:

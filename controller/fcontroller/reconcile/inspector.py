@@ -1,7 +1,7 @@
-"""Whether the Pods that run are what was reviewed: all are looked at, again and again, a few at a time, in a small share of the time.
+"""Compare the running Pods with what was reviewed: all of them, again and again, a few at a time, in a small share of the time.
 
-Following Pods tells of each only what decisions depend on. What somebody's admission or somebody's edit made of the rest is found here,
-some minutes later at most, since to look at every whole Pod at once would cost as much as all else that is done for it.
+The watch of Pods keeps only the fields that decisions depend on. Changes of other fields, by admission or by an edit, are found here within
+some minutes: looking at each whole Pod at once would cost as much as all other work for it.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Inspector:
                 await self._round()
             except Unreachable as error:
                 self._warn(str(error))
-            except Exception:  # Whatever a round meets: the next one may not.
+            except Exception:  # Whatever fails in one round may not fail in the next.
                 self._broke("the Pods cannot be looked at")
 
     async def _round(self) -> None:
@@ -66,13 +66,13 @@ class Inspector:
         pages = Pages(self._controller.dependencies.api, path, {"labelSelector": names.FRAMEWORK_NAME}, largest=_PAGE)
         while True:
             answer = await pages.next()
-            # The list as it was may be gone by now; then we are told how to go on with what there is.
+            # The old list may have expired; then the server says how to go on with the present one.
             if not answer.ok and not (answer.code == 410 and pages.more):
                 return self._warn(f"{path}: {answer.message}")
             for pod in answer.body.get("items") or ():
                 try:
                     self._look(pod, looked)
-                except Exception:  # Whatever strange Pod it is: the others are looked at all the same.
+                except Exception:  # Whatever is wrong with a Pod, the others are compared all the same.
                     self._broke("a Pod cannot be compared with what was reviewed")
             if not pages.more:
                 break
@@ -102,7 +102,7 @@ class Inspector:
 
 
 def differing(reconciler: Reconciler, pod: Json) -> list[str]:
-    """Return the fields of a Pod that the intent of its attempt has otherwise; none for a Pod that is none of the attempt's or is going."""
+    """Return the fields in which a Pod differs from its attempt's intent; none if it is not the attempt's, or is being deleted."""
     status, renderer = reconciler.status, reconciler.renderer
     _, (name, index) = task_of(pod["metadata"]["name"])
     role = status.role(name) if status else None

@@ -1,7 +1,7 @@
 """Reads and writes the document in the ConfigMap of one Framework's attempt. What it reads counts by its digest alone.
 
-There is one request at a time. After a failure, or a change by somebody else, the next one waits: whoever changes it again and again must
-not keep us busy. For the same reason no more of it is unpacked than the documents have that are looked for, and one after another.
+There is one request at a time. After a failure, or a change by somebody else, the next one waits, so that repeated changes do not keep the
+controller busy. For the same reason no more is unpacked than the expected documents are long, and only one document at a time.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _CALM = 60.0
 
 
 class _Pace:
-    """Says how long to wait after changes by somebody else, one after the other."""
+    """Says how long to wait after repeated changes by somebody else."""
 
     def __init__(self) -> None:
         self._changes = 0
@@ -47,7 +47,7 @@ class _Pace:
         now = asyncio.get_running_loop().time()
         self._changes = self._changes + 1 if now < self._due + _CALM else 0
         delay = _delay(max(self._changes, failures))
-        self._due = now + delay  # The wait itself is no calm.
+        self._due = now + delay  # The time of waiting does not count as time without changes.
         return delay
 
 
@@ -59,12 +59,12 @@ _Work = Callable[[], Coroutine[Any, Any, IntentRead | IntentWritten]]
 
 
 class IntentKeeper:
-    """Holds the documents of an attempt that are known to be right, and what the ConfigMap has against them."""
+    """Holds the valid documents of an attempt, and what its ConfigMap has."""
 
     def __init__(
         self, api: Api, framework: Json, services: Services, start: Callable[[Coroutine[Any, Any, None]], object], mailbox: Mailbox
     ) -> None:
-        """:param start: runs work beside."""
+        """:param start: starts a background task."""
         self._api, self._services, self._start, self._mailbox = api, services, start, mailbox
         metadata = framework["metadata"]
         self._path = path_of("configmaps", metadata["namespace"], names.config_map_name(metadata["name"]))
@@ -97,7 +97,7 @@ class IntentKeeper:
             self.stored = None
 
     def keep_only(self, *digests: str | None) -> None:
-        """Hold no other documents than these."""
+        """Forget all documents but these."""
         if len(self.held) > 1:
             self.held, self._sizes = {digest: intent for digest, intent in self.held.items() if digest in digests}, {}
 
@@ -108,9 +108,9 @@ class IntentKeeper:
         self._begin(partial(self._read, uid, framework, digests), delay)
 
     def write(self, digest: str, uid: str, framework: Json, attempt: int) -> None:
-        """Write a document that is held into the ConfigMap with that uid, once there are its Services.
+        """Write a held document into the ConfigMap with that uid, once its Services exist.
 
-        What somebody else has written there meanwhile is read first: it may be a forgery, of which somebody is to be told.
+        What somebody else has written there is read before, since a forged document must be reported.
         """
         self._begin(partial(self._write, digest, uid, framework, attempt, services=True), _delay(self._failures))
 
@@ -166,7 +166,7 @@ class IntentKeeper:
         return IntentRead(version, "", b"", "it holds another document", orphaned)
 
     def _size(self, digest: str) -> int:
-        """Return how many bytes the document with this digest has at most."""
+        """Return the largest possible size, in bytes, of the document with this digest."""
         if digest not in self.held:
             return INTENT_BYTES
         if digest not in self._sizes:
@@ -174,9 +174,9 @@ class IntentKeeper:
         return self._sizes[digest]
 
     async def _is_orphaned(self, config_map: Json, framework: Json) -> bool:
-        """Return whether somebody has taken its owner off a ConfigMap.
+        """Return whether somebody has removed the owner of a ConfigMap.
 
-        The garbage collector does so when a deletion is to orphan it. The Framework as it is now tells that earlier than a watch.
+        The garbage collector does so for a deletion that orphans. The Framework is read to learn this earlier than from the watch.
         """
         if controller_of(config_map["metadata"]) == framework["uid"]:
             return False

@@ -1,4 +1,4 @@
-"""Carries out what was decided. What follows from it for the status is a function, which the reconciler applies when it takes it in."""
+"""Carries out actions. The result of an action is a function that changes the status; the reconciler applies it."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class NextIntent(NamedTuple):
 
 
 class ActionContext(NamedTuple):
-    """What an action is carried out with: everything as it was when the action was begun."""
+    """The inputs of an action, as they were when it began."""
 
     framework: Json
     status: Status
@@ -83,9 +83,9 @@ class ActionContext(NamedTuple):
 
 
 async def perform(dependencies: Dependencies, action: Action, context: ActionContext, wanted: Wanted) -> Result | None:
-    """Carry an action out. Raises Refused and Unreachable, after which it is decided again, and Unwanted.
+    """Carry out an action. Raises Refused and Unreachable, after which the action is decided again, and Unwanted.
 
-    :param wanted: whether the action is still decided; asked before anything is asked for that is to be made.
+    :param wanted: tells whether the action is still decided; called before each creation is requested.
     """
     api = dependencies.api
     match action:
@@ -114,7 +114,7 @@ async def perform(dependencies: Dependencies, action: Action, context: ActionCon
 
 
 async def _begin_attempt(api: Dispatcher, context: ActionContext, attempt: int, wanted: Wanted) -> Result | None:
-    if context.next_intent is None:  # The spec has changed just now.
+    if context.next_intent is None:  # The spec has changed in the meantime.
         return None
     intent, digest, generation = context.next_intent
     await context.services.ensure(intent, context.framework, wanted)
@@ -130,7 +130,7 @@ async def _confirm_config_map_gone(api: Dispatcher, context: ActionContext, uid:
         return partial(config_map_confirmed_gone, uid=uid)
     labels, status = found["metadata"].get("labels") or {}, context.status
     if labels.get(names.FRAMEWORK_NAME) == context.name or "deletionTimestamp" in found["metadata"]:
-        return None  # It is seen again soon, or gone.
+        return None  # The watch will show it again soon, or that it is gone.
     if status.state == DELETION_PENDING and status.is_stored(status) and not context.paused:
         await requests.delete(api, context.config_map_path(), uid)
         return config_map_deleted
@@ -142,7 +142,7 @@ async def _confirm_config_map_gone(api: Dispatcher, context: ActionContext, uid:
 async def _create_pod(dependencies: Dependencies, context: ActionContext, key: Key, wanted: Wanted) -> Result | None:
     role, task = find(context.status, key)
     pod = context.renderer.pod(context.status.attempt.id, role, task) if context.renderer else None
-    if pod is None:  # The role has left the spec just now.
+    if pod is None:  # The role has left the spec in the meantime.
         return None
     try:
         uid = await requests.create_pod(dependencies.api, context.namespace, pod, wanted)
@@ -171,7 +171,7 @@ async def _recognize_pod(api: Dispatcher, context: ActionContext, key: Key, uid:
 
 
 def is_own(pod: Json, status: Status, renderer: PodRenderer, key: Key) -> bool:
-    """Return whether a Pod is the one that the task's attempt makes: its uid was not stored, and everything else is right."""
+    """Return whether a Pod is the one that the task's attempt makes, but for its uid, which was not stored."""
     role, task = find(status, key)
     made, intent = renderer.pod(status.attempt.id, role, task), renderer.role(role.name)
     if made is None or intent is None or controller_of(pod["metadata"]) != status.attempt.object_uid:
@@ -190,7 +190,7 @@ async def _confirm_pod_gone(api: Dispatcher, context: ActionContext, key: Key, u
     found = await requests.find(api, context.pod_path(key), Projection.METADATA)
     if found is not None and found["metadata"]["uid"] == uid:
         if (found["metadata"].get("labels") or {}).get(names.FRAMEWORK_NAME) == context.name:
-            return None  # It is seen again soon.
+            return None  # The watch will show it again soon.
         if context.paused:
             return None
         if "deletionTimestamp" in found["metadata"]:

@@ -1,7 +1,7 @@
 """Renders the Pods of an attempt quickly: of the JSON text of a role's Pods, only what differs between its tasks is filled in for each.
 
-What marks the holes is random, so that nobody's text holds it, and is put into the model, not searched for in a template. Where more than
-strings depends on the index (the names of fields, the form of a quantity, a sum), each Pod is made in full.
+The mark of the holes is random, so that no text contains it by chance, and is put into the model, not searched for in a template. Where
+more than strings depends on the index (the names of fields, the form of a quantity, a sum), each Pod is made in full.
 """
 
 from __future__ import annotations

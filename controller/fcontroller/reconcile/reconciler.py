@@ -1,7 +1,6 @@
-"""One Framework while it lives: it takes in what has happened, decides, and hands on what follows.
+"""The reconciler of one Framework: it takes in what has happened, decides, and passes on the actions that follow.
 
-Everything of a Framework happens on one event loop, and no two of its reconciliations at once. Whatever happens to it arrives in its
-mailbox.
+All work for a Framework runs on one event loop, and its reconciliations run one after the other. All input arrives in its mailbox.
 """
 
 from __future__ import annotations
@@ -131,7 +130,7 @@ class Reconciler:
 
         :param is_new: whether the Framework has no status; if it may have one, it is read first.
         """
-        # What is still under way reports to the mailbox of before, which nobody empties any more.
+        # Requests still under way report to the old mailbox, which nobody reads any more.
         self.mailbox = Mailbox(self._schedule)
         self.framework = without_status(framework)
         """All but its status, as it was last seen."""
@@ -164,7 +163,7 @@ class Reconciler:
         self._begin(framework, is_new=False)
 
     async def _load(self, framework: Json, mailbox: Mailbox) -> None:
-        """Begin once nothing that is known is older than what was done before: a list may be, where one server lags behind another."""
+        """Begin once the cache is at least as new as what was done before; with several API servers a list may be older."""
         failures = 0
         while True:
             try:
@@ -194,15 +193,15 @@ class Reconciler:
 
     @property
     def under_way(self) -> set[asyncio.Task[Any]]:
-        """All that is done for it."""
+        """Return all work under way for the Framework."""
         return {*self._running, *self.workers.under_way}
 
     def is_of(self, framework: Json) -> bool:
-        """Return whether it runs this Framework: not another one of the same name, and not any more when it was stopped."""
+        """Return whether this reconciler is for this Framework, not for another one of the same name, and was not stopped."""
         return not self.stopped and self.uid == framework["metadata"]["uid"]
 
     def stop(self) -> None:
-        """Decide nothing more. What is under way comes to its end."""
+        """Make no more decisions. Requests under way come to their end."""
         self.stopped = True
         self._halt()
 
@@ -257,7 +256,7 @@ class Reconciler:
             turns().put(self.reconcile)
 
     def reconcile(self) -> None:
-        """Take in what has happened, decide, and see to it that what is decided is done and stored."""
+        """Take in what has happened, decide, and have the decisions carried out and the status stored."""
         began = time.perf_counter()
         try:
             self._reconcile()
@@ -300,7 +299,7 @@ class Reconciler:
         if status.state == COMPLETED and state != COMPLETED:
             set_completed(status, self.framework["metadata"]["generation"], context.now)
         if status.settled != settled:
-            self._dirty.add_all()  # Other tasks than before, or a new attempt.
+            self._dirty.add_all()  # The tasks have changed, or the attempt is new.
         elif not context.looked_at_tasks:
             self._dirty.put_back(keys, policies_too)
         elif self._dirty:
@@ -318,7 +317,7 @@ class Reconciler:
             self.intent.prepare(status, self.framework, begins=None in self.workers.busy)
 
     def _maintain_intent(self, status: Status) -> None:
-        """See to the intent of the attempt that runs."""
+        """Maintain the intent of the running attempt."""
         self._prepare_intent(status)
         config_map = self.owned.config_map
         if status.state in CREATED and config_map is not None and config_map["metadata"]["uid"] == status.attempt.object_uid:
@@ -335,13 +334,13 @@ class Reconciler:
         try:
             found = await differing_pods(self.dependencies.api, renderer.intent, renderer.namespace, config_map_uid)
         except (Refused, Unreachable):
-            return  # They are looked at again when the spec changes or the controller starts.
+            return  # Adopted Pods are compared again when the spec changes or the controller starts.
         mailbox.put(PodsCompared(config_map_uid, found))
 
     def _say_what_waits(self, status: Status) -> None:
-        """Say what the API server does not take, or does not let go."""
+        """Set the conditions for what the API server refuses, or does not remove."""
         generation, now = self.framework["metadata"]["generation"], self.dependencies.now()
-        if not self.paused:  # Else nothing is asked for, and that nothing is refused means nothing.
+        if not self.paused:  # Otherwise nothing is requested, so that the absence of refusals means nothing.
             refused = [f"role {role}: {why}" for role, why in self.workers.refused(status).items()]
             set_problem(status, PODS_CREATED, "Refused" if refused else "", _some(refused), _CREATED_AGAIN, generation, now)
             held = [*self.workers.failing(status, *_DELETIONS), *self._overdue(status)]
@@ -362,7 +361,7 @@ class Reconciler:
             set_problem(status, MESSAGES_KEPT, "Cut" if status.cut else "", _CUT, _WHOLE, generation, now)
 
     def _overdue(self, status: Status) -> list[str]:
-        """Return what is still there long after it should have gone. It is looked at now and then, since nothing may happen meanwhile."""
+        """Return what still exists long after it should be gone. Checked from time to time, since there may be no event."""
         self._note_deletion(None, status.state == DELETING and not self.owned.pods)
         if self._next_look is not None and not self._held:
             return []
@@ -387,7 +386,7 @@ class Reconciler:
         self.mailbox.put(Due(None))
 
     def _note_deletion(self, key: Key | None, deleted: bool) -> None:
-        """Note since when a Pod, or the ConfigMap (None), is being deleted."""
+        """Note since when a Pod, or (None) the ConfigMap, is being deleted."""
         if deleted:
             self._goes.setdefault(key, asyncio.get_running_loop().time())
         else:
@@ -431,7 +430,7 @@ class Reconciler:
         )
 
     def _restart(self) -> str:
-        """Return the value of the restart annotation, as long as another attempt may begin: else what runs would end for nothing."""
+        """Return the value of the restart annotation if another attempt may begin; otherwise a restart would only end what runs."""
         restart, status = restart_of(self.framework), self.status
         if status is None or restart in ("", status.restart) or self.intent.may_run(status, self.framework):
             return restart
@@ -502,7 +501,7 @@ class Reconciler:
             self.writer.seen_framework(framework)
         if _asks(old) != _asks(new):
             self._mark_all()
-            if self._mending is not None:  # It may have been mended by that.
+            if self._mending is not None:  # The edit may have repaired it.
                 self._mending.cancel()
                 self._mend()
 
@@ -535,7 +534,7 @@ class Reconciler:
         status.stored = revision
         self.writer.done()
         self.dependencies.report.stored(framework, status.take_transitions())
-        self._see(framework)  # Its spec may have changed meanwhile, and the watch says nothing new then.
+        self._see(framework)  # The spec may have changed in the meantime, of which the watch would say nothing new.
         waiting, status.waiting = status.waiting, set()
         for key in waiting:
             self._mark(key)
@@ -551,7 +550,7 @@ class Reconciler:
         self._mark(message.key)
 
     def _apply(self, message: Performed, context: ReconcileContext) -> None:
-        # Meanwhile the attempt may have gone, and its tasks with it: what was done for them means nothing to those that came after.
+        # The attempt and its tasks may be gone by now: results of their actions mean nothing to the tasks of the next attempt.
         now = decided_now(context.status, message.key)
         if message.result is not None and now.attempt is message.decided.attempt:
             message.result(context)
@@ -559,7 +558,7 @@ class Reconciler:
                 self.intent.begun()
 
     def _warn(self, message: ServicesReported | PodsCompared) -> None:
-        """Say how Services and adopted Pods are."""
+        """Set the conditions of Services and of adopted Pods."""
         status, generation, now = self.status, self.framework["metadata"]["generation"], self.dependencies.now()
         if status is None:
             return
@@ -579,9 +578,9 @@ class Reconciler:
             self._leave_alone()
 
     def _leave_alone(self) -> None:
-        """Begin anew after a while: it has failed, or it is gone. When it is gone for sure, its watch says so, and this one is stopped."""
+        """Begin anew after a while: the Framework has failed, or is gone. If it is gone, the watch will say so and stop this reconciler."""
         self._halt()
-        self._loaded, self.status = False, None  # It is read again, and not shown meanwhile: it may be what is odd.
+        self._loaded, self.status = False, None  # The Framework is read again, and left out of metrics until then: it may be what is wrong.
         if self._mending is None:
             self._mending = asyncio.get_running_loop().call_later(_BROKEN_DELAY, self._mend)
 

@@ -1,6 +1,6 @@
-"""Frameworks that have come to their end: of each only what is needed to delete it in time, and to count it.
+"""Frameworks that have ended: of each only what is needed to delete it in time, and to count it.
 
-One that a GitOps tool tracks stays: the tool would make it again, and the training would run once more.
+A Framework that a GitOps tool tracks is kept: the tool would create it again, and it would run once more.
 """
 
 from __future__ import annotations
@@ -74,12 +74,12 @@ class Retention:
         self.kept.pop(name, None)
 
     def retain(self, present: set[Name]) -> None:
-        """Keep no others than these."""
+        """Forget all Frameworks but these."""
         for name in self.kept.keys() - present:
             del self.kept[name]
 
     async def run(self) -> None:
-        """Delete what is due until cancelled. It is due when our clock says so, and the API server's too."""
+        """Delete Frameworks that are due, until cancelled. Both our clock and the API server's must say that one is due."""
         async with asyncio.TaskGroup() as workers:
             while True:
                 self._sooner.clear()
@@ -101,8 +101,8 @@ class Retention:
     def _look_at(self, name: Name, kept: Kept) -> None:
         self.kept[name] = kept
         if kept.hold in (_GOES, _PAUSED):
-            return  # When that changes, it is seen.
-        if len(self._due) > 2 * len(self.kept):  # Whoever makes and deletes many must not fill the memory with them.
+            return  # The watch shows when that changes.
+        if len(self._due) > 2 * len(self.kept):  # Frameworks that were deleted must not fill the memory.
             self._due = sorted({entry for entry in self._due if self._counts(entry)})
         heapq.heappush(self._due, (kept.due, name))
         if self._due[0] == (kept.due, name):
@@ -128,7 +128,7 @@ class Retention:
             del self._workers[namespace]
 
     async def _end(self, name: Name) -> None:
-        """Delete a Framework, or say why it stays."""
+        """Delete a Framework, or say why it is kept."""
         kept = self.kept.get(name)
         if kept is None:
             return
@@ -136,7 +136,7 @@ class Retention:
         framework = {"apiVersion": names.API_VERSION, "kind": names.KIND, "metadata": about}
         tracked, failures = kept.outlived, kept.failures + 1
         try:
-            # A watch that lags may not have told yet that somebody tracks it or has paused it.
+            # If the watch lags, the Framework may be tracked or paused by now.
             found = await requests.read_framework(self._dependencies.api, framework)
             hold = "" if found is None else self._hold(found)
             if found is not None and not hold:
@@ -148,7 +148,7 @@ class Retention:
         except (Refused, Unreachable) as error:
             error.args = (f"its deletion, a while after its end: {error}",)
             self._dependencies.report.refused(framework, None, error, failures)
-        except Exception as error:  # Whatever is in it: it must not be in the way of others.
+        except Exception as error:  # Whatever is wrong with it, it must not hold up others.
             self._dependencies.report.broke(framework, error)
         if self.kept.get(name) is kept:
             wait = backoff(failures, _FIRST, _LONGEST) if failures else float("inf") if tracked else _LONGEST

@@ -28,7 +28,7 @@ class Services:
     def __init__(
         self, api: Api, framework: Json, found: dict[str, Json], start: Callable[[Coroutine[Any, Any, None]], object], mailbox: Mailbox
     ) -> None:
-        """:param found: what was seen of them. :param start: runs work beside."""
+        """:param found: the Services as they were seen. :param start: starts a background task."""
         self._api, self._found, self._start, self._mailbox = api, found, start, mailbox
         self._uid: str = framework["metadata"]["uid"]
         self._namespace: str = framework["metadata"]["namespace"]
@@ -49,7 +49,7 @@ class Services:
         self.look()
 
     def look(self) -> None:
-        """Repair what is not as it should be."""
+        """Repair the Services if they are not as they should be."""
         self._changed.set()
         if self._wanted is None or self._maintaining:
             return
@@ -59,7 +59,7 @@ class Services:
             self._start(self._maintain())
 
     async def ensure(self, intent: Intent, framework: Json, wanted: Wanted = always) -> None:
-        """Make it so that there are the Services of an intent, and no others. Raises Refused, Unreachable and Unwanted.
+        """Create the Services of an intent, and delete all others of ours. Raises Refused, Unreachable and Unwanted.
 
         :param wanted: asked before each request.
         """
@@ -70,7 +70,7 @@ class Services:
         try:
             for _ in range(_ROUNDS):
                 to_do, taken = plan(services, self._found, self._uid)
-                # What was not as it had been seen is seen by now.
+                # The watch has shown by now what was different.
                 if all([await self._do(action, wanted) for action in to_do]):
                     break
         except Refused as error:
@@ -94,7 +94,7 @@ class Services:
             self._maintaining = False
 
     async def _repair(self) -> None:
-        if self._repairs:  # Somebody may change them as often as we do.
+        if self._repairs:  # Somebody else may change them again and again.
             await asyncio.sleep(backoff(self._repairs))
         self._repairs += 1
         if self._wanted is not None:
@@ -110,7 +110,7 @@ class Services:
                 self._found.pop(name, None)
 
     async def _do(self, action: Action, wanted: Wanted) -> bool:
-        """Carry an action out. Return False when things are not as they were seen; how they are is noted."""
+        """Carry out an action. Return False when a Service is not as it was seen; its present state is noted."""
         if not wanted():
             raise Unwanted
         match action:

@@ -1,7 +1,7 @@
-"""Stores the status: at once where something waits for it, else a bit later together with what comes until then.
+"""Stores the status: at once if an action waits for it, otherwise a little later, together with further changes.
 
-Only the leader writes the status. But a former leader's last write may arrive late, and a new one may begin from an old list: so a status
-is stored only over one that is known.
+Only the leader writes the status. But the last write of a former leader may arrive late, and a new leader may begin from an old list. So a
+status only ever replaces a status that is known.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _REMEMBERED = 8
 
 
 class Superseded(Exception):
-    """What is stored is not what is known here: all has to begin anew with it, or the Framework is gone."""
+    """The stored status is not the known one: the reconciler must begin anew with it. Or the Framework is gone."""
 
     def __init__(self, framework: Json | None) -> None:
         super().__init__()
@@ -84,7 +84,7 @@ class StatusWriter:
         self._seen = framework if _is_newer(framework, self._known) else None
 
     def see(self, status: Status) -> None:
-        """See to it that the status is stored when it has changed."""
+        """Have the status stored if it has changed."""
         if status.revision <= status.stored:
             self.unsaved_since = None
             return
@@ -107,10 +107,10 @@ class StatusWriter:
 
     def done(self) -> None:
         """Allow the next write: the result of the last one was taken in."""
-        self._writing, self.unsaved_since = False, None  # A Framework that never comes to rest is not one that cannot be stored.
+        self._writing, self.unsaved_since = False, None  # A Framework that changes all the time counts as stored.
 
     def stop(self) -> None:
-        """Begin no other write."""
+        """Begin no more writes."""
         self._stopped.set()
         if self._due is not None:
             self._due.cancel()
@@ -146,9 +146,9 @@ class StatusWriter:
         self._writing = False
 
     async def finish(self, status: Status) -> None:
-        """Store the status until it is stored as it is, or is somebody else's.
+        """Store the status, and try again until it is stored, or somebody else has written it.
 
-        To be called after `stop`, when no write is under way any more, and cut off when time is up.
+        To be called after `stop`, when no write is under way any more; the caller cancels it when time is up.
         """
         failures = 0
         with contextlib.suppress(Superseded):
@@ -160,7 +160,7 @@ class StatusWriter:
                     await asyncio.sleep(backoff(failures, longest=1))
 
     async def _try(self, status: Status) -> int:
-        """Return the revision that was stored; 0: the Framework has changed, and is known now as it is."""
+        """Try to store the status. Return its revision; 0: the Framework had changed, and was read again."""
         if self._seen is not None:
             self._take(self._seen)
         kept = snapshot(status)
@@ -183,7 +183,7 @@ class StatusWriter:
         return kept.revision
 
     def _take(self, seen: Json) -> None:
-        """Go on from a Framework whose status is ours. Raises Superseded."""
+        """Continue from a newer Framework if its status is ours. Raises Superseded."""
         if not _is_newer(seen, self._known):
             return
         status = _without_nulls(seen.get("status"))
@@ -193,7 +193,7 @@ class StatusWriter:
 
 
 def without_status(framework: Json) -> Json:
-    """Return all of a Framework but its status, which is the most of it."""
+    """Return a Framework without its status, which is most of it."""
     return {key: value for key, value in framework.items() if key != "status"}
 
 
@@ -202,7 +202,7 @@ def _is_newer(one: Json, other: Json) -> bool:
 
 
 def _without_nulls(value: Any) -> Any:
-    """Return a status as it is after it went through a language that has no nulls, as Argo CD's actions do: it says the same."""
+    """Return a status without nulls, which means the same. Tools whose language has no null, as Argo CD's actions, store it like this."""
     if isinstance(value, dict):
         return {key: _without_nulls(item) for key, item in value.items() if item is not None}
     return [_without_nulls(item) for item in value] if isinstance(value, list) else value

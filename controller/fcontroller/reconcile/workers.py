@@ -1,10 +1,10 @@
-"""The workers of one Framework: they carry out its actions, so many at a time.
+"""The workers of one Framework: they carry out a limited number of actions at a time.
 
 While an action for a task waits or is under way the task is busy, and nothing else is decided about it. A task whose action failed is not
 busy: the same action waits for a backoff, another one begins at once.
 
-Pods of a role are asked for as Kubernetes' Job controller does it: one first, then twice as many as before, as long as that goes well. A
-quota, a server that is too busy or fails, or an answer that does not come, ends that: one Pod is tried again after a while.
+Pods of a role are created in growing batches, as by Kubernetes' Job controller (slow start): first one, then twice as many each time, as
+long as all succeed. After a quota's refusal, a server that is busy or fails, or a missing answer, one Pod is tried again after a while.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 30.0
 
 
 class _Job:
-    """An action, from when it is decided to its end."""
+    """An action, from its decision to its end."""
 
     def __init__(self, action: Action, key: Key | None, decided: Decided) -> None:
         self.action, self.key, self.decided = action, key, decided
@@ -59,13 +59,13 @@ class _Job:
         self.began = asyncio.get_running_loop().time()
 
     def abandon(self) -> None:
-        """End the creation of a Pod that has not been asked for yet."""
+        """Give up the creation of a Pod that was not requested yet."""
         if not self.sent and self.work is not None:
             self.work.cancel()
 
 
 class _Failure(NamedTuple):
-    """An action that has failed, or after which nothing was as it should be."""
+    """An action that has failed, or had no effect."""
 
     action: Action
     decided: Decided
@@ -78,12 +78,12 @@ class _Failure(NamedTuple):
     """When it may be tried again, by the clock of the loop."""
 
     def lasts(self) -> bool:
-        """Return whether it is more than a moment's trouble."""
+        """Return whether the failure has lasted for more than a moment."""
         return self.error is not None and (is_lasting(self.error) or self.slow or self.times >= _TRANSITORY)
 
 
 class Window:
-    """How many Pods of a role may be asked for at a time."""
+    """The slow start of a role: how many Pods may be requested at a time."""
 
     def __init__(self) -> None:
         self.size = 1
@@ -95,17 +95,17 @@ class Window:
         """By the clock of the loop."""
 
     def room(self, now: float) -> int:
-        """Return how many more Pods may be asked for."""
+        """Return how many more Pods may be requested."""
         return 0 if now < self.paused_until else min(self.size, _AT_A_TIME) - self.under_way
 
     def grow(self) -> None:
-        """Allow one more for each that went well: twice as many after all of them did."""
+        """Allow one more for each success, which doubles the number after a whole batch."""
         self.size, self.failures, self.why = min(self.size + 1, 2 * _AT_A_TIME), 0, ""
 
     def shrink(self, error: Exception, slow: bool, now: float) -> float:
-        """Begin small again, after a while. Return how many seconds that is; 0: others of the same batch have failed before.
+        """Begin with one Pod again after a while. Return the number of seconds, or 0 if others of the same batch failed before.
 
-        :param slow: whether the answer was long in coming.
+        :param slow: whether the answer took long.
         """
         self.size = 1
         if now < self.paused_until:
@@ -162,7 +162,7 @@ class Workers:
         return why | {role: window.why for role, window in self.windows.items() if window.why and role in wanted}
 
     def failing(self, status: Status, *kinds: type) -> list[str]:
-        """Return why actions of these kinds that are still decided come to nothing, each reason once."""
+        """Return why actions of these kinds fail that are still decided, each reason once."""
         found = {str(failure.error) for failure in self._failing(status) if isinstance(failure.action, kinds) and failure.lasts()}
         return sorted(found | {_SILENT for job in self._others if isinstance(job.action, kinds) and self._is_slow(job)})
 
@@ -181,20 +181,20 @@ class Workers:
         return (failure for key, failure in found if failure.decided == decided_now(status, key))
 
     def stop(self) -> None:
-        """Begin nothing more. What was sent comes to its end."""
+        """Begin no more actions. Requests that were sent come to their end."""
         self._waiting.clear()
         self._creations.clear()
         for job in self._creating:
             job.abandon()
 
     def advance(self, actions: Iterable[Action], context: Callable[[], ActionContext]) -> None:
-        """Take in what is decided, drop what no longer is, and begin what may begin.
+        """Take in the decided actions, drop those that are not decided any more, and begin those that may begin.
 
-        :param context: tells how things are, whenever it is asked.
+        :param context: returns the present inputs of actions whenever it is called.
         """
         status, paused = context().status, context().paused
         if self._paused and not paused:
-            self._failures.clear()  # Whoever lets it go on does not want to wait.
+            self._failures.clear()  # After the end of a pause nobody wants to wait.
         self._paused = paused
         self._purge(status)
         for action in actions:
@@ -208,7 +208,7 @@ class Workers:
                 self._looking = asyncio.get_running_loop().call_later(_SLOW + 0.01, self._look)
 
     def note(self, performed: Performed, status: Status) -> int:
-        """Take in what has become of an action. Return how often it has failed one after the other; 0: it has not."""
+        """Take in the result of an action. Return how often it has failed in a row; 0: it has not failed."""
         key, action, error = performed.key, performed.action, performed.error
         self.busy.discard(key)
         if isinstance(action, CreatePod):
@@ -216,7 +216,7 @@ class Workers:
         if error is None and decided_now(status, key) != performed.decided:
             self._failures.pop(key, None)
             return 0
-        # Nothing follows from it, or not before it is seen: it may be decided once more, but not at once.
+        # The action had no effect, or none that was seen yet: it may be decided again, but not at once.
         of_key = self._failures.setdefault(key, {})
         last = of_key.get(type(action))
         failures = last.times + 1 if last is not None and last.action == action else 1
@@ -229,13 +229,13 @@ class Workers:
         key = key_of(action)
         last = self._failures.get(key, {}).get(type(action))
         if key in self.busy or (last is not None and last.action == action and self._now() < last.not_before):
-            return  # A message comes when it is time.
+            return  # A message arrives when the time has come.
         self.busy.add(key)
         job = _Job(action, key, decided_now(status, key))
         (self._creations.setdefault(action.role, deque()) if isinstance(action, CreatePod) else self._waiting).append(job)
 
     def _purge(self, status: Status) -> None:
-        """Drop what was decided before the Framework's state or scale changed, as far as it was not sent."""
+        """Drop actions that were decided before the Framework's state or scale changed and were not sent yet."""
         if (status.changed, status.settled) == self._purged:
             return
         self._purged = status.changed, status.settled
@@ -258,17 +258,17 @@ class Workers:
         return self._creating if isinstance(job.action, CreatePod) else self._others
 
     def _startable(self) -> Iterator[_Job]:
-        """Take out what may begin now."""
+        """Take out the actions that may begin now."""
         creating, held = self.creating, deque[_Job]()
         while self._waiting and len(self._others) < _AT_A_TIME:
             job = self._waiting.popleft()
             if creating and isinstance(job.action, DeleteConfigMap):
-                held.append(job)  # A Pod that came after its attempt has gone would run on for a while.
+                held.append(job)  # A Pod created after the end of its attempt would run for a while.
             else:
                 yield job
         self._waiting.extendleft(reversed(held))
         for role in list(self._creations):
-            # Whoever was first is last the next time.
+            # The role that was first is last the next time.
             jobs, window = self._creations.pop(role), self.windows.setdefault(role, Window())
             while jobs and window.room(self._now()) > 0 and len(self._creating) < 2 * _AT_A_TIME:
                 jobs[0].window = window
@@ -280,7 +280,7 @@ class Workers:
     async def _work(self, job: _Job, context: Callable[[], ActionContext]) -> Result | None:
         def wanted() -> bool:
             now = context()
-            # A Stop or a pause is only decided about once nothing is under way for the Framework itself.
+            # A Stop or a pause takes effect only when no action is under way for the Framework itself.
             holds = (now.stops or now.paused) and isinstance(job.action, CreateConfigMap)
             job.sent = not holds and job.decided == decided_now(now.status, job.key)
             return job.sent

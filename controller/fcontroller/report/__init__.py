@@ -1,4 +1,4 @@
-"""What the controller tells of: to a log, to counters, as Kubernetes Events, as snapshots for a history."""
+"""What the controller reports: log lines, metrics, Kubernetes Events, and snapshots of objects for a history."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fcontroller.decide.status import Ended, TransitionRecord
 
 
 class Report:
-    """Is told what happens, after it is stored. This one tells nobody."""
+    """The interface of reports: is told what happens, after it is stored. This implementation reports nothing."""
 
     def looked(self, seconds: float) -> None:
         """Take note that reconciling a Framework once took `seconds`."""
@@ -24,7 +24,7 @@ class Report:
     def refused(self, framework: Json, key: Key | None, error: Exception, failures: int) -> None:
         """Report that the API server refused a request for a task (`key`) or for the Framework itself, or did not answer.
 
-        :param failures: how often one after the other.
+        :param failures: how often in a row.
         """
 
     def unsaved(self, framework: Json, error: Exception) -> None:

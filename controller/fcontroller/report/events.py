@@ -1,4 +1,4 @@
-"""Kubernetes Events about Frameworks. The same again is counted in the Event that is there, and no Framework can have many.
+"""Kubernetes Events about Frameworks. Repetitions are counted in one Event, and the number of Events of a Framework is limited.
 
 Nothing depends on Events: one that cannot be written is dropped.
 """
@@ -37,7 +37,7 @@ class _Event:
 
 
 class Recorder:
-    """Writes Events: those of one namespace one after the other, so that none waits for another namespace's."""
+    """Writes Events. Those of one namespace are written one after the other, so that no namespace waits for another."""
 
     def __init__(self, api: Api, now: Callable[[], float]) -> None:
         self._api, self._now = api, now

@@ -1,4 +1,4 @@
-"""Telling all that are to know: the log, the counters, and people who look at a Framework's Events."""
+"""Reports to the log, to metrics, and as Events to people who look at a Framework."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ class Reporter(Report):
         code, message = (error.code if isinstance(error, Refused) else 0), str(error)
         if isinstance(error, StillThere):
             self._warn_of(framework, "DeletionHeld", message, key, code)
-        elif code == 0 or code == 429 or code >= 500:  # The server's trouble, not the Framework's.
+        elif code == 0 or code == 429 or code >= 500:  # The problem is the server's, not the Framework's.
             if self._rarely.may(("", code)):
                 self._log.warning("the API server fails, and is asked again", **_of(framework), code=code, answer=message)
         elif code != 409:
@@ -143,7 +143,7 @@ class Reporter(Report):
             self._warn_of(framework, "NameTaken", f"{what} cannot be made, since something else has its name: {message}", key, code)
 
     def unsaved(self, framework: Json, error: Exception) -> None:
-        if isinstance(error, Refused) and (is_lasting(error) or error.code == 409):  # Of a race it is not told.
+        if isinstance(error, Refused) and (is_lasting(error) or error.code == 409):  # A conflict (409) is a race, and not reported.
             message = f"The status cannot be stored, and nothing more is done until it can be ({error.code}): {error}"
             self._warn_of(framework, "StatusRefused", message, None, error.code)
         else:
@@ -162,7 +162,7 @@ class Reporter(Report):
 
     def broke(self, framework: Json, error: BaseException) -> None:
         said = f"The controller has failed with it, and leaves it alone until it changes or some time has gone by: {error!r:.300}"
-        if self._rarely.may((framework["metadata"]["uid"], type(error))):  # It may be written as odd again and again.
+        if self._rarely.may((framework["metadata"]["uid"], type(error))):  # Somebody may write the same nonsense again and again.
             self._log.error(said, error="".join(traceback.format_exception(error)), **_of(framework))
         self._record(framework, WARNING, "ControllerFailed", said)
 

@@ -1,4 +1,4 @@
-"""Objects as they were before they went or began anew, for those who collect a history: as upstream writes them, a Task included."""
+"""Snapshots: objects as they were before they were removed or began a new attempt, logged in upstream's form for a history."""
 
 from __future__ import annotations
 

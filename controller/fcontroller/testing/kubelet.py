@@ -1,4 +1,4 @@
-"""A kubelet that runs nothing: Pods come up, end and go as annotations say. It talks to an API server, in memory or real, as one does.
+"""A kubelet that runs nothing: Pods start, end and are removed as annotations say. It talks to an API server, in memory or real.
 
 It stands for the scheduler too. `{prefix}/run` is for how many seconds the containers of a Pod run (`forever`: until it is deleted),
 `{prefix}/exits` how they exit: codes with commas between, one for each Pod that was made under the name.
@@ -89,11 +89,11 @@ class Kubelet:
         while True:
             try:
                 return await what(pod)
-            except Unreachable:  # No event of the Pod need ever come that would begin it again.
+            except Unreachable:  # There may never be another event of this Pod, so it must not be given up.
                 await asyncio.sleep(_AGAIN)
 
     async def _ask(self, method: str, path: str, body: Body) -> bool:
-        """Return whether the server has done it. Raises Unreachable while it does not get to that."""
+        """Send a request; return whether the server has done it. Raises Unreachable when the server is too busy."""
         answer = await self._api.request(method, path, body)
         if answer.code == 429 or answer.code >= 500:
             raise Unreachable(answer.message)
@@ -134,7 +134,7 @@ class Kubelet:
         return {"phase": "Failed" if code else "Succeeded", "containerStatuses": statuses}
 
     def _made_before(self, pod: Json) -> int:
-        """Return how many other Pods of that name have ended before. It may be asked again: the server may not have been told."""
+        """Return how many other Pods of that name have ended before. The answer stays the same if it is asked again for the same Pod."""
         metadata = pod["metadata"]
         ended = self._made.setdefault((metadata["namespace"], metadata["name"]), [])
         if metadata["uid"] not in ended:
@@ -147,7 +147,7 @@ class Kubelet:
         await self._ask("DELETE", _path(pod), {"apiVersion": "v1", "kind": "DeleteOptions", **options})
 
     async def _write(self, pod: Json, status: Json) -> bool:
-        """Write the Pod's status, if it still is the same Pod."""
+        """Write the Pod's status, if the Pod still has the same uid."""
         patch = [
             {"op": "test", "path": "/metadata/uid", "value": pod["metadata"]["uid"]},
             {"op": "add", "path": "/status", "value": status},

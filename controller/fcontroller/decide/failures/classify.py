@@ -1,4 +1,4 @@
-"""How a Pod ended that has finished: its completion status, by the first of the failures that matches it."""
+"""The completion status of a finished Pod, by the first failure of the `podFailureSpec` that matches it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ AGREED: Final = tuple(
 
 
 class Container(NamedTuple):
-    """What there is to know of a container. Of one that has not terminated it is nothing but the name."""
+    """What is known of a container. For one that has not terminated this is only the name."""
 
     name: str
     terminated: bool
@@ -85,7 +85,7 @@ class Classifier:
 
 def _last_failed(containers: Sequence[Container]) -> Code:
     failed = [container for container in containers if container.code != 0]
-    # Of those that finished at the same time it is the first.
+    # Of several that finished at the same time, the first one.
     return unrecognized(max(failed, key=lambda container: container.finished).code) if failed else NO_FAILED_CONTAINER
 
 
@@ -103,7 +103,7 @@ def _match_pod(pattern: PodPattern, pod: FinishedPod) -> Json | None:
 
 
 def _match_container(pattern: ContainerPattern, container: Container) -> Json | None:
-    # The numbers first: they rule out most containers, and cost nothing.
+    # Numbers are compared first: they rule out most containers, and cost nothing.
     if not container.terminated and pattern[1:] != (None, None, None, None):
         return None
     if pattern.codes is not None and not pattern.codes.holds(container.code):
@@ -188,4 +188,4 @@ def _time(text: str) -> datetime:
         time = datetime.fromisoformat(text)
     except ValueError:
         return _NEVER
-    return time if time.tzinfo else _NEVER  # No time as Kubernetes writes it.
+    return time if time.tzinfo else _NEVER  # Not a time as Kubernetes writes it.

@@ -1,4 +1,4 @@
-"""A Pod that the API server would not create: whether to try again, or how the attempt ended."""
+"""Pods that the API server refuses to create: whether to try again, or how the attempt has ended."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def creation_code(status: int | None, reason: str | None, message: str) -> Code:
 
 
 def ends_batch(status: int, message: str) -> bool:
-    """Return whether other Pods of the same role would be refused for the same reason: a quota, or trouble of the server's."""
+    """Return whether other Pods of the role would be refused for the same reason, such as a quota or the server's trouble."""
     return status == _TOO_MANY or status >= _SERVER_ERROR or "exceeded quota" in message
 
 

@@ -17,7 +17,7 @@ _ANYTHING: Final = "(?ms).*"
 
 
 def _failure(code: int, phrase: str, attribute: str, *patterns: Json) -> Json:
-    # No attribute: one cannot know, and `maxRetryCount` decides.
+    # No attribute: whether another try may help is unknown, so `maxRetryCount` decides.
     kind = {"type": {"attributes": [attribute]}} if attribute else {}
     return {"code": code, "phrase": phrase, **kind, "podPatterns": list(patterns)}
 
@@ -63,7 +63,7 @@ DEFAULT_POD_FAILURE_SPEC: Final[list[Json]] = [
         TRANSIENT,
         *map(_pod, ("UnexpectedAdmissionError", "UnknownReason", "InvalidNodeInfo", "UnexpectedPredicateFailureType")),
     ),
-    # What the container runtime does. The first that matches counts, so that the last is for what the others leave.
+    # What the container runtime does. The first match counts, so the last entry is for what the others leave.
     _failure(-1200, "ContainerDockerOOMKilled", PERMANENT, _container(1, None, "OOMKilled")),
     _failure(-1201, "ContainerDockerCreationError", "", _container(125, 125, _CANNOT_RUN)),
     _failure(-1202, "ContainerDockerStartCmdPermissionDenied", PERMANENT, _container(126, 126, _CANNOT_RUN)),

@@ -1,4 +1,4 @@
-"""JSON in a text, exactly as Go prints it: diagnostics are compared by those who came from upstream's controller."""
+"""JSON inside texts, exactly as Go prints it: users of upstream's controller compare diagnostics."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _HALF: Final = re.compile("[\ud800-\udfff]")
 
 
 def go_json(value: Any) -> str:
-    """Compact JSON, the fields in the order in which they are."""
+    """Return compact JSON; fields keep their order."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).translate(_ESCAPED)
 
 

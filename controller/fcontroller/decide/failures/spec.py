@@ -8,8 +8,8 @@
         - messageRegex: '(?i)resource exhausted'
           codeRange: {min: 1}
 
-Read once, with every mistake and where it is. What upstream's controller takes is taken, and means the same, except that an unknown field
-is a mistake here, and that a regular expression must be a string.
+Read once, with every mistake and where it is. Whatever upstream's controller accepts is accepted, and means the same, except that an
+unknown field is a mistake here, and that a regular expression must be a string.
 """
 
 from __future__ import annotations
