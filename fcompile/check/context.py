@@ -20,8 +20,8 @@ class RoleContext(NamedTuple):
     """A task role that was not checked yet: its value may have any type."""
 
     value: Any
-    place: int
-    """Its place in `spec.taskRoles`."""
+    position: int
+    """Its index in `spec.taskRoles`."""
     name: str
     """Empty when it has none."""
     task_number: int
@@ -31,7 +31,7 @@ class RoleContext(NamedTuple):
 
     @property
     def path(self) -> Path:
-        return ("spec", "taskRoles", self.place)
+        return ("spec", "taskRoles", self.position)
 
     @property
     def template_path(self) -> Path:
@@ -86,7 +86,7 @@ class FrameworkContext(NamedTuple):
         """Return a path within a substituted template as it stands in the source, where keys still hold placeholders."""
         if not self.holds_placeholders or len(path) <= 5 or path[:2] != ("spec", "taskRoles"):
             return path
-        role = next((role for role in self.roles if role.place == path[2]), None)
+        role = next((role for role in self.roles if role.position == path[2]), None)
         if role is None:
             return path
         node, source = role.template, list(path[:5])

@@ -21,14 +21,14 @@ from fcompile.load.rules import MAX_PROBLEMS
 
 def check_framework(context: FrameworkContext, source_text: str) -> list[Finding]:
     """Return all findings on one Framework, each once, in the order of the rules; paths are those of the source."""
-    found = list(dict.fromkeys(islice(_all(context, source_text), MAX_PROBLEMS + 1)))
-    if len(source_text) > INTENT_WORTH_MEASURING and not any(finding.rule.severity is Severity.ERROR for finding in found):
+    findings = list(dict.fromkeys(islice(_all(context, source_text), MAX_PROBLEMS + 1)))
+    if len(source_text) > INTENT_WORTH_MEASURING and not any(finding.rule.severity is Severity.ERROR for finding in findings):
         from fcompile.default import default
         from fcompile.lower.intent import lower
 
         # Only a Framework without errors can be lowered.
-        return [*found, *intent_size(lower(default(context.value).framework).document())]
-    return found
+        return [*findings, *intent_size(lower(default(context.value).framework).document())]
+    return findings
 
 
 def _all(context: FrameworkContext, source_text: str) -> Iterator[Finding]:
@@ -55,8 +55,8 @@ def _of_structure_and_pods(context: FrameworkContext) -> Iterator[Finding]:
         yield _in_source(context, finding, reported)
     seen: set[int] = set()
     for role, template in templates:
-        if role.place not in seen:
-            seen.add(role.place)
+        if role.position not in seen:
+            seen.add(role.position)
             for finding in pod_rules(template, role.template_path, version=context.version):
                 yield _in_source(context, finding, reported)
             continue
@@ -70,9 +70,9 @@ def _of_structure_and_pods(context: FrameworkContext) -> Iterator[Finding]:
 def _in_source(context: FrameworkContext, finding: Finding, reported: set[tuple[object, ...]]) -> Finding:
     """Return the finding at its path in the source, and note it as reported. Where placeholders are involved its fix is dropped."""
     path = context.source_path(finding.path)
-    found = finding if path == finding.path else finding._replace(path=path, fix=None)
-    reported.add(_key(found))
-    return found
+    moved = finding if path == finding.path else finding._replace(path=path, fix=None)
+    reported.add(_key(moved))
+    return moved
 
 
 def _key(finding: Finding) -> tuple[object, ...]:
@@ -83,12 +83,12 @@ def _with_templates(context: FrameworkContext, templates: list[tuple[Any, dict[s
     """Return the Framework with each role's template as its first task gets it."""
     if not context.holds_placeholders or not context.roles:
         return context.value
-    first = {role.place: template for role, template in reversed(templates)}
+    first = {role.position: template for role, template in reversed(templates)}
     roles = []
     for role in context.roles:
         task = role.value.get("task") if isinstance(role.value, dict) else None
         if isinstance(task, dict) and isinstance(task.get("pod"), dict):
-            roles.append({**role.value, "task": {**task, "pod": first[role.place]}})
+            roles.append({**role.value, "task": {**task, "pod": first[role.position]}})
         else:
             roles.append(role.value)
     return {**context.value, "spec": {**context.value["spec"], "taskRoles": roles}}

@@ -75,11 +75,11 @@ def in_force(findings: Iterable[Finding], version: int) -> list[Finding]:
     Those are the contents of fields that the API server takes out (there is a finding that says so), and the label selectors of topology
     spread constraints in versions that do not look at them yet.
     """
-    found = list(findings)
-    dropped = {_taken_out(finding.path) for finding in found if finding.rule is DROPPED}
+    all_findings = list(findings)
+    dropped = {_taken_out(finding.path) for finding in all_findings if finding.rule is DROPPED}
     if not dropped and version >= _SPREAD_SELECTORS:
-        return found
-    return [finding for finding in found if not (_is_of_values(finding) and _unseen(finding.path, dropped, version))]
+        return all_findings
+    return [finding for finding in all_findings if not (_is_of_values(finding) and _unseen(finding.path, dropped, version))]
 
 
 def _taken_out(path: Path) -> Path:

@@ -76,7 +76,7 @@ def boundary(file: str, named: str = "") -> str:
 
 @lru_cache(maxsize=4096)
 def _repository(folder: str) -> str | None:
-    return next((one for one in _up_from(folder, os.sep) if os.path.lexists(os.path.join(one, ".git"))), None)
+    return next((parent for parent in _up_from(folder, os.sep) if os.path.lexists(os.path.join(parent, ".git"))), None)
 
 
 @lru_cache(maxsize=4096)
@@ -129,9 +129,9 @@ def _patches_of(kustomization: str) -> frozenset[str]:
     except (OSError, LoadError):
         return frozenset()
     folder = os.path.dirname(kustomization)
-    found: set[str] = set()
+    patches: set[str] = set()
     for document in documents:
         listed = sequence(document, "patchesStrategicMerge")
         listed = listed + [mapping({"patch": patch}, "patch").get("path") for patch in sequence(document, "patches")]
-        found.update(os.path.normpath(os.path.join(folder, path)) for path in listed if isinstance(path, str) and "\n" not in path)
-    return frozenset(found)
+        patches.update(os.path.normpath(os.path.join(folder, path)) for path in listed if isinstance(path, str) and "\n" not in path)
+    return frozenset(patches)

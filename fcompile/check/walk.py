@@ -26,7 +26,7 @@ class _Findings(list[Finding]):
 class Walk:
     """One walk over one value: its findings and its inputs."""
 
-    __slots__ = ("found", "plain", "prefix", "root", "version")
+    __slots__ = ("findings", "plain", "prefix", "root", "version")
 
     def __init__(self, version: int, plain: Callable[[Path, Part], str | None] | None, root: str, prefix: Path) -> None:
         self.version = version
@@ -37,7 +37,7 @@ class Walk:
         """The type of the value that the walk began with."""
         self.prefix = prefix
         """The path of that value."""
-        self.found: list[Finding] = _Findings()
+        self.findings: list[Finding] = _Findings()
 
     def source(self, path: Path, part: Part = "value") -> str | None:
         """Return the unquoted source text of the value at the path, where the source is known."""
@@ -45,7 +45,7 @@ class Walk:
 
 
 Check = Callable[[Any, Path, "str | int", Walk], None]
-"""Looks at a value, given the path of its owner and its own last step, and adds to what the walk found."""
+"""Looks at a value, given the path of its owner and its own last step, and adds its findings to the walk."""
 
 
 def called(path: Path, step: str | int) -> str:

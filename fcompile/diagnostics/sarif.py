@@ -125,14 +125,14 @@ def artifact(file: str) -> Json:
 
 
 def _physical(file: str, span: Span, source_line: str | None = None) -> Json:
-    place = {"artifactLocation": artifact(file), "region": _region(span)}
+    location = {"artifactLocation": artifact(file), "region": _region(span)}
     if source_line is not None and span.line == span.end_line:
         snippet = source_line[span.column - 1 : span.end_column - 1]
         if 0 < len(snippet) <= _LONGEST_SNIPPET:
-            place["region"]["snippet"] = {"text": snippet}
+            location["region"]["snippet"] = {"text": snippet}
         if len(snippet) < len(source_line) <= _LONGEST_SNIPPET:
-            place["contextRegion"] = {"startLine": span.line, "snippet": {"text": source_line}}
-    return place
+            location["contextRegion"] = {"startLine": span.line, "snippet": {"text": source_line}}
+    return location
 
 
 def _region(span: Span) -> Json:

@@ -68,9 +68,9 @@ def render(problem: Problem, style: Style, explain: bool = True) -> str:
 
 
 def _headline(problem: Problem, style: Style) -> str:
-    place = f"{at_line_start(visible(problem.file))}:{problem.span.line}:{problem.span.column}"
+    location = f"{at_line_start(visible(problem.file))}:{problem.span.line}:{problem.span.column}"
     kind = _painted(f"{problem.severity.value}[{problem.rule.code}]", _COLORS[problem.severity], style)
-    return f"{place}: {kind} {_painted(one_line(problem.message), _BOLD, style)}"
+    return f"{location}: {kind} {_painted(one_line(problem.message), _BOLD, style)}"
 
 
 def _source(problem: Problem, style: Style, margin: str) -> list[str]:
@@ -107,10 +107,10 @@ def fix_text(fix: Edit) -> str:
 def related_text(problem: Problem, related: Related) -> str:
     """Return another place to look at, and why: `b.yaml:3:9: the first one`."""
     if related.span is None:
-        place = field_path(related.path) if related.file is None else related.file
+        location = field_path(related.path) if related.file is None else related.file
     else:
-        place = f"{related.file or problem.file}:{related.span.line}:{related.span.column}"
-    return f"{place}: {related.message}" if place else related.message
+        location = f"{related.file or problem.file}:{related.span.line}:{related.span.column}"
+    return f"{location}: {related.message}" if location else related.message
 
 
 def one_line(text: str) -> str:

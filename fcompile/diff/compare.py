@@ -78,7 +78,7 @@ def _lists(before: list[Any], after: list[Any], field: Field, path: str) -> Iter
 
 def _keyed(items: list[Any], keys: tuple[str, ...]) -> dict[str, Any] | None:
     """Return the items of a list by their map keys, or None where an item has none."""
-    found: dict[str, Any] = {}
+    keyed: dict[str, Any] = {}
     seen: Counter[str] = Counter()
     for item in items:
         if not keys or not isinstance(item, dict) or keys[0] not in item:
@@ -86,8 +86,8 @@ def _keyed(items: list[Any], keys: tuple[str, ...]) -> dict[str, Any] | None:
         label = "/".join(str(item[key]) for key in keys if key in item)
         seen[label] += 1
         # A name that comes a second time, as of env, is an item of its own.
-        found[label if seen[label] == 1 else f"{label} #{seen[label]}"] = item
-    return found
+        keyed[label if seen[label] == 1 else f"{label} #{seen[label]}"] = item
+    return keyed
 
 
 def _by_key(old: dict[str, Any], new: dict[str, Any], item: Field, path: str, ordered: bool) -> Iterator[Difference]:
@@ -95,7 +95,7 @@ def _by_key(old: dict[str, Any], new: dict[str, Any], item: Field, path: str, or
         yield from differences(old.get(key, ABSENT), new.get(key, ABSENT), item, f"{path}[{key}]")
     stay = [key for key in old if key in new], [key for key in new if key in old]
     if ordered and stay[0] != stay[1]:
-        moved = [place for place, (one, other) in enumerate(zip(*stay, strict=True)) if one != other]
+        moved = [index for index, (one, other) in enumerate(zip(*stay, strict=True)) if one != other]
         yield Difference(f"{path} (order)", *(", ".join(keys[moved[0] : moved[-1] + 1]) for keys in stay))
 
 
@@ -128,8 +128,8 @@ def blocks(before: Sequence[str], after: Sequence[str]) -> list[tuple[int, int, 
     times = Counter(new)
     if len(old) + len(new) > _MOST_ITEMS or sum(times[item] for item in old) > _MOST_PAIRS:
         return [(start, start + len(old), start, start + len(new))]
-    found = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
-    return [(start + i1, start + i2, start + j1, start + j2) for what, i1, i2, j1, j2 in found if what != "equal"]
+    operations = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    return [(start + i1, start + i2, start + j1, start + j2) for what, i1, i2, j1, j2 in operations if what != "equal"]
 
 
 def _text(value: Any) -> str:

@@ -82,10 +82,10 @@ def state(before: Mapping[str, Any], after: Mapping[str, Any], status: Any) -> S
 
 def removal_ends_pods(spec: Mapping[str, Any], status: Any) -> bool:
     """Return whether deleting the whole Framework ends Pods before their own completion."""
-    found = state(spec, spec, status)
-    if found is State.ELSEWHERE:  # deleting the Framework ends its Pods, whichever controller runs it
+    known = state(spec, spec, status)
+    if known is State.ELSEWHERE:  # deleting the Framework ends its Pods, whichever controller runs it
         return not (isinstance(status, dict) and status.get("state") == "Completed")
-    return found is State.RUNS
+    return known is State.RUNS
 
 
 def of_text(state: State) -> Verdict:

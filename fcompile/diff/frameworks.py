@@ -129,26 +129,26 @@ def _changes(before: Side, after: Side) -> Iterator[Change]:
 def _of_the_framework(old: Mapping[str, Any], new: Mapping[str, Any], state: State) -> Iterator[Change]:
     """Yield the changes of the Framework's own fields."""
 
-    def changed(found: Difference, verdict: Verdict) -> Change:
-        return Change("", "framework", found.field, found.before, found.after, *verdict)
+    def changed(difference: Difference, verdict: Verdict) -> Change:
+        return Change("", "framework", difference.field, difference.before, difference.after, *verdict)
 
     paused = new["metadata"]["annotations"].get(names.PAUSE_ANNOTATION) == "true"
-    for found in differences(_metadata(old), _metadata(new), ANY, "metadata"):
-        if found.field == _PAUSE and paused is not (found.before == "true"):
-            yield changed(found, effects.of_pause(paused, state))
-        elif found.field == _RESTART:
-            yield changed(found, effects.of_restart(found.after not in (ABSENT, ""), paused, state))
+    for difference in differences(_metadata(old), _metadata(new), ANY, "metadata"):
+        if difference.field == _PAUSE and paused is not (difference.before == "true"):
+            yield changed(difference, effects.of_pause(paused, state))
+        elif difference.field == _RESTART:
+            yield changed(difference, effects.of_restart(difference.after not in (ABSENT, ""), paused, state))
         else:
-            yield changed(found, effects.of_text(state))
+            yield changed(difference, effects.of_text(state))
     spec, edited = old["spec"], new["spec"]
     for field in ("description", "managedBy", "executionType", "retryPolicy"):
-        for found in differences(spec.get(field, ABSENT), edited.get(field, ABSENT), ANY, f"spec.{field}"):
+        for difference in differences(spec.get(field, ABSENT), edited.get(field, ABSENT), ANY, f"spec.{field}"):
             if field == "managedBy":
-                yield changed(found, effects.of_managed_by())
+                yield changed(difference, effects.of_managed_by())
             elif field == "executionType":
-                yield changed(found, effects.of_execution_type(found.before, found.after, state))
+                yield changed(difference, effects.of_execution_type(difference.before, difference.after, state))
             else:
-                yield changed(found, effects.of_text(state) if field == "description" else effects.of_retry_policy(state))
+                yield changed(difference, effects.of_text(state) if field == "description" else effects.of_retry_policy(state))
 
 
 def _metadata(framework: Mapping[str, Any]) -> dict[str, Any]:
@@ -167,7 +167,7 @@ class _Context:
         self.namespace = after.compiled.namespace
         self.retry_policy = after.compiled.intent.retry_policy
         self.filled = {path[2:] for path in after.compiled.filled if path[:1] == ("spec",) and len(path) > 2}
-        self.places = {role.name: place for place, role in enumerate(after.compiled.intent.roles)}
+        self.places = {role.name: index for index, role in enumerate(after.compiled.intent.roles)}
 
     def role(self, name: str, old: Role | None, new: Role | None) -> Iterator[Change]:
         yield from self._scale(name, old, new)
@@ -194,29 +194,29 @@ class _Context:
         yield Change(name, "role", field, before if old else ABSENT, after if new else ABSENT, *verdict, pods=concerned)
 
     def _policy(self, name: str, policy: str, old: Role, new: Role) -> Iterator[Change]:
-        for found in differences(old.policies[policy], new.policies[policy], ANY, policy):
+        for difference in differences(old.policies[policy], new.policies[policy], ANY, policy):
             if policy == "podGracefulDeletionTimeoutSec":
                 verdict = effects.of_force(self.state)
             elif policy == "retryPolicy":
                 verdict = effects.of_task_policy(self.state)
             else:
-                completed = tasks.completed(self.status, name, failed=found.field.endswith("minFailedTaskCount"))
-                verdict = effects.of_completion_policy(found.before, found.after, completed, self.state)
-            field = found.field if policy.startswith("framework") else f"task.{found.field}"
-            yield Change(name, "role", field, found.before, found.after, *verdict, note=self._zero(name, found))
+                completed = tasks.completed(self.status, name, failed=difference.field.endswith("minFailedTaskCount"))
+                verdict = effects.of_completion_policy(difference.before, difference.after, completed, self.state)
+            field = difference.field if policy.startswith("framework") else f"task.{difference.field}"
+            yield Change(name, "role", field, difference.before, difference.after, *verdict, note=self._zero(name, difference))
 
-    def _zero(self, name: str, found: Difference) -> str:
+    def _zero(self, name: str, difference: Difference) -> str:
         """Return a note on a 0 that upstream probably stored for a field left out, for which fcompile stores the default; else ""."""
-        place = ("taskRoles", self.places[name], *found.field.split("."))[1:]
-        if found.before == 0 and found.before is not False and place in self.filled:
-            return f"the 0 was probably stored by upstream for a field left out, and means no limit; its default is {found.after}"
+        path = ("taskRoles", self.places[name], *difference.field.split("."))[1:]
+        if difference.before == 0 and difference.before is not False and path in self.filled:
+            return f"the 0 was probably stored by upstream for a field left out, and means no limit; its default is {difference.after}"
         return ""
 
     def _pod(self, name: str, old: Role, new: Role) -> Iterator[Change]:
         before, after = (_comparable(role, self.namespace, max(old.task_number, new.task_number)) for role in (old, new))
-        found = [*differences(before["metadata"], after["metadata"], object_field("ObjectMeta"), "metadata")]
-        found += differences(before["spec"], after["spec"], object_field("PodSpec"), "spec")
-        if not found:
+        differing = [*differences(before["metadata"], after["metadata"], object_field("ObjectMeta"), "metadata")]
+        differing += differences(before["spec"], after["spec"], object_field("PodSpec"), "spec")
+        if not differing:
             return
         stay, added = min(old.task_number, new.task_number), new.task_number - old.task_number
         verdict = effects.of_pod(stay, new.policies["retryPolicy"], self.retry_policy, self.state)
@@ -225,8 +225,8 @@ class _Context:
             pods.append(self._pods(name, 0, stay, "kept"))
         if self.state is State.RUNS and added > 0:
             pods.append(self._pods(name, old.task_number, new.task_number, "created"))
-        for one in found:
-            yield Change(name, "pod", one.field, one.before, one.after, *verdict, pods=tuple(pods))
+        for difference in differing:
+            yield Change(name, "pod", difference.field, difference.before, difference.after, *verdict, pods=tuple(pods))
 
     def _service(self, name: str, old: Any, new: Any) -> Iterator[Change]:
         if old == new:
@@ -237,8 +237,8 @@ class _Context:
                 name, "service", "service", ABSENT if old is None else _ports(old), ABSENT if new is None else _ports(new), *verdict
             )
             return
-        for found in differences(old["spec"], new["spec"], ANY, "service"):
-            yield Change(name, "service", found.field, found.before, found.after, *verdict)
+        for difference in differences(old["spec"], new["spec"], ANY, "service"):
+            yield Change(name, "service", difference.field, difference.before, difference.after, *verdict)
 
     def _pods(self, role: str, first: int, end: int, what: str) -> Pods:
         index = f"{{{first}..{end - 1}}}" if end - first > 1 else str(first)

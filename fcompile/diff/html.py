@@ -29,16 +29,18 @@ def write(result: Result) -> Iterator[str]:
         keep_trailing_newline=True,
     )
     page = environment.get_template(TEMPLATE)
-    found = words.folded(result)
-    counts = {effect: sum(one.kind == "changed" and one.effect is effect for one in result.frameworks) for effect in ORDER}
+    groups = words.folded(result)
+    counts = {
+        effect: sum(framework.kind == "changed" and framework.effect is effect for framework in result.frameworks) for effect in ORDER
+    }
     # In pieces, since a page can have many megabytes.
     return page.generate(
         result=result,
         words=words,
         ABSENT=ABSENT,
         counts=counts,
-        ending=sum(one.ends_pods for one in result.frameworks),
-        found=found,
-        open=len(found) <= _OPEN,
+        ending=sum(framework.ends_pods for framework in result.frameworks),
+        found=groups,
+        open=len(groups) <= _OPEN,
         version=__version__,
     )

@@ -21,7 +21,7 @@ def write(result: Result) -> Iterator[str]:
     document = {
         "version": VERSION,
         "differs": result.differs,
-        "effect": max((one.effect for one in result.frameworks), key=ORDER.index, default="nothing"),
+        "effect": max((framework.effect for framework in result.frameworks), key=ORDER.index, default="nothing"),
         "endsPods": result.ends_pods,
         "frameworks": map(_framework, result.frameworks),
         "objects": map(_object, result.objects),
@@ -70,7 +70,7 @@ def _framework(framework: FrameworkDiff) -> dict[str, Any]:
 def _change(change: Change) -> dict[str, Any]:
     made = {"role": change.role or None, "part": change.part, "field": change.field, **_sides(change.before, change.after)}
     made |= {"effect": change.effect, "reason": change.reason, "endsPods": change.ends_pods}
-    made["pods"] = [_pods(one) for one in change.pods]
+    made["pods"] = [_pods(pods) for pods in change.pods]
     return {**made, "note": change.note} if change.note else made
 
 
@@ -99,21 +99,21 @@ def _live(live: Live) -> dict[str, Any]:
         "attempt": live.attempt,
         "pods": [
             {
-                "role": one.role or None,
-                "kind": one.kind,
-                "names": one.names,
-                "count": one.number,
-                "note": one.note,
-                "changes": _differences(one.differences),
+                "role": pods.role or None,
+                "kind": pods.kind,
+                "names": pods.names,
+                "count": pods.number,
+                "note": pods.note,
+                "changes": _differences(pods.differences),
             }
-            for one in live.pods
+            for pods in live.pods
         ],
         "services": [{"name": name, "changes": _differences(found)} for name, found in live.services],
     }
 
 
-def _differences(found: Iterable[Difference]) -> Iterator[dict[str, Any]]:
-    return ({"field": one.field, **_sides(one.before, one.after)} for one in found)
+def _differences(differences: Iterable[Difference]) -> Iterator[dict[str, Any]]:
+    return ({"field": difference.field, **_sides(difference.before, difference.after)} for difference in differences)
 
 
 def _sides(before: Any, after: Any) -> dict[str, Any]:
@@ -121,5 +121,5 @@ def _sides(before: Any, after: Any) -> dict[str, Any]:
     return {key: value for key, value in (("before", before), ("after", after)) if value is not ABSENT}
 
 
-def _place(place: tuple[str, int]) -> dict[str, Any]:
-    return {"file": place[0], "line": place[1]}
+def _place(location: tuple[str, int]) -> dict[str, Any]:
+    return {"file": location[0], "line": location[1]}

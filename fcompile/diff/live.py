@@ -49,7 +49,7 @@ class Live(NamedTuple):
 
     @property
     def differs(self) -> bool:
-        return bool(self.services) or any(one.kind in ("differ", "unexpected") for one in self.pods)
+        return bool(self.services) or any(pods.kind in ("differ", "unexpected") for pods in self.pods)
 
 
 def look(compiled: Compiled, status: Any, objects: Iterable[Json]) -> Live:
@@ -58,7 +58,7 @@ def look(compiled: Compiled, status: Any, objects: Iterable[Json]) -> Live:
     `status` is the Framework's own, with the tasks' statuses in full.
     """
     name = compiled.intent.framework
-    mine = [one for one in objects if mapping(mapping(one, "metadata"), "labels").get(names.FRAMEWORK_NAME) == name]
+    mine = [thing for thing in objects if mapping(mapping(thing, "metadata"), "labels").get(names.FRAMEWORK_NAME) == name]
     attempt = mapping(status, "attemptStatus")
     tasks = {text(role, "name"): sequence(role, "taskStatuses") for role in sequence(attempt, "taskRoleStatuses")}
     found: list[Pods] = []
@@ -79,7 +79,7 @@ def look(compiled: Compiled, status: Any, objects: Iterable[Json]) -> Live:
 
 def _role(compiled: Compiled, role: Role, tasks: Sequence[Any], running: dict[str, Json]) -> list[Pods]:
     """Group the tasks of a role by how their Pods compare; the Pods are taken out of `running`."""
-    found: dict[tuple[str, str, bytes], tuple[list[int], tuple[Difference, ...]]] = {}
+    groups: dict[tuple[str, str, bytes], tuple[list[int], tuple[Difference, ...]]] = {}
     for index in range(role.task_number):
         live = running.pop(names.pod_name(compiled.intent.framework, role.name, index), None)
         status = tasks[index] if index < len(tasks) else {}
@@ -89,11 +89,11 @@ def _role(compiled: Compiled, role: Role, tasks: Sequence[Any], running: dict[st
             kind, note = ("differ" if different else "as-expected"), _phase(live)
         else:
             kind, note = _without_pod(status)
-        alike = canonical([[one.field, *(_plain(side, index) for side in one[1:])] for one in different])
-        found.setdefault((kind, note, alike), ([], different))[0].append(index)
+        alike = canonical([[difference.field, *(_plain(side, index) for side in difference[1:])] for difference in different])
+        groups.setdefault((kind, note, alike), ([], different))[0].append(index)
     return [
         Pods(role.name, kind, names.pod_name(compiled.intent.framework, role.name, braces(indices)), len(indices), different, note)
-        for (kind, note, _), (indices, different) in found.items()
+        for (kind, note, _), (indices, different) in groups.items()
     ]
 
 
@@ -140,11 +140,15 @@ def _without_cluster_values(live: Json, expected: Json) -> Json:
     kept = {key: value for key, value in spec.items() if key in reviewed or key not in _PLACED}
     if "serviceAccountName" not in reviewed and kept.get("serviceAccountName") == "default":
         del kept["serviceAccountName"]
-    kept["volumes"] = [one for one in sequence(spec, "volumes") if not (text(one, "name") or "").startswith(_TOKEN)]
-    kept["tolerations"] = [one for one in sequence(spec, "tolerations") if not _is_usual(one) or one in sequence(reviewed, "tolerations")]
+    kept["volumes"] = [volume for volume in sequence(spec, "volumes") if not (text(volume, "name") or "").startswith(_TOKEN)]
+    kept["tolerations"] = [
+        toleration
+        for toleration in sequence(spec, "tolerations")
+        if not _is_usual(toleration) or toleration in sequence(reviewed, "tolerations")
+    ]
     for kind in ("initContainers", "containers"):
         if kind in spec:
-            kept[kind] = [_container(one) for one in sequence(spec, kind)]
+            kept[kind] = [_container(item) for item in sequence(spec, kind)]
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": kept}
 
 
@@ -157,7 +161,7 @@ def _container(container: Json) -> Json:
         if name not in _CLUSTER_ENV or name in seen:
             env.append(variable)
         seen.add(name)
-    mounts = [one for one in sequence(container, "volumeMounts") if not (text(one, "name") or "").startswith(_TOKEN)]
+    mounts = [mount for mount in sequence(container, "volumeMounts") if not (text(mount, "name") or "").startswith(_TOKEN)]
     return {**container, "env": env, "volumeMounts": mounts}
 
 
@@ -171,7 +175,7 @@ def _is_usual(toleration: Any) -> bool:
 
 def _services(compiled: Compiled, objects: Iterable[Json]) -> Iterable[tuple[str, tuple[Difference, ...]]]:
     """Yield the Services of roles that differ from the reviewed ones. Defaults that the cluster fills in for ports are not compared."""
-    live = {one["metadata"]["name"]: one for one in objects if one.get("kind") == "Service"}
+    live = {thing["metadata"]["name"]: thing for thing in objects if thing.get("kind") == "Service"}
     for role in compiled.intent.roles:
         expected = service(role, compiled.namespace)
         if expected is None:

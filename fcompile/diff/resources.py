@@ -71,7 +71,9 @@ def _reckoned(spec: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parts of a Pod spec that decide what it requests."""
     parts: dict[str, Any] = {key: spec[key] for key in ("overhead", "resources") if key in spec}
     for kind in ("initContainers", "containers"):
-        parts[kind] = [{key: one[key] for key in ("resources", "restartPolicy") if key in one} for one in sequence(spec, kind)]
+        parts[kind] = [
+            {key: container[key] for key in ("resources", "restartPolicy") if key in container} for container in sequence(spec, kind)
+        ]
     return parts
 
 

@@ -56,12 +56,12 @@ class Result(NamedTuple):
 
     @property
     def differs(self) -> bool:
-        return bool(self.frameworks or self.objects) or any(one.differs for one in self.live)
+        return bool(self.frameworks or self.objects) or any(live.differs for live in self.live)
 
     @property
     def ends_pods(self) -> bool:
         """Return whether Pods end, or may end, before their own completion."""
-        return any(one.ends_pods for one in self.frameworks) or any(one.ends_pods for one in self.objects)
+        return any(changed.ends_pods for changed in self.frameworks) or any(one.ends_pods for one in self.objects)
 
 
 class Object(NamedTuple):

@@ -32,8 +32,8 @@ def _has_failed(task: Any) -> bool:
 
 def _tasks(status: Any, role: str) -> list[Any] | None:
     """Return the statuses of the role's tasks in the order of their indices, or None."""
-    for one in sequence(mapping(status, "attemptStatus"), "taskRoleStatuses"):
-        if text(one, "name") == role:
-            found = sequence(one, "taskStatuses")
+    for status_of_role in sequence(mapping(status, "attemptStatus"), "taskRoleStatuses"):
+        if text(status_of_role, "name") == role:
+            found = sequence(status_of_role, "taskStatuses")
             return found or None
     return None

@@ -48,7 +48,7 @@ class Painter:
     def _framework(self, framework: FrameworkDiff) -> Iterator[str]:
         name = at_line_start(visible(words.name(framework)))
         color = _RED if framework.ends_pods else _COLORS[framework.effect]
-        yield f"{self._paint(name, _BOLD)}  {self._paint(words.headline(framework), color)}  {self._paint(words.place(framework), _DIM)}"
+        yield f"{self._paint(name, _BOLD)}  {self._paint(words.headline(framework), color)}  {self._paint(words.location(framework), _DIM)}"
         if framework.kind != "changed":
             yield f"  tasks: {', '.join(map(words.size, framework.roles)) or 'none'}"
         for group in words.groups(framework):
@@ -68,20 +68,20 @@ class Painter:
         head = self._paint(at_line_start(visible(f"{thing.kind} {name}")), _BOLD)
         change = self._paint(words.change_of(thing), _RED if thing.ends_pods else "")
         yield f"{head}  {change}  {self._paint(visible(thing.after or thing.before), _DIM)}"
-        for one in thing.differences:
-            yield from self._change(visible(one.field), one)
+        for difference in thing.differences:
+            yield from self._change(visible(difference.field), difference)
 
     def _live(self, live: Live) -> Iterator[str]:
         name = self._paint(at_line_start(visible(words.name(live))), _BOLD)
         yield f"{name}  in the cluster: {visible(live.state)}, attempt {live.attempt}"
         for pods in live.pods:
             yield f"  {at_line_start(words.stands(pods))}: {visible(pods.names)}"
-            for one in pods.differences:
-                yield from self._change(visible(one.field), one)
+            for difference in pods.differences:
+                yield from self._change(visible(difference.field), difference)
         for name, found in live.services:
             yield f"  Service {visible(name)} differs from what is expected (cluster → expected)"
-            for one in found:
-                yield from self._change(visible(one.field), one)
+            for difference in found:
+                yield from self._change(visible(difference.field), difference)
 
     def _change(self, label: str, change: Any) -> Iterator[str]:
         label = at_line_start(label)

@@ -81,10 +81,10 @@ def groups(framework: FrameworkDiff) -> list[Group]:
     def alike(change: Change) -> tuple[bool, int, str]:
         return change.ends_pods, ORDER.index(change.effect), change.reason
 
-    found = sorted(framework.changes, key=alike)
+    ordered_changes = sorted(framework.changes, key=alike)
     return [
         Group(ORDER[key[1]], key[2], key[0], [Part(pods, list(some)) for pods, some in groupby(changes, lambda change: change.pods)])
-        for key, changes in groupby(found, alike)
+        for key, changes in groupby(ordered_changes, alike)
     ]
 
 
@@ -97,10 +97,10 @@ class Folded(NamedTuple):
 
 def folded(result: Result) -> list[Folded]:
     """Group Frameworks with the same changes, in the order of the first of each group."""
-    found: dict[object, list[FrameworkDiff]] = {}
+    groups: dict[object, list[FrameworkDiff]] = {}
     for framework in result.frameworks:
-        found.setdefault(_alike(framework), []).append(framework)
-    return [Folded(first, others) for first, *others in found.values()]
+        groups.setdefault(_alike(framework), []).append(framework)
+    return [Folded(first, others) for first, *others in groups.values()]
 
 
 def _alike(framework: FrameworkDiff) -> object:
@@ -120,7 +120,7 @@ def name(framework: FrameworkDiff | Live) -> str:
 
 def same(others: list[FrameworkDiff], quote: Quote = visible) -> str:
     """Return the line for Frameworks with the same changes: `the same in 3 more Frameworks: ml/a, ml/b, ml/c`."""
-    listed = ", ".join(quote(name(one)) for one in others[:_LISTED]) + (", …" if len(others) > _LISTED else "")
+    listed = ", ".join(quote(name(framework)) for framework in others[:_LISTED]) + (", …" if len(others) > _LISTED else "")
     return f"the same in {counted(len(others), 'more Framework')}: {listed}"
 
 
@@ -138,12 +138,12 @@ def headline(framework: FrameworkDiff) -> str:
     return TITLES[framework.effect]
 
 
-def place(framework: FrameworkDiff) -> str:
+def location(framework: FrameworkDiff) -> str:
     """Return where the Framework stands: `b.yaml:3`, with the old file when that is another one."""
     old, new = framework.before, framework.after
-    one = new or old
-    assert one is not None
-    text = f"{visible(one[0])}:{one[1]}"
+    side = new or old
+    assert side is not None
+    text = f"{visible(side[0])}:{side[1]}"
     return f"{text}, was {visible(old[0])}" if old and new and not old[0].startswith("<") and not _same_name(old[0], new[0]) else text
 
 
@@ -193,12 +193,12 @@ def lines(before: Any, after: Any) -> Iterator[tuple[str, str]]:
     """Yield the lines that differ between two texts after `-`, `+` or a space (lines near them), and `…` for the lines between."""
     old, new = _split(_text_of(before), _text_of(after))
     shown, size = 0, 0
-    found = blocks(old, new)
-    for number, (first, end, new_first, new_end) in enumerate(found):
+    ranges = blocks(old, new)
+    for number, (first, end, new_first, new_end) in enumerate(ranges):
         near = max(shown, first - _NEAR)
         if near > shown and number:
             yield "…", ""
-        until = min(end + _NEAR, found[number + 1][0] if number + 1 < len(found) else len(old))
+        until = min(end + _NEAR, ranges[number + 1][0] if number + 1 < len(ranges) else len(old))
         some = [(" ", old[near:first]), ("-", old[first:end]), ("+", new[new_first:new_end]), (" ", old[end:until])]
         for sign, line in ((sign, line) for sign, part in some for line in part):
             if size == _MOST_LINES:
@@ -218,7 +218,10 @@ def _split(*texts: str) -> list[list[str]]:
 
 def pods(part: Part, quote: Quote = visible) -> str:
     """Return what happens to the Pods: `4 Pods stay as they are: train-worker-{0..3}; …`, or nothing."""
-    return "; ".join(f"{counted(one.number, 'Pod')} {DONE[one.what][one.number != 1]}: {quote(one.names)}" for one in part.pods)
+    return "; ".join(
+        f"{counted(concerned.number, 'Pod')} {DONE[concerned.what][concerned.number != 1]}: {quote(concerned.names)}"
+        for concerned in part.pods
+    )
 
 
 _STANDS = {
@@ -276,13 +279,13 @@ def summary(result: Result) -> str:
         return "No differences in what will run."
     parts = []
     if result.frameworks:
-        kinds = [{"added": "new", "removed": "gone"}.get(one.kind, _SHORT[one.effect]) for one in result.frameworks]
+        kinds = [{"added": "new", "removed": "gone"}.get(framework.kind, _SHORT[framework.effect]) for framework in result.frameworks]
         listed = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
         parts.append(f"{total(result)}{ending(result.frameworks)}: {listed}")
     if result.objects:
         verb = "differ" if len(result.objects) > 1 else "differs"
         parts.append(f"{counted(len(result.objects), 'other object')} {verb}{ending(result.objects)}")
-    wrong = sum(one.differs for one in result.live)
+    wrong = sum(live.differs for live in result.live)
     if wrong:
         parts.append(f"{counted(wrong, 'Framework')} {'runs' if wrong == 1 else 'run'} other than expected")
     return "; ".join(parts) + "."
@@ -290,7 +293,7 @@ def summary(result: Result) -> str:
 
 def ending(some: Iterable[FrameworkDiff | ObjectDiff]) -> str:
     """Return `, 2 end Pods`, or nothing."""
-    number = sum(one.ends_pods for one in some)
+    number = sum(item.ends_pods for item in some)
     return f", {number:,} {'ends' if number == 1 else 'end'} Pods" if number else ""
 
 

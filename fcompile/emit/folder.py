@@ -86,8 +86,8 @@ def _with_digest(stem: str, data: bytes) -> str:
     return f"{stem[: _LONGEST_NAME - 17]}~{hashlib.sha256(data).hexdigest()[:16]}.yaml"
 
 
-def _percent(found: re.Match[str]) -> str:
-    return "".join(f"%{byte:02x}" for byte in found[0].encode("utf-8", "surrogatepass"))
+def _percent(match: re.Match[str]) -> str:
+    return "".join(f"%{byte:02x}" for byte in match[0].encode("utf-8", "surrogatepass"))
 
 
 def _fill(folder: str, files: Iterable[tuple[str, str]]) -> int:

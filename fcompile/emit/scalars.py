@@ -43,7 +43,7 @@ def escaped(text: str, wide: str) -> str:
     """Return `text` with each character of `SHOWN_ESCAPED` as its escape. Raises EmitError like `quoted`."""
     if text.isascii() and text.isprintable():
         return text
-    return SHOWN_ESCAPED.sub(lambda found: _escape(found[0], wide), text)
+    return SHOWN_ESCAPED.sub(lambda match: _escape(match[0], wide), text)
 
 
 def _escape(character: str, wide: str) -> str:

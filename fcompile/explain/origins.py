@@ -89,7 +89,7 @@ class _Finder:
         self._known = role_values(framework, role)
         self._last = task_values(task.compiled.namespace, task.number, task.compiled.intent.roles[task.role].sums)
         self._filled = frozenset(task.compiled.filled)
-        self._overridden = [(str(one.override), one.path) for one in task.applied if one.role is self._role]
+        self._overridden = [(str(applied.override), applied.path) for applied in task.applied if applied.role is self._role]
 
     def origin(self, path: Path, value: Any) -> Origin:
         """Return where the leaf at a path of the Pod comes from."""

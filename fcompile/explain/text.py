@@ -42,29 +42,29 @@ def write(value: Any, root: Path, origins: dict[Path, Origin], file: str, color:
 
 def said(origin: Origin, file: str) -> str:
     """Return an origin as text: `train.yaml:23:18`, `default: …`, `controller: …`."""
-    place = f"{visible(file)}:{origin.span.line}:{origin.span.column}" if origin.span else ""
+    location = f"{visible(file)}:{origin.span.line}:{origin.span.column}" if origin.span else ""
     if origin.kind == PLACEHOLDER:
         template = origin.rule if len(origin.rule) <= 60 and "\n" not in origin.rule else ""
-        return visible(f"{place}  {template}" if template else f"{place}  with placeholders")
+        return visible(f"{location}  {template}" if template else f"{location}  with placeholders")
     if origin.kind in (CONTROLLER, DEFAULT):
-        return visible(f"{origin.kind}: {origin.rule}") + (f" ({place})" if place else "")
-    return visible("  ".join(filter(None, (place, origin.rule))))
+        return visible(f"{origin.kind}: {origin.rule}") + (f" ({location})" if location else "")
+    return visible("  ".join(filter(None, (location, origin.rule))))
 
 
 def _folded(shown: list[Line], origins: dict[Path, Origin]) -> Iterator[tuple[Line, int]]:
     """Yield each line with 0. Of several lines by one rule of the controller's, yield only the first, with their number."""
-    place = 0
-    while place < len(shown):
-        rule = _rule(shown[place], origins)
-        end = place
+    index = 0
+    while index < len(shown):
+        rule = _rule(shown[index], origins)
+        end = index
         while rule and end < len(shown) and _continues(shown, end, rule, origins):
             end += 1
-        if end - place >= _FOLDED:
-            yield shown[place], end - place
-            place = end
+        if end - index >= _FOLDED:
+            yield shown[index], end - index
+            index = end
         else:
-            yield shown[place], 0
-            place += 1
+            yield shown[index], 0
+            index += 1
 
 
 def _rule(line: Line, origins: dict[Path, Origin]) -> str:
@@ -72,9 +72,9 @@ def _rule(line: Line, origins: dict[Path, Origin]) -> str:
     return origin.rule if origin is not None and origin.kind == CONTROLLER else ""
 
 
-def _continues(shown: list[Line], place: int, rule: str, origins: dict[Path, Origin]) -> bool:
+def _continues(shown: list[Line], index: int, rule: str, origins: dict[Path, Origin]) -> bool:
     """Return whether a line belongs to what a rule adds: a line without a leaf does when the next one with a leaf does."""
-    leaf = next((line for line in shown[place:] if line.leaf is not None), None)
+    leaf = next((line for line in shown[index:] if line.leaf is not None), None)
     return leaf is not None and _rule(leaf, origins) == rule
 
 

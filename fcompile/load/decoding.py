@@ -32,9 +32,9 @@ class Decoded:
         index = bisect.bisect_left(self._places, start)
         if index == len(self._places) or self._places[index] >= end:
             return None
-        place = self._places[index]
-        message = f"the byte 0x{self._bad[place]:02X} here is not UTF-8: save the file in UTF-8"
-        return Fault(rules.NOT_UTF8, message, place)
+        offset = self._places[index]
+        message = f"the byte 0x{self._bad[offset]:02X} here is not UTF-8: save the file in UTF-8"
+        return Fault(rules.NOT_UTF8, message, offset)
 
 
 def decode(data: bytes, name: str) -> Decoded:
@@ -52,4 +52,4 @@ def decode(data: bytes, name: str) -> Decoded:
         text = _ESCAPED.sub("\ufffd", escaped)
     if not text.startswith(_MARK):
         return Decoded(Source(name, text), False, None, bad)
-    return Decoded(Source(name, text[1:]), True, None, {place - 1: byte for place, byte in bad.items()})
+    return Decoded(Source(name, text[1:]), True, None, {offset - 1: byte for offset, byte in bad.items()})

@@ -165,14 +165,14 @@ def _without_halves(value: Any) -> Any:
 def _syntax(text: str, start: int, error: json.JSONDecodeError) -> JsonSyntax:
     """Return the fault in our own words and at our own place: those of Python differ between its versions."""
     problem = error.msg
-    place = error.pos if error.doc is text else _constant_place(text, start)
-    place = min(place, len(text))
-    comma = _trailing_comma(text, place)
+    offset = error.pos if error.doc is text else _constant_place(text, start)
+    offset = min(offset, len(text))
+    comma = _trailing_comma(text, offset)
     if problem.startswith("Unterminated string"):
-        return JsonSyntax(rules.UNCLOSED_QUOTE, 'the string that begins with " here is never closed: add the closing "', place)
+        return JsonSyntax(rules.UNCLOSED_QUOTE, 'the string that begins with " here is never closed: add the closing "', offset)
     if comma is not None:
         return JsonSyntax(rules.JSON_SYNTAX, "JSON allows no comma before a closing bracket: remove it", comma)
-    if not text[place:].strip():
+    if not text[offset:].strip():
         return JsonSyntax(rules.UNCLOSED_BRACKET, "the file ends before the JSON does: add the closing bracket of this value", start)
     if problem.startswith("Invalid control character"):
         message = "a line break or control character stands within a string: write it as an escape, such as `\\n`"
@@ -186,16 +186,16 @@ def _syntax(text: str, start: int, error: json.JSONDecodeError) -> JsonSyntax:
         message = "a key is expected here: write one in double quotes"
     else:
         message = "a JSON value is expected here: write a string in double quotes, a number, `true`, `false`, `null`, `{` or `[`"
-    return JsonSyntax(rules.JSON_SYNTAX, message, place)
+    return JsonSyntax(rules.JSON_SYNTAX, message, offset)
 
 
-def _trailing_comma(text: str, place: int) -> int | None:
+def _trailing_comma(text: str, offset: int) -> int | None:
     """Return where the comma right before a closing bracket stands, or None. Versions of Python report it at different places."""
-    if text[place : place + 1] == ",":
-        after = skip_white(text, place + 1)
-        return place if text[after : after + 1] in ("}", "]") else None
-    before = len(text[:place].rstrip(" \t\r\n")) - 1
-    return before if text[place : place + 1] in ("}", "]") and text[before : before + 1] == "," else None
+    if text[offset : offset + 1] == ",":
+        after = skip_white(text, offset + 1)
+        return offset if text[after : after + 1] in ("}", "]") else None
+    before = len(text[:offset].rstrip(" \t\r\n")) - 1
+    return before if text[offset : offset + 1] in ("}", "]") and text[before : before + 1] == "," else None
 
 
 def _constant_place(text: str, start: int) -> int:

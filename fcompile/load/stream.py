@@ -115,33 +115,33 @@ def _json_items(decoded: Decoded, library: bool, with_duplicates: bool) -> Itera
     from . import json_values  # imports the json module, and most files are YAML
 
     text, end, count = decoded.source.text, 0, 0
-    while (place := json_values.skip_white(text, end)) < len(text):
+    while (offset := json_values.skip_white(text, end)) < len(text):
         try:
-            value, after = json_values.read(text, place)
+            value, after = json_values.read(text, offset)
         except json_values.JsonSyntax as fault:
             yield from _after_json(decoded, end, count, fault, library)
             return
         except Fault as fault:
             yield fault
-            after = json_values.end_of(text, place)
+            after = json_values.end_of(text, offset)
             if isinstance(fault, DuplicateKey) and with_duplicates:
-                yield from _json_in_spite_of_duplicates(decoded, place, after)
+                yield from _json_in_spite_of_duplicates(decoded, offset, after)
         else:
-            yield decoded.bad_byte(place, after) or Document(value, decoded.source, place, after, json=True)
+            yield decoded.bad_byte(offset, after) or Document(value, decoded.source, offset, after, json=True)
         end, count = after, count + 1
 
 
-def _json_in_spite_of_duplicates(decoded: Decoded, place: int, after: int) -> Iterator[Document | Fault]:
+def _json_in_spite_of_duplicates(decoded: Decoded, start: int, after: int) -> Iterator[Document | Fault]:
     """Yield the duplicate keys of a JSON value, except for the first, which was reported already, and then the value itself."""
     from . import json_values
 
     try:
-        value, repeated = json_values.in_spite_of_duplicates(decoded.source.text, place)
+        value, repeated = json_values.in_spite_of_duplicates(decoded.source.text, start)
     except Fault as fault:
         yield fault
         return
     yield from repeated[1:]
-    yield Document(value, decoded.source, place, after, json=True)
+    yield Document(value, decoded.source, start, after, json=True)
 
 
 def _after_json(decoded: Decoded, end: int, count: int, fault: Fault, library: bool) -> Iterator[Document | Fault]:
@@ -151,30 +151,30 @@ def _after_json(decoded: Decoded, end: int, count: int, fault: Fault, library: b
     if start is not None:
         yield from _with_json_fault(_yaml_items(decoded, start, library), fault, text)
         return
-    place = end + len(text[end:]) - len(text[end:].lstrip(" \t\r\n"))
-    if text.startswith("---", place):
+    offset = end + len(text[end:]) - len(text[end:].lstrip(" \t\r\n"))
+    if text.startswith("---", offset):
         message = "a file that begins with `{` is JSON throughout, without `---`: remove this line, or begin the file with `---`"
-        fault = Fault(rules.JSON_SYNTAX, message, place, place + 3)
+        fault = Fault(rules.JSON_SYNTAX, message, offset, offset + 3)
     yield fault
-    separator = _SEPARATOR.search(text, place)
+    separator = _SEPARATOR.search(text, offset)
     if separator:
         yield from _yaml_items(decoded, separator.start(), library)
 
 
-def _yaml_start(text: str, place: int, library: bool) -> int | None:
+def _yaml_start(text: str, offset: int, library: bool) -> int | None:
     """Return where kubectl begins to read YAML after JSON: behind white space up to the end of its line.
 
     Return None where kubectl gives up, since fewer than the four bytes are left at which it always looks.
     """
     while True:
-        if len(text[place : place + 4].encode()) < 4 and not library:
+        if len(text[offset : offset + 4].encode()) < 4 and not library:
             return None
-        letter = text[place : place + 1]
+        letter = text[offset : offset + 1]
         if not letter or letter not in _SPACES:
-            return place
-        place += 1
+            return offset
+        offset += 1
         if letter == "\n":
-            return place
+            return offset
 
 
 def _with_json_fault(items: Iterator[Document | Fault], fault: Fault, text: str) -> Iterator[Document | Fault]:
@@ -231,9 +231,9 @@ def _chunks(text: str, start: int, marked: bool, library: bool) -> Iterator[_Chu
         rest = separator.group(1).strip()
         if rest and not rest.startswith("#") and not (marked and separator.start() == 0):
             begin = separator.start()
-            place = separator.start(1) + separator.group(1).index(rest)
+            offset = separator.start(1) + separator.group(1).index(rest)
             message = f"kubectl allows only a comment after `---`: put `{_shorten(rest)}` on the next line"
-            fault = Fault(rules.SEPARATOR, message, place, place + len(rest))
+            fault = Fault(rules.SEPARATOR, message, offset, offset + len(rest))
     if begin < len(text):
         yield _Chunk(begin, len(text), False, fault)
 

@@ -48,9 +48,9 @@ def syntax_fault(error: YAMLError, text: str) -> Fault:
     """Return the fault for what libyaml raised while it read `text`."""
     if not isinstance(error, MarkedYAMLError) or error.problem_mark is None:
         return _forbidden_character(text)
-    problem, place = error.problem or "", error.problem_mark.index
-    context = error.context_mark.index if error.context_mark else place
-    tab = _tab(text, place, problem)
+    problem, offset = error.problem or "", error.problem_mark.index
+    context = error.context_mark.index if error.context_mark else offset
+    tab = _tab(text, offset, problem)
     if tab is not None:
         message = "a tab is used for indentation here, which YAML forbids: replace it by spaces"
         return Fault(rules.TAB, message, tab)
@@ -59,11 +59,11 @@ def syntax_fault(error: YAMLError, text: str) -> Fault:
         message = f"the string that begins with {quote} here is never closed: add the closing {quote}"
         return Fault(rules.UNCLOSED_QUOTE, message, context)
     if problem.startswith("did not find expected ',' or"):
-        return _bracket(text, problem[-2], context, place)
-    if problem == "did not find expected node content" and not text[place:].strip():
+        return _bracket(text, problem[-2], context, offset)
+    if problem == "did not find expected node content" and not text[offset:].strip():
         opened = _innermost_bracket(text)
-        return _bracket(text, "]" if text[opened] == "[" else "}", opened, place)
-    return _other(error, text, problem, context, place)
+        return _bracket(text, "]" if text[opened] == "[" else "}", opened, offset)
+    return _other(error, text, problem, context, offset)
 
 
 def forbidden_character(text: str) -> Fault | None:
@@ -80,24 +80,24 @@ def _forbidden_character(text: str) -> Fault:
     return forbidden_character(text) or Fault(rules.YAML_SYNTAX, "the document is not valid YAML: libyaml cannot read its characters", 0)
 
 
-def _tab(text: str, place: int, problem: str) -> int | None:
+def _tab(text: str, offset: int, problem: str) -> int | None:
     """Return where a tab is to blame: the one at `place`, or one in the indentation of its line."""
-    if text[place : place + 1] == "\t" or "tab character" in problem:
-        return text.find("\t", max(place - 1, 0))
-    begin = max(text.rfind("\n", 0, place), text.rfind("\r", 0, place)) + 1
+    if text[offset : offset + 1] == "\t" or "tab character" in problem:
+        return text.find("\t", max(offset - 1, 0))
+    begin = max(text.rfind("\n", 0, offset), text.rfind("\r", 0, offset)) + 1
     indentation = _INDENTATION.match(text, begin)
     tab = text.find("\t", begin, indentation.end()) if indentation else -1
     return tab if tab >= 0 else None
 
 
-def _bracket(text: str, closing: str, opened: int, place: int) -> Fault:
+def _bracket(text: str, closing: str, opened: int, offset: int) -> Fault:
     opening = text[opened : opened + 1]
     opening = opening if opening in ("[", "{") else "bracket"
-    if not text[place:].strip():
+    if not text[offset:].strip():
         message = f"the `{opening}` here is never closed: add the closing `{closing}`"
         return Fault(rules.UNCLOSED_BRACKET, message, opened)
     message = f"a `,` or `{closing}` is expected here, within the `{opening}` that was opened before: add it, or quote the value"
-    return Fault(rules.UNCLOSED_BRACKET, message, place, related=(("opened here", opened, opened + 1),))
+    return Fault(rules.UNCLOSED_BRACKET, message, offset, related=(("opened here", opened, opened + 1),))
 
 
 def _innermost_bracket(text: str) -> int:
@@ -114,17 +114,17 @@ def _innermost_bracket(text: str) -> int:
     return open_at[-1]
 
 
-def _other(error: MarkedYAMLError, text: str, problem: str, context: int, place: int) -> Fault:
+def _other(error: MarkedYAMLError, text: str, problem: str, context: int, offset: int) -> Fault:
     rule: Rule = rules.YAML_SYNTAX
     if problem == "found character that cannot start any token":
-        letter = text[place : place + 1]
+        letter = text[offset : offset + 1]
         message = f"a value cannot begin with {'a backtick' if letter == '`' else f'`{letter}`'}: quote it"
     elif problem == "could not find expected ':'":
         message = f"`{_line(text, context)}` is no `key: value`: add the `:`, or correct its indentation if it continues a text"
         return Fault(rule, message, context, _end_of_line(text, context))
     elif problem == "did not find expected key":
         message = "a key is expected here: correct the indentation of this line, or quote the whole value before it"
-        return Fault(rule, message, place, related=(("the mapping begins here", context, context + 1),))
+        return Fault(rule, message, offset, related=(("the mapping begins here", context, context + 1),))
     elif "directive" in f"{error.context} {problem}" or "incompatible" in problem:
         rule = rules.DIRECTIVE
         message = "a line that begins with `%` is a YAML directive, which kubectl cannot read: remove it, or quote the value"
@@ -136,7 +136,7 @@ def _other(error: MarkedYAMLError, text: str, problem: str, context: int, place:
         message = "the document ends before this text: put `---` on a line between two documents, or correct the indentation"
     else:
         message = _MESSAGES.get(problem, f"the document is not valid YAML: {problem}")
-    return Fault(rule, message, place)
+    return Fault(rule, message, offset)
 
 
 def _line(text: str, start: int) -> str:

@@ -55,22 +55,22 @@ def with_events(text: str, use: Callable[[Events], Result]) -> Result:
         try:
             return use(_events(text, hidden))
         except YAMLError as error:
-            place = _only_libyaml_refuses(error, text)
-            if place is None or place in hidden or read_again > _MOST_READ_AGAIN:
+            offset = _only_libyaml_refuses(error, text)
+            if offset is None or offset in hidden or read_again > _MOST_READ_AGAIN:
                 raise syntax_fault(error, text) from None
-            read_again += place
-            hidden[place] = _MEANINGS.get(text[place], _IN_TAG)
+            read_again += offset
+            hidden[offset] = _MEANINGS.get(text[offset], _IN_TAG)
 
 
 def _only_libyaml_refuses(error: YAMLError, text: str) -> int | None:
     """Return where libyaml stumbles over a character that kubectl reads: in `[a:]`, in `"it\\'s"`, or in the tag of `!a,b c`."""
     if not isinstance(error, MarkedYAMLError) or error.problem_mark is None:
         return None
-    place = int(error.problem_mark.index)
-    in_tag = error.context in ("while scanning a tag", "while parsing a tag") and text[place : place + 1] in (",", "[", "]")
+    offset = int(error.problem_mark.index)
+    in_tag = error.context in ("while scanning a tag", "while parsing a tag") and text[offset : offset + 1] in (",", "[", "]")
     if error.problem == "found unexpected ':'" or in_tag:
-        return place
-    return place if error.problem == "found unknown escape character" and text[place : place + 2] == "\\'" else None
+        return offset
+    return offset if error.problem == "found unknown escape character" and text[offset : offset + 2] == "\\'" else None
 
 
 def _events(text: str, hidden: dict[int, str]) -> Events:
@@ -80,9 +80,9 @@ def _events(text: str, hidden: dict[int, str]) -> Events:
     unused = (letter for letter in map(chr, range(0xE000, 0xF8FF)) if letter not in text)
     stand_ins = {meaning: next(unused) for meaning in _MEANINGS.values()} | {_IN_TAG: _IN_TAG}
     pieces, end = [], 0
-    for place, meaning in sorted(hidden.items()):
-        pieces += [text[end:place], stand_ins[meaning]]
-        end = place + 1
+    for offset, meaning in sorted(hidden.items()):
+        pieces += [text[end:offset], stand_ins[meaning]]
+        end = offset + 1
     get = CParser("".join([*pieces, text[end:]])).get_event
 
     def next_event() -> Any:

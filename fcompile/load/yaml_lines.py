@@ -68,15 +68,15 @@ def read_lines(text: str) -> Any:
 def _read(text: str) -> Any:
     """Read all lines in one loop, which is long for speed."""
     start = _START.match(text)
-    place = start.end() if start else 0
+    offset = start.end() if start else 0
     values, keys, match_line = PLAIN_VALUES, PLAIN_KEYS, _LINE.match
     stack: list[tuple[int, Any]] = []  # the open lists and mappings, with the columns of their dashes or keys
     indent = -1  # of the innermost of them, `container`
     container: Any = None
     in_mapping = False
     waiting: str | None = None  # the key in `container` whose value may begin on the next line
-    while (line := match_line(text, place)) is not None:
-        place = line.end()
+    while (line := match_line(text, offset)) is not None:
+        offset = line.end()
         spaces, dash, key, plain, quoted, flat_list, flat_mapping, block = line.groups()
         column = len(spaces)
         if plain is not None:
@@ -107,7 +107,7 @@ def _read(text: str) -> Any:
             waiting = None
             if key is None:
                 if block is not None:
-                    value, place = _text(text, place, indent, block)
+                    value, offset = _text(text, offset, indent, block)
                 elif value is None and plain is None:
                     raise _Unusual
                 container.append(value)
@@ -117,10 +117,10 @@ def _read(text: str) -> Any:
         if name is None or name in container:
             raise _Unusual
         if block is not None:
-            value, place = _text(text, place, indent, block)
+            value, offset = _text(text, offset, indent, block)
         container[name] = value
         waiting = name if value is None and plain is None else None
-    if not _REST.match(text, place):
+    if not _REST.match(text, offset):
         raise _Unusual
     return stack[0][1] if stack else UNUSUAL
 
@@ -169,13 +169,13 @@ def _lines_of_text(indent: int) -> re.Pattern[str]:
     return re.compile(rf"(?: {{{indent}}}[^\n]*+\n| {{0,{indent - 1}}}\n)*+")
 
 
-def _text(text: str, place: int, parent: int, header: str) -> tuple[str, int]:
+def _text(text: str, offset: int, parent: int, header: str) -> tuple[str, int]:
     """Return the text after `|`, and where it ends. `parent` is the column of the list or mapping that it belongs to."""
-    first = _INDENTED.match(text, place)
+    first = _INDENTED.match(text, offset)
     if first is None or len(first.group(1)) <= parent:
         raise _Unusual
     indent = len(first.group(1))
-    body = _lines_of_text(indent).match(text, place)
+    body = _lines_of_text(indent).match(text, offset)
     assert body is not None
     content = "\n".join([line[indent:] for line in body.group().split("\n")])
     if header != "|+":

@@ -43,7 +43,7 @@ def version_of(digest: str) -> str:
 @cache
 def _sha256() -> Any:
     # Python's own SHA-256 if there is one, as in its `random`: loading OpenSSL for one digest would take a tenth of the run.
-    return next(found for found in map(_module, ("_sha2", "_sha256", "hashlib")) if found is not None).sha256
+    return next(module for module in map(_module, ("_sha2", "_sha256", "hashlib")) if module is not None).sha256
 
 
 def _module(name: str) -> Any:

@@ -71,10 +71,10 @@ def parse(written: str, called: str = "override") -> Override:
 def _split(written: str) -> tuple[str, str, str]:
     """Split at the first `=` outside brackets, since a quoted key may hold one."""
     depth = 0
-    for place, character in enumerate(written):
+    for index, character in enumerate(written):
         depth += (character == "[") - (character == "]")
         if character == "=" and depth <= 0:
-            return written[:place], "=", written[place + 1 :]
+            return written[:index], "=", written[index + 1 :]
     return written, "", ""
 
 
@@ -142,8 +142,8 @@ def _set(role: dict[str, Any], override: Override, types: dict[str, Type]) -> Pa
     node: Any = role
     field = Field("object", ref="TaskRole")
     done: list[str | int] = []
-    for place, step in enumerate(override.steps):
-        last = place == len(override.steps) - 1
+    for index, step in enumerate(override.steps):
+        last = index == len(override.steps) - 1
         key, field = _enter(node, field, step, override, done, types)
         done.append(key)
         if last:
@@ -218,7 +218,7 @@ def name_overrides(checked: Checked, documents: Iterable[Document], applied: Seq
     """Replace the source line in problems of overridden values by the override, since the line shows another value."""
     if not applied or not checked.problems:
         return checked
-    set_here = [(document, path, one) for document in documents for path, one in _places(document, applied)]
+    set_here = [(document, path, set_field) for document in documents for path, set_field in _places(document, applied)]
     return checked._replace(problems=[_named(problem, set_here) for problem in checked.problems])
 
 
@@ -226,11 +226,11 @@ def _places(document: Document, applied: Sequence[Applied]) -> Iterator[tuple[Pa
     """Yield the overridden fields of a document, by their paths in it."""
     for path, value in frameworks_in(document.value):
         for index, role in enumerate(sequence(mapping(value, "spec"), "taskRoles")):
-            yield from ((((*path, "spec", "taskRoles", index, *one.path)), one) for one in applied if one.role is role)
+            yield from ((((*path, "spec", "taskRoles", index, *override.path)), override) for override in applied if override.role is role)
 
 
 def _named(problem: Problem, set_here: list[tuple[Document, Path, Applied]]) -> Problem:
-    for document, path, one in reversed(set_here):  # of two overrides of one field the last one wins
+    for document, path, override in reversed(set_here):  # of two overrides of one field the last one wins
         if document.start <= problem.span.start <= document.end and problem.path[: len(path)] == path:
-            return problem._replace(message=f"{one.override}: {problem.message}", source_line="", fix=None)
+            return problem._replace(message=f"{override.override}: {problem.message}", source_line="", fix=None)
     return problem

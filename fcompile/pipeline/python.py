@@ -34,7 +34,7 @@ def compilation(
     paths: Sequence[str | os.PathLike[str]],
     text: str | bytes | None,
     frameworks: Iterable[object] | None,
-    checked: Options,
+    check_options: Options,
     overrides: Iterable[str],
     waivers: str | os.PathLike[str] | None,
 ) -> Compilation:
@@ -47,7 +47,7 @@ def compilation(
         files = _of_frameworks(frameworks)
     else:
         files = Inputs([os.fsdecode(path) for path in paths]).files()
-    return Compilation(files, checked, asked, known)
+    return Compilation(files, check_options, asked, known)
 
 
 def _of_text(text: str | bytes) -> File:
@@ -92,8 +92,8 @@ def _plain(value: Any, name: str, path: Path) -> Any:
         return {str(key): _plain(item, name, (*path, str(key))) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(item, name, (*path, index)) for index, item in enumerate(value)]
-    place = f"`{visible(field_path(path))}`" if path else "it"
-    raise TypeError(f"{name}: {place} is of the type {type(value).__name__}: write strings, numbers, booleans, lists and mappings")
+    where = f"`{visible(field_path(path))}`" if path else "it"
+    raise TypeError(f"{name}: {where} is of the type {type(value).__name__}: write strings, numbers, booleans, lists and mappings")
 
 
 def _without_models(value: Any) -> Any:

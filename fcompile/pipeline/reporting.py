@@ -34,8 +34,8 @@ def report(checked: Iterable[Checked], look_up: Lookup, listener: Listener, waiv
     :param whole: the files are the whole project: a waiver that covers no file at all is reported.
     """
     reporting = _Reporting(look_up, listener, waivers or Waivers())
-    for one in checked:
-        reporting.checked(one)
+    for file in checked:
+        reporting.checked(file)
     return reporting.finish(whole)
 
 
@@ -76,8 +76,8 @@ class _Reporting:
     def _write(self, problems: list[Problem]) -> None:
         kept, waived = self._waivers.apply(problems)
         self._show(kept)
-        for one in waived:
-            self._report.waived(one)
+        for waiver in waived:
+            self._report.waived(waiver)
 
     def _show(self, problems: list[Problem]) -> None:
         """Write at most MOST_SHOWN problems of a file. The others are counted, and one problem says how many there are."""

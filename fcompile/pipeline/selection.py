@@ -79,23 +79,23 @@ class Selection(NamedTuple):
     def tasks(self, compiled: Compiled) -> Iterator[Tasks]:
         """Yield the tasks that are wanted, role by role. Raises SettingError for an index that does not exist."""
         for role in compiled.intent.roles:
-            picked = [one for one in self.only if one.picks(compiled.intent.framework, role.name)]
-            for one in picked:
-                if one.task is not None and one.task >= role.task_number:
-                    raise SettingError("only", "", f"role `{role.name}` has {role.task_number} tasks: there is no [{one.task}]")
-            if not self.only or any(one.task is None for one in picked):
+            picked = [only for only in self.only if only.picks(compiled.intent.framework, role.name)]
+            for only in picked:
+                if only.task is not None and only.task >= role.task_number:
+                    raise SettingError("only", "", f"role `{role.name}` has {role.task_number} tasks: there is no [{only.task}]")
+            if not self.only or any(only.task is None for only in picked):
                 number = role.task_number if self.most is None else min(role.task_number, self.most)
                 yield Tasks(compiled, role, range(number))
             else:
-                for index in sorted({one.task for one in picked if one.task is not None}):
+                for index in sorted({only.task for only in picked if only.task is not None}):
                     yield Tasks(compiled, role, range(index, index + 1))
 
     def require(self, units: Sequence[Compiled]) -> None:
         """Raise SettingError if the selection names a role or task that does not exist."""
-        for one in self.only:
-            if not any(one.picks(unit.intent.framework, role.name) for unit in units for role in unit.intent.roles):
+        for only in self.only:
+            if not any(only.picks(unit.intent.framework, role.name) for unit in units for role in unit.intent.roles):
                 known = ", ".join(f"{unit.intent.framework}/{role.name}" for unit in units[:10] for role in unit.intent.roles)
-                raise SettingError("only", "", f"there is no role `{one.role}`; there are: {known}")
+                raise SettingError("only", "", f"there is no role `{only.role}`; there are: {known}")
         for unit in units:
             list(self.tasks(unit))
 

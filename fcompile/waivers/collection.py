@@ -106,8 +106,8 @@ class Waivers:
                 return waiver.file not in self._unread
             return files is None or any(map(waiver.scope.covers_file, files))
 
-        found = [waiver for waivers in self._waivers.values() for waiver in waivers if idle(waiver)]
-        return [_unused(waiver) for waiver in sorted(found, key=lambda waiver: (waiver.file, waiver.span.start))]
+        unused = [waiver for waivers in self._waivers.values() for waiver in waivers if idle(waiver)]
+        return [_unused(waiver) for waiver in sorted(unused, key=lambda waiver: (waiver.file, waiver.span.start))]
 
 
 def _unused(waiver: Waiver) -> Problem:

@@ -69,8 +69,8 @@ def read_comments(text: str, file: str) -> WaiversRead:
 class _Reader:
     """Takes one comment apart."""
 
-    def __init__(self, found: WaiversRead, source: Source, comment: Comment) -> None:
-        self._found = found
+    def __init__(self, result: WaiversRead, source: Source, comment: Comment) -> None:
+        self._found = result
         self._source = source
         self._comment = comment
         self._end = comment.start + len(comment.body.rstrip())
@@ -94,11 +94,11 @@ class _Reader:
         scope = self._scope(pattern)
         if scope is None:
             return
-        found = {code[0]: code for code in islice(re.finditer(r"[^\s,]+", written), MAX_CODES + 1)}
-        if len(found) > MAX_CODES:
+        by_code = {code[0]: code for code in islice(re.finditer(r"[^\s,]+", written), MAX_CODES + 1)}
+        if len(by_code) > MAX_CODES:
             self.refuse(f"it names more than {MAX_CODES} codes: write several waivers, with a reason for each")
             return
-        codes = list(found.values())
+        codes = list(by_code.values())
         removal = self._whole() if len(codes) == 1 else None
         for code in codes:
             span = self._source.span(offset + code.start(), offset + code.end())

@@ -57,18 +57,18 @@ def read_file(path: str) -> WaiversRead:
             data = file.read(MAX_FILE_BYTES + 1)
     except ValueError:
         raise OSError(errno.EINVAL, NO_PATH, path) from None
-    found = WaiversRead([], [])
+    result = WaiversRead([], [])
     for document in read(data, path):
         if isinstance(document, LoadError):
-            found.problems.append(waiver_problem(document.rule, document.message, path, document.span, document.source_line))
+            result.problems.append(waiver_problem(document.rule, document.message, path, document.span, document.source_line))
         elif document.value is not None:
-            _Reader(found, path, document).read_list()
-    return found
+            _Reader(result, path, document).read_list()
+    return result
 
 
 class _Reader:
-    def __init__(self, found: WaiversRead, file: str, document: Document) -> None:
-        self._found = found
+    def __init__(self, result: WaiversRead, file: str, document: Document) -> None:
+        self._found = result
         self._file = file
         self._document = document
 

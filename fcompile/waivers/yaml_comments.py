@@ -66,13 +66,13 @@ def comments(source: Source) -> Iterator[Comment]:
 
 
 def _in_document(source: Source, start: int, end: int) -> Iterator[Comment]:
-    found = list(_COMMENT.finditer(source.text, start, end))
+    matches = list(_COMMENT.finditer(source.text, start, end))
     first, last = line_of(source, start), line_of(source, max(start, end - 1))
-    abouts = _lines_about(source, [match.start() for match in found], last)
+    abouts = _lines_about(source, [match.start() for match in matches], last)
     outline = _Outline(source, start, abouts)
     if not outline.read(source.text[start:end]):
         return
-    for match, about in zip(found, abouts, strict=True):
+    for match, about in zip(matches, abouts, strict=True):
         if not outline.in_scalar(match.start()):
             fields = frozenset(map(field_path, outline.fields.get(about, ())))
             yield Comment(match["body"], match.start("body"), match.start(), about, fields, range(first, last + 1))

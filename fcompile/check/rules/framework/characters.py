@@ -45,9 +45,9 @@ def _below(value: Any, path: Path) -> Iterator[Finding]:
 
 
 def _in_text(text: str, path: Path, part: Part) -> Iterator[Finding]:
-    found = _CHARACTER.search(text)
-    if found is not None:
-        character = found[0]
+    match = _CHARACTER.search(text)
+    if match is not None:
+        character = match[0]
         name = f"U+{ord(character):04X}"
         what = (
             "`kubectl apply --server-side` changes silently"

@@ -144,13 +144,13 @@ def _reserved(role: RoleContext) -> Iterator[Finding]:
 def _environment(role: RoleContext) -> Iterator[Finding]:
     spec = mapping(role.template, "spec")
     for kind in ("initContainers", "containers"):
-        for place, container in enumerate(sequence(spec, kind)):
+        for position, container in enumerate(sequence(spec, kind)):
             for index, variable in enumerate(sequence(container, "env")):
                 name = text(variable, "name")
                 if name in names.POD_ENV:
                     yield Finding(
                         RESERVED_ENV,
-                        (*role.template_path, "spec", kind, place, "env", index, "name"),
+                        (*role.template_path, "spec", kind, position, "env", index, "name"),
                         f"`{name}` is injected by FrameworkController; given again it hides that value from the container, and "
                         "`kubectl diff` cannot "
                         "compare it: choose another name",

@@ -202,10 +202,10 @@ def _same_keys(mapping: dict[str, Any], path: Path, values: dict[str, str]) -> I
 def _references(role: RoleContext) -> Iterator[Finding]:
     spec = mapping(role.template, "spec")
     for kind in ("initContainers", "containers"):
-        for place, container in enumerate(sequence(spec, kind)):
+        for position, container in enumerate(sequence(spec, kind)):
             if not isinstance(container, dict):
                 continue
-            base: Path = (*role.template_path, "spec", kind, place)
+            base: Path = (*role.template_path, "spec", kind, position)
             known = set(names.POD_ENV)
             for index, variable in enumerate(sequence(container, "env")):
                 yield from _unresolved(text(variable, "value"), (*base, "env", index, "value"), known)

@@ -117,13 +117,13 @@ def match_label_keys(term: dict[str, Any], path: Path, pod: Pod, *, merges: bool
             yield Finding(MATCH_LABEL_KEYS, (*path, key), f"`{key}` needs a `labelSelector`; add one (`{{}}` matches all)", part="key")
     mismatched = {key for _, key in texts(term, "mismatchLabelKeys")}
     for index, key in texts(term, "matchLabelKeys"):
-        place = (*path, "matchLabelKeys", index)
+        item_path = (*path, "matchLabelKeys", index)
         if key in mismatched:
             message = f'"{key}" is in `mismatchLabelKeys` too, so nothing can match; remove it from one of the two'
-            yield Finding(MATCH_LABEL_KEYS, place, message)
+            yield Finding(MATCH_LABEL_KEYS, item_path, message)
         if isinstance(selector, dict) and _selected_twice(term, selector, key, pod, merges):
             message = f'"{key}" is in `matchLabelKeys` twice, or in `labelSelector` too; keep it once'
-            yield Finding(MATCH_LABEL_KEYS, place, message)
+            yield Finding(MATCH_LABEL_KEYS, item_path, message)
 
 
 def _selected_twice(term: dict[str, Any], selector: dict[str, Any], key: str, pod: Pod, merges: bool) -> bool:

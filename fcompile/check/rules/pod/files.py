@@ -52,16 +52,16 @@ def overlapping(sources: list[tuple[dict[str, Any], Path]]) -> Iterator[Finding]
     taken: dict[str, Path] = {}
     parents: dict[str, Path] = {}
     for source, path in sources:
-        for file, place in _files(source, path):
+        for file, file_path in _files(source, path):
             steps = file.split("/")
             above = ["/".join(steps[:count]) for count in range(1, len(steps))]
             clash = taken.get(file) or parents.get(file) or next((taken[parent] for parent in above if parent in taken), None)
             if clash is not None:
                 message = f'the file "{file}" is in the way of another one of this volume; choose another path'
-                yield Finding(OVERLAPPING_FILES, place, message, related=(Related("the other one", clash),))
-            taken.setdefault(file, place)
+                yield Finding(OVERLAPPING_FILES, file_path, message, related=(Related("the other one", clash),))
+            taken.setdefault(file, file_path)
             for parent in above:
-                parents.setdefault(parent, place)
+                parents.setdefault(parent, file_path)
 
 
 def _files(source: dict[str, Any], path: Path) -> Iterator[tuple[str, Path]]:

@@ -120,22 +120,22 @@ def _annotations(annotations: dict[str, Any], path: Path, pod: Pod) -> Iterator[
     for key, value in annotations.items():
         if "kubernetes.io/" not in key or not (value is None or isinstance(value, str)):
             continue
-        place, value = (*path, key), value or ""
+        key_path, value = (*path, key), value or ""
         if key == _DELETION_COST:
             if not _is_int32(value):
                 message = f'"{value}" must be a whole number between {-(2**31)} and {2**31 - 1}, without `+` and leading zeros; correct it'
-                yield Finding(CHECKED_ANNOTATION, place, message)
+                yield Finding(CHECKED_ANNOTATION, key_path, message)
         elif key == _MIRROR:
             if not text(pod.spec, "nodeName"):
                 message = "a mirror Pod has a `nodeName`, and only the kubelet makes such; remove the annotation"
-                yield Finding(CHECKED_ANNOTATION, place, message, part="key")
+                yield Finding(CHECKED_ANNOTATION, key_path, message, part="key")
         elif key == _TOLERATIONS:
-            yield from _tolerations(value, place)
+            yield from _tolerations(value, key_path)
         elif is_profile_annotation(key):
-            yield from seccomp_annotation(key, value, place, pod)
-            yield from app_armor_annotation(key, value, place, pod)
+            yield from seccomp_annotation(key, value, key_path, pod)
+            yield from app_armor_annotation(key, value, key_path, pod)
         elif key in _REPLACED:
-            yield Finding(DEPRECATED_ANNOTATION, place, f'the annotation "{key}" does nothing; use {_REPLACED[key]}', part="key")
+            yield Finding(DEPRECATED_ANNOTATION, key_path, f'the annotation "{key}" does nothing; use {_REPLACED[key]}', part="key")
 
 
 def _is_int32(value: str) -> bool:

@@ -58,8 +58,8 @@ def networking_rules(pod: Pod) -> Iterator[Finding]:
 def _dns(pod: Pod) -> Iterator[Finding]:
     config = mapping(pod.spec, "dnsConfig")
     if pod.spec.get("dnsPolicy") == "None" and empty_list(config, "nameservers"):
-        place = (*pod.path, "dnsPolicy")
-        yield Finding(DNS_CONFIG, place, "`dnsPolicy: None` needs nameservers; list at least one in `dnsConfig.nameservers`")
+        field_path = (*pod.path, "dnsPolicy")
+        yield Finding(DNS_CONFIG, field_path, "`dnsPolicy: None` needs nameservers; list at least one in `dnsConfig.nameservers`")
     searches = [search for _, search in texts(config, "searches")]
     path = (*pod.path, "dnsConfig", "searches")
     expanded = pod.version >= gates.EXPANDED_DNS

@@ -43,16 +43,16 @@ def projected_rules(source: dict[str, Any], path: Path, pod: Pod) -> Iterator[Fi
     taken = Seen()
     clashes: list[Finding] = []
     for index, entry in entries(source, "sources"):
-        place = (*path, "sources", index)
+        item_path = (*path, "sources", index)
         found = [kind for kind in kinds if given(entry, kind)]
         for extra in found[1:]:
-            yield Finding(PROJECTED_SOURCES, (*place, extra), f"the source is a `{found[0]}` already; make two entries", part="key")
+            yield Finding(PROJECTED_SOURCES, (*item_path, extra), f"the source is a `{found[0]}` already; make two entries", part="key")
         for kind in found:
             part = entry[kind]
             if isinstance(part, dict):
-                parts.append((part, (*place, kind)))
-                yield from _part(kind, part, (*place, kind), pod)
-                clashes += _clashes(kind, part, (*place, kind), taken)
+                parts.append((part, (*item_path, kind)))
+                yield from _part(kind, part, (*item_path, kind), pod)
+                clashes += _clashes(kind, part, (*item_path, kind), taken)
     yield from clashes or overlapping(parts)
 
 
@@ -69,6 +69,6 @@ def _clashes(kind: str, part: dict[str, Any], path: Path, taken: Seen) -> Iterat
     """Yield each file whose path is taken. (The API server does not look at those of a serviceAccountToken.)"""
     files = [(text(item, "path"), (*path, "items", index, "path")) for index, item in entries(part, "items")]
     files += [(text(part, key), (*path, key)) for key in _FILES_OF.get(kind, ())]
-    for file, place in files:
-        if file and (first := taken.again(file, place)):
-            yield Finding(PROJECTED_PATH, place, f'the path "{file}" is taken in this volume; choose another', related=first)
+    for file, file_path in files:
+        if file and (first := taken.again(file, file_path)):
+            yield Finding(PROJECTED_PATH, file_path, f'the path "{file}" is taken in this volume; choose another', related=first)

@@ -115,8 +115,8 @@ def requirement_rules(
         yield from _against_limit(name, value, limits, path)
     huge = next((name for name in (*limits, *requests) if is_huge_pages(name)), None)
     if huge is not None and not {"cpu", "memory"} & {*limits, *requests, *filled_in}:
-        place = (*path, limits_key if huge in limits else "requests", huge)
-        yield Finding(HUGE_PAGES, place, f"`{huge}` needs cpu or memory beside it; add a request or limit for one of them")
+        item_path = (*path, limits_key if huge in limits else "requests", huge)
+        yield Finding(HUGE_PAGES, item_path, f"`{huge}` needs cpu or memory beside it; add a request or limit for one of them")
 
 
 def _amount(name: str, value: Any, nanos: int, path: Path) -> Iterator[Finding]:
@@ -136,11 +136,11 @@ def _amount(name: str, value: Any, nanos: int, path: Path) -> Iterator[Finding]:
 
 
 def _against_limit(name: str, value: Any, limits: dict[str, Any], path: Path) -> Iterator[Finding]:
-    place = (*path, "requests", name)
+    item_path = (*path, "requests", name)
     if name not in limits:
         if not can_overcommit(name):
             message = f"{name} is requested without a limit; set a limit of {value} (the request may then be left out)"
-            yield Finding(NO_OVERCOMMIT, place, message)
+            yield Finding(NO_OVERCOMMIT, item_path, message)
         return
     wanted, limit = amount(value), amount(limits[name])
     if wanted is None or limit is None or wanted == limit:
@@ -148,10 +148,10 @@ def _against_limit(name: str, value: Any, limits: dict[str, Any], path: Path) ->
     if not can_overcommit(name):
         if in_millis(wanted) != in_millis(limit):
             message = f'the request "{value}" of {name} must equal the limit "{limits[name]}"; make them equal or leave the request out'
-            yield Finding(NO_OVERCOMMIT, place, message)
+            yield Finding(NO_OVERCOMMIT, item_path, message)
     elif in_millis(wanted) > in_millis(limit):
         message = f'the request "{value}" of {name} is more than the limit "{limits[name]}"; raise the limit or lower the request'
-        yield Finding(REQUEST_OVER_LIMIT, place, message)
+        yield Finding(REQUEST_OVER_LIMIT, item_path, message)
 
 
 def _claims(resources: dict[str, Any], path: Path, pod: Pod) -> Iterator[Finding]:
@@ -159,15 +159,17 @@ def _claims(resources: dict[str, Any], path: Path, pod: Pod) -> Iterator[Finding
     seen: dict[str, set[str]] = {}
     for index, claim in entries(resources, "claims"):
         name, request = text(claim, "name"), text(claim, "request") or ""
-        place = (*path, "claims", index)
+        item_path = (*path, "claims", index)
         if not name:
             continue
         taken = seen.setdefault(name, set())
         if taken and (not request or not taken.isdisjoint(("", request))):
-            yield Finding(RESOURCE_CLAIM, place, f'the claim "{name}" is listed before in this container; remove one entry')
+            yield Finding(RESOURCE_CLAIM, item_path, f'the claim "{name}" is listed before in this container; remove one entry')
         taken.add(request)
         if name not in known:
             message = f'"{name}" is not in the Pod\'s `resourceClaims` (there is {some(known)}); add it or correct the name'
-            yield Finding(RESOURCE_CLAIM, (*place, "name"), message)
+            yield Finding(RESOURCE_CLAIM, (*item_path, "name"), message)
         if request and not accepts("dns-label")(request):
-            yield Finding(RESOURCE_CLAIM, (*place, "request"), f'"{request}" is no name of a request; use small letters, digits and `-`')
+            yield Finding(
+                RESOURCE_CLAIM, (*item_path, "request"), f'"{request}" is no name of a request; use small letters, digits and `-`'
+            )

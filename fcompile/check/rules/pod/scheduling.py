@@ -100,15 +100,15 @@ def toleration_rules(toleration: dict[str, Any], path: Path) -> Iterator[Finding
             yield Finding(TOLERATION, (*path, "value"), message)
     elif operator == "Equal":
         if not key:
-            place = next(((*path, field) for field in ("operator", "key") if field in toleration), path)
+            field_path = next(((*path, field) for field in ("operator", "key") if field in toleration), path)
             message = "a toleration without `key` is for all taints and needs `operator: Exists`; add the key or write Exists"
-            yield Finding(TOLERATION, place, message)
+            yield Finding(TOLERATION, field_path, message)
         if value and not accepts("label-value")(value):
             yield Finding(TOLERATION, (*path, "value"), f'"{value}" cannot be the value of a taint; correct it')
     effect = text(toleration, "effect")
     if "tolerationSeconds" in toleration and given(toleration, "tolerationSeconds") and effect != "NoExecute":
-        place = (*path, "effect") if effect else (*path, "tolerationSeconds")
-        yield Finding(TOLERATION, place, "`tolerationSeconds` needs `effect: NoExecute`; write it, or remove the seconds")
+        field_path = (*path, "effect") if effect else (*path, "tolerationSeconds")
+        yield Finding(TOLERATION, field_path, "`tolerationSeconds` needs `effect: NoExecute`; write it, or remove the seconds")
 
 
 def _spread(pod: Pod) -> Iterator[Finding]:

@@ -94,17 +94,17 @@ def _profiles(context: dict[str, Any], path: Path, version: int) -> Iterator[Fin
 
 def _profile(profile: dict[str, Any], key: str, path: Path) -> Iterator[Finding]:
     kind, name = text(profile, "type"), profile.get("localhostProfile")
-    place = (*path, "localhostProfile")
+    field_path = (*path, "localhostProfile")
     if kind != "Localhost":
         if kind and name is not None:
             message = f"`localhostProfile` does not go with `type: {kind}`; remove it, or write Localhost"
-            yield Finding(LOCAL_PROFILE, place, message, part="key")
+            yield Finding(LOCAL_PROFILE, field_path, message, part="key")
     elif name is None:
         yield Finding(LOCAL_PROFILE, path, "a profile of type Localhost needs `localhostProfile`; name it")
     elif isinstance(name, str):
         problem = _seccomp_name_problem(name) if key == "seccompProfile" else _app_armor_name_problem(name)
         if problem is not None:
-            yield Finding(LOCAL_PROFILE, place, f'the profile "{name[:100]}" {problem}')
+            yield Finding(LOCAL_PROFILE, field_path, f'the profile "{name[:100]}" {problem}')
 
 
 def _seccomp_name_problem(name: str) -> str | None:

@@ -45,12 +45,14 @@ def selector_rules(selector: dict[str, Any], path: Path) -> Iterator[Finding]:
 def node_term_rules(term: dict[str, Any], path: Path, *, required: bool, version: int) -> Iterator[Finding]:
     """Yield the problems of one term of a node selector. `required`: of an affinity that must be fulfilled."""
     for index, requirement in entries(term, "matchExpressions"):
-        place = (*path, "matchExpressions", index)
-        yield from _values(requirement, place)
+        item_path = (*path, "matchExpressions", index)
+        yield from _values(requirement, item_path)
         if required and version >= 33:
             for position, value in texts(requirement, "values"):
                 if not accepts("label-value")(value):
-                    yield Finding(NODE_REQUIREMENT, (*place, "values", position), f'"{value}" cannot be the value of a label; correct it')
+                    yield Finding(
+                        NODE_REQUIREMENT, (*item_path, "values", position), f'"{value}" cannot be the value of a label; correct it'
+                    )
     for index, requirement in entries(term, "matchFields"):
         yield from _field(requirement, (*path, "matchFields", index))
 
