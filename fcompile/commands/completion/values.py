@@ -26,7 +26,7 @@ def offered(kind: str, context: click.Context, incomplete: str) -> list[Completi
     """Return the candidates for a value: `file` and `folder`, which shells find themselves, or one of `KINDS`."""
     if kind in ("file", "folder"):
         return [CompletionItem(incomplete, type="dir" if kind == "folder" else "file")]
-    found = _in_time(KINDS[kind](context, incomplete))
+    found = _in_time(KINDS[kind](context, incomplete))  # Modules are imported before the time begins.
     return [CompletionItem(word, help=about) for word, about in found if word.startswith(incomplete)]
 
 
@@ -54,29 +54,29 @@ def _frameworks(context: click.Context) -> Iterator[dict[str, Any]]:
     from fcompile.commands.completion.frameworks import frameworks_of
 
     (paths,) = (param for param in context.command.params if param.name == "paths")
-    yield from frameworks_of(context.params.get("paths") or ([] if paths.required else ["."]))
+    return frameworks_of(context.params.get("paths") or ([] if paths.required else ["."]))
 
 
 def _tasks(context: click.Context, current: str) -> Iterator[Candidate]:
     from fcompile.commands.completion.frameworks import only
 
-    yield from only(_frameworks(context), current)
+    return only(_frameworks(context), current)
 
 
 def _overrides(context: click.Context, current: str) -> Iterator[Candidate]:
     from fcompile.commands.completion.frameworks import fields_to_set
 
-    yield from fields_to_set(_frameworks(context), current)
+    return fields_to_set(_frameworks(context), current)
 
 
 def _pods(context: click.Context, current: str) -> Iterator[Candidate]:
     from fcompile.commands.completion.frameworks import pods
 
-    yield from pods(_frameworks(context), current)
+    return pods(_frameworks(context), current)
 
 
 def _pods_that_exit(context: click.Context, current: str) -> Iterator[Candidate]:
-    yield from ((f"{pod}=", about) for pod, about in _pods(context, current))
+    return ((f"{pod}=", about) for pod, about in _pods(context, current))
 
 
 def _kinds(_: click.Context, current: str) -> Iterator[Candidate]:
@@ -84,7 +84,7 @@ def _kinds(_: click.Context, current: str) -> Iterator[Candidate]:
 
     before = current.rpartition(",")[0]
     there = before.split(",") if before else []
-    yield from ((",".join([*there, kind]), "") for kind in WRITTEN if kind not in there)
+    return ((",".join([*there, kind]), "") for kind in WRITTEN if kind not in there)
 
 
 def _output(_: click.Context, current: str) -> Iterator[Candidate]:
@@ -102,7 +102,7 @@ def _output(_: click.Context, current: str) -> Iterator[Candidate]:
 def _versions(_: click.Context, __: str) -> Iterator[Candidate]:
     from fcompile.schema.pod_schemas import VERSIONS
 
-    yield from ((f"1.{minor}", "") for minor in reversed(VERSIONS))
+    return ((f"1.{minor}", "") for minor in reversed(VERSIONS))
 
 
 def _rules(context: click.Context, current: str) -> Iterator[Candidate]:
@@ -112,7 +112,7 @@ def _rules(context: click.Context, current: str) -> Iterator[Candidate]:
     rules = [rule for rule in all_rules() if rule.code.lower() not in there and rule.name not in there]
     # The name does as well; it is offered to somebody who has begun to write one.
     by_name = current[:1].islower()
-    yield from ((rule.name, rule.summary) if by_name else (rule.code, f"{rule.name}: {rule.summary}") for rule in rules)
+    return ((rule.name, rule.summary) if by_name else (rule.code, f"{rule.name}: {rule.summary}") for rule in rules)
 
 
 def _revisions(_: click.Context, current: str) -> Iterator[Candidate]:
@@ -122,14 +122,18 @@ def _revisions(_: click.Context, current: str) -> Iterator[Candidate]:
 
     dots = next((dots for dots in ("...", "..") if dots in current), "")
     before = current.rpartition(dots)[0] + dots if dots else ""
-    yield f"{before}HEAD", "what is checked out"
-    command = [*COMMAND, "for-each-ref", "--count=400", "--format=%(refname)", "refs/heads", "refs/tags", "refs/remotes"]
-    done = subprocess.run(
-        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False, env=environment()
-    )
-    for name in done.stdout.splitlines():
-        what, short = name.removeprefix("refs/").split("/", 1)
-        yield before + short, {"heads": "branch", "tags": "tag"}.get(what, "remote branch")
+
+    def listed() -> Iterator[Candidate]:
+        yield f"{before}HEAD", "what is checked out"
+        command = [*COMMAND, "for-each-ref", "--count=400", "--format=%(refname)", "refs/heads", "refs/tags", "refs/remotes"]
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False, env=environment()
+        )
+        for name in done.stdout.splitlines():
+            what, short = name.removeprefix("refs/").split("/", 1)
+            yield before + short, {"heads": "branch", "tags": "tag"}.get(what, "remote branch")
+
+    return listed()
 
 
 KINDS: dict[str, Callable[[click.Context, str], Iterator[Candidate]]] = {
