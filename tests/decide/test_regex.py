@@ -39,6 +39,8 @@ def test_go_refuses_the_same() -> None:
     [
         ("a|ab", "ab", "a"),  # the first choice, not the longest
         ("(?:a|ab)$", "ab", "ab"),
+        ("(?P<first_1>a)b", "ab", "ab"),
+        ("(?<first>a)b", "ab", "ab"),
         ("a*?b", "aab", "aab"),  # the leftmost, not the shortest
         ("(?U)a+", "aaa", "a"),
         ("(?U)a+?", "aaa", "aaa"),
