@@ -149,7 +149,7 @@ class Metrics:
         return Histogram(name, METRICS[name].about, METRICS[name].labels, buckets=buckets, registry=self._registry)
 
     def called(self, method: str, path: str, code: int, seconds: float) -> None:
-        """The API server was asked; code 0: it did not answer."""
+        """Count a request to the API server; code 0: it was not answered."""
         verb, resource = _what(method, path)
         found = self._series.get((verb, resource, code))
         if found is None:  # Looking one up costs more than counting.
@@ -170,11 +170,11 @@ class Metrics:
             self._lag.observe(max(time.monotonic() - due, 0))
 
     def text(self) -> bytes:
-        """All of it as Prometheus reads it."""
+        """Return all metrics as Prometheus reads them."""
         return generate_latest(self._registry)
 
     def collect(self) -> Iterator[Metric]:
-        """What is not counted but looked up."""
+        """Yield the metrics that are not counted but looked up."""
         yield _looked_up("fcontroller_build_info", {(__version__,): 1})
         yield _looked_up("fcontroller_leader", {(): self.lease is not None and self.lease.held})
         yield _looked_up("fcontroller_lease_seconds_left", {(): self.lease.left} if self.lease and self.lease.held else {})
@@ -237,14 +237,14 @@ def _of_what_waits(reconcilers: list[Reconciler]) -> Iterator[Metric]:
 
 
 def _what(method: str, path: str) -> tuple[str, str]:
-    """The verb and the resource of a request, as Kubernetes calls them."""
+    """Return the verb and the resource of a request, as Kubernetes calls them."""
     target = target_of(path)
     verb = _VERBS.get(method) or ("watch" if method == "WATCH" else "get" if target.name else "list")
     return verb, f"{target.resource}/{target.subresource}" if target.subresource else target.resource
 
 
 def _looked_up(name: str, values: Mapping[Any, float]) -> Metric:
-    """A metric with its values by the values of its labels."""
+    """Return a metric with its values by the values of its labels."""
     described = METRICS[name]
     family: Any = (GaugeMetricFamily if described.kind == "gauge" else CounterMetricFamily)(name, described.about, labels=described.labels)
     for labels, value in values.items():
