@@ -71,12 +71,12 @@ def _in_helm_chart(folder: str, top: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def _patches(folder: str, top: str) -> frozenset[str]:
-    """The files that kustomizations in the folder and in all above it use as patches."""
+    """Return the files that kustomizations in the folder and in all above it use as patches."""
     return frozenset().union(*map(_patches_in, _up_from(folder, top)))
 
 
 def _up_from(folder: str, top: str) -> Iterator[str]:
-    """The folder and all above it, up to `top`."""
+    """Yield the folder and all above it, up to `top`."""
     while True:
         yield folder
         parent = os.path.dirname(folder)
@@ -87,7 +87,7 @@ def _up_from(folder: str, top: str) -> Iterator[str]:
 
 @lru_cache(maxsize=4096)
 def _patches_in(folder: str) -> frozenset[str]:
-    """The files that the folder's own kustomization uses as patches."""
+    """Return the files that the folder's own kustomization uses as patches."""
     for name in KUSTOMIZATIONS:
         path = os.path.join(folder, name)
         if os.path.isfile(path):

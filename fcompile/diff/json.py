@@ -17,7 +17,7 @@ VERSION = 1
 
 
 def write(result: Result) -> Iterator[str]:
-    """The whole document."""
+    """Yield the text of the whole document."""
     document = {
         "version": VERSION,
         "differs": result.differs,
@@ -98,7 +98,7 @@ def _differences(found: Iterable[Difference]) -> list[dict[str, Any]]:
 
 
 def _sides(before: Any, after: Any) -> dict[str, Any]:
-    """`before` and `after`, without the one that there is not."""
+    """Return `before` and `after`, without the one that there is not."""
     return {key: value for key, value in (("before", before), ("after", after)) if value is not ABSENT}
 
 

@@ -29,7 +29,7 @@ class Role(NamedTuple):
     service: dict[str, Any] | None
 
     def document(self) -> dict[str, Any]:
-        """The role as plain JSON values."""
+        """Return the role as plain JSON values."""
         return {
             "name": self.name,
             "taskNumber": self.task_number,
@@ -51,7 +51,7 @@ class Intent(NamedTuple):
     """The version of the rules that it was lowered by."""
 
     def document(self) -> dict[str, Any]:
-        """The intent as plain JSON values: what the attempt's ConfigMap holds."""
+        """Return the intent as plain JSON values: what the attempt's ConfigMap holds."""
         return {
             "lowering": self.lowering,
             "digest": self.digest,
@@ -82,7 +82,7 @@ def lower(framework: dict[str, Any], version: str = LOWERING_VERSION) -> Intent:
 
 
 def lower_role(framework: str, role: dict[str, Any]) -> Role:
-    """One defaulted role of the Framework."""
+    """Return one defaulted role of the Framework, lowered."""
     task = role["task"]
     return Role(
         name=role["name"],
