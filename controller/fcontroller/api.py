@@ -25,7 +25,7 @@ class Answer(NamedTuple):
 
     @property
     def reason(self) -> str:
-        """Of a Status."""
+        """Return the reason that a Status gives."""
         return str(self.body.get("reason", ""))
 
     @property
@@ -83,7 +83,7 @@ class Api(Protocol):
         """
 
     def watch(self, path: str, query: Mapping[str, str], projection: Projection = Projection.WHOLE) -> AsyncIterator[Json]:
-        """The events of a watch, until the server ends it. Raises Unreachable; a refusal is an event of type ERROR."""
+        """Yield the events of a watch, until the server ends it. Raises Unreachable; a refusal is an event of type ERROR."""
 
 
 class Target(NamedTuple):
@@ -105,11 +105,11 @@ def target_of(path: str) -> Target:
 
 
 def collection(kind: str, namespace: str = "") -> str:
-    """The path of `frameworks`, `pods`, `configmaps` or `services`, of one namespace or of all."""
+    """Return the path of `frameworks`, `pods`, `configmaps` or `services`, of one namespace or of all."""
     root = f"/apis/{API_VERSION}" if kind == "frameworks" else "/api/v1"
     return f"{root}/namespaces/{namespace}/{kind}" if namespace else f"{root}/{kind}"
 
 
 def path_of(kind: str, namespace: str, name: str) -> str:
-    """The path of one object."""
+    """Return the path of one object."""
     return f"{collection(kind, namespace)}/{name}"

@@ -28,7 +28,7 @@ class Log:
         self._write = write
 
     def writes(self, level: str) -> bool:
-        """Whether it is worth putting together a line of this level."""
+        """Return whether it is worth putting together a line of this level."""
         return LEVELS.index(level) >= self._least
 
     def debug(self, message: str, **fields: Any) -> None:
@@ -61,7 +61,7 @@ class Rarely:
         self._said: OrderedDict[Hashable, float] = OrderedDict()
 
     def may(self, what: Hashable) -> bool:
-        """Whether to say it now."""
+        """Return whether to say it now."""
         now = self._now()
         if now < self._said.get(what, 0) + _MINUTE:
             return False

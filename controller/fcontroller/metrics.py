@@ -68,7 +68,10 @@ METRICS = {
     ),
     "fcontroller_oldest_unsaved_status_seconds": Described("gauge", "how long the status that has waited longest waits to be stored"),
     "fcontroller_pods_not_as_reviewed": Described(
-        "gauge", "Pods that run and differ from what was reviewed in a field that it has; looked at all the time, seen within minutes"
+        "gauge",
+        "Pods that run and differ from what was reviewed in a field that it has; looked at all the time, seen within minutes. By cause:"
+        " edit: they are as before the last edit, until their tasks are retried; other: admission or somebody has changed them",
+        ("cause",),
     ),
     "fcontroller_queue_depth": Described("gauge", "actions (Pods to create, to delete, …) that wait until others are done"),
     "fcontroller_actions_in_flight": Described("gauge", "actions under way"),
@@ -146,7 +149,7 @@ class Metrics:
         return Histogram(name, METRICS[name].about, METRICS[name].labels, buckets=buckets, registry=self._registry)
 
     def called(self, method: str, path: str, code: int, seconds: float) -> None:
-        """The API server was asked; code 0: it did not answer."""
+        """Count a request to the API server; code 0: it was not answered."""
         verb, resource = _what(method, path)
         found = self._series.get((verb, resource, code))
         if found is None:  # Looking one up costs more than counting.
@@ -167,11 +170,11 @@ class Metrics:
             self._lag.observe(max(time.monotonic() - due, 0))
 
     def text(self) -> bytes:
-        """All of it as Prometheus reads it."""
+        """Return all metrics as Prometheus reads them."""
         return generate_latest(self._registry)
 
     def collect(self) -> Iterator[Metric]:
-        """What is not counted but looked up."""
+        """Yield the metrics that are not counted but looked up."""
         yield _looked_up("fcontroller_build_info", {(__version__,): 1})
         yield _looked_up("fcontroller_leader", {(): self.lease is not None and self.lease.held})
         yield _looked_up("fcontroller_lease_seconds_left", {(): self.lease.left} if self.lease and self.lease.held else {})
@@ -188,7 +191,8 @@ class Metrics:
         yield _looked_up("fcontroller_watch_age_seconds", ages)
         ends = {(kind, reason): count for kind, reflector in reflectors.items() for reason, count in reflector.ends.items()}
         yield _looked_up("fcontroller_watch_ends", ends)
-        yield _looked_up("fcontroller_pods_not_as_reviewed", {(): self.inspector.differing if self.inspector else 0})
+        differing = self.inspector.differing if self.inspector else {}
+        yield _looked_up("fcontroller_pods_not_as_reviewed", {(cause,): count for cause, count in differing.items()})
         if self.reporter is not None:
             yield _looked_up("fcontroller_transitions", self.reporter.transitions)
             yield _looked_up("fcontroller_attempts_ended", self.reporter.attempts)
@@ -233,14 +237,14 @@ def _of_what_waits(reconcilers: list[Reconciler]) -> Iterator[Metric]:
 
 
 def _what(method: str, path: str) -> tuple[str, str]:
-    """The verb and the resource of a request, as Kubernetes calls them."""
+    """Return the verb and the resource of a request, as Kubernetes calls them."""
     target = target_of(path)
     verb = _VERBS.get(method) or ("watch" if method == "WATCH" else "get" if target.name else "list")
     return verb, f"{target.resource}/{target.subresource}" if target.subresource else target.resource
 
 
 def _looked_up(name: str, values: Mapping[Any, float]) -> Metric:
-    """A metric with its values by the values of its labels."""
+    """Return a metric with its values by the values of its labels."""
     described = METRICS[name]
     family: Any = (GaugeMetricFamily if described.kind == "gauge" else CounterMetricFamily)(name, described.about, labels=described.labels)
     for labels, value in values.items():

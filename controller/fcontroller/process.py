@@ -180,23 +180,23 @@ class Process:
         return self._controller
 
     def _unreachable(self, why: str) -> None:
-        """The lease, or what is to be followed, cannot be had."""
+        """Log why the lease, or what is to be followed, cannot be had."""
         if self._rarely.may(why):
             self._log.warning("the API server does not give what is needed", error=why)
 
     def _trouble(self) -> str:
-        """Why the process should be begun anew, or the empty string."""
+        """Return why the process should be begun anew, or the empty string."""
         return "the controller has ended" if self._work and self._work.done() else ""
 
     def _unready(self) -> str:
-        """Why it cannot be relied on, or the empty string."""
+        """Return why the process is not ready, or the empty string."""
         if self._controller:
             return "" if self._controller.ready else "not everything has been listed yet"
         return "" if self._lease and self._lease.in_touch else "the API server does not answer about the lease"
 
 
 def _spare_the_collector() -> None:
-    """What is imported stays; without this, Python looks through it again and again while Pods come and go."""
+    """Take what is imported out of garbage collection: else Python looks through it again and again while Pods come and go."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(*_GC_THRESHOLDS)
@@ -209,7 +209,7 @@ async def _collect_everything() -> None:
 
 
 def _settings(effective: EffectiveSettings) -> Settings:
-    """What decisions depend on."""
+    """Return the settings that decisions depend on."""
     config, (failures, _) = effective.config, read_failures(effective.failures)
     return Settings(
         Classifier(failures),

@@ -131,7 +131,7 @@ def _count(role: Any) -> int:
 
 
 def _index_matters(written: Any, first: Any, parent: str = "") -> bool:
-    """Whether the task's index is in a template anywhere but in free text: a command, an argument, a variable's value, an annotation.
+    """Return whether a template has the task's index elsewhere than in free text: a command, an argument, a variable, an annotation.
 
     `first` is the template as the first task gets it. What is the same object in both holds no placeholder.
     """

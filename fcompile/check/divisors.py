@@ -34,7 +34,7 @@ def divides(resource: str, divisor: Any) -> bool:
 
 
 def _is_kept(written: str) -> bool:
-    """Whether the API server takes the way of writing for tidy, and leaves it as it is."""
+    """Return whether the API server takes the way of writing for tidy, and leaves it as it is."""
     match = _PARTS.fullmatch(written)
     if not match:
         return False

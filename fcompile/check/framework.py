@@ -68,7 +68,7 @@ def _of_structure_and_pods(context: FrameworkContext) -> Iterator[Finding]:
 
 
 def _in_source(context: FrameworkContext, finding: Finding, reported: set[tuple[object, ...]]) -> Finding:
-    """The finding at its path in the source, noted as reported. Where placeholders are part of what is wrong no edit is certain."""
+    """Return the finding at its path in the source, and note it as reported. No edit is certain where a placeholder is part of it."""
     path = context.source_path(finding.path)
     found = finding if path == finding.path else finding._replace(path=path, fix=None)
     reported.add(_key(found))
@@ -80,7 +80,7 @@ def _key(finding: Finding) -> tuple[object, ...]:
 
 
 def _with_templates(context: FrameworkContext, templates: list[tuple[Any, dict[str, Any]]]) -> dict[str, Any]:
-    """The Framework with each role's template as its first task gets it."""
+    """Return the Framework with each role's template as its first task gets it."""
     if not context.holds_placeholders or not context.roles:
         return context.value
     first = {role.place: template for role, template in reversed(templates)}

@@ -83,7 +83,7 @@ def in_force(findings: Iterable[Finding], version: int) -> list[Finding]:
 
 
 def _taken_out(path: Path) -> Path:
-    """What goes with a field that is dropped: an image volume leaves nothing behind."""
+    """Return the path of what goes with a field that is dropped: an image volume leaves nothing behind."""
     return path[:-1] if path[-1] == "image" and path[-3:-2] == ("volumes",) else path
 
 

@@ -89,12 +89,12 @@ def _in_helm_chart(folder: str, top: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def _patches(folder: str, top: str) -> frozenset[str]:
-    """The files that kustomizations in the folder and in all above it use as patches."""
+    """Return the files that kustomizations in the folder and in all above it use as patches."""
     return frozenset().union(*map(_patches_in, _up_from(folder, top)))
 
 
 def _up_from(folder: str, top: str) -> Iterator[str]:
-    """The folder and all above it, up to `top`, or to one like /tmp: in that, anybody can add files and nobody can change another's."""
+    """Yield the folder and all above it, up to `top`."""
     while not _is_shared(folder):
         yield folder
         parent = os.path.dirname(folder)
@@ -114,7 +114,7 @@ def _is_shared(folder: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def _patches_in(folder: str) -> frozenset[str]:
-    """The files that the folder's own kustomization uses as patches."""
+    """Return the files that the folder's own kustomization uses as patches."""
     for name in KUSTOMIZATIONS:
         path = os.path.join(folder, name)
         if os.path.isfile(path):

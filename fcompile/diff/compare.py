@@ -40,7 +40,7 @@ class Difference(NamedTuple):
 
 
 def differences(before: Any, after: Any, field: Field = ANY, path: str = "") -> Iterator[Difference]:
-    """What differs between two values of a field, at the finest fields that do."""
+    """Yield what differs between two values of a field, at the finest fields that do."""
     if before is after:
         return
     if field.kind == "list" and field.map_keys and (before is ABSENT or after is ABSENT):  # each item is something of its own
@@ -54,7 +54,7 @@ def differences(before: Any, after: Any, field: Field = ANY, path: str = "") -> 
 
 
 def object_field(type_name: str) -> Field:
-    """A field that holds an object of a type."""
+    """Return a field that holds an object of a type."""
     return Field("object", ref=type_name)
 
 
@@ -77,7 +77,7 @@ def _lists(before: list[Any], after: list[Any], field: Field, path: str) -> Iter
 
 
 def _keyed(items: list[Any], keys: tuple[str, ...]) -> dict[str, Any] | None:
-    """The items by what identifies them; None where that cannot be told."""
+    """Return the items by what identifies them; None where that cannot be told."""
     found: dict[str, Any] = {}
     seen: Counter[str] = Counter()
     for item in items:
@@ -111,7 +111,7 @@ def _by_place(before: list[Any], after: list[Any], item: Field, path: str, matte
 
 
 def blocks(before: Sequence[str], after: Sequence[str]) -> list[tuple[int, int, int, int]]:
-    """The stretches in which two lists differ: from and to in each. What is hard to match up is one stretch."""
+    """Return the stretches in which two lists differ: from and to in each. What is hard to match up is one stretch."""
     from difflib import SequenceMatcher
 
     start = 0
@@ -137,6 +137,6 @@ def _text(value: Any) -> str:
 
 
 def join(path: str, key: str) -> str:
-    """The path of a field of what is at `path`."""
+    """Return the path of a field of what is at `path`."""
     step = field_path((key,))
     return f"{path}.{step}" if path and not step.startswith("[") else f"{path}{step}"

@@ -56,7 +56,7 @@ MEANS_NOTHING: dict[str, dict[str, Any]] = {
 
 
 def as_the_server_reads(pod: dict[str, Any]) -> dict[str, Any]:
-    """A lowered Pod without what says nothing. The input is not changed."""
+    """Return a lowered Pod without what says nothing. The input is not changed."""
     return {**pod, "spec": _object(pod["spec"], "PodSpec")}
 
 
@@ -86,14 +86,14 @@ def _value(value: Any, field: Field) -> Any:
 
 
 def _pull_policy(image: Any) -> str:
-    """What the API server fills in for an image."""
+    """Return what the API server fills in for an image."""
     name, _, digest = str(image or "").partition("@")
     tag = name.rpartition("/")[2].partition(":")[2]
     return "Always" if tag == "latest" or not (tag or digest) else "IfNotPresent"
 
 
 def _without_repeated_requests(resources: dict[str, Any]) -> dict[str, Any]:
-    """What is limited and not requested is requested as it is limited."""
+    """Return the resources with requests as the API server fills them in: one that is left out is the limit."""
     limits, requests = resources.get("limits"), resources.get("requests")
     if not isinstance(limits, dict) or not isinstance(requests, dict):
         return resources

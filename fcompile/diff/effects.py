@@ -66,7 +66,7 @@ _STOPPED = (State.STOPS, State.STOPS_WAITING)
 
 
 def state(before: Mapping[str, Any], after: Mapping[str, Any], status: Any) -> State:
-    """What becomes of a change of a spec (both defaulted), by the status (None: unknown) that the Framework has before it."""
+    """Return what becomes of a change of a spec (both defaulted), by the status (None: unknown) that the Framework has before it."""
     known = status.get("state") if isinstance(status, dict) else None
     if before.get("managedBy") not in (None, MANAGED_BY[0]):
         return State.ELSEWHERE
@@ -89,12 +89,12 @@ def removal_ends_pods(spec: Mapping[str, Any], status: Any) -> bool:
 
 
 def of_text(state: State) -> Verdict:
-    """The description, labels and annotations of the Framework itself."""
+    """Return the effect of a change of the Framework's own description, labels or annotations."""
     return Verdict(Effect.NOTHING, "for people and tools; nothing that runs depends on it")
 
 
 def of_pause(paused: bool, state: State) -> Verdict:
-    """The annotation that pauses; `paused` is what it says now."""
+    """Return the effect of the annotation that pauses; `paused` is what it says now."""
     if state in _OVER:
         return Verdict(Effect.NOTHING, _OVER[state])
     if state in _STOPPED:
@@ -104,7 +104,7 @@ def of_pause(paused: bool, state: State) -> Verdict:
 
 
 def of_restart(wanted: bool, paused: bool, state: State) -> Verdict:
-    """The annotation that restarts; `wanted` tells whether it has a value now."""
+    """Return the effect of the annotation that restarts; `wanted` tells whether it has a value now."""
     if state in _OVER:
         return Verdict(Effect.NOTHING, _OVER[state])
     if state in _STOPPED:
@@ -144,7 +144,7 @@ def of_execution_type(before: str, after: str, state: State) -> Verdict:
 
 
 def of_retry_policy(state: State) -> Verdict:
-    """The Framework's own."""
+    """Return the effect of a change of the Framework's own retry policy."""
     if state in _OVER:
         return Verdict(Effect.NOTHING, _OVER[state])
     if state in _STOPPED:
@@ -153,19 +153,19 @@ def of_retry_policy(state: State) -> Verdict:
 
 
 def of_force(state: State) -> Verdict:
-    """`podGracefulDeletionTimeoutSec`."""
+    """Return the effect of a change of `podGracefulDeletionTimeoutSec`."""
     if state in _OVER:
         return Verdict(Effect.NOTHING, _OVER[state])
     return Verdict(Effect.ON_THE_FLY, "it also holds for Pods that are being deleted already")
 
 
 def of_task_policy(state: State) -> Verdict:
-    """The retry policy of a role's tasks."""
+    """Return the effect of a change of the retry policy of a role's tasks."""
     return _in_attempt(state) or Verdict(Effect.ON_THE_FLY, "the new policy decides when a task's attempt completes")
 
 
 def of_completion_policy(before: int, after: int, completed: int | None, state: State) -> Verdict:
-    """A number of a role's completion policy. Below 1 it is never reached.
+    """Return the effect of a change of a number in a role's completion policy. Below 1 it is never reached.
 
     :param completed: how many of the role's tasks have completed as it counts them; None: not known.
     """
@@ -179,7 +179,7 @@ def of_completion_policy(before: int, after: int, completed: int | None, state: 
 
 
 def of_scale(before: int, after: int, state: State, removed_may_run: bool = True) -> Verdict:
-    """`taskNumber`; a role that is added or removed is one that had or gets none."""
+    """Return the effect of a change of `taskNumber`; a role that is added or removed is one that had or gets none."""
     settled = _in_attempt(state)
     if settled is not None:
         return settled
@@ -193,7 +193,7 @@ def of_scale(before: int, after: int, state: State, removed_may_run: bool = True
 
 
 def of_pod(stay: int, retry: Mapping[str, Any], framework_retry: Mapping[str, Any], state: State) -> Verdict:
-    """The Pod of a role.
+    """Return the effect of a change of a role's Pod.
 
     `stay` counts the tasks that are there before and after; the retry policies are the new ones.
     """
@@ -217,7 +217,7 @@ def of_pod(stay: int, retry: Mapping[str, Any], framework_retry: Mapping[str, An
 
 
 def of_service(before: Any, after: Any, state: State) -> Verdict:
-    """The Service of a role."""
+    """Return the effect of a change of a role's Service."""
     if state is State.WAITS:
         return Verdict(Effect.ON_THE_FLY, "nothing runs yet: the attempt begins like this")
     what = "created" if before is None else "deleted" if after is None else "changed"
@@ -229,7 +229,7 @@ _ENDS = "the attempt is ending; if the retry policy starts another one, that has
 
 
 def _in_attempt(state: State) -> Verdict | None:
-    """What a change that only counts while an attempt runs does when none does."""
+    """Return what a change that only counts while an attempt runs does when none does."""
     if state in _OVER:
         return Verdict(Effect.NOTHING, _OVER[state])
     if state in _STOPPED:
@@ -240,7 +240,7 @@ def _in_attempt(state: State) -> Verdict | None:
 
 
 def retries(policy: Mapping[str, Any]) -> bool:
-    """Whether a retry policy ever wants a retry."""
+    """Return whether a retry policy ever wants a retry."""
     return bool(policy["fancyRetryPolicy"]) or policy["maxRetryCount"] != 0
 
 

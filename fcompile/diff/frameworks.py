@@ -88,7 +88,7 @@ class FrameworkDiff(NamedTuple):
 
 
 def compare(before: Side | None, after: Side | None) -> FrameworkDiff | None:
-    """What differs between a Framework and its later version; None when nothing does. One of the two is given at least."""
+    """Return what differs between a Framework and its later version; None when nothing does. One of the two is given at least."""
     side = after or before
     assert side is not None
     kind = "added" if before is None else "removed" if after is None else "changed"
@@ -127,7 +127,7 @@ def _changes(before: Side, after: Side) -> Iterator[Change]:
 
 
 def _of_the_framework(old: Mapping[str, Any], new: Mapping[str, Any], state: State) -> Iterator[Change]:
-    """The Framework's own fields."""
+    """Yield the changes of the Framework's own fields."""
 
     def changed(found: Difference, verdict: Verdict) -> Change:
         return Change("", "framework", found.field, found.before, found.after, *verdict)
@@ -206,7 +206,7 @@ class _Context:
             yield Change(name, "role", field, found.before, found.after, *verdict, note=self._zero(name, found))
 
     def _zero(self, name: str, found: Difference) -> str:
-        """FrameworkController stored zeros where a Framework said nothing; ours stores the manual's defaults."""
+        """Return what is to be said of a zero: FrameworkController stored it where a Framework said nothing, and ours the default."""
         place = ("taskRoles", self.places[name], *found.field.split("."))[1:]
         if found.before == 0 and found.before is not False and place in self.filled:
             return f"the 0 was probably stored by upstream for a field left out, and means no limit; its default is {found.after}"
@@ -251,7 +251,7 @@ def _ports(service: Mapping[str, Any]) -> str:
 
 
 def _comparable(role: Role, namespace: str, most: int) -> dict[str, Any]:
-    """The role's Pod for comparison: the namespace as it is, the index too where only one task has ever been meant."""
+    """Return the role's Pod for comparison: the namespace as it is, the index too where only one task has ever been meant."""
     values = {names.FRAMEWORK_NAMESPACE: namespace}
     if most <= 1:
         values |= index_values(0, role.sums)
@@ -264,7 +264,7 @@ def _comparable(role: Role, namespace: str, most: int) -> dict[str, Any]:
 
 
 def _own(container: Mapping[str, Any]) -> dict[str, Any]:
-    """A container without what every container of a task gets."""
+    """Return a container without what every container of a task gets."""
     own = {**container, "env": container["env"][ENV_BEFORE_INSTANCE:]}
     if own.get("terminationMessagePolicy") == TERMINATION_MESSAGE_POLICY:
         del own["terminationMessagePolicy"]

@@ -117,7 +117,7 @@ def _differences(found: Iterable[Difference]) -> Iterator[dict[str, Any]]:
 
 
 def _sides(before: Any, after: Any) -> dict[str, Any]:
-    """`before` and `after`, without the one that there is not."""
+    """Return `before` and `after`, without the one that there is not."""
     return {key: value for key, value in (("before", before), ("after", after)) if value is not ABSENT}
 
 

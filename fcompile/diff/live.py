@@ -78,7 +78,7 @@ def look(compiled: Compiled, status: Any, objects: Iterable[Json]) -> Live:
 
 
 def _role(compiled: Compiled, role: Role, tasks: Sequence[Any], running: dict[str, Json]) -> list[Pods]:
-    """The tasks of a role by how they stand; their Pods are taken out of `running`."""
+    """Return the tasks of a role by how they stand; their Pods are taken out of `running`."""
     found: dict[tuple[str, str, bytes], tuple[list[int], tuple[Difference, ...]]] = {}
     for index in range(role.task_number):
         live = running.pop(names.pod_name(compiled.intent.framework, role.name, index), None)
@@ -98,7 +98,7 @@ def _role(compiled: Compiled, role: Role, tasks: Sequence[Any], running: dict[st
 
 
 def _plain(side: Any, index: int) -> Any:
-    """A value for comparison with other tasks': what is the same but for the index counts as the same."""
+    """Return a value for comparison with other tasks': what is the same but for the index counts as the same."""
     if side is ABSENT:
         return None
     return [canonical([side]).decode().replace(f"-{index}", "-{}").replace(f'"{index}"', '"{}"')]
@@ -120,7 +120,7 @@ def _without_pod(status: Any) -> tuple[str, str]:
 
 
 def pod_differences(live: Json, expected: Json) -> Iterable[Difference]:
-    """In what a Pod differs from the reviewed one. `before` is what runs."""
+    """Yield the fields in which a Pod differs from the reviewed one. `before` is what runs."""
     running = as_the_server_reads(_without_cluster_values(live, expected))
     reviewed = as_the_server_reads(expected)
     for part, type_name in (("metadata", "ObjectMeta"), ("spec", "PodSpec")):
@@ -149,7 +149,7 @@ def _without_cluster_values(live: Json, expected: Json) -> Json:
 
 
 def _container(container: Json) -> Json:
-    """A container without the variables that only the cluster knows (a later one of the same name is the user's), and without the token."""
+    """Return a container without the token and the variables that only the cluster knows (a later one of the same name is the user's)."""
     seen: set[str] = set()
     env = []
     for variable in sequence(container, "env"):
@@ -162,7 +162,7 @@ def _container(container: Json) -> Json:
 
 
 def _is_usual(toleration: Any) -> bool:
-    """Every Pod tolerates for five minutes that its node is not ready or cannot be reached."""
+    """Return whether a toleration is one that every Pod has: for five minutes, of a node that is not ready or cannot be reached."""
     return toleration in [
         {"effect": "NoExecute", "key": f"node.kubernetes.io/{key}", "operator": "Exists", "tolerationSeconds": 300}
         for key in ("not-ready", "unreachable")
@@ -170,7 +170,7 @@ def _is_usual(toleration: Any) -> bool:
 
 
 def _services(compiled: Compiled, objects: Iterable[Json]) -> Iterable[tuple[str, tuple[Difference, ...]]]:
-    """Services of roles that are not as they were reviewed. Ports may say more in the cluster, where defaults are filled in."""
+    """Yield Services of roles that are not as they were reviewed. Ports may say more in the cluster, where defaults are filled in."""
     live = {one["metadata"]["name"]: one for one in objects if one.get("kind") == "Service"}
     for role in compiled.intent.roles:
         expected = service(role, compiled.namespace)
@@ -192,7 +192,7 @@ def _services(compiled: Compiled, objects: Iterable[Json]) -> Iterable[tuple[str
 
 
 def braces(indices: Sequence[int]) -> str:
-    """Indices as a shell expands them: `7`, `{0..3}`, `{{0..3},7}`."""
+    """Return indices as a shell expands them: `7`, `{0..3}`, `{{0..3},7}`."""
     runs: list[list[int]] = []
     for index in indices:
         if runs and runs[-1][-1] == index - 1:

@@ -20,7 +20,7 @@ _UNITS = ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
 
 
 def pod_requests(spec: Mapping[str, Any]) -> Amounts:
-    """What one Pod with this spec asks the scheduler for."""
+    """Return what one Pod with this spec asks the scheduler for."""
     running: Amounts = {}
     for container in sequence(spec, "containers"):
         _add(running, _requests(container))
@@ -41,7 +41,7 @@ def pod_requests(spec: Mapping[str, Any]) -> Amounts:
 
 
 def role_requests(pod: Mapping[str, Any], count: int, sums: tuple[str, ...] = ()) -> Amounts:
-    """What `count` Pods of a lowered role ask for together."""
+    """Return what `count` Pods of a lowered role ask for together."""
     parts = _reckoned(mapping(pod, "spec"))
     if "{{" + names.TASK_INDEX not in repr(parts):
         return {name: amount * count for name, amount in pod_requests(parts).items()}
@@ -52,7 +52,7 @@ def role_requests(pod: Mapping[str, Any], count: int, sums: tuple[str, ...] = ()
 
 
 def shown(name: str, amount: int) -> str:
-    """An amount as people write it: `352`, `500m`, `900Gi`."""
+    """Return an amount as people write it: `352`, `500m`, `900Gi`."""
     if name.startswith(_BINARY) and amount and amount % NANO == 0:
         number, unit = amount // NANO, 0
         while abs(number) >= 1024 and number % 1024 == 0 and unit < len(_UNITS) - 1:
@@ -63,12 +63,12 @@ def shown(name: str, amount: int) -> str:
 
 
 def by_importance(name: str) -> tuple[int, str]:
-    """Sorts resources: cpu, memory, storage, then the others by name."""
+    """Return a key that sorts resources: cpu, memory, storage, then the others by name."""
     return (_ORDER.index(name) if name in _ORDER else len(_ORDER), name)
 
 
 def _reckoned(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """The parts of a Pod spec that decide what it asks for."""
+    """Return the parts of a Pod spec that decide what it asks for."""
     parts: dict[str, Any] = {key: spec[key] for key in ("overhead", "resources") if key in spec}
     for kind in ("initContainers", "containers"):
         parts[kind] = [{key: one[key] for key in ("resources", "restartPolicy") if key in one} for one in sequence(spec, kind)]
@@ -76,13 +76,13 @@ def _reckoned(spec: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _requests(container: Any) -> Amounts:
-    """What is limited and not requested is requested as it is limited."""
+    """Return the requests as the API server fills them in: one that is left out is the limit."""
     resources = mapping(container, "resources")
     return _amounts({**mapping(resources, "limits"), **mapping(resources, "requests")})
 
 
 def _of_the_pod(spec: Mapping[str, Any], of_containers: Amounts) -> Amounts:
-    """What the Pod asks for as a whole (`spec.resources`), which then counts instead of its containers'."""
+    """Return what the Pod asks for as a whole (`spec.resources`), which then counts instead of its containers'."""
     resources = mapping(spec, "resources")
     limits, requests = _amounts(mapping(resources, "limits")), _amounts(mapping(resources, "requests"))
     return {**{name: amount for name, amount in limits.items() if name not in of_containers}, **requests}

@@ -42,7 +42,7 @@ class ObjectDiff(NamedTuple):
 
     @property
     def ends_pods(self) -> bool:
-        """Whether Pods end with it before their own completion."""
+        """Return whether Pods end with it before their own completion."""
         return self.change == "removed" and (self.kind in _ENDS_PODS or (self.kind, self.name) == _DEFINITION)
 
 
@@ -60,7 +60,7 @@ class Result(NamedTuple):
 
     @property
     def ends_pods(self) -> bool:
-        """Whether Pods end, or may end, before their own completion."""
+        """Return whether Pods end, or may end, before their own completion."""
         return any(one.ends_pods for one in self.frameworks) or any(one.ends_pods for one in self.objects)
 
 
@@ -81,7 +81,7 @@ def compare_all(
 
 
 def _both(before: Iterable[K], after: Iterable[K]) -> list[K]:
-    """The keys of the new side in their order, then those that are only on the old one."""
+    """Return the keys of the new side in their order, then those that are only on the old one."""
     kept = dict.fromkeys(after)
     return [*kept, *(key for key in before if key not in kept)]
 
@@ -106,7 +106,7 @@ def _differences(kind: str, before: dict[str, Any], after: dict[str, Any]) -> It
 
 
 def _own(value: dict[str, Any]) -> dict[str, Any]:
-    """Without what only a server writes."""
+    """Return an object without what only a server writes."""
     metadata = value.get("metadata")
     kept = {key: item for key, item in value.items() if key != "status"}
     if isinstance(metadata, dict):

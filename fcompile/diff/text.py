@@ -31,7 +31,7 @@ class Painter:
         self._color, self._columns = color, columns
 
     def write(self, result: Result) -> Iterator[str]:
-        """The whole text, in pieces."""
+        """Yield the whole text, in pieces."""
         for framework, others in words.folded(result):
             yield from (f"{line}\n" for line in self._framework(framework))
             if others:

@@ -76,7 +76,7 @@ class Group(NamedTuple):
 
 
 def groups(framework: FrameworkDiff) -> list[Group]:
-    """The changes by what they do: the weightiest last, and what ends Pods after all others."""
+    """Return the changes by what they do: the weightiest last, and what ends Pods after all others."""
 
     def alike(change: Change) -> tuple[bool, int, str]:
         return change.ends_pods, ORDER.index(change.effect), change.reason
@@ -96,7 +96,7 @@ class Folded(NamedTuple):
 
 
 def folded(result: Result) -> list[Folded]:
-    """The Frameworks, those with the same changes together, in the order of the first of them."""
+    """Return the Frameworks, those with the same changes together, in the order of the first of them."""
     found: dict[object, list[FrameworkDiff]] = {}
     for framework in result.frameworks:
         found.setdefault(_alike(framework), []).append(framework)
@@ -104,7 +104,7 @@ def folded(result: Result) -> list[Folded]:
 
 
 def _alike(framework: FrameworkDiff) -> object:
-    """The same for Frameworks whose changes are the same but for their own names. What is new or gone is never alike."""
+    """Return a value that is the same for Frameworks with the same changes but for their own names. What is new or gone is never alike."""
     if framework.kind != "changed":
         return framework.namespace, framework.name
     changes = [
@@ -119,13 +119,13 @@ def name(framework: FrameworkDiff | Live) -> str:
 
 
 def same(others: list[FrameworkDiff], quote: Quote = visible) -> str:
-    """`the same in 3 more Frameworks: ml/a, ml/b, ml/c`."""
+    """Return which Frameworks have the same changes: `the same in 3 more Frameworks: ml/a, ml/b, ml/c`."""
     listed = ", ".join(quote(name(one)) for one in others[:_LISTED]) + (", …" if len(others) > _LISTED else "")
     return f"the same in {counted(len(others), 'more Framework')}: {listed}"
 
 
 def headline(framework: FrameworkDiff) -> str:
-    """What becomes of the whole Framework."""
+    """Return what becomes of the whole Framework."""
     if framework.kind == "added":
         return "new: it is created"
     if framework.kind == "removed":
@@ -139,7 +139,7 @@ def headline(framework: FrameworkDiff) -> str:
 
 
 def place(framework: FrameworkDiff) -> str:
-    """Where it stands: `b.yaml:3`, with the old file when it is another."""
+    """Return where a Framework stands: `b.yaml:3`, with the old file when it is another."""
     old, new = framework.before, framework.after
     one = new or old
     assert one is not None
@@ -152,19 +152,19 @@ def _same_name(one: str, other: str) -> bool:
 
 
 def label(change: Change) -> str:
-    """`worker: spec.containers[main].image`."""
+    """Return the role and field of a change: `worker: spec.containers[main].image`."""
     return visible(f"{change.role}: {change.field}" if change.role else change.field)
 
 
 def is_text(value: Any) -> bool:
-    """Whether a value is shown as lines: a text of several, and a mapping or list that is no trifle."""
+    """Return whether a value is shown as lines: a text of several, and a mapping or list that is no trifle."""
     if isinstance(value, dict | list):
         return len(json.dumps(value)) > _TRIFLE
     return isinstance(value, str) and "\n" in value.rstrip("\n")
 
 
 def _text_of(value: Any) -> str:
-    """A text, or a mapping or list as YAML; nothing for what is not there."""
+    """Return a text as it is, a mapping or list as YAML, and nothing for what is not there."""
     if value is ABSENT or isinstance(value, str):
         return value if isinstance(value, str) else ""
     try:
@@ -174,7 +174,7 @@ def _text_of(value: Any) -> str:
 
 
 def value(value: Any) -> str:
-    """A value on one line. A text has quotes only where it could be taken for something else."""
+    """Return a value on one line. A text has quotes only where it could be taken for something else."""
     text = value if isinstance(value, str) and not _needs_quotes(value) else json.dumps(value, ensure_ascii=False)
     return visible(text if len(text) <= _LONGEST else text[:_LONGEST] + "…")
 
@@ -190,7 +190,7 @@ def _needs_quotes(text: str) -> bool:
 
 
 def lines(before: Any, after: Any) -> Iterator[tuple[str, str]]:
-    """The lines that differ between two texts, each with `-`, `+` or a space (near them) before it, and `…` for what is between."""
+    """Yield the lines that differ between two texts, each with `-`, `+` or a space (near them) before it, and `…` for what is between."""
     old, new = _split(_text_of(before), _text_of(after))
     shown, size = 0, 0
     found = blocks(old, new)
@@ -210,14 +210,14 @@ def lines(before: Any, after: Any) -> Iterator[tuple[str, str]]:
 
 
 def _split(*texts: str) -> list[list[str]]:
-    """The lines of texts. A line end at the end of all of them is no line; where only one has it, that is a difference."""
+    """Return the lines of texts. A line end at the end of all of them is no line; where only one has it, that is a difference."""
     if all(text.endswith("\n") or not text for text in texts):
         texts = tuple(text.removesuffix("\n") for text in texts)
     return [text.split("\n") if text else [] for text in texts]
 
 
 def pods(part: Part, quote: Quote = visible) -> str:
-    """`4 Pods stay as they are: train-worker-{0..3}; …`, or nothing."""
+    """Return how Pods stand: `4 Pods stay as they are: train-worker-{0..3}; …`, or nothing."""
     return "; ".join(f"{counted(one.number, 'Pod')} {DONE[one.what][one.number != 1]}: {quote(one.names)}" for one in part.pods)
 
 
@@ -231,13 +231,13 @@ _STANDS = {
 
 
 def stands(pods: LivePods, quote: Quote = visible) -> str:
-    """`worker: 3 Pods are as expected`."""
+    """Return how the Pods of a role stand: `worker: 3 Pods are as expected`."""
     text = f"{pods.number:,} {_STANDS[pods.kind][pods.number != 1]}" + (f" ({quote(pods.note)})" if pods.note else "")
     return f"{quote(pods.role)}: {text}" if pods.role else text
 
 
 def size(role: RoleSize, quote: Quote = visible) -> str:
-    """`worker 4 → 6`."""
+    """Return how a role's size changes: `worker 4 → 6`."""
     if role.before is None or role.after is None:
         return f"{quote(role.name)} {role.after if role.before is None else role.before}"
     return f"{quote(role.name)} {role.before}" + (f" → {role.after}" if role.after != role.before else "")
@@ -254,7 +254,7 @@ class Resource(NamedTuple):
 
 
 def resources(framework: FrameworkDiff) -> list[Resource]:
-    """What all Pods of the Framework ask for, where that changes."""
+    """Return what all Pods of the Framework ask for, where that changes."""
     rows = []
     for name in sorted(framework.resources, key=by_importance):
         before, after = framework.resources[name]
@@ -265,13 +265,13 @@ def resources(framework: FrameworkDiff) -> list[Resource]:
 
 
 def total(result: Result) -> str:
-    """`2 Frameworks differ`."""
+    """Return how many Frameworks differ: `2 Frameworks differ`."""
     number = len(result.frameworks)
     return f"{counted(number, 'Framework')} {'differs' if number == 1 else 'differ'}"
 
 
 def summary(result: Result) -> str:
-    """`2 Frameworks differ, 1 ends Pods: 1 in a new attempt, 1 gone.`"""
+    """Return how many Frameworks differ, and with what effect: `2 Frameworks differ, 1 ends Pods: 1 in a new attempt, 1 gone.`"""
     if not result.differs:
         return "No differences in what will run."
     parts = []
@@ -300,7 +300,7 @@ def change_of(thing: ObjectDiff) -> str:
 
 
 def sentence(text: str) -> str:
-    """The text with a capital letter first."""
+    """Return the text with a capital letter first."""
     return text[:1].upper() + text[1:]
 
 
@@ -309,7 +309,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def arrow(change: Change | Difference) -> tuple[str, str]:
-    """The two sides of a change on one line; `not set` for what is not there."""
+    """Return the two sides of a change on one line; `not set` for what is not there."""
     if isinstance(change, Change) and (change.part, change.field) == ("role", "role"):
         return _tasks(change.before), _tasks(change.after)
     return _side(change.before), _side(change.after)

@@ -50,7 +50,7 @@ def write(path: str, objects: Iterable[dict[str, Any]], *, force: bool = False, 
 
 
 def write_files(path: str, files: Iterable[tuple[str, str]], *, force: bool = False) -> int:
-    """The same for names (as `file_name` makes them) and texts."""
+    """Make `path` a folder with these names (as `file_name` makes them) and texts, as `write` does with objects; returns their number."""
     target = os.path.abspath(path)
     try:
         _check_target(path, target, force)
@@ -63,7 +63,7 @@ def write_files(path: str, files: Iterable[tuple[str, str]], *, force: bool = Fa
 
 
 def file_name(thing: dict[str, Any]) -> str:
-    """`pod_default_train-worker-0.yaml`: kind, namespace and name of an object.
+    """Return the name of an object's file, of its kind, namespace and name: `pod_default_train-worker-0.yaml`.
 
     The kind is in lower case and followed by its group (`deployment.apps_…`), except for the core group and FrameworkController's.
     The namespace is left out where the object has none. Characters other than lower-case letters, digits, `.` and `-` become
@@ -161,7 +161,7 @@ def _entries(folder: str) -> Iterator[tuple[str, bool]]:
 
 
 def _manifest(folder: str) -> dict[str, str] | None:
-    """The digests by file name, or None where there is no manifest of ours."""
+    """Return the digests by file name, or None where there is no manifest of ours."""
     file = os.path.join(folder, MANIFEST)
     try:
         if not stat.S_ISREG(os.lstat(file).st_mode):

@@ -22,7 +22,7 @@ from fcompile.emit.scalars import DEEPEST, WIDE_JSON, EmitError, json_number, qu
 
 
 def canonical(value: Any) -> bytes:
-    """`value` as canonical JSON, described above. Raises EmitError."""
+    """Return `value` as canonical JSON, described above. Raises EmitError."""
     parts: list[str] = []
     _canonical(value, parts.append, 0)
     try:
@@ -32,7 +32,7 @@ def canonical(value: Any) -> bytes:
 
 
 def pretty(value: Any) -> str:
-    """`value` indented by two spaces, its mappings in the order in which they are, with a line end. Raises EmitError.
+    """Return `value` indented by two spaces, its mappings in the order in which they are, with a line end. Raises EmitError.
 
     Characters that a reviewer would not see, or that some reader takes for a line end, are escaped.
     """
@@ -40,12 +40,12 @@ def pretty(value: Any) -> str:
 
 
 def item(value: Any) -> str:
-    """`value` as an item for `items`: indented to its place in the List, after a comma."""
+    """Return `value` as an item for `items`: indented to its place in the List, after a comma."""
     return f",\n    {_pretty(value, chr(10) + '    ')}"
 
 
 def items(texts: Iterable[str]) -> Iterator[str]:
-    """A `v1` List of the objects in `texts`, each of which holds any number of texts that `item` made."""
+    """Yield a `v1` List of the objects in `texts`, each of which holds any number of texts that `item` made."""
     yield '{\n  "apiVersion": "v1",\n  "kind": "List",\n  "items": ['
     first = True
     for text in texts:
@@ -55,7 +55,7 @@ def items(texts: Iterable[str]) -> Iterator[str]:
 
 
 def stream(values: Iterable[Any]) -> Iterator[str]:
-    """One value: the value. None or several: a `v1` List of them. Two objects are enough to know: the rest is never held in memory."""
+    """Yield the text of one value, or of a `v1` List of none or several. No more than two objects are held in memory to know that."""
     remaining = iter(values)
     held = list(islice(remaining, 2))
     if len(held) == 1:
@@ -102,7 +102,7 @@ def _sorted_keys(mapping: dict[Any, Any]) -> list[str]:
 
 
 def _pretty(value: Any, margin: str) -> str:
-    """`margin` is the line end and indentation of the line that `value` begins in."""
+    """Return the text of a value. `margin` is the line end and indentation of the line that it begins in."""
     kind = type(value)
     if kind is str:
         return quoted(value, WIDE_JSON)

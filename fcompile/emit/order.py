@@ -38,7 +38,7 @@ _LAST = "task"
 
 
 def ordered(value: Any) -> Any:
-    """A copy of `value` in canonical order.
+    """Return a copy of `value` in canonical order.
 
     An object begins with `apiVersion`, `kind` and `metadata`, so does whatever refers to one; any mapping with a `name` begins
     with it and its `namespace`; all other keys are sorted by code point, but `task` comes last. Lists keep their order.

@@ -35,12 +35,12 @@ WIDE_JSON = "\\u{high:04x}\\u{low:04x}"
 
 
 def quoted(text: str, wide: str) -> str:
-    """`text` in double quotes, on one line. Raises EmitError for half a surrogate pair: no UTF-8 can hold it."""
+    """Return `text` in double quotes, on one line. Raises EmitError for half a surrogate pair: no UTF-8 can hold it."""
     return escaped(encode_basestring(text), wide)
 
 
 def escaped(text: str, wide: str) -> str:
-    """`text` with each character of `SHOWN_ESCAPED` as its escape. Raises EmitError like `quoted`."""
+    """Return `text` with each character of `SHOWN_ESCAPED` as its escape. Raises EmitError like `quoted`."""
     if text.isascii() and text.isprintable():
         return text
     return SHOWN_ESCAPED.sub(lambda found: _escape(found[0], wide), text)
@@ -57,7 +57,7 @@ def _escape(character: str, wide: str) -> str:
 
 
 def json_number(number: int | float) -> str:
-    """The number as Go's encoding/json and ECMAScript print it: `1`, `0.000001`, `1e-7`, `100000000000000000000`, `1e+21`.
+    """Return the number as Go's encoding/json and ECMAScript print it: `1`, `0.000001`, `1e-7`, `100000000000000000000`, `1e+21`.
 
     Only minus zero keeps a `.0`. A whole number outside int64 and uint64 is a float to Kubernetes, and is written as that float.
     Raises EmitError for NaN, an infinity and what a float cannot hold.
@@ -77,7 +77,7 @@ def json_number(number: int | float) -> str:
 
 
 def kubernetes_number(number: int | float) -> int | float:
-    """What Kubernetes makes of a number: an int within int64 or uint64, else a finite float. Raises EmitError."""
+    """Return what Kubernetes makes of a number: an int within int64 or uint64, else a finite float. Raises EmitError."""
     if isinstance(number, int) and -(2**63) <= number < 2**64:
         return number
     try:

@@ -21,7 +21,7 @@ _CHUNK = 16 * 1024
 
 
 def pods(pod: Callable[[str], Any], indices: Sequence[int], dump: Callable[[Any], str]) -> Iterator[str]:
-    """The same characters as `"".join(dump(pod(str(index))) for index in indices)`, in chunks of many Pods.
+    """Yield the same characters as `"".join(dump(pod(str(index))) for index in indices)`, in chunks of many Pods.
 
     `pod` makes the model of the Pod of one index, or of whatever other digits it is given, and puts these into strings as they
     are. `dump` renders a model; `yaml.document` and `json.item` do, with or without `ordered`.
@@ -37,7 +37,7 @@ def pods(pod: Callable[[str], Any], indices: Sequence[int], dump: Callable[[Any]
 
 
 def _parts(pod: Callable[[str], Any], dump: Callable[[Any], str]) -> list[str] | None:
-    """The text of a Pod, cut at its holes, or None where holes do not do."""
+    """Return the text of a Pod, cut at its holes, or None where holes do not do."""
     model = pod(MARK)
     if any(MARK in key for key in keys(model)):
         return None
@@ -50,7 +50,7 @@ def _probes(indices: Sequence[int]) -> list[int]:
 
 
 def keys(value: Any) -> Iterator[str]:
-    """The keys of all mappings in a value."""
+    """Yield the keys of all mappings in a value."""
     if isinstance(value, dict):
         for key, item in value.items():
             yield key

@@ -19,7 +19,7 @@ _NO_EXCHANGE = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EPERM)
 
 @contextlib.contextmanager
 def beside(target: str) -> Iterator[str]:
-    """A new, empty folder beside `target`. What is there under its name at the end is removed."""
+    """Yield a new, empty folder beside `target`. What is there under its name at the end is removed."""
     with contextlib.ExitStack() as stack:
         while True:
             new = _sibling(target, "new")

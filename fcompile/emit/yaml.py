@@ -34,7 +34,7 @@ _LONGEST_IMPLICIT_KEY = 1000  # The limit of the specification is 1024 character
 
 
 def dump(value: Any) -> str:
-    """One document in block style, its mappings in the order in which they are. It ends with a line end and has no `---`.
+    """Return one document in block style, its mappings in the order in which they are. It ends with a line end and has no `---`.
 
     `value` is made of dict (string keys), list, str, int, float, bool and None. Raises EmitError for what JSON could not say.
     """
@@ -51,7 +51,7 @@ def dump(value: Any) -> str:
 
 
 def document(value: Any) -> str:
-    """One document of a stream, with the marks that keep it apart from its neighbours.
+    """Return one document of a stream, with the marks that keep it apart from its neighbours.
 
     Splitters that look for `---` in the text eat the line end before it. Where that would be a part of a literal block, a `...`
     comes between.
@@ -60,12 +60,12 @@ def document(value: Any) -> str:
 
 
 def stream(values: Iterable[Any]) -> Iterator[str]:
-    """Each value as a document. The text begins with `---`, so that kubectl never takes it for JSON."""
+    """Yield each value as a document. The text begins with `---`, so that kubectl never takes it for JSON."""
     return map(document, values)
 
 
 def comment(text: str) -> str:
-    """`text` as comment lines, whatever is in it."""
+    """Return `text` as comment lines, whatever is in it."""
     return "".join(f"# {escaped(line, WIDE_YAML)}".rstrip() + "\n" for line in text.split("\n"))
 
 
@@ -122,7 +122,7 @@ def _long_key(key: Any, indent: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _short(text: str) -> str:
-    """A short string on one line, or the empty string where it goes into a block."""
+    """Return a short string on one line, or the empty string where it goes into a block."""
     return "" if "\n" in text and _fits_block(text) else _single_line(text)
 
 
@@ -131,7 +131,7 @@ def _text(text: str, indent: str) -> str:
 
 
 def _fits_block(text: str) -> bool:
-    """Whether every reader gets `text` back from a block.
+    """Return whether every reader gets `text` back from a block.
 
     Some drop white space at the end of the last line, or more than one line end; kustomize cannot have a tab first.
     """
@@ -140,7 +140,7 @@ def _fits_block(text: str) -> bool:
 
 
 def _block(text: str, indent: str) -> str:
-    """A literal block two columns inside `indent`. Its indentation is stated where a reader could not see it from the first line."""
+    """Return a literal block two columns inside `indent`. Its indentation is stated where a reader could not see it from the first line."""
     lines = text.removesuffix("\n").split("\n")
     stated = "2" if text[0] in "\n " else ""
     chomped = "" if text.endswith("\n") else "-"
@@ -170,7 +170,7 @@ def _other(value: Any) -> str:
 
 
 def _number(number: int | float) -> str:
-    """As `json_number` says, but so that a YAML 1.1 reader too sees a float where JSON has one: it wants a dot, and a signed exponent."""
+    """Return a number as `json_number` does, but so that a YAML 1.1 reader sees a float too: it wants a dot, and a signed exponent."""
     number = kubernetes_number(number)
     if isinstance(number, float) and number.is_integer() and abs(number) < LARGEST_EXACT and str(number) != "-0.0":
         number = int(number)
@@ -179,7 +179,7 @@ def _number(number: int | float) -> str:
 
 
 def _ends_in_line_end(value: Any) -> bool:
-    """Whether the last thing written is a literal block that holds its last line end."""
+    """Return whether the last thing written is a literal block that holds its last line end."""
     if type(value) is str:
         return False  # A document that is a string is written on one line.
     while type(value) in (dict, list) and value:

@@ -13,7 +13,7 @@ VERSION = 1
 
 
 def write(metadata: dict[str, Any], leaves: Iterable[Leaf], file: str) -> Iterator[str]:
-    """The whole document."""
+    """Yield the text of the whole document."""
     document = {
         "version": VERSION,
         "pod": metadata["name"],

@@ -17,7 +17,7 @@ class Line(NamedTuple):
 
 
 def lines(value: Any, root: Path = ()) -> Iterator[Line]:
-    """The lines of a value that stands at `root`."""
+    """Yield the lines of a value that stands at `root`."""
     texts = iter(dump(value).splitlines())
     for path, count in _entries(value, root):
         for number in range(count):
@@ -25,7 +25,7 @@ def lines(value: Any, root: Path = ()) -> Iterator[Line]:
 
 
 def _entries(value: Any, path: Path) -> Iterator[tuple[Path | None, int]]:
-    """How many lines each part takes, and whether it is a leaf."""
+    """Yield how many lines each part takes, and its path if it is a leaf."""
     if isinstance(value, dict) and value:
         for key, item in value.items():
             if isinstance(item, dict | list) and item:

@@ -64,14 +64,14 @@ class Explained(NamedTuple):
 
 
 def explain(task: Task) -> Explained:
-    """The Pod of a task in the order of `build`, and the origin of each of its leaves, in that order."""
+    """Return the Pod of a task in the order of `build`, and the origin of each of its leaves, in that order."""
     made = ordered(pod(task.compiled.intent.roles[task.role], task.compiled.namespace, task.number))
     finder = _Finder(task)
     return Explained(made, tuple(Leaf(path, value, finder.origin(path, value)) for path, value in leaves(made)))
 
 
 def leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
-    """Every scalar and every empty list or mapping, in order."""
+    """Yield every scalar and every empty list or mapping, in order."""
     if isinstance(value, dict | list) and value:
         steps: Iterable[tuple[str | int, Any]] = value.items() if isinstance(value, dict) else enumerate(value)
         for step, item in steps:
@@ -92,7 +92,7 @@ class _Finder:
         self._overridden = [(str(one.override), one.path) for one in task.applied if one.role is self._role]
 
     def origin(self, path: Path, value: Any) -> Origin:
-        """Where the leaf at a path of the Pod comes from."""
+        """Return where the leaf at a path of the Pod comes from."""
         match path:
             case ("apiVersion" | "kind",):
                 return Origin(CONTROLLER, "every task is a Pod")
@@ -131,7 +131,7 @@ class _Finder:
         return self._at(SOURCE, "" if same or isinstance(raw, dict | list) else f"written as {raw}", field)
 
     def _walk(self, path: Path) -> tuple[Path, Any]:
-        """The path in the role that leads to what becomes of a path of the Pod, and what is there; _MISSING: nothing."""
+        """Return the path in the role that leads to what becomes of a path of the Pod, and what is there; _MISSING: nothing."""
         written: Path = _TEMPLATE
         node: Any = self._role["task"]["pod"]
         for step in path:
@@ -148,7 +148,7 @@ class _Finder:
         return written, node
 
     def _key(self, node: dict[str, Any], key: str) -> str:
-        """The key of a mapping that becomes `key`. Of several the one that sorts last stays."""
+        """Return the key of a mapping that becomes `key`. Of several the one that sorts last stays."""
         found = [one for one in node if node[one] is not None and self._replaced(one) == key]
         return max(found, key=lambda one: (substitute(one, self._known), one), default=key)
 
@@ -157,7 +157,7 @@ class _Finder:
         return made
 
     def _added(self, path: Path, written: Path) -> Origin:
-        """What the template does not have."""
+        """Return the origin of what the template does not have."""
         match path:
             case ("spec", "containers" | "initContainers", int(), "terminationMessagePolicy"):
                 return Origin(CONTROLLER, "in every container that does not set it")
@@ -172,5 +172,5 @@ class _Finder:
 
 
 def _is_set_by_us(path: Path) -> bool:
-    """Whether an empty value in the template counts as none."""
+    """Return whether an empty value in the template counts as none."""
     return path[-1] == "terminationMessagePolicy" or path in (("spec", "hostname"), ("spec", "subdomain"))

@@ -18,7 +18,7 @@ _COLORS = {CONTROLLER: "35", DEFAULT: "36", PLACEHOLDER: "33", OVERRIDE: "32"}
 
 
 def write(value: Any, root: Path, origins: dict[Path, Origin], file: str, color: bool, fold: bool) -> Iterator[str]:
-    """The lines of the value at `root`; with `fold` without what is the same in every Pod."""
+    """Yield the lines of the value at `root`; with `fold` without what is the same in every Pod."""
     shown = list(lines(value, root))
     column = min(max(width(line.text) for line in shown), _WIDEST) + 2
     if root:
@@ -41,7 +41,7 @@ def write(value: Any, root: Path, origins: dict[Path, Origin], file: str, color:
 
 
 def said(origin: Origin, file: str) -> str:
-    """`train.yaml:23:18`, `default: …`, `controller: …`."""
+    """Return an origin in words: `train.yaml:23:18`, `default: …`, `controller: …`."""
     place = f"{visible(file)}:{origin.span.line}:{origin.span.column}" if origin.span else ""
     if origin.kind == PLACEHOLDER:
         template = origin.rule if len(origin.rule) <= 60 and "\n" not in origin.rule else ""
@@ -52,7 +52,7 @@ def said(origin: Origin, file: str) -> str:
 
 
 def _folded(shown: list[Line], origins: dict[Path, Origin]) -> Iterator[tuple[Line, int]]:
-    """The lines, each with 0, or the first of several by one rule of the controller's with their number."""
+    """Yield the lines, each with 0, or the first of several by one rule of the controller's with their number."""
     place = 0
     while place < len(shown):
         rule = _rule(shown[place], origins)
@@ -73,7 +73,7 @@ def _rule(line: Line, origins: dict[Path, Origin]) -> str:
 
 
 def _continues(shown: list[Line], place: int, rule: str, origins: dict[Path, Origin]) -> bool:
-    """Whether a line belongs to what a rule adds: a line without a leaf does when the next one with a leaf does."""
+    """Return whether a line belongs to what a rule adds: a line without a leaf does when the next one with a leaf does."""
     leaf = next((line for line in shown[place:] if line.leaf is not None), None)
     return leaf is not None and _rule(leaf, origins) == rule
 

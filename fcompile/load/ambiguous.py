@@ -52,7 +52,7 @@ _LONG: Final = 200
 
 
 def may_be_ambiguous(text: str) -> bool:
-    """Whether it is worth looking: nearly free, and nearly always enough.
+    """Return whether it is worth looking for ambiguous scalars: this is nearly free, and nearly always enough.
 
     The expressions before `_MAY_BE` find all that it could and more. Each begins with a letter, which is looked for a hundred times as
     fast as a set of them.
@@ -66,7 +66,7 @@ def may_be_ambiguous(text: str) -> bool:
 
 
 def ambiguous(root: Place, text: str) -> Iterator[tuple[Path, Part, str]]:
-    """All of them, in the order of the text, each with its path and source text. What aliases and `<<` repeat is left out."""
+    """Yield each ambiguous scalar in the order of the text, with its path and source text. What aliases and `<<` repeat is left out."""
     waiting: list[tuple[Path, Place]] = [((), root)]
     while waiting:
         path, place = waiting.pop()

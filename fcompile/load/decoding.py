@@ -28,7 +28,7 @@ class Decoded:
         self._places = sorted(self._bad)
 
     def bad_byte(self, start: int, end: int) -> Fault | None:
-        """The fault for the first byte that is not UTF-8 in a region of the text, if there is one."""
+        """Return the fault for the first byte that is not UTF-8 in a region of the text, if there is one."""
         index = bisect.bisect_left(self._places, start)
         if index == len(self._places) or self._places[index] >= end:
             return None

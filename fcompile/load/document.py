@@ -34,20 +34,20 @@ class Document:
 
     @property
     def text(self) -> str:
-        """Its own text, exactly."""
+        """Return the document's own text, exactly."""
         return self.source.text[self.start : self.end]
 
     @property
     def line(self) -> int:
-        """Its first line."""
+        """Return the number of the document's first line."""
         return self.source.span(self.start, self.start).line
 
     def source_line(self, line: int) -> str:
-        """A line of the file (the first is 1), without its end."""
+        """Return a line of the file (the first is 1), without its end."""
         return self.source.line(line)
 
     def locate(self, path: Path, part: Part = "value") -> Span:
-        """Where a key or value stands.
+        """Return where a key or value stands.
 
         A list or mapping in block style shows its first line, a value that is empty shows its key, and so does the mapping that
         lacks a field: for a path that does not exist, the nearest one above it is shown.
@@ -57,19 +57,19 @@ class Document:
         return self.source.span(self.start + text.start(start), self.start + text.end(end))
 
     def extent(self, path: Path) -> tuple[int, int]:
-        """Where the text of a value begins and ends, all its lines, as offsets in the text of the file. The path must exist."""
+        """Return where the text of a value begins and ends, all its lines, as offsets in the text of the file. The path must exist."""
         root, text = self._places()
         start, end = places_of.extent(root, path)
         return self.start + text.start(start), self.start + text.end(end)
 
     def plain(self, path: Path, part: Part = "value") -> str | None:
-        """The source text of a scalar without quotes, tag and anchor: what a fix may put in quotes. None for everything else."""
+        """Return the source text of a scalar without quotes, tag and anchor: what a fix may put in quotes. None for everything else."""
         root, text = self._places()
         region = places_of.plain_region(root, path, part)
         return None if region is None else self.source.text[self.start + text.start(region[0]) : self.start + text.end(region[1])]
 
     def ambiguous(self) -> Iterator[tuple[Path, Part, str]]:
-        """Scalars without quotes that are strings to kubectl but not to every YAML reader, with their text."""
+        """Yield scalars without quotes that are strings to kubectl but not to every YAML reader, with their text."""
         if not self.json:
             from .ambiguous import ambiguous, may_be_ambiguous
 

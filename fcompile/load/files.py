@@ -53,7 +53,7 @@ class FileEntry(NamedTuple):
     """The folder that was named; empty for a file that was named itself."""
 
     def read(self) -> bytes:
-        """The bytes of the file. Raises LoadError."""
+        """Return the bytes of the file. Raises LoadError."""
         if self.error is not None:
             raise self.error
         try:
@@ -87,7 +87,7 @@ class FileEntry(NamedTuple):
 
 
 def find(paths: Sequence[str]) -> Iterator[FileEntry]:
-    """The files behind the paths, one after the other as they are found; what cannot be read comes as an entry with an error."""
+    """Yield the files behind the paths, one after the other as they are found; what cannot be read comes as an entry with an error."""
     named = {_real(path) for path in paths}
     done: set[str] = set()
     for path in paths:
@@ -98,7 +98,7 @@ def find(paths: Sequence[str]) -> Iterator[FileEntry]:
 
 
 def may_hold_framework(data: bytes) -> bool:
-    """Whether a file may hold a Framework, or a Service that selects on its labels; false only when it certainly does not.
+    """Return whether a file may hold a Framework, or a Service that selects on its labels; false only when it certainly does not.
 
     The group of a Framework's apiVersion (or `taskRoles`, since that can be misspelt), or `FC_` of the labels, must be in the bytes,
     unless the file uses one of the few ways to spell a text otherwise. When this is true, reading the file decides.
@@ -118,7 +118,7 @@ def may_be_meant(data: bytes) -> bool:
 
 
 def open_regular(path: str) -> BinaryIO | None:
-    """A regular file, opened for reading; None: it is something else, which may keep whoever reads it waiting for ever. Raises OSError."""
+    """Return a regular file, opened for reading; None: it is something else, which a reader may wait for without end. Raises OSError."""
     # To open a FIFO would already tell the other side that somebody reads it. One that comes into the file's place is not waited for.
     if not stat.S_ISREG(os.stat(path).st_mode):
         return None
@@ -165,7 +165,7 @@ def _folder(path: str, real: str, named: set[str]) -> Iterator[FileEntry]:
 
 
 def _entries(path: str, real: str, named: set[str], top: str) -> Iterator[FileEntry | tuple[str, str]]:
-    """The files of a folder that are to be read, and the folders, each as its path and its real path, in their order."""
+    """Yield the files of a folder that are to be read, and the folders, each as its path and its real path, in their order."""
     try:
         with os.scandir(path) as found:
             entries = sorted(found, key=_order)
@@ -185,7 +185,7 @@ def _entries(path: str, real: str, named: set[str], top: str) -> Iterator[FileEn
 
 
 def _ignored(entries: list[os.DirEntry[str]]) -> list[str]:
-    """The patterns of a folder's `.fcompileignore`. Raises OSError."""
+    """Return the patterns of a folder's `.fcompileignore`. Raises OSError."""
     for entry in entries:
         if entry.name == IGNORE_FILE and entry.is_file():
             with open(entry.path, encoding="utf-8", errors="replace") as file:
@@ -197,13 +197,13 @@ def _ignored(entries: list[os.DirEntry[str]]) -> list[str]:
 
 
 def ignore_patterns(lines: Iterable[str]) -> list[str]:
-    """The patterns in the lines of a `.fcompileignore`."""
+    """Return the patterns in the lines of a `.fcompileignore`."""
     stripped = [line.strip().rstrip("/") for line in lines]
     return [line for line in stripped if line and not line.startswith("#")]
 
 
 def _real(path: str) -> str:
-    """The path without links, by which a file is recognized."""
+    """Return the path without links, by which a file is recognized."""
     try:
         return path if path == "-" else os.path.realpath(path)
     except (OSError, ValueError):  # the current folder is gone, or a NUL character; opening it will say so
@@ -211,7 +211,7 @@ def _real(path: str) -> str:
 
 
 def _order(entry: os.DirEntry[str]) -> bytes:
-    """Sorts the entries of one folder so that whole paths come out in the order of their bytes."""
+    """Return a key that sorts the entries of one folder so that whole paths come out in the order of their bytes."""
     return os.fsencode(entry.name) + (b"/" if entry.is_dir(follow_symlinks=False) else b"")
 
 
@@ -230,7 +230,7 @@ def _file(entry: os.DirEntry[str]) -> Iterator[FileEntry]:
 
 
 def _shown(path: str) -> str:
-    """A path that can be printed: bytes that are no text in it become escapes such as `\\xff`, so that two paths stay two."""
+    """Return a path that can be printed: bytes that are no text in it become escapes such as `\\xff`, so that two paths stay two."""
     try:
         return os.fsencode(path).decode("utf-8", "backslashreplace")
     except UnicodeEncodeError:  # other halves of surrogate pairs: opening it will say so

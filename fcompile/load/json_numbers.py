@@ -8,7 +8,7 @@ from .scalars import as_value
 
 
 def number(text: str) -> int | float:
-    """A number as kubectl passes it on: outside of 64 bits an integer becomes a float. Raises OverflowError beyond that too."""
+    """Return a number as kubectl passes it on: outside of 64 bits an integer becomes a float. Raises OverflowError beyond that too."""
     if len(text) <= 20 and not any(letter in text for letter in ".eE"):
         integer = int(text)
         if -(2**63) <= integer < 2**64:

@@ -16,7 +16,7 @@ _HALF_OF_PAIR: Final = re.compile("[\ud800-\udfff]")
 
 
 def places(text: str, start: int = 0, repeated: list[DuplicateKey] | None = None) -> Place:
-    """The places of the valid JSON value at `start`. Raises Fault for a duplicate key, a number out of range or too deep nesting.
+    """Return the places of the valid JSON value at `start`. Raises Fault for a duplicate key, a number out of range or too deep nesting.
 
     :param repeated: takes the faults of duplicate keys, which are borne then; of what has one key the last one counts.
     """

@@ -35,7 +35,7 @@ def skip_white(text: str, start: int) -> int:
 
 
 def read(text: str, start: int) -> tuple[Any, int]:
-    """The value that begins at `start`, and where it ends. Raises Fault, with offsets in `text`."""
+    """Return the value that begins at `start`, and where it ends. Raises Fault, with offsets in `text`."""
     if len(text) - start > _MANY:
         _measure(text, start)
     try:
@@ -67,7 +67,7 @@ def in_spite_of_duplicates(text: str, start: int) -> tuple[Any, list[DuplicateKe
 
 
 def _refused(text: str, start: int) -> Fault:
-    """What is wrong with a value that is valid JSON."""
+    """Return what is wrong with a value that is valid JSON."""
     from .json_places import places
 
     try:
@@ -78,7 +78,7 @@ def _refused(text: str, start: int) -> Fault:
 
 
 def end_of(text: str, start: int) -> int:
-    """Where a value ends that was refused; the end of the text if it is too large or deep to find out."""
+    """Return where a value ends that was refused; the end of the text if it is too large or deep to find out."""
     try:
         _measure(text, start)
         return _SYNTAX_ONLY.raw_decode(text, start)[1]
@@ -125,7 +125,7 @@ def too_large(start: int) -> Fault:
 
 
 def _bracket_number(text: str, start: int, number: int) -> int:
-    """Where the opening bracket with this number stands; the first is 1."""
+    """Return where the opening bracket with this number stands; the first is 1."""
     for token in _TOKEN.finditer(text, start):
         number -= token.group() in ("{", "[")
         if number == 0:
@@ -152,7 +152,7 @@ def _constant(name: str) -> Any:
 
 
 def _without_halves(value: Any) -> Any:
-    """Each half of a surrogate pair that stands alone becomes a replacement character, as in kubectl."""
+    """Return a text with a replacement character for each half of a surrogate pair that stands alone, as kubectl does."""
     if isinstance(value, str):
         return _HALF_OF_PAIR.sub("\ufffd", value)
     if isinstance(value, list):
@@ -163,7 +163,7 @@ def _without_halves(value: Any) -> Any:
 
 
 def _syntax(text: str, start: int, error: json.JSONDecodeError) -> JsonSyntax:
-    """Our own words and places, because those of Python differ from version to version."""
+    """Return what is wrong in our own words and at our own places: those of Python differ from version to version."""
     problem = error.msg
     place = error.pos if error.doc is text else _constant_place(text, start)
     place = min(place, len(text))
@@ -190,7 +190,7 @@ def _syntax(text: str, start: int, error: json.JSONDecodeError) -> JsonSyntax:
 
 
 def _trailing_comma(text: str, place: int) -> int | None:
-    """The comma right before a closing bracket, which versions of Python report at different places."""
+    """Return the comma right before a closing bracket, which versions of Python report at different places."""
     if text[place : place + 1] == ",":
         after = skip_white(text, place + 1)
         return place if text[after : after + 1] in ("}", "]") else None
@@ -199,7 +199,7 @@ def _trailing_comma(text: str, place: int) -> int | None:
 
 
 def _constant_place(text: str, start: int) -> int:
-    """Where `NaN` or `Infinity` stands outside of a string."""
+    """Return where `NaN` or `Infinity` stands outside of a string."""
     for token in _CONSTANT.finditer(text, start):
         if not token.group().startswith('"'):
             return token.start()

@@ -65,7 +65,7 @@ def walk(root: Place, path: Path) -> Found:
 
 
 def locate(root: Place, path: Path, part: Part, text: str) -> tuple[int, int]:
-    """The region to show for a field. For one that is missing: the key of the mapping that lacks it, or the first line of that."""
+    """Return the region to show for a field. For one that is missing: the key of the mapping that lacks it, or the first line of that."""
     found = walk(root, path)
     place, entry = found.place, found.entry
     if entry is not None and (part == "key" or not found.complete or place.start == place.end):
@@ -77,13 +77,13 @@ def locate(root: Place, path: Path, part: Part, text: str) -> tuple[int, int]:
 
 
 def extent(root: Place, path: Path) -> tuple[int, int]:
-    """From the beginning to the end of the value at a path. Comments after its last value are no part of it."""
+    """Return where the value at a path begins and ends. Comments after its last value are no part of it."""
     place = walk(root, path).place
     return place.start, _content_end(place)
 
 
 def _content_end(place: Place) -> int:
-    """A block ends for the parser where the next thing begins, for people with its last value."""
+    """Return where a block ends for people, with its last value: for the parser it ends where the next thing begins."""
     if not place.block:
         return place.end
     own = [entry for entry in (place.entries or {}).values() if not entry.merged]
@@ -92,7 +92,7 @@ def _content_end(place: Place) -> int:
 
 
 def first_line_end(text: str, start: int) -> int:
-    """The end of the line that `start` is in, without white space and comment."""
+    """Return the end of the line that `start` is in, without white space and comment."""
     end = min((at for at in (text.find("\n", start), text.find("\r", start)) if at >= 0), default=len(text))
     line = text[start:end]
     comment = line.find(" #")
@@ -100,12 +100,12 @@ def first_line_end(text: str, start: int) -> int:
 
 
 def _quoted(line: str) -> bool:
-    """Whether a quote may be open at the end of the line."""
+    """Return whether a quote may be open at the end of the line."""
     return line.count('"') % 2 == 1 or line.count("'") % 2 == 1
 
 
 def plain_region(root: Place, path: Path, part: Part) -> tuple[int, int] | None:
-    """Where a key or value stands that is a scalar without quotes, tag and anchor; None for any other, and for an empty one."""
+    """Return where a key or value stands that is a scalar without quotes, tag and anchor; None for any other, and for an empty one."""
     found = walk(root, path)
     if not found.complete:
         return None

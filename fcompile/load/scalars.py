@@ -42,7 +42,7 @@ class NotOfTag(ValueError):
 
 
 def resolve(text: str) -> Scalar:
-    """A plain (unquoted, untagged) scalar."""
+    """Return the value of a plain (unquoted, untagged) scalar."""
     if text in _WORDS:
         return _WORDS[text]
     first = text[0]
@@ -65,7 +65,7 @@ def resolve(text: str) -> Scalar:
 
 
 def _integer(match: re.Match[str]) -> int | None:
-    """None when it fits neither 64 bits with a sign nor, written without one, 64 bits without."""
+    """Return an integer; None when it fits neither 64 bits with a sign nor, written without one, 64 bits without."""
     sign, hexadecimal, binary, octal, decimal = match.groups()
     if decimal:
         if len(decimal) > 20:
@@ -85,7 +85,7 @@ def _float(plain: str, text: str) -> float | str:
 
 
 def resolve_tagged(tag: str, text: str) -> Scalar:
-    """A scalar with an explicit tag. Tags that are not of YAML's core mean nothing to kubectl: the text is the value.
+    """Return the value of a scalar with an explicit tag. A tag that is not of YAML's core means nothing to kubectl: the text is the value.
 
     Raises NotOfTag with the reason.
     """
@@ -116,7 +116,7 @@ def resolve_tagged(tag: str, text: str) -> Scalar:
 
 
 def _binary(text: str) -> str:
-    """The decoded bytes as text: like in kubectl, each byte that is not UTF-8 becomes a replacement character."""
+    """Return the decoded bytes as text: like in kubectl, each byte that is not UTF-8 becomes a replacement character."""
     import base64
 
     compact = text.replace("\n", "").replace("\r", "")
@@ -148,7 +148,7 @@ def _days(year: int, month: int) -> int:
 
 
 def as_value(scalar: Scalar) -> Scalar:
-    """The value that kubectl sends: a float with a whole value is printed, and so read again, as an integer.
+    """Return the value that kubectl sends: a float with a whole value is printed, and so read again, as an integer.
 
     Infinity and not-a-number come back unchanged: JSON has no such numbers, the caller refuses them.
     """
@@ -158,14 +158,14 @@ def as_value(scalar: Scalar) -> Scalar:
 
 
 def _printed_integer(number: float) -> int:
-    """The integer whose digits are the shortest that mean this float, filled up with zeros."""
+    """Return the integer whose digits are the shortest that mean this float, filled up with zeros."""
     from decimal import Decimal
 
     return int(Decimal(repr(number)))
 
 
 def as_key(scalar: Scalar) -> str | None:
-    """The key that kubectl sends. None: it refuses such a key (null, and integers that need the 64th bit)."""
+    """Return the key that kubectl sends. None: it refuses such a key (null, and integers that need the 64th bit)."""
     if isinstance(scalar, str):
         return scalar
     if isinstance(scalar, bool):
@@ -176,7 +176,7 @@ def as_key(scalar: Scalar) -> str | None:
 
 
 def _single_precision(number: float) -> str:
-    """The shortest decimal that is the same number in 32 bits: so much of a floating point key survives in kubectl."""
+    """Return the shortest decimal that is the same number in 32 bits: so much of a floating point key survives in kubectl."""
     import struct
 
     if math.isnan(number):
@@ -200,7 +200,7 @@ def _single_precision(number: float) -> str:
 
 
 def _shortest(number: float) -> tuple[str, int]:
-    """Significant digits and the exponent of the first of them."""
+    """Return the significant digits of a number, and the exponent of the first of them."""
     import struct
 
     for precision in range(9):
@@ -216,14 +216,14 @@ class NotAJsonNumber(ValueError):
 
 
 def finite_value(scalar: Scalar, text: str) -> Scalar:
-    """`as_value`, raising NotAJsonNumber where it has none."""
+    """Return `as_value`. Raises NotAJsonNumber where JSON has no such number."""
     if isinstance(scalar, float) and not math.isfinite(scalar):
         raise NotAJsonNumber(f'`{text}` is no number that JSON knows: if a text is meant, quote it as `"{text}"`')
     return as_value(scalar)
 
 
 def shorten(text: str, limit: int = 40) -> str:
-    """A text for a message: on one line and not too long."""
+    """Return a text for a message: on one line and not too long."""
     line = " ".join(text.split())
     return line if len(line) <= limit else line[: limit - 3] + "..."
 

@@ -25,14 +25,14 @@ class Source:
         self._last_line = (0, "")
 
     def span(self, start: int, end: int) -> Span:
-        """The region between two offsets."""
+        """Return the region between two offsets."""
         end = min(max(start, end), len(self.text))
         start = min(start, end)
         line, column = self._position(start)
         return Span(line, column, *self._position(end), start, end)
 
     def line(self, number: int) -> str:
-        """A line (the first is 1) without its end; empty beyond the end of the file."""
+        """Return a line (the first is 1) without its end; empty beyond the end of the file."""
         starts = self._line_starts()
         if not 1 <= number <= len(starts):
             return ""
@@ -43,7 +43,7 @@ class Source:
         return self._last_line[1]
 
     def line_start(self, number: int) -> int:
-        """The offset where a line begins; the end of the text for a line beyond it."""
+        """Return the offset where a line begins; the end of the text for a line beyond it."""
         starts = self._line_starts()
         return starts[number - 1] if number <= len(starts) else len(self.text)
 
@@ -83,7 +83,7 @@ class LoadError(Exception):
 
 
 def load_error(source: Source, fault: Fault) -> LoadError:
-    """A fault with offsets in the text of the file, as an error."""
+    """Return a fault, with offsets in the text of the file, as an error."""
     span = source.span(fault.start, fault.end)
     related = tuple(Related(message, file=source.name, span=source.span(start, end)) for message, start, end in fault.related)
     return LoadError(fault.rule, fault.message, span, source.line(span.line), source.name, related)

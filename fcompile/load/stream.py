@@ -35,7 +35,7 @@ _FIRST_LINE: Final = re.compile(r"[^\r\n]*")
 
 
 def read(data: bytes, name: str, *, with_duplicates: bool = False) -> Iterator[Document | LoadError]:
-    """Every document of a file, and in its place the reason for each that cannot be read: all problems come out, not the first.
+    """Yield each document of a file, and for one that cannot be read the reason in its place: all problems come out, not the first.
 
     Empty documents and `null` are left out, as by kubectl. A LoadError of severity WARNING comes after its document.
 
@@ -56,7 +56,7 @@ def read(data: bytes, name: str, *, with_duplicates: bool = False) -> Iterator[D
 
 
 def documents(data: bytes, name: str) -> Iterator[Document]:
-    """The documents of a file, up to the first problem, which is raised as a LoadError."""
+    """Yield the documents of a file, up to the first problem, which is raised as a LoadError."""
     for item in read(data, name):
         if isinstance(item, Document):
             yield item
@@ -65,7 +65,7 @@ def documents(data: bytes, name: str) -> Iterator[Document]:
 
 
 def values(data: bytes) -> list[Any]:
-    """The plain values of a file, as sigs.k8s.io/yaml makes them of its documents. Raises LoadError at the first problem.
+    """Return the plain values of a file, as sigs.k8s.io/yaml makes them of its documents. Raises LoadError at the first problem.
 
     This is the reading of the YAML library alone, so two things that only kubectl's way of dividing a file refuses are accepted here:
     text after `---` and directives. And the last line gets no line end if it has none. A document that says `null`, or nothing
@@ -84,7 +84,7 @@ def values(data: bytes) -> list[Any]:
 
 
 def _items(decoded: Decoded, library: bool = False, with_duplicates: bool = False) -> Iterator[Document | Fault]:
-    """Documents and faults, with offsets in the text of the file. Documents may be None here."""
+    """Yield documents and faults, with offsets in the text of the file. Documents may be None here."""
     if not decoded.marked and decoded.source.text[:_LOOK_AHEAD].lstrip(_SPACES).startswith("{"):
         yield from _json_items(decoded, library, with_duplicates)
     else:
@@ -145,7 +145,7 @@ def _json_in_spite_of_duplicates(decoded: Decoded, place: int, after: int) -> It
 
 
 def _after_json(decoded: Decoded, end: int, count: int, fault: Fault, library: bool) -> Iterator[Document | Fault]:
-    """What follows when the text after `end` is no JSON: YAML if there was at most one value before it."""
+    """Yield what follows when the text after `end` is no JSON: YAML if there was at most one value before it."""
     text = decoded.source.text
     start = _yaml_start(text, end, library) if count <= 1 else None
     if start is not None:
@@ -162,7 +162,7 @@ def _after_json(decoded: Decoded, end: int, count: int, fault: Fault, library: b
 
 
 def _yaml_start(text: str, place: int, library: bool) -> int | None:
-    """Where kubectl begins to read YAML after JSON: behind white space up to the end of its line.
+    """Return where kubectl begins to read YAML after JSON: behind white space up to the end of its line.
 
     None: it gives up, because it always looks at four bytes and there are not so many.
     """
@@ -178,7 +178,7 @@ def _yaml_start(text: str, place: int, library: bool) -> int | None:
 
 
 def _with_json_fault(items: Iterator[Document | Fault], fault: Fault, text: str) -> Iterator[Document | Fault]:
-    """The items, with the fault of JSON in place of that of YAML for a text that was surely meant as JSON."""
+    """Yield the items, with the fault of JSON in place of that of YAML for a text that was surely meant as JSON."""
     for count, item in enumerate(items):
         refused = count == 0 and isinstance(item, Fault) and item.rule.severity is Severity.ERROR
         yield fault if refused and re.match(r'\s*\{\s*"', text) else item
@@ -239,7 +239,7 @@ def _chunks(text: str, start: int, marked: bool, library: bool) -> Iterator[_Chu
 
 
 def _separators(text: str, start: int) -> Iterator[re.Match[str]]:
-    """The lines that begin with `---`. The first line begins at `start`, wherever that is in its line of the file."""
+    """Yield the lines that begin with `---`. The first line begins at `start`, wherever that is in its line of the file."""
     first = _SEPARATOR_HERE.match(text, start) if start else None
     if first is not None:
         yield first
@@ -247,7 +247,7 @@ def _separators(text: str, start: int) -> Iterator[re.Match[str]]:
 
 
 def _only_directives(text: str, start: int, end: int) -> bool:
-    """Whether a region holds `%` lines and nothing else but comments."""
+    """Return whether a region holds `%` lines and nothing else but comments."""
     if text.find("%", start, end) < 0:
         return False
     found = False
@@ -315,7 +315,7 @@ def _ignored(text: str, start: int) -> Fault:
 
 
 def _moved(fault: Fault, start: int, fed: YamlText) -> Fault:
-    """A fault of a document, with offsets in the text of the file."""
+    """Return a fault of a document, with offsets in the text of the file."""
     related = tuple((message, start + fed.start(first), start + fed.end(last)) for message, first, last in fault.related)
     return Fault(fault.rule, fault.message, start + fed.start(fault.start), start + fed.end(fault.end), related)
 

@@ -35,7 +35,7 @@ class Anchor:
         return _copy(self._collection, rules.MAX_DEPTH - depth, event)
 
     def length(self) -> int:
-        """Characters of text in it."""
+        """Return how many characters of text are in it."""
         if self._length < 0:
             self._length = _length(self._collection) if self._scalar is None else len(self._scalar.value)
         return self._length
@@ -61,12 +61,12 @@ class Anchors:
         self._by_name[event.anchor or ""] = Anchor(nodes - 1, event)
 
     def open(self, name: str, nodes: int) -> Anchor:
-        """A list or mapping begins, as node number `nodes`."""
+        """Take in that a list or mapping begins, as node number `nodes`."""
         self._by_name[name] = anchor = Anchor(nodes - 1)
         return anchor
 
     def count(self, event: AliasEvent, nodes: int) -> int:
-        """The number of nodes with those behind an alias, which is refused when they are too many, or too much of the whole."""
+        """Return the number of nodes with those behind an alias, which is refused when they are too many, or too much of the whole."""
         size = self._find(event).size
         nodes += size
         self._aliased += size
@@ -115,12 +115,12 @@ def _length(value: Any) -> int:
 
 
 def _allowed_share(nodes: int) -> float:
-    """How much of a document kubectl lets come from aliases: less, the larger it is."""
+    """Return how much of a document kubectl lets come from aliases: less, the larger it is."""
     return 0.99 if nodes <= 400_000 else max(0.10, 0.99 - 0.89 * (nodes - 400_000) / 3_600_000)
 
 
 def _copy(value: Any, levels: int, event: Event) -> Any:
-    """A value of its own for each alias, so that a change at one place does not show at another."""
+    """Return a value of its own for each alias, so that a change at one place does not show at another."""
     if not isinstance(value, dict | list):
         return value
     if levels <= 0:

@@ -45,7 +45,7 @@ _MESSAGES: Final = {
 
 
 def syntax_fault(error: YAMLError, text: str) -> Fault:
-    """The fault for what libyaml raised while it read `text`."""
+    """Return the fault for what libyaml raised while it read `text`."""
     if not isinstance(error, MarkedYAMLError) or error.problem_mark is None:
         return _forbidden_character(text)
     problem, place = error.problem or "", error.problem_mark.index
@@ -67,7 +67,7 @@ def syntax_fault(error: YAMLError, text: str) -> Fault:
 
 
 def forbidden_character(text: str) -> Fault | None:
-    """The fault for the first character that YAML does not allow, if there is one."""
+    """Return the fault for the first character that YAML does not allow, if there is one."""
     match = _FORBIDDEN.search(text)
     if match is None:
         return None
@@ -81,7 +81,7 @@ def _forbidden_character(text: str) -> Fault:
 
 
 def _tab(text: str, place: int, problem: str) -> int | None:
-    """Where a tab is to blame: the one that was met, or one in the indentation of the line."""
+    """Return where a tab is to blame: the one that was met, or one in the indentation of the line."""
     if text[place : place + 1] == "\t" or "tab character" in problem:
         return text.find("\t", max(place - 1, 0))
     begin = max(text.rfind("\n", 0, place), text.rfind("\r", 0, place)) + 1
@@ -101,7 +101,7 @@ def _bracket(text: str, closing: str, opened: int, place: int) -> Fault:
 
 
 def _innermost_bracket(text: str) -> int:
-    """Where the last bracket opens that is still open where libyaml gives up."""
+    """Return where the last bracket opens that is still open where libyaml gives up."""
     events, open_at = CParser(text).get_event, [0]
     try:
         while (event := events()) is not None:

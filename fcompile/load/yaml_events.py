@@ -41,7 +41,7 @@ _ESCAPE: Final = re.compile(r"\\.", re.DOTALL)
 
 
 def with_events(text: str, use: Callable[[Events], Result]) -> Result:
-    """What `use` makes of the events of a text. It is called again, with other events, when that is how to read on.
+    """Return what `use` makes of the events of a text. It is called again, with other events, when that is how to read on.
 
     Raises Fault for what is no YAML to kubectl.
     """
@@ -63,7 +63,7 @@ def with_events(text: str, use: Callable[[Events], Result]) -> Result:
 
 
 def _only_libyaml_refuses(error: YAMLError, text: str) -> int | None:
-    """Where libyaml stumbles over a character that kubectl reads: in `[a:]`, in `"it\\'s"`, or in the tag of `!a,b c`."""
+    """Return where libyaml stumbles over a character that kubectl reads: in `[a:]`, in `"it\\'s"`, or in the tag of `!a,b c`."""
     if not isinstance(error, MarkedYAMLError) or error.problem_mark is None:
         return None
     place = int(error.problem_mark.index)
@@ -74,7 +74,7 @@ def _only_libyaml_refuses(error: YAMLError, text: str) -> int | None:
 
 
 def _events(text: str, hidden: dict[int, str]) -> Events:
-    """The events, with characters hidden from libyaml: a letter that the text does not use stands for each, and is changed back."""
+    """Return the events, with characters hidden from libyaml: a letter that the text does not use stands for each, and is changed back."""
     if not hidden:
         return CParser(text).get_event
     unused = (letter for letter in map(chr, range(0xE000, 0xF8FF)) if letter not in text)

@@ -55,7 +55,7 @@ class _Unusual(Exception):
 
 
 def read_lines(text: str) -> Any:
-    """The value of a document that consists of nothing but usual lines, the last one with its line end; else UNUSUAL."""
+    """Return the value of a document that consists of nothing but usual lines, the last one with its line end; else UNUSUAL."""
     may_be_too_many = len(text) > rules.MAX_NODES and 2 * (text.count("\n") + text.count(",")) > rules.MAX_NODES
     if may_be_too_many or not text.endswith("\n") or not text.replace("\n", "").isprintable():
         return UNUSUAL
@@ -66,7 +66,7 @@ def read_lines(text: str) -> Any:
 
 
 def _read(text: str) -> Any:
-    """The loop over the lines, in one piece for speed."""
+    """Return the value of a document of usual lines, or UNUSUAL, by a loop over the lines that is in one piece for speed."""
     start = _START.match(text)
     place = start.end() if start else 0
     values, keys, match_line = PLAIN_VALUES, PLAIN_KEYS, _LINE.match
@@ -126,7 +126,7 @@ def _read(text: str) -> Any:
 
 
 def _open(stack: list[tuple[int, Any]], outer: Any, key: str | None, inner: Any, column: int) -> tuple[Any, int]:
-    """A list or mapping begins: the value of `key` in the mapping around it, an item of the list around it, or the whole document."""
+    """Begin a list or mapping: the value of `key` in the mapping around it, an item of the list around it, or the whole document."""
     if len(stack) >= rules.MAX_DEPTH:
         raise _Unusual
     if key is not None:
@@ -138,7 +138,7 @@ def _open(stack: list[tuple[int, Any]], outer: Any, key: str | None, inner: Any,
 
 
 def _close(stack: list[tuple[int, Any]], column: int, kind: type) -> tuple[Any, int]:
-    """Back to the list or mapping that a line at this column goes on with."""
+    """Go back to the list or mapping that a line at this column goes on with."""
     while stack and (stack[-1][0] > column or (stack[-1][0] == column and type(stack[-1][1]) is not kind)):
         stack.pop()
     if not stack or stack[-1][0] != column:
@@ -170,7 +170,7 @@ def _lines_of_text(indent: int) -> re.Pattern[str]:
 
 
 def _text(text: str, place: int, parent: int, header: str) -> tuple[str, int]:
-    """The text after `|`, and where it ends. `parent` is the column of the list or mapping that it belongs to."""
+    """Return the text after `|`, and where it ends. `parent` is the column of the list or mapping that it belongs to."""
     first = _INDENTED.match(text, place)
     if first is None or len(first.group(1)) <= parent:
         raise _Unusual

@@ -15,12 +15,12 @@ _TAG: Final = re.compile(r"(?:&[0-9A-Za-z_-]+[ \t\r\n]+)?!(?:<[^>]*>|[^\s,\[\]{}
 
 
 def event_range(event: Any) -> tuple[int, int]:
-    """Where the text of an event begins and ends."""
+    """Return where the text of an event begins and ends."""
     return event.start_mark.index, event.end_mark.index
 
 
 def scalar_value(event: ScalarEvent) -> Scalar:
-    """Raises Fault for what JSON cannot say, and for a text that does not fit its tag."""
+    """Return the value of a scalar. Raises Fault for what JSON cannot say, and for a text that does not fit its tag."""
     try:
         if event.tag is not None:
             return finite_value(_tagged(event), event.value)
@@ -30,14 +30,14 @@ def scalar_value(event: ScalarEvent) -> Scalar:
 
 
 def scalar_key(event: ScalarEvent) -> str | None:
-    """None: no key to kubectl."""
+    """Return the key that a scalar is to kubectl; None: none."""
     if event.tag is not None:
         return as_key(_tagged(event))
     return PLAIN_KEYS[event.value] if event.implicit[0] else event.value
 
 
 def is_merge(event: ScalarEvent) -> bool:
-    """Whether a key is the merge key: `<<` without quotes, or tagged as such."""
+    """Return whether a key is the merge key: `<<` without quotes, or tagged as such."""
     return event.value == "<<" and (event.implicit[0] or event.tag == TAG + "merge")
 
 
@@ -76,7 +76,7 @@ def bad_key(event: Event, text: str) -> Fault:
 
 
 def collection_as_key(event: Event, text: str) -> Fault:
-    """A list or mapping stands for a key; most often by mistake, because a placeholder lacks its quotes."""
+    """Return the fault of a list or mapping in place of a key; most often a placeholder lacks its quotes."""
     start, end = event_range(event)
     if text[start - 1 : start + 1] == "{{":
         message = "`{{` begins a mapping within a mapping here: quote the value if it is a placeholder, or render the template first"

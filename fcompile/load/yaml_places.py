@@ -23,13 +23,13 @@ from .yaml_nodes import event_range, is_merge, scalar_key
 
 
 def places(text: str) -> Place:
-    """The places of the first document of a text that `read` accepts."""
+    """Return the places of the first document of a text that `read` accepts."""
     root = with_events(text, lambda events: _Builder(events, text).build())
     return root if root is not None else Place(0, 0)
 
 
 def with_first_key(fault: DuplicateKey, text: str) -> DuplicateKey:
-    """The fault of a duplicate key, now with the place of the first one."""
+    """Return the fault of a duplicate key, now with the place of the first one."""
     first = with_events(text, lambda events: _Builder(events, text, fault.start).first_key(fault.key))
     related = () if first is None else (("the first one is here", *first),)
     return DuplicateKey(fault.rule, fault.message, fault.start, fault.end, fault.key, related)
@@ -75,7 +75,7 @@ class _Builder:
                 self._attach(place)
 
     def first_key(self, key: str) -> tuple[int, int] | None:
-        """Where the innermost mapping that is open at the stop has a key."""
+        """Return where the innermost mapping that is open at the stop has a key."""
         self.build()
         entries = self._frames[-1].place.entries if self._frames else None
         entry = entries.get(key) if entries else None

@@ -24,21 +24,21 @@ class YamlText(NamedTuple):
     """Offsets in `text` before each of which a carriage return was dropped."""
 
     def start(self, offset: int) -> int:
-        """The same place in the text as it was, for the start of a region."""
+        """Return the same place in the text as it was, for the start of a region."""
         return offset + self.skipped + bisect.bisect_right(self.removed, offset)
 
     def end(self, offset: int) -> int:
-        """The same for the end of a region."""
+        """Return the same place in the text as it was, for the end of a region."""
         return offset + self.skipped + bisect.bisect_left(self.removed, offset)
 
 
 def library_text(text: str) -> YamlText:
-    """As the YAML library gets it when nobody stands before it."""
+    """Return the text as the YAML library gets it when nobody stands before it."""
     return YamlText(text[1:], 1) if text.startswith(_MARK) else YamlText(text)
 
 
 def yaml_text(text: str) -> YamlText:
-    """As kubectl hands it on."""
+    """Return the text as kubectl hands it on."""
     text, skipped, removed = library_text(text)
     if "\r\r\n" in text:
         from array import array  # there can be millions, and mostly there are none

@@ -32,7 +32,7 @@ from .yaml_nodes import (
 
 
 def read(text: str, repeated: list[DuplicateKey] | None = None) -> Reading:
-    """The first document of a text, strictly: what kubectl refuses is a Fault, and so is a key that is given twice.
+    """Return the first document of a text, read strictly: what kubectl refuses is a Fault, and so is a key that is given twice.
 
     The fault of a duplicate key does not say yet where the first one is: `yaml_places` finds that.
 
@@ -74,7 +74,7 @@ class _Reader:
         return None if type(event) is StreamEndEvent else int(event.end_mark.index)
 
     def _value(self) -> Any:
-        """The heart of it, in one long loop for speed: every scalar of every file passes here."""
+        """Return the value that the next events make, by one long loop for speed: every scalar of every file passes here."""
         get, keys, anchors = self._next, PLAIN_KEYS, self._anchors
         values: dict[str, Any] = PLAIN_VALUES
         watch = "?" in self._text and ("[" in self._text or "{" in self._text)
@@ -165,7 +165,7 @@ class _Reader:
 
 
 def _special_key(event: ScalarEvent, container: dict[str, Any]) -> str | Merge:
-    """The key when it is `<<` or none at all."""
+    """Return the key when it is `<<` or none at all."""
     if is_merge(event):
         return Merge(event)
     if event.value != "<<":

@@ -40,7 +40,7 @@ _FILLED: dict[str, dict[str, Any]] = {
 
 
 def as_stored(value: dict[str, Any], type_name: str) -> dict[str, Any]:
-    """The object with its atomic parts as the API server stores them. The input is not changed; what is so already is not copied."""
+    """Return the object with its atomic parts as the API server stores them. The input is not changed; what is so already is not copied."""
     fields = types(NEWEST)[type_name]
     changed = {}
     for name, item in value.items():

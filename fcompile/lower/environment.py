@@ -32,7 +32,7 @@ class ClusterValues(NamedTuple):
     """A text stands for an id that is filled in later."""
 
     def annotations(self) -> dict[str, str]:
-        """The values of `names.CLUSTER_NAMES`, in their order."""
+        """Return the values of `names.CLUSTER_NAMES`, in their order."""
         return {
             names.FRAMEWORK_UID: self.framework_uid,
             names.FRAMEWORK_ATTEMPT_ID: str(self.framework_attempt_id),
@@ -45,13 +45,13 @@ class ClusterValues(NamedTuple):
 
 
 def known_env(known: dict[str, str]) -> list[dict[str, Any]]:
-    """The variables that do not depend on the cluster, in FrameworkController's order."""
+    """Return the variables that do not depend on the cluster, in FrameworkController's order."""
     literal = [{"name": name, "value": known[name]} for name in names.KNOWN_NAMES]
     return [*literal, {"name": names.POD_UID, "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": "metadata.uid"}}}]
 
 
 def add_cluster_env(env: list[dict[str, Any]], cluster: ClusterValues) -> list[dict[str, Any]]:
-    """A lowered container's `env` with the cluster's values at their places."""
+    """Return a lowered container's `env` with the cluster's values at their places."""
     uids = [{"name": name, "value": value} for name, value in cluster.annotations().items()]
     instance = {"name": names.TASK_ATTEMPT_INSTANCE_UID, "value": f"{cluster.task_attempt_id}_$({names.POD_UID})"}
     return [
@@ -64,7 +64,7 @@ def add_cluster_env(env: list[dict[str, Any]], cluster: ClusterValues) -> list[d
 
 
 def lower_container(container: dict[str, Any], known: dict[str, str]) -> dict[str, Any]:
-    """The container with the known variables before its own, and its termination message policy set when it is not."""
+    """Return the container with the known variables before its own, and its termination message policy set when it is not."""
     lowered = dict(container)
     lowered["env"] = [*known_env(known), *(container.get("env") or [])]
     if not container.get("terminationMessagePolicy"):

@@ -31,7 +31,7 @@ class Role(NamedTuple):
     """The sums in the Pod that are replaced, as `FC_TASK_INDEX+1`. They follow from the Pod and the rules that it was lowered by."""
 
     def document(self) -> dict[str, Any]:
-        """The role as plain JSON values."""
+        """Return the role as plain JSON values."""
         return {
             "name": self.name,
             "taskNumber": self.task_number,
@@ -53,7 +53,7 @@ class Intent(NamedTuple):
     """The version of the rules that it was lowered by."""
 
     def document(self) -> dict[str, Any]:
-        """The intent as plain JSON values: what the attempt's ConfigMap holds."""
+        """Return the intent as plain JSON values: what the attempt's ConfigMap holds."""
         return {
             "lowering": self.lowering,
             "digest": self.digest,

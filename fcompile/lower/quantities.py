@@ -20,7 +20,7 @@ _THOUSANDTH = NANO // 1000
 
 
 def canonical_quantities(value: dict[str, Any], type_name: str) -> dict[str, Any]:
-    """The object with its quantities in canonical form. The input is not changed; what holds none is not copied.
+    """Return the object with its quantities in canonical form. The input is not changed; what holds none is not copied.
 
     One with a placeholder in it stays as it is.
     """
@@ -28,7 +28,7 @@ def canonical_quantities(value: dict[str, Any], type_name: str) -> dict[str, Any
 
 
 def has_symbolic_quantity(value: dict[str, Any], type_name: str) -> bool:
-    """Whether a quantity of the object has a placeholder in it, so that its form is not known before that is replaced."""
+    """Return whether a quantity of the object has a placeholder in it, so that its form is not known before that is replaced."""
     found = []
 
     def look(text: str, unit: int = 1) -> str:

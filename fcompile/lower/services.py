@@ -8,7 +8,7 @@ from fcompile.model import names
 
 
 def lower_service(framework: str, role: dict[str, Any]) -> dict[str, Any] | None:
-    """The Service `{framework}-{role}` of a defaulted role, its namespace symbolic; None when the role has no `service`."""
+    """Return the Service `{framework}-{role}` of a defaulted role, its namespace symbolic; None when the role has no `service`."""
     service = role.get("service")
     if service is None:
         return None
@@ -33,7 +33,7 @@ def lower_service(framework: str, role: dict[str, Any]) -> dict[str, Any] | None
 
 
 def add_host_names(spec: dict[str, Any], framework: str, role: str) -> dict[str, Any]:
-    """The Pod spec with the host name and subdomain under which the role's Service makes it known, where not set."""
+    """Return the Pod spec with the host name and subdomain under which the role's Service makes it known, where not set."""
     lowered = dict(spec)
     if not spec.get("hostname"):
         lowered["hostname"] = names.hostname(role, names.placeholder(names.TASK_INDEX))

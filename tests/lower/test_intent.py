@@ -45,3 +45,13 @@ def test_a_framework_without_roles(roles: Any) -> None:
 def test_rules_that_nobody_knows() -> None:
     with pytest.raises(ValueError, match="lowering rules v0 are not known"):
         lower(default(framework(role())).framework, "v0")
+
+
+@pytest.mark.parametrize(
+    ("own", "policy"),
+    [({}, "FallbackToLogsOnError"), ({"terminationMessagePolicy": "File"}, "File"), ({"env": None}, "FallbackToLogsOnError")],
+)
+@pytest.mark.parametrize("kind", ["containers", "initContainers"])
+def test_a_termination_message_policy_of_ones_own_stays(kind: str, own: dict[str, Any], policy: str) -> None:
+    made = lowered({"spec": {kind: [{"name": "c", "image": "b", **own}]}})
+    assert made["spec"][kind][0]["terminationMessagePolicy"] == policy

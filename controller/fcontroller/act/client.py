@@ -134,7 +134,7 @@ class Client(Api):
                 self._told = parsedate_to_datetime(date).timestamp(), now
 
     def _who(self) -> dict[str, str]:
-        """Headers that say who asks."""
+        """Return the headers that say who asks."""
         # Tokens of service accounts and of exec plugins rotate; to ask for one costs as much as a request.
         if time.monotonic() >= self._authorized_until:
             ways = self._configuration.auth_settings().values()

@@ -86,17 +86,17 @@ class Unreadable(Exception):
 
 
 def event(text: bytes, projection: Projection) -> Json:
-    """An event of a watch."""
+    """Return an event of a watch."""
     return _decode(_WHOLE if projection is Projection.WHOLE else _EVENT, text)
 
 
 def answer(text: bytes, projection: Projection, listed: bool) -> Json:
-    """The body of an answer that is no refusal: a list, or an object."""
+    """Return the body of an answer that is no refusal: a list, or an object."""
     return _decode(_ANSWERS.get((projection, listed), _WHOLE), text)
 
 
 def refusal(text: bytes) -> Json:
-    """A Status."""
+    """Return the Status of a refusal."""
     return _decode(_WHOLE, text)
 
 

@@ -138,7 +138,7 @@ class Dispatcher(Api):
 
     @property
     def waiting(self) -> Mapping[Priority, int]:
-        """How many requests wait for their turn."""
+        """Return how many requests wait for their turn, by priority."""
         tenants = self._tenants.values()
         return {priority: sum(len(tenant.waiting[priority]) for tenant in tenants) for priority in Priority}
 

@@ -96,7 +96,7 @@ class Origin:
 
     @asynccontextmanager
     async def stream(self, target: str, headers: Mapping[str, str], timeout: float) -> AsyncIterator[Stream]:
-        """The answer to a GET, while it comes. Raises Lost, also when it has not begun after so many seconds."""
+        """Yield the answer to a GET while it comes. Raises Lost, also when it has not begun after so many seconds."""
         connection = await self._connect(timeout)
         try:
             connection.send(self._head("GET", target, headers, None), None)
@@ -133,7 +133,7 @@ class Origin:
         return None
 
     def _keep(self, connection: _Connection) -> None:
-        """For the next request, if the answer was read to its end."""
+        """Keep a connection for the next request, if the answer was read to its end."""
         if not connection.reusable:
             connection.close()
             return
@@ -153,7 +153,7 @@ class Stream:
         """When there may be read again, by the clock of the loop."""
 
     async def read(self, timeout: float) -> bytes:
-        """What has come since; empty at the end. Raises Lost, also when nothing comes for so many seconds."""
+        """Return what has come since; empty at the end. Raises Lost, also when nothing comes for so many seconds."""
         loop = asyncio.get_running_loop()
         await asyncio.sleep(self._again - loop.time())
         self._connection.listen(True)
@@ -195,7 +195,7 @@ class _Connection(asyncio.Protocol):
 
     @property
     def idle(self) -> float:
-        """Seconds since the last answer was complete."""
+        """Return the seconds since the last answer was complete."""
         return self._loop.time() - self._completed_at
 
     def send(self, head: bytes, body: bytes | None) -> None:
@@ -204,16 +204,16 @@ class _Connection(asyncio.Protocol):
         self._transport.write(head + body if body else head)
 
     async def begun(self, timeout: float) -> None:
-        """Until status and headers are there. Raises Lost, as those below."""
+        """Wait until status and headers are there. Raises Lost after so many seconds, as those below."""
         await self._until(lambda: self._begun, timeout)
 
     async def some(self, timeout: float) -> bytes:
-        """What has come of the body, and nothing only at its end."""
+        """Return what has come of the body; empty only at its end."""
         await self._until(lambda: bool(self._body) or self._complete, timeout)
         return self._taken()
 
     async def whole(self, timeout: float) -> bytes:
-        """The body to its end."""
+        """Return the body to its end."""
         await self._until(lambda: self._complete, timeout)
         return self._taken()
 
@@ -223,7 +223,7 @@ class _Connection(asyncio.Protocol):
             cast(Any, self._transport).set_read_buffer_limits(high=1, low=0)
 
     def listen(self, on: bool) -> None:
-        """Whether what comes is taken in."""
+        """Begin to take in what comes, or cease to."""
         if not self._transport.is_closing():
             self._transport.resume_reading() if on else self._transport.pause_reading()
 

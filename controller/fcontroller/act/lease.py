@@ -56,17 +56,17 @@ class Lease:
 
     @property
     def held(self) -> bool:
-        """Whether this process leads, and may act."""
+        """Return whether this process leads, and may act."""
         return self._clock() < self._until
 
     @property
     def left(self) -> float:
-        """Seconds that this process may still act, unless it renews the lease before."""
+        """Return for how many seconds this process may still act, unless it renews the lease before."""
         return max(self._until - self._clock(), 0)
 
     @property
     def in_touch(self) -> bool:
-        """Whether the API server has answered lately, so that this process can lead when it is its turn."""
+        """Return whether the API server has answered lately, so that this process can lead when it is its turn."""
         return self._clock() < self._answered + 2 * self._duration
 
     async def acquire(self) -> None:
@@ -153,7 +153,7 @@ class Lease:
 
 
 def _is_written(answer: Answer) -> bool:
-    """Whether nobody was faster. Raises Unreachable."""
+    """Return whether nobody was faster. Raises Unreachable for any other refusal."""
     if not answer.ok and answer.code != 409:
         raise Unreachable(answer.message)
     return answer.ok

@@ -36,7 +36,7 @@ class Server(NamedTuple):
     """Asked for with each request: tokens rotate."""
 
     def get(self, path: str) -> Answer:
-        """One request, over a connection of its own. Raises Unreachable."""
+        """Return the answer to a request over a connection of its own. Raises Unreachable."""
         parts = urlsplit(self.url)
         port = parts.port or (443 if self.tls else 80)
         host = parts.hostname or ""
@@ -55,7 +55,7 @@ class Server(NamedTuple):
 
 
 def find_server(environment: Mapping[str, str], account: Path = ACCOUNT) -> Server:
-    """The API server that the environment names: by its address, by a kubeconfig, or else the one around the Pod. Raises NoServer."""
+    """Return the API server that the environment names, by its address or a kubeconfig, or else the one around the Pod. Raises NoServer."""
     address = environment.get("KUBE_APISERVER_ADDRESS", "")
     files = environment.get("KUBECONFIG", "")
     default = os.path.join(environment.get("HOME", "/"), ".kube", "config")

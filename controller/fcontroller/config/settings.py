@@ -119,7 +119,7 @@ class Config(_Mapping):
 
     @property
     def snapshots(self) -> frozenset[str]:
-        """When an object is logged as it is: some of `decide.context.SNAPSHOTS`."""
+        """Return when an object is logged as it is: some of `decide.context.SNAPSHOTS`."""
         kinds = self.log_object_snapshot.model_dump().values()
         return frozenset(to_pascal(when) for kind in kinds for when, wanted in kind.items() if wanted)
 

@@ -33,7 +33,7 @@ class Code(NamedTuple):
     type_name: str = FAILED
 
     def ended(self, diagnostics: str) -> Json:
-        """The completion status of an attempt that ended like this. A new value each time: nothing is shared between statuses."""
+        """Return the completion status of an attempt that ended like this: a new value each time: nothing is shared between statuses."""
         attributes = None if self.attributes is None else list(self.attributes)
         return {
             "code": self.code,
@@ -68,7 +68,7 @@ PREDEFINED: Final = {value.code: value for value in list(globals().values()) if 
 
 
 def unrecognized(exit_code: int) -> Code:
-    """What a failure is that nothing is known of: the container's exit code stands for itself."""
+    """Return the code of a failure that nothing is known of: the container's exit code."""
     return Code(exit_code, "ContainerUnrecognizedFailed")
 
 

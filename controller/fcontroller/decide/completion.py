@@ -63,7 +63,7 @@ def _completed(task: Task) -> float:
 
 
 def _nth(role: Role, counted: str, number: int) -> Task:
-    """Of the tasks that count as something the one that was the first, second … to complete."""
+    """Return the task that was the first, second … to complete of those that count as failed, or as succeeded."""
     tasks = sorted((task for task in role.tasks if task.counted == counted), key=_completed)
     when = _completed(tasks[number - 1])
     before = sum(_completed(task) < when and not _together(_completed(task), when) for task in tasks)
@@ -72,7 +72,7 @@ def _nth(role: Role, counted: str, number: int) -> Task:
 
 
 def _last(context: ReconcileContext) -> tuple[Role, Task]:
-    """The task that completed last; of those that did together the last in the order of the spec."""
+    """Return the task that completed last; of those that did together, the last in the order of the spec."""
     roles = [role for name in context.spec.roles if (role := context.status.role(name)) is not None]
     done = [(role, task) for role in roles for task in role.tasks if task.counted in ("failed", "succeeded")]
     end = max(_completed(task) for _, task in done)
@@ -84,7 +84,7 @@ def _trigger(role: Role, task: Task, message: str) -> Json:
 
 
 def _met(role: Role, task: Task, reached: int, wanted: int, what: str) -> Json:
-    """The completion of the task that met the policy, for the Framework's attempt."""
+    """Return the completion status of the Framework's attempt, taken from that of the task that met the policy."""
     own = task.attempt.completion
     assert own is not None
     policy = f"min{what.capitalize()}TaskCount"
@@ -99,13 +99,13 @@ def _all_completed(role: Role, task: Task, completed: int, total: int) -> Json:
 
 
 def end_framework_attempt(context: ReconcileContext, completion: Json) -> None:
-    """The attempt of the Framework has ended like this, and its ConfigMap is still there."""
+    """End the attempt of the Framework with a completion status. Its ConfigMap is still there."""
     _complete(context, completion)
     context.status.transition(states.FRAMEWORK_ENDS, context.now)
 
 
 def framework_attempt_gone(context: ReconcileContext, completion: Json | None) -> None:
-    """The attempt of the Framework is over, and its ConfigMap gone for sure: so is every task. A completion that is known stays."""
+    """Complete the attempt of the Framework, whose ConfigMap is gone for sure, and every task. A completion status that is known stays."""
     _complete(context, completion)
     status, now = context.status, context.now
     for role, task in status.tasks():
@@ -120,7 +120,7 @@ def framework_attempt_gone(context: ReconcileContext, completion: Json | None) -
 
 
 def ended_with_the_attempt() -> Json:
-    """The completion of a task that the end of the Framework's attempt ends."""
+    """Return the completion status of a task that the end of the Framework's attempt ends."""
     return FRAMEWORK_ATTEMPT_ENDS.ended("The attempt of the Framework has ended")
 
 

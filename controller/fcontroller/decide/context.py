@@ -205,7 +205,7 @@ class ReconcileContext:
 
     @property
     def restart_wanted(self) -> bool:
-        """Whether a restart is asked for that was not carried out, or seen when the attempt began."""
+        """Return whether a restart is asked for that was not carried out, or seen when the attempt began."""
         return self.restart not in ("", self.status.restart)
 
     def note_restart(self) -> None:
@@ -227,7 +227,7 @@ class ReconcileContext:
             self.status.ended.append(Ended(trigger, value, self.status.attempt, role))
 
     def new_task(self, role: str, index: int) -> Task:
-        """A task that nothing has happened to."""
+        """Return a task that nothing has happened to."""
         task = Task(index, self.new_uid(), names.pod_name(self.name, role, index), self.now)
         task.changed = self.status.touch()
         return task
@@ -241,7 +241,7 @@ class ReconcileContext:
         return [self.new_role(role.name, role.task_number) for role in roles]
 
     def new_role(self, name: str, count: int) -> Role:
-        """A role with so many new tasks."""
+        """Return a role with so many new tasks."""
         role = Role(name, self.new_uid())
         role.tasks = [self.new_task(name, index) for index in range(count)]
         return role

@@ -150,7 +150,7 @@ def _without_config_map(context: ReconcileContext) -> bool:
 
 
 def _pods_may_come(context: ReconcileContext) -> bool:
-    """Whether there may be Pods that were asked for when somebody else had deleted their ConfigMap.
+    """Return whether there may be Pods that were asked for when somebody else had deleted their ConfigMap.
 
     They are deleted, lest they run on for a while: the garbage collector would do it too, but not at once.
     """
@@ -219,7 +219,7 @@ def _end(context: ReconcileContext, policies_too: bool) -> None:
 
 
 def _tasks(context: ReconcileContext, keys: Iterable[Key] | None, policies_too: bool) -> None:
-    """The attempt is under way or ending: see to its policies and tasks."""
+    """See to the policies and tasks of an attempt that is under way or ending."""
     status = context.status
     context.looked_at_tasks = True
     if status.state not in COMPLETING and not context.paused:
@@ -240,7 +240,7 @@ def _tasks(context: ReconcileContext, keys: Iterable[Key] | None, policies_too: 
 
 
 def config_map_created(context: ReconcileContext, uid: str, digest: str, generation: int) -> None:
-    """The result of a CreateConfigMap: the ConfigMap exists with that uid, and holds the document with that digest."""
+    """Take in that a CreateConfigMap was carried out: the ConfigMap has that uid, and holds the document with that digest."""
     if context.status.state != CREATION_PENDING:
         return
     context.status.attempt.created(uid)
@@ -251,18 +251,18 @@ def config_map_created(context: ReconcileContext, uid: str, digest: str, generat
 
 
 def config_map_deleted(context: ReconcileContext) -> None:
-    """The result of a DeleteConfigMap without a completion: the API server took it."""
+    """Take in that the API server has accepted a DeleteConfigMap that has no completion status."""
     if context.status.state == DELETION_PENDING:
         context.status.transition(states.FRAMEWORK_DELETED, context.now)
 
 
 def config_map_confirmed_gone(context: ReconcileContext, uid: str) -> None:
-    """The result of a ConfirmConfigMapGone: the attempt's ConfigMap is gone for sure."""
+    """Take in the result of a ConfirmConfigMapGone: the attempt's ConfigMap is gone for sure."""
     if context.status.attempt.object_uid == uid:
         context.status.attempt.object_gone = True
 
 
 def config_map_gone(context: ReconcileContext, completion: Json) -> None:
-    """The result of a RemoveConfigMap, or of a DeleteConfigMap with a completion: there is none of ours any more."""
+    """Take in the result of a RemoveConfigMap, or of a DeleteConfigMap with a completion status: there is no ConfigMap of ours."""
     if context.status.state not in (ATTEMPT_COMPLETED, COMPLETED):
         framework_attempt_gone(context, completion)

@@ -37,13 +37,13 @@ class Pod(NamedTuple):
 
 
 def config_map(value: Mapping[str, Any]) -> ConfigMap:
-    """What is of interest in a ConfigMap."""
+    """Return what decisions need of a ConfigMap."""
     metadata = value["metadata"]
     return ConfigMap(metadata["uid"], controller_of(metadata), "deletionTimestamp" in metadata)
 
 
 def pod(value: Mapping[str, Any]) -> Pod:
-    """What is of interest in a Pod."""
+    """Return what decisions need of a Pod."""
     metadata, spec, status = value["metadata"], value["spec"], value.get("status") or {}
     phase = status.get("phase", "")
     return Pod(
@@ -61,7 +61,7 @@ def pod(value: Mapping[str, Any]) -> Pod:
 
 
 def controller_of(metadata: Mapping[str, Any]) -> str:
-    """The uid of the owner that is the object's controller; empty when there is none."""
+    """Return the uid of the owner that is the object's controller; empty when there is none."""
     for reference in metadata.get("ownerReferences") or ():
         if reference.get("controller"):
             return str(reference["uid"])

@@ -23,12 +23,12 @@ class RetryDecision(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """In a word, for those who count retries."""
+        """Return the kind of retry, as metrics count it: accountable, conflict or transient."""
         return "accountable" if self.accountable else "conflict" if self.conflict else "transient"
 
 
 def retry_decision(policy: RetryPolicy, accountable_retries: int, completion: Mapping[str, Any]) -> RetryDecision:
-    """What the policy says to an attempt that ended with a completion status, after so many accountable retries."""
+    """Decide by a policy whether an attempt that ended with a completion status is retried, after so many accountable retries."""
     if completion["code"] in NEVER_RETRIED:
         return RetryDecision(False)
     if completion["code"] == RESTARTED.code:

@@ -70,12 +70,12 @@ def plan(wanted: Mapping[str, Json], found: Mapping[str, Json], owner: str) -> P
 
 
 def is_ours(service: Json, owner: str) -> bool:
-    """Whether the Framework with that uid is the Service's controller."""
+    """Return whether the Framework with that uid is the Service's controller."""
     return controller_of(service["metadata"]) == owner
 
 
 def _goes_soon(there: Json, wanted: Json) -> bool:
-    """Whether it was a Framework's of the same name that is gone: the garbage collector will take it."""
+    """Return whether the Service was that of a Framework of the same name that is gone: the garbage collector will delete it."""
     (owner,) = wanted["metadata"]["ownerReferences"]
     for reference in there["metadata"].get("ownerReferences") or ():
         if reference.get("controller") and all(reference.get(key) == owner[key] for key in ("apiVersion", "kind", "name")):
@@ -84,7 +84,7 @@ def _goes_soon(there: Json, wanted: Json) -> bool:
 
 
 def _as_wanted(wanted: Json, there: Json) -> Json:
-    """The Service that is there, with what the intent says."""
+    """Return the Service that is there with what the intent says in it."""
     metadata, spec = dict(there["metadata"]), dict(there["spec"])
     metadata["labels"] = {**(metadata.get("labels") or {}), **wanted["metadata"]["labels"]}
     said = {"type": "ClusterIP", **wanted["spec"]}
@@ -99,11 +99,11 @@ def _as_wanted(wanted: Json, there: Json) -> Json:
 
 
 def _ports(wanted: Sequence[Json], there: list[Json]) -> list[Json]:
-    """These ports and no others, with what was added to each of them."""
+    """Return the wanted ports and no others, with what was added to each of them."""
     added = {(port["port"], port["protocol"]): port for port in there}
     return [{**added.get((port["port"], port["protocol"]), {}), **port} for port in map(_port, wanted)]
 
 
 def _port(port: Json) -> Json:
-    """A port with what the API server fills in."""
+    """Return a port with what the API server fills in."""
     return {"protocol": "TCP", "targetPort": port["port"], **port}

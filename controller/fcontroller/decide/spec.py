@@ -40,7 +40,7 @@ class Spec(NamedTuple):
 
     @property
     def task_number(self) -> int:
-        """All tasks of all roles."""
+        """Return how many tasks all roles have."""
         return sum(role.task_number for role in self.roles.values())
 
     def may_have_all(self, before: int) -> bool:
@@ -49,14 +49,14 @@ class Spec(NamedTuple):
 
 
 def read_spec(framework: Mapping[str, Any]) -> Spec:
-    """The spec of a Framework with all defaults filled in (`fcompile.default`), as the API server stores it."""
+    """Return the spec of a Framework with all defaults filled in (`fcompile.default`), as the API server stores it."""
     spec = framework["spec"]
     roles = [read_role(role) for role in spec.get("taskRoles") or ()]
     return Spec(spec.get("executionType") or "Start", _retry(spec["retryPolicy"]), {role.name: role for role in roles})
 
 
 def read_role(role: Mapping[str, Any]) -> RoleSpec:
-    """One role of such a spec."""
+    """Return one role of such a spec."""
     policy, task = role["frameworkAttemptCompletionPolicy"], role["task"]
     return RoleSpec(
         name=role["name"],

@@ -21,7 +21,7 @@ Json = dict[str, Any]
 
 
 def to_time(seconds: float | None) -> str | None:
-    """A time as Kubernetes writes it."""
+    """Return a time, in seconds since 1970, as Kubernetes writes it."""
     return None if seconds is None else _second(int(seconds))
 
 
@@ -31,7 +31,7 @@ def _second(seconds: int) -> str:
 
 
 def from_time(text: str | None) -> float | None:
-    """The seconds of a time that Kubernetes has written. Raises ValueError for what is none."""
+    """Return a time that Kubernetes has written, in seconds since 1970. Raises ValueError for what is no time."""
     try:
         return None if text is None else float(timegm(datetime.fromisoformat(text.replace("Z", "+00:00")).utctimetuple()))
     except OverflowError:  # In UTC it is before the year 1, or after 9999.
@@ -80,7 +80,7 @@ class Attempt:
         """The completion status, which never changes once it is there."""
 
     def created(self, uid: str) -> None:
-        """The object of this attempt was created with that uid."""
+        """Note the uid with which the object of this attempt was created."""
         self.object_uid = uid
         self.instance_uid = f"{self.id}_{uid}"
 
@@ -129,7 +129,7 @@ class Task(Life):
         self.begin_attempt(pod_name, now)
 
     def begin_attempt(self, pod_name: str, now: float) -> None:
-        """A new attempt, the id of which is the number of retries."""
+        """Begin a new attempt, the id of which is the number of retries."""
         self.attempt = Attempt(self.retries.total, pod_name, now)
         self.pod_node_name: str | None = None
         self.pod_ip: str | None = None
@@ -137,7 +137,7 @@ class Task(Life):
 
     @property
     def counted(self) -> str:
-        """What the completion policies count this task as; the empty string: as nothing."""
+        """Return what the completion policies count this task as; the empty string: as nothing."""
         if self.deletion_pending:
             return ""
         if self.state == RUNNING:
@@ -194,7 +194,7 @@ class TransitionRecord(NamedTuple):
 
     @property
     def completion(self) -> Json | None:
-        """How the attempt has ended, if it had by then. (The attempt itself may know more, which is not stored yet.)"""
+        """Return how the attempt has ended, if it had by then. (The attempt itself may know more, which is not stored yet.)"""
         return self.attempt.completion if self.retry or self.transition.target in ENDED else None
 
 
@@ -302,7 +302,7 @@ class Status(Life):
 
     @property
     def task_number(self) -> int:
-        """All tasks of all roles, those that are to go too."""
+        """Return how many tasks all roles have, those that are DeletionPending too."""
         return sum(len(role.tasks) for role in self.roles)
 
     def has(self, key: tuple[str, int]) -> bool:
@@ -314,11 +314,11 @@ class Status(Life):
         return ((role, task) for role in self.roles for task in role.tasks)
 
     def is_stored(self, life: Life) -> bool:
-        """Whether the API server has the state that this is in."""
+        """Return whether the API server has the state that this is in."""
         return life.changed <= self.stored
 
     def touch(self) -> int:
-        """Something has changed; returns the new revision."""
+        """Note that something has changed. Return the new revision."""
         self.revision += 1
         return self.revision
 
@@ -341,14 +341,14 @@ class Status(Life):
             self.transitions.append(TransitionRecord(self.revision, transition, source, task.attempt, retry, role, task))
 
     def take_transitions(self) -> list[TransitionRecord]:
-        """The transitions that the API server has and that were not taken before."""
+        """Return the transitions that the API server has and that were not taken before."""
         taken = [record for record in self.transitions if record.revision <= self.stored]
         self.transitions = self.transitions[len(taken) :]
         return taken
 
 
 def task_counts(status: Status) -> Mapping[str, int]:
-    """How many tasks there are, run and are done for good: for people who look at the Framework."""
+    """Return how many tasks there are, run and have completed: for people who look at the Framework."""
     tasks = sum(len(role.tasks) - role.deletion_pending for role in status.roles)
     return {
         "running": sum(role.running for role in status.roles),

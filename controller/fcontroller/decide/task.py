@@ -48,7 +48,7 @@ def reconcile_task(context: ReconcileContext, role: Role, task: Task) -> None:
 
 
 def _is_stored(context: ReconcileContext, role: Role, task: Task) -> bool:
-    """Whether the task's state is stored; if not, it is looked at again as soon as it is."""
+    """Return whether the task's state is stored; if not, look at it again as soon as it is."""
     if context.status.is_stored(task):
         return True
     context.status.waiting.add((role.name, task.index))
@@ -104,7 +104,7 @@ def _without_new_pod(context: ReconcileContext, role: Role, task: Task) -> None:
 
 
 def _going(context: ReconcileContext, role: Role, task: Task, pod: Pod) -> None:
-    """The Pod is being deleted."""
+    """Decide about a task whose Pod is being deleted."""
     if task.attempt.completion is None:
         task.attempt.completion = POD_DELETED_BY_OTHERS.ended("Pod is being deleted by others")
     context.status.transition_task(role, task, states.TASK_GOES, context.now)
@@ -117,14 +117,14 @@ def _going(context: ReconcileContext, role: Role, task: Task, pod: Pod) -> None:
 
 
 def _overdue(context: ReconcileContext, role: Role, task: Task, pod: Pod) -> bool:
-    """Whether the Pod is still being deleted after the time that the role gives it."""
+    """Return whether the Pod is still being deleted after the time that the role gives it."""
     timeout = role.graceful_deletion_timeout
     key = role.name, task.index
     return timeout is not None and pod.deletion_start is not None and context.due(pod.deletion_start, timeout, key, surely=True)
 
 
 def _with_pod(context: ReconcileContext, role: Role, task: Task, pod: Pod) -> None:
-    """The Pod is there, and nobody deletes it yet."""
+    """Decide about a task whose Pod is there, and is not being deleted."""
     status = context.status
     if task.state == DELETION_PENDING:
         if _is_stored(context, role, task):
@@ -153,14 +153,14 @@ def _note_place(context: ReconcileContext, task: Task, pod: Pod) -> None:
 
 
 def _end(context: ReconcileContext, role: Role, task: Task, completion: Json) -> None:
-    """The attempt has ended like this, and its Pod is still there."""
+    """End the task's attempt with a completion status. Its Pod is still there."""
     context.status.complete(task, completion)
     context.status.transition_task(role, task, states.TASK_ENDS, context.now)
     _is_stored(context, role, task)
 
 
 def end_attempt(context: ReconcileContext, role: Role, task: Task, completion: Json | None) -> None:
-    """The attempt is over, and its Pod is gone for sure. A completion that is known already stays."""
+    """Complete the task's attempt, whose Pod is gone for sure. A completion status that is known already stays."""
     if completion is not None:
         context.status.complete(task, completion)
     context.status.transition_task(role, task, states.TASK_GONE, context.now)
@@ -204,7 +204,7 @@ def _create(context: ReconcileContext, role: Role, task: Task) -> None:
 
 
 def pod_created(context: ReconcileContext, key: Key, uid: str) -> None:
-    """The result of a CreatePod: the Pod exists with that uid."""
+    """Take in that a CreatePod was carried out, or a Pod recognized: it has that uid."""
     role, task = find(context.status, key)
     if task.state == CREATION_PENDING:
         task.attempt.created(uid)
@@ -213,7 +213,7 @@ def pod_created(context: ReconcileContext, key: Key, uid: str) -> None:
 
 
 def pod_deleted(context: ReconcileContext, key: Key, uid: str) -> None:
-    """The result of a DeletePod without a completion: the API server took it."""
+    """Take in that the API server has accepted a DeletePod that has no completion status."""
     if not context.status.has(key):
         return  # It was no task's.
     role, task = find(context.status, key)
@@ -222,14 +222,14 @@ def pod_deleted(context: ReconcileContext, key: Key, uid: str) -> None:
 
 
 def pod_gone(context: ReconcileContext, key: Key, completion: Json) -> None:
-    """The result of a RemovePod, or of a DeletePod with a completion: there is no Pod of ours any more."""
+    """Take in that the task has no Pod any more, after a RemovePod, a ConfirmPodGone, or a DeletePod with a completion status."""
     role, task = find(context.status, key)
     if task.state not in (ATTEMPT_COMPLETED, COMPLETED):
         end_attempt(context, role, task, completion)
 
 
 def find(status: Status, key: Key) -> tuple[Role, Task]:
-    """The role and task of a key, which must be there."""
+    """Return the role and task of a key, which must be there."""
     role = status.role(key[0])
     assert role is not None
     return role, role.tasks[key[1]]

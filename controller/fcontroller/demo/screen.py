@@ -52,7 +52,7 @@ class Lines(Screen):
         self._shown = lines
 
     def close(self) -> None:
-        """Nothing is left to write."""
+        """Finish: nothing is left to write."""
 
 
 class Picture(Screen):

@@ -38,12 +38,12 @@ class Controller:
 
     @property
     def reflectors(self) -> tuple[Reflector, ...]:
-        """All that is followed, in the order in which it begins."""
+        """Return all reflectors, in the order in which they begin."""
         return (*self.cache.reflectors, self._frameworks)
 
     @property
     def ready(self) -> bool:
-        """Whether everything has been seen once."""
+        """Return whether everything has been listed once."""
         return self._frameworks.listed.is_set()
 
     async def run(self) -> None:
@@ -60,7 +60,7 @@ class Controller:
                 reconciler.stop()
 
     async def finish(self, seconds: float) -> None:
-        """After `run` was cancelled: let what is under way come to its end, and store it. What takes longer is given up."""
+        """Let what is under way come to its end, and store it, within some seconds. To be called after `run` was cancelled."""
         await asyncio.gather(*[self._finish(reconciler, seconds) for reconciler in self.reconcilers.values()])
 
     async def _finish(self, reconciler: Reconciler, seconds: float) -> None:

@@ -87,12 +87,12 @@ class IntentKeeper:
         self._changes, self._repairs = _Pace(), _Pace()
 
     def begin(self, intent: Intent, digest: str) -> None:
-        """A new attempt was begun with this document in its ConfigMap."""
+        """Take in that a new attempt was begun with this document in its ConfigMap."""
         self.held, self.stored, self.problem, self._version, self.orphaned = {digest: intent}, digest, "", "", False
         self._sizes.clear()
 
     def seen(self, version: str) -> None:
-        """The ConfigMap has this resourceVersion: if it is newer than what is known, it must be read again."""
+        """Take in the resourceVersion of the ConfigMap: if it is newer than what is known, the ConfigMap must be read again."""
         if not self.working and int(version) > int(self._version or 0):
             self.stored = None
 

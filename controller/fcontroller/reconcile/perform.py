@@ -64,7 +64,7 @@ class ActionContext(NamedTuple):
 
     @property
     def stops(self) -> bool:
-        """Whether the Framework is to be stopped."""
+        """Return whether the Framework is to be stopped."""
         return bool(self.framework["spec"].get("executionType") == STOP)
 
     @property

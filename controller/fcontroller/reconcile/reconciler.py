@@ -184,17 +184,17 @@ class Reconciler:
 
     @property
     def renderer(self) -> PodRenderer | None:
-        """What Pods are made from; None: that is not known."""
+        """Return what Pods are made from; None: that is not known."""
         return None if self.status is None else self.intent.renderer(self.status, self.framework)
 
     @property
     def paused(self) -> bool:
-        """Whether nothing of it may be created or deleted."""
+        """Return whether nothing of it may be created or deleted."""
         return is_paused(self.framework) and self._newest_spec().execution_type != STOP
 
     @property
     def under_way(self) -> set[asyncio.Task[Any]]:
-        """All that is done for it."""
+        """Return all work that is under way for it."""
         return {*self._running, *self.workers.under_way}
 
     def is_of(self, framework: Json) -> bool:
@@ -218,7 +218,7 @@ class Reconciler:
         self._timers.clear()
 
     async def finish(self, seconds: float) -> None:
-        """After `stop`: wait for what is under way, and store what has come of it: the next one to lead goes on from there."""
+        """Wait for what is under way, and store what has come of it: the next one to lead goes on from there. To be called after `stop`."""
         end = asyncio.get_running_loop().time() + seconds
         if self.under_way:
             _, late = await asyncio.wait(self.under_way, timeout=seconds * _FOR_ACTIONS)
@@ -507,7 +507,7 @@ class Reconciler:
                 self._mend()
 
     def _take(self, framework: Json | None, status: Status | None) -> None:
-        """The Framework was read, so that it can be begun with."""
+        """Take in the Framework as it was read, and begin with it. None: it is gone."""
         if framework is None:
             return self._leave_alone()
         self.status, self._goes = status, self._being_deleted()
@@ -528,7 +528,7 @@ class Reconciler:
         self._begin_again(framework)
 
     def _store(self, revision: int, framework: Json) -> None:
-        """The status was stored."""
+        """Take in that a revision of the status was stored, and the Framework as it is since then."""
         status = self.status
         if status is None:
             return
@@ -573,7 +573,7 @@ class Reconciler:
             self.dependencies.report.warn(self.framework, *wrong)
 
     def _break(self, error: BaseException) -> None:
-        """A defect of ours has met this Framework: others go on, and this one begins anew after a while."""
+        """Report a defect of ours, and leave this Framework alone: others go on, and it begins anew after a while."""
         if self._mending is None:
             self.dependencies.report.broke(self.framework, error)
             self._leave_alone()

@@ -80,7 +80,7 @@ class StatusWriter:
         self._known, self._stored, self._seen = without_status(framework), json.dumps(framework.get("status")), None
 
     def seen_framework(self, framework: Json) -> None:
-        """This is how the Framework was last seen."""
+        """Take in the Framework as it was last seen."""
         self._seen = framework if _is_newer(framework, self._known) else None
 
     def see(self, status: Status) -> None:
@@ -106,7 +106,7 @@ class StatusWriter:
         return max(tasks, _SHARE * self._took, min(_PATIENCE * self._answered, _LATER))
 
     def done(self) -> None:
-        """Another write may begin: what has come of the last one was taken in."""
+        """Allow another write: what has come of the last one was taken in."""
         self._writing, self.unsaved_since = False, None  # A Framework that never comes to rest is not one that cannot be stored.
 
     def stop(self) -> None:

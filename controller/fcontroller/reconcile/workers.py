@@ -150,7 +150,7 @@ class Workers:
 
     @property
     def creating(self) -> bool:
-        """Whether Pods were asked for, and no answer has come yet."""
+        """Return whether Pods were asked for, and no answer has come yet."""
         return any([job.sent for job in self._creating])
 
     def refused(self, status: Status) -> dict[str, str]:

@@ -13,31 +13,31 @@ class Report:
     """Is told what happens, after it is stored. This one tells nobody."""
 
     def looked(self, seconds: float) -> None:
-        """A look at a Framework took so long."""
+        """Take in how many seconds a reconciliation took."""
 
     def stored(self, framework: Json, transitions: Sequence[TransitionRecord]) -> None:
-        """The API server has stored transitions of a Framework and its tasks."""
+        """Tell of transitions of a Framework and its tasks that are stored."""
 
     def ended(self, framework: Json, ended: Ended) -> None:
-        """A Framework or a task begins anew, or goes."""
+        """Tell how a Framework or a task was that begins anew, or goes."""
 
     def refused(self, framework: Json, key: Key | None, error: Exception, failures: int) -> None:
-        """The API server has refused something for a task, or for the Framework itself, or has not answered.
+        """Tell that the API server has refused something for a task, or for the Framework itself, or has not answered.
 
         :param failures: how often one after the other.
         """
 
     def unsaved(self, framework: Json, error: Exception) -> None:
-        """The status could not be stored; it is tried again."""
+        """Tell why the status could not be stored; it is tried again."""
 
     def warn(self, framework: Json, reason: str, message: str) -> None:
-        """Something is not as it should be with a Framework."""
+        """Warn that something is not as it should be with a Framework."""
 
     def broke(self, framework: Json, error: BaseException) -> None:
-        """The controller itself has failed with a Framework, and leaves it alone for a while."""
+        """Tell that the controller itself has failed with a Framework, and leaves it alone for a while."""
 
     def framework_deleted(self, framework: Json) -> None:
-        """A Framework is gone; it is as it was last seen."""
+        """Tell that a Framework is gone, as it was last seen."""
 
     def pod_deleted(self, pod: Json) -> None:
-        """A Pod is gone; it is as it was last seen."""
+        """Tell that a Pod is gone, as it was last seen."""

@@ -51,7 +51,7 @@ class Recorder:
         """How many were `written`, `failed` and `dropped`."""
 
     def record(self, framework: Json, kind: str, reason: str, message: str, topic: str = "", count: int = 1) -> None:
-        """Something has happened `count` times. With the same topic (default: the message) it is the same again."""
+        """Record that something has happened `count` times. With the same topic (default: the message) it is the same again."""
         key = (framework["metadata"]["uid"], reason, topic or message)
         event = self._events.get(key)
         if event is None:
@@ -96,7 +96,7 @@ class Recorder:
         worker.add_done_callback(self._workers.discard)
 
     def _allowed(self, uid: str) -> bool:
-        """Whether a Framework may have one more Event."""
+        """Return whether a Framework may have one more Event."""
         now = asyncio.get_running_loop().time()
         left, since = self._budgets.pop(uid, (_BURST, now))
         left = min(left + (now - since) / _REFILL, _BURST)

@@ -99,7 +99,7 @@ class Reporter(Report):
         )
 
     def _tell_failed_tasks(self, framework: Json, transitions: Iterable[TransitionRecord]) -> None:
-        """One line and one Event for all tasks of a role that have failed in the same way."""
+        """Write one line and one Event for all tasks of a role that have failed in the same way."""
         failed: dict[tuple[str, int], list[TransitionRecord]] = {}
         for record in transitions:
             completion = record.completion
@@ -150,7 +150,7 @@ class Reporter(Report):
             self.refused(framework, None, error, 1)
 
     def _warn_of(self, framework: Json, reason: str, message: str, key: Key | None, code: int) -> None:
-        """A warning that many tasks may give at the same time, again and again."""
+        """Give a warning that many tasks may be reasons for at the same time, again and again."""
         topic = f"{'' if key is None else key[0]} {code}"
         if self._rarely.may((framework["metadata"]["uid"], topic)):
             self._log.warning(message, reason=reason, **_of(framework), code=code)
@@ -186,7 +186,7 @@ class Reporter(Report):
 
 
 def _of(framework: Json) -> Json:
-    """What says in each line which Framework it is about."""
+    """Return what says in each line which Framework it is about."""
     metadata = framework["metadata"]
     return {"namespace": metadata["namespace"], "framework": metadata["name"], "uid": metadata["uid"]}
 
@@ -200,13 +200,13 @@ def _level(record: TransitionRecord) -> str:
 
 
 def _code(record: TransitionRecord) -> str:
-    """The completion code as a label: exit codes of users' containers are too many to be told apart."""
+    """Return the completion code as a label: exit codes of users' containers are too many to be told apart."""
     code: int = (record.completion or {"code": 0})["code"]
     return str(code) if code <= 0 or 200 <= code <= 219 else "other"
 
 
 def _how(completion: Json | None) -> Json:
-    """How an attempt has ended, once it has."""
+    """Return how an attempt has ended, once it has."""
     return {} if completion is None else {"code": completion["code"], "phrase": completion["phrase"]}
 
 
@@ -215,13 +215,13 @@ def _ending(completion: Json) -> str:
 
 
 def _told(completion: Json) -> str:
-    """How an attempt of a Framework has ended, in a sentence."""
+    """Return in a sentence how an attempt of a Framework has ended."""
     why = _why(completion)
     return f"{_ending(completion)}: {_brief(completion)}{f' ({why})' if why not in _brief(completion) else ''}"
 
 
 def _why(completion: Json) -> str:
-    """What was met, when it was a completion policy; else the empty string."""
+    """Return which completion policy was met; the empty string: none."""
     return str((completion.get("trigger") or {}).get("message") or "")
 
 

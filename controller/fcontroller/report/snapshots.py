@@ -12,22 +12,22 @@ from fcontroller.decide.status import Ended, to_time
 
 
 def marked(trigger: str, value: Json) -> str:
-    """What is searched for in logs, with the object behind it."""
+    """Return a line of the log: the marker that people search for, and the object behind it."""
     return f": {trigger}: ObjectSnapshot: {json.dumps(value, ensure_ascii=False, separators=(',', ':'))}"
 
 
 def framework_snapshot(framework: Json, status: Json | None = None) -> Json:
-    """A Framework, with a newer status when there is one."""
+    """Return a Framework, with a newer status when there is one."""
     return {**_head(framework), "spec": framework["spec"], "status": framework.get("status") if status is None else status}
 
 
 def pod_snapshot(pod: Json) -> Json:
-    """A Pod. Items of lists have no kind of their own."""
+    """Return a Pod with its kind, which items of lists do not have."""
     return {"apiVersion": "v1", "kind": "Pod", **pod, "metadata": _metadata(pod)}
 
 
 def task_snapshot(framework: Json, ended: Ended, now: float) -> Json:
-    """A task, as an object of a kind that no API server has."""
+    """Return a task, as an object of a kind that no API server has."""
     role, status = ended.role, ended.value
     assert role is not None
     metadata, attempt = framework["metadata"], ended.attempt
@@ -59,7 +59,7 @@ def task_snapshot(framework: Json, ended: Ended, now: float) -> Json:
 
 
 def _task_spec(framework: Json, role: str) -> Any:
-    """None when the role has left the spec."""
+    """Return the role's `task` in the spec; None when the role has left the spec."""
     return next((spec["task"] for spec in framework["spec"].get("taskRoles") or () if spec["name"] == role), None)
 
 

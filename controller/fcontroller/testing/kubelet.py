@@ -66,7 +66,7 @@ class Kubelet:
         self._known.discard(pod["metadata"]["uid"])
 
     def retain(self, present: set[Name]) -> None:
-        """Nothing follows from it: a Pod that is gone has nothing left to do."""
+        """Do nothing: a Pod that is gone has nothing left to do."""
 
     def seen(self, pod: Json) -> None:
         """Let a Pod live, or end."""
@@ -122,7 +122,7 @@ class Kubelet:
             await self._ask("POST", f"{_path(pod)}/binding", binding)
 
     def _ended(self, pod: Json) -> Json | None:
-        """The status of a Pod that has ended by itself; None: it has not."""
+        """Return the status of a Pod that has ended by itself; None: it has not."""
         metadata = pod["metadata"]
         codes = self._given.get(metadata["name"]) or [
             int(code) for code in (metadata.get("annotations") or {}).get(self._exits, "0").split(",")

@@ -50,7 +50,7 @@ class FinishedPod(NamedTuple):
     """Init containers first."""
 
     def to_json(self) -> Json:
-        """As the completion status has it: the name is not in there, and nothing that is empty but a container's name and code."""
+        """Return it as `completionStatus.pod`: without its name, and without what is empty but a container's name and code."""
         containers = [
             {"name": item.name, **_given(reason=item.reason, message=item.message, signal=item.signal), "code": item.code}
             for item in self.containers
@@ -65,7 +65,7 @@ class Classifier:
         self._failures = (*AGREED, *failures)
 
     def __call__(self, pod: Mapping[str, Any]) -> Json:
-        """The completion status of a Pod whose phase is Succeeded or Failed, as the API server has it."""
+        """Return the completion status of a Pod whose phase is Succeeded or Failed, as the API server has it."""
         finished = read_pod(pod)
         if _mapping(pod, "status").get("phase") == "Succeeded":
             status = SUCCEEDED.ended("Pod succeeded")
@@ -90,7 +90,7 @@ def _last_failed(containers: Sequence[Container]) -> Code:
 
 
 def _match_pod(pattern: PodPattern, pod: FinishedPod) -> Json | None:
-    """The parts that the pattern asks for and that are not empty; None: it does not match."""
+    """Return the parts that the pattern asks for and that are not empty; None: it does not match."""
     containers: list[Json] = []
     for wanted in pattern.containers:
         matched = next((found for item in pod.containers if (found := _match_container(wanted, item)) is not None), None)
@@ -135,7 +135,7 @@ def _match_texts(pattern: PodPattern | ContainerPattern, of: FinishedPod | Conta
 
 
 def read_pod(pod: Mapping[str, Any]) -> FinishedPod:
-    """What a Pod's end is judged by. Whatever is missing or null is empty, as it is in Go."""
+    """Return what a Pod's end is judged by. Whatever is missing or null is empty, as it is in Go."""
     status = _mapping(pod, "status")
     statuses = [*_sequence(status, "initContainerStatuses"), *_sequence(status, "containerStatuses")]
     return FinishedPod(

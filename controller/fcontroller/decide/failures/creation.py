@@ -21,7 +21,7 @@ _SERVER_ERROR: Final = 500
 
 
 def creation_failure(status: int | None, reason: str | None, message: str) -> Json | None:
-    """The completion status of an attempt whose Pod cannot be created; None: the attempt goes on, and creating it is to be tried again.
+    """Return the completion status of an attempt whose Pod cannot be created; None: the attempt goes on, and it is tried again.
 
     `status` is the HTTP status (None: there was no answer); `reason` and `message` are of the Status in the answer. Where the answer is no
     Status, the reason is None and the message is the body.
@@ -33,7 +33,7 @@ def creation_failure(status: int | None, reason: str | None, message: str) -> Js
 
 
 def creation_code(status: int | None, reason: str | None, message: str) -> Code:
-    """Which of the codes for a Pod that was not created. What counts is the reason, even when it is empty, and not the HTTP status."""
+    """Return the code for a Pod that was not created. What counts is the reason, even when it is empty, and not the HTTP status."""
     if status is None:
         return POD_CREATION_TRANSIENT
     if reason is None:

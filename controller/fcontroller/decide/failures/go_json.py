@@ -17,5 +17,5 @@ def go_json(value: Any) -> str:
 
 
 def valid(text: str) -> str:
-    """The text with U+FFFD for each half of a surrogate pair: neither Go nor the API server can keep one."""
+    """Return the text with U+FFFD for each half of a surrogate pair: neither Go nor the API server can keep one."""
     return text if text.isascii() else _HALF.sub("\ufffd", text)

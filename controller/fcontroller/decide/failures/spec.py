@@ -71,7 +71,7 @@ class Failure(NamedTuple):
 
 
 def read_failures(value: Any) -> tuple[tuple[Failure, ...], tuple[Mistake, ...]]:
-    """The entries of a `podFailureSpec` (None: there is none), and what is wrong with it. With mistakes the entries are of no use."""
+    """Return the entries of a `podFailureSpec` (None: there is none), and what is wrong with it. With mistakes, use no entry."""
     reader = _Reader()
     failures = tuple(reader.failure(item, ("podFailureSpec", index)) for index, item in reader.items(value, ("podFailureSpec",)))
     return failures, tuple(reader.mistakes)
@@ -114,7 +114,7 @@ class _Reader:
         return code or 0
 
     def attributes(self, value: Any, path: Path) -> tuple[str, ...] | None:
-        """Those of a type, the name of which can only be Failed."""
+        """Return the attributes of a type, the name of which can only be Failed."""
         kind = {} if value is None else self.fields(value, path, ("name", "attributes"))
         name = self.text(kind.get("name"), (*path, "name"))
         if name not in (None, "", FAILED):
@@ -146,7 +146,7 @@ class _Reader:
         )
 
     def texts(self, fields: dict[str, Any], path: Path) -> tuple[Regex | None, Regex | None, Regex | None]:
-        """What name, reason and message must match."""
+        """Return what name, reason and message must match."""
         name, reason, message = [self.regex(fields.get(key), (*path, key)) for key in ("nameRegex", "reasonRegex", "messageRegex")]
         return name, reason, message
 
@@ -169,7 +169,7 @@ class _Reader:
         return None if least is None and most is None else Range(least, most)
 
     def items(self, value: Any, path: Path) -> list[tuple[int, Any]]:
-        """The items of a list, with their indices."""
+        """Return the items of a list, with their indices."""
         if value is not None and not isinstance(value, list):
             self.wrong(path, f"{_shown(value)} is not a list; write each item after `- `")
         return list(enumerate(value)) if isinstance(value, list) else []

@@ -44,7 +44,7 @@ def success(**fields: Any) -> Object:
 
 
 def named(name: str, group: str, kind: str) -> Object:
-    """The details that say which object is meant; what is empty is left out."""
+    """Return the details that say which object is meant; what is empty is left out."""
     return {field: value for field, value in (("name", name), ("group", group), ("kind", kind)) if value}
 
 
@@ -95,7 +95,7 @@ def invalid(group: str, called: str, name: str, problems: list[Problem]) -> Refu
 
 
 def expired(message: str, **metadata: str) -> Refusal:
-    """What was asked for is older than the history that is kept."""
+    """Return the refusal of what is older than the history that is kept."""
     refusal = Refusal(410, "Expired", message)
     refusal.status["metadata"] = metadata
     return refusal

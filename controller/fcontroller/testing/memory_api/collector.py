@@ -35,7 +35,7 @@ class Collector:
         store.listen(self._see)
 
     def collect(self, steps: int | None = None) -> int:
-        """Works through the queue until nothing is left to do, or for at most so many objects; returns how many writes it made."""
+        """Work through the queue until nothing is left to do, or for at most so many objects; returns how many writes it made."""
         before = self._store.revision
         while self._queue and steps != 0:
             uid = next(iter(self._queue))
@@ -87,7 +87,7 @@ class Collector:
                 self._queue[owner["uid"]] = None
 
     def _deleting(self, uid: str, old: Object, new: Object) -> None:
-        """An object that begins to wait for what the collector is to do about its dependents."""
+        """Note an object that begins to wait for what the collector is to do about its dependents."""
         for finalizer in (ORPHAN, FOREGROUND):
             if _has(new, finalizer) and not ("deletionTimestamp" in old and _has(old, finalizer)):
                 if finalizer == FOREGROUND:
@@ -111,7 +111,7 @@ class Collector:
         self._remove_finalizer(uid, ORPHAN)
 
     def _let_go_or_go_on(self, uid: str) -> None:
-        """An owner whose deletion waits for its dependents."""
+        """Let go of an owner whose deletion waits for its dependents, or go on with them."""
         blocking = [name for name in self._dependents.get(uid, ()) if self._blocks(name, uid)]
         for dependent in blocking:
             if not _waits(self._metadata(dependent)):
@@ -140,12 +140,12 @@ class Collector:
         return node.collection.objects[node.key] if node else None
 
     def _metadata(self, uid: str) -> Object:
-        """Of an object; empty when it has gone."""
+        """Return the metadata of an object; empty when it has gone."""
         value = self._object(uid)
         return value["metadata"] if value else {}
 
     def _owner(self, uid: str, reference: Object) -> Object | None:
-        """The metadata of the owner that a reference means, if it is there: of this uid, and in the dependent's namespace."""
+        """Return the metadata of the owner that a reference means, if it is there: of this uid, and in the dependent's namespace."""
         collection = self._kinds.get((reference["apiVersion"], reference["kind"]))
         if collection is None:
             return {}  # nobody here can tell; the real one tries again for ever
@@ -172,7 +172,7 @@ class Collector:
         self._write(uid, "finalizers", [name for name in self._metadata(uid).get("finalizers", []) if name != finalizer])
 
     def _write(self, uid: str, field: str, items: list[Object] | list[str]) -> None:
-        """Sets a list in the metadata; an object that is being deleted goes with its last finalizer."""
+        """Set a list in the metadata; an object that is being deleted goes with its last finalizer."""
         value, node = self._object(uid), self._nodes.get(uid)
         if value is None or node is None or same(items, value["metadata"].get(field, [])):
             return
@@ -199,5 +199,5 @@ def _has(metadata: Object, finalizer: str) -> bool:
 
 
 def _waits(metadata: Object) -> bool:
-    """Whether an owner is being deleted once its dependents have gone."""
+    """Return whether an owner is being deleted once its dependents have gone."""
     return "deletionTimestamp" in metadata and _has(metadata, FOREGROUND)

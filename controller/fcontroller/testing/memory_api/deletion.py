@@ -25,7 +25,7 @@ class Options(NamedTuple):
 
 
 def options(body: Any, query: Mapping[str, str]) -> Options:
-    """The options of a request: of its body, or without one of its query."""
+    """Return the options of a request: of its body, or without one of its query."""
     given: Mapping[str, Any] = body or query
     if not isinstance(given, Mapping):
         raise bad_request("couldn't get version/kind; json parse error: DeleteOptions are an object")
@@ -40,7 +40,7 @@ def options(body: Any, query: Mapping[str, str]) -> Options:
 
 
 def delete(store: Store, collection: Collection, namespace: str, name: str, wanted: Options) -> tuple[int, Object]:
-    """Deletes an object, or marks it as being deleted.
+    """Delete an object, or mark it as being deleted.
 
     :returns: 200, and the object as it is then or a Status that says that it has gone.
     """
@@ -78,12 +78,12 @@ def _check(kind: Kind, name: str, old: Object, wanted: Options) -> None:
 
 
 def _ends_now(metadata: Object) -> bool:
-    """Whether a Pod is being deleted, with no time left."""
+    """Return whether a Pod is being deleted, with no time left."""
     return "deletionTimestamp" in metadata and not metadata.get("deletionGracePeriodSeconds")
 
 
 def _marked_gracefully(store: Store, after: Object, pod: Object, asked: int | None) -> bool:
-    """Sets when a Pod is to have gone; False when that is known already and not shortened."""
+    """Set when a Pod is to have gone; False when that is known already and not shortened."""
     if "deletionTimestamp" not in after:
         seconds = pods.grace(pod, asked)
         after["deletionTimestamp"] = text_of(moved(store.timestamp(), seconds))
@@ -102,7 +102,7 @@ def _marked_gracefully(store: Store, after: Object, pod: Object, asked: int | No
 
 
 def _mark(store: Store, after: Object) -> None:
-    """Marks an object as being deleted that stays for its finalizers only."""
+    """Mark an object as being deleted that stays for its finalizers only."""
     if "deletionTimestamp" not in after and "generation" in after:
         after["generation"] += 1
     now = store.timestamp()
@@ -111,7 +111,7 @@ def _mark(store: Store, after: Object) -> None:
 
 
 def _finalizers(there: list[str], policy: str | None) -> list[str]:
-    """The finalizers of an object that is being deleted: those of the garbage collector are as the policy wants them."""
+    """Return the finalizers of an object that is being deleted: those of the garbage collector are as the policy wants them."""
     if policy is None:
         # Without a policy the first of the collector's finalizers says what is to become of the dependents.
         policy = next((name for name in there if name in (FOREGROUND, ORPHAN)), "")

@@ -45,28 +45,28 @@ class Fault(NamedTuple):
 
     @staticmethod
     def lost(*, stored: bool = False) -> Fault:
-        """The request is lost, or when it is stored only its answer."""
+        """Return the fault that a request is lost, or when it is stored only its answer."""
         return Fault(Lost("the connection broke"), stored)
 
     @staticmethod
     def crash(*, stored: bool = False) -> Fault:
-        """The client's process ends before the request is sent, or when it is stored before the answer is read."""
+        """Return the fault that the client's process ends before the request is sent, or when it is stored before the answer is read."""
         return Fault(Crash(), stored)
 
     @staticmethod
     def too_many(seconds: int = 1) -> Fault:
-        """429: the server wants to be asked again after some seconds."""
+        """Return a 429: the server wants to be asked again after some seconds."""
         message = "the server has received too many requests and has asked us to try again later"
         return Fault((429, failure(429, "TooManyRequests", message, {"retryAfterSeconds": seconds})))
 
     @staticmethod
     def internal_error(*, stored: bool = False) -> Fault:
-        """500."""
+        """Return a 500."""
         return Fault((500, failure(500, "InternalError", "Internal error occurred: on purpose")), stored)
 
     @staticmethod
     def timeout(*, stored: bool = False) -> Fault:
-        """504: the server gave up; what it had begun may be done."""
+        """Return a 504: the server gave up; what it had begun may be done."""
         message = "Timeout: request did not complete within requested timeout"
         return Fault((504, failure(504, "Timeout", message, {"retryAfterSeconds": 1})), stored)
 
@@ -101,7 +101,7 @@ class Faults:
         rule: Callable[[Call], Fault | None] = lambda _: None,
         watches: Callable[[int, str], WatchFaults | None] = lambda _number, _path: None,
     ) -> None:
-        """Puts itself in front of an API.
+        """Put itself in front of an API.
 
         :param writes: faults by the number of the write.
         :param rule: the fault of any other call.
@@ -121,7 +121,7 @@ class Faults:
         return self.api.revision
 
     def request(self, method: str, path: str, body: Any = None, query: Query = _NOTHING, content_type: str = "application/json") -> Answer:
-        """As `MemoryApi.request`; raises Lost or Crash when that is the fault."""
+        """Return the answer as `MemoryApi.request` does; raises Lost or Crash when that is the fault."""
         self.calls += 1
         self.writes += method != "GET"
         write = self.writes if method != "GET" else 0
@@ -135,7 +135,7 @@ class Faults:
         return fault.outcome
 
     def watch(self, path: str, query: Query = _NOTHING) -> Watch | FaultyWatch:
-        """As `MemoryApi.watch`."""
+        """Return a watch as `MemoryApi.watch` does."""
         self._watches += 1
         faults = self._watch_rule(self._watches, path)
         if faults is None:
@@ -165,11 +165,11 @@ class FaultyWatch:
 
     @property
     def closed(self) -> bool:
-        """Whether no more events come; a half-open watch does not know."""
+        """Return whether no more events come; a half-open watch does not know."""
         return self._over or (self._watch.closed and self._faults.silent_after is None)
 
     def read(self) -> list[Event]:
-        """As `Watch.read`."""
+        """Return events as `Watch.read` does."""
         if self.closed:
             return []
         result: list[Event] = []
@@ -189,6 +189,6 @@ class FaultyWatch:
         self._watch.stop()
 
     def _ends(self) -> bool:
-        """Whether all events that are to come have come."""
+        """Return whether all events that are to come have come."""
         ends = (self._faults.cut_after, self._faults.silent_after, self._faults.expired_after)
         return any([end is not None and self._count >= end for end in ends])

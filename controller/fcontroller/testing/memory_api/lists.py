@@ -14,7 +14,7 @@ from fcontroller.testing.memory_api.values import Object, copied
 
 
 def listed(store: Store, collection: Collection, namespace: str, query: Mapping[str, str]) -> Object:
-    """The list that a query asks for; the objects in it are copies."""
+    """Return the list that a query asks for; the objects in it are copies."""
     selects = selector(collection.kind, query)
     limit, token = _number(query, "limit"), query.get("continue", "")
     revision, after = _from_token(token) if token else (_revision(store, query), "")
@@ -40,7 +40,7 @@ def listed(store: Store, collection: Collection, namespace: str, query: Mapping[
 
 
 def _item(kind: Kind, value: Object) -> Object:
-    """Built-in kinds do not say in every item of a list what it is."""
+    """Return an item of a list: those of built-in kinds do not say what they are."""
     item: Object = copied(value)
     if not kind.custom:
         del item["kind"], item["apiVersion"]
@@ -61,7 +61,7 @@ def _objects(store: Store, collection: Collection, revision: int, token: str) ->
 
 
 def _revision(store: Store, query: Mapping[str, str]) -> int:
-    """The revision to list at: the newest, unless exactly another one is asked for."""
+    """Return the revision to list at: the newest, unless exactly another one is asked for."""
     text = query.get("resourceVersion") or "0"
     if not text.isdecimal():
         why = f'resourceVersion: Invalid value: "{text}": strconv.ParseUint: parsing "{text}": invalid syntax'

@@ -15,7 +15,7 @@ _DELETION = ("deletionTimestamp", "deletionGracePeriodSeconds")
 
 
 def created(given: Object, namespace: str, uid: str, time: str) -> Object:
-    """The metadata of a new object, but for the resourceVersion."""
+    """Return the metadata of a new object, but for the resourceVersion."""
     result = {"name": given.get("name") or "", "uid": uid, "creationTimestamp": time}
     if namespace:
         result["namespace"] = namespace
@@ -24,7 +24,7 @@ def created(given: Object, namespace: str, uid: str, time: str) -> Object:
 
 
 def updated(given: Object, old: Object) -> Object:
-    """The metadata of an object that is overwritten: the client's labels, annotations, finalizers and owners, and else the old one's."""
+    """Return the metadata of an overwritten object: the client's labels, annotations, finalizers and owners, and else the old one's."""
     result = {name: value for name, value in old.items() if name not in _WRITTEN}
     _write(result, given)
     return result
@@ -39,12 +39,12 @@ def _write(result: Object, given: Object) -> None:
 
 
 def _distinct(owners: list[Any]) -> list[Any]:
-    """The same owner, given twice in the same words, is one."""
+    """Return the owners without those that are given twice in the same words."""
     return [owner for at, owner in enumerate(owners) if owner not in owners[:at]] if len(owners) > 1 else owners
 
 
 def problems(new: Object, lax: bool) -> list[Problem]:
-    """What is wrong with the metadata that a client gives, whatever was there before.
+    """Return what is wrong with the metadata that a client gives, whatever was there before.
 
     :param lax: finalizers may have any name.
     """
@@ -59,7 +59,7 @@ def problems(new: Object, lax: bool) -> list[Problem]:
 
 
 def change_problems(new: Object, given: Object, old: Object) -> list[Problem]:
-    """What is wrong with a change.
+    """Return what is wrong with a change.
 
     :param new: what is to be stored.
     :param given: what the client sent.

@@ -13,7 +13,7 @@ Apply = Callable[[Object, Any, Copy], Any]
 
 
 def patched(content_type: str, custom: bool) -> Apply:
-    """What applies a patch of a content type to an object, which stays as it is; raises Refusal when there is none.
+    """Return what applies a patch of a content type to an object, which stays as it is; raises Refusal when there is none.
 
     It takes the object, the patch, and how to copy values of the patch.
 
@@ -29,7 +29,7 @@ def patched(content_type: str, custom: bool) -> Apply:
 
 
 def merged(target: Any, patch: Any, copy: Copy) -> Any:
-    """A JSON merge patch; what it does not touch is shared with the target."""
+    """Return the target after a JSON merge patch; what it does not touch is shared with the target."""
     if not isinstance(patch, dict):
         # A real server takes the nulls out of the objects in a list too, unless the list takes the place of an object.
         return copy(patch) if isinstance(target, dict) else without_nulls(patch)
@@ -43,7 +43,7 @@ def merged(target: Any, patch: Any, copy: Copy) -> Any:
 
 
 def operated(target: Object, patch: Any, copy: Copy) -> Any:
-    """A JSON patch, all of it or none."""
+    """Return the target after a JSON patch: all of it is carried out, or none."""
     if not isinstance(patch, list):
         raise bad_request("the patch is not a list of operations")
     document = {"": copied(target)}
@@ -56,7 +56,7 @@ def operated(target: Object, patch: Any, copy: Copy) -> Any:
 
 
 def _operate(document: Object, operation: Any, copy: Copy) -> None:
-    """One operation; LookupError, TypeError or ValueError when it cannot be done."""
+    """Carry out one operation. Raises LookupError, TypeError or ValueError when it cannot be done."""
     name, path = operation["op"], operation["path"]
     if name == "test":
         if not same(_at(document, path), operation["value"]):
@@ -93,7 +93,7 @@ def _at(document: Any, path: str) -> Any:
 
 
 def _place(document: Any, path: str) -> tuple[Any, str]:
-    """What holds the value that a path leads to, and under which name."""
+    """Return what holds the value that a path leads to, and under which name."""
     *way, last = _steps(path)
     for step in way:
         document = _step(document, step)
@@ -112,7 +112,7 @@ def _add(document: Object, path: str, value: Any) -> None:
 
 
 def _replace(document: Object, path: str, value: Any) -> None:
-    """Unlike RFC 6902, the real server replaces a field that is not there, as long as there is an object that it can be in."""
+    """Replace a field, also one that is not there, unlike RFC 6902, as long as there is an object that it can be in."""
     holder, name = _place(document, path)
     holder[int(name) if isinstance(holder, list) else name] = value
 

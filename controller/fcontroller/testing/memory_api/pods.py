@@ -12,21 +12,21 @@ _ENDED = ("Failed", "Succeeded")
 
 
 def prepare(pod: Object) -> None:
-    """Makes a new Pod of what a client gives: what the server's own behaviour rests on is filled in, the many other defaults are not."""
+    """Make a new Pod of what a client gives: what the server's own behaviour rests on is filled in, the many other defaults are not."""
     pod["metadata"]["generation"] = 1
     fill_in(pod)
     pod["status"] = {"phase": "Pending"}
 
 
 def fill_in(pod: Object) -> None:
-    """The defaults of a Pod that a client writes."""
+    """Fill in the defaults of a Pod that a client writes."""
     spec = pod.get("spec") or {}
     if "terminationGracePeriodSeconds" not in spec:
         pod["spec"] = {"terminationGracePeriodSeconds": _DEFAULT_GRACE, **spec}
 
 
 def change_problems(new: Object, old: Object) -> list[Problem]:
-    """What is wrong with a changed spec: next to nothing of it may change."""
+    """Return what is wrong with a changed spec: next to nothing of it may change."""
     before, after = old.get("spec", {}), new.get("spec", {})
     if before is after:
         return []
@@ -40,7 +40,7 @@ def change_problems(new: Object, old: Object) -> list[Problem]:
 
 
 def _deadline_problems(before: Object, after: Object) -> list[Problem]:
-    """A deadline can be set and brought forward."""
+    """Return what is wrong with a changed deadline: it can be set and brought forward."""
     there, wanted = before.get("activeDeadlineSeconds"), after.get("activeDeadlineSeconds")
     if there is None or (wanted is not None and wanted <= there):
         return []
@@ -50,7 +50,7 @@ def _deadline_problems(before: Object, after: Object) -> list[Problem]:
 
 
 def _fixed(spec: Object) -> Object:
-    """What of a spec must stay as it is."""
+    """Return what of a spec must stay as it is."""
     result = {name: value for name, value in spec.items() if name not in _CHANGEABLE}
     for name in ("containers", "initContainers"):
         result[name] = [{**container, "image": ""} for container in spec.get(name) or ()]
@@ -58,7 +58,7 @@ def _fixed(spec: Object) -> Object:
 
 
 def grace(pod: Object, asked: int | None) -> int:
-    """How many seconds a Pod that is being deleted has left: none before it has a node and after it has ended."""
+    """Return how many seconds a Pod that is being deleted has left: none before it has a node and after it has ended."""
     if not pod["spec"].get("nodeName") or pod.get("status", {}).get("phase") in _ENDED:
         return 0
     if asked is None:
@@ -67,7 +67,7 @@ def grace(pod: Object, asked: int | None) -> int:
 
 
 def bind(store: Store, collection: Collection, key: str, name: str, binding: Object) -> tuple[int, Object]:
-    """Gives a Pod its node, as the scheduler does."""
+    """Give a Pod its node, as the scheduler does."""
     pod = collection.objects.get(key)
     if pod is None:
         raise not_found(collection.kind, name)

@@ -18,7 +18,7 @@ _EXISTS = re.compile(r"\s*(!?)\s*([^\s,!=()]+)\s*(?:,|$)")
 
 
 def selector(kind: Kind, query: Mapping[str, str]) -> Selects | None:
-    """What an object has to be for a query; None when any will do. Raises Refusal for a selector that cannot be read."""
+    """Return what an object has to be for a query; None when any will do. Raises Refusal for a selector that cannot be read."""
     conditions = _labels(query.get("labelSelector", "")) + _fields(kind, query.get("fieldSelector", ""))
     if not conditions:
         return None
@@ -26,7 +26,7 @@ def selector(kind: Kind, query: Mapping[str, str]) -> Selects | None:
 
 
 def only_name(query: Mapping[str, str]) -> str:
-    """The one name that an object must have for a query, or an empty string."""
+    """Return the one name that an object must have for a query, or an empty string."""
     match = re.search(r"(?:^|,)metadata\.name==?([^,=]+)(?:,|$)", query.get("fieldSelector", ""))
     return match[1] if match else ""
 
@@ -90,7 +90,7 @@ def _field_is(path: list[str], text: str, wanted: bool) -> Selects:
 
 
 def _field(value: Any, path: list[str]) -> str:
-    """A field as text; one that is not there is empty."""
+    """Return a field as text; one that is not there is empty."""
     for name in path:
         value = (value or {}).get(name)
     if isinstance(value, bool):

@@ -33,7 +33,7 @@ class MemoryApi:
     """An API server in memory, with the namespace `default`."""
 
     def __init__(self, clock: Callable[[], datetime], new_uid: Callable[[], str], *, history: int = 100_000) -> None:
-        """Starts empty.
+        """Start empty.
 
         :param clock: the time, in UTC.
         :param new_uid: a uid that no object has had before.
@@ -46,13 +46,13 @@ class MemoryApi:
 
     @property
     def revision(self) -> int:
-        """The resourceVersion of the newest write."""
+        """Return the resourceVersion of the newest write."""
         return self._store.revision
 
     def request(
         self, method: str, path: str, body: Any = None, query: Query = _NOTHING, content_type: str = "application/json"
     ) -> tuple[int, Any]:
-        """One request.
+        """Answer one request.
 
         :param method: GET, POST, PUT, PATCH or DELETE.
         :param path: from the root: `/api/v1/namespaces/default/pods`.
@@ -72,7 +72,7 @@ class MemoryApi:
         return code, answer if "items" in answer else copied(answer)
 
     def watch(self, path: str, query: Query = _NOTHING) -> Watch:
-        """The changes of the collection at a path from now on, or from the query's resourceVersion on."""
+        """Return the changes of the collection at a path from now on, or from the query's resourceVersion on."""
         try:
             target = self._target(path)
             if target.name:
@@ -82,11 +82,11 @@ class MemoryApi:
             return Refused(refusal)
 
     def collect(self, steps: int | None = None) -> int:
-        """Has the garbage collector do all that there is to do, or look at so many objects; returns how many writes it made."""
+        """Have the garbage collector do all that there is to do, or look at so many objects; returns how many writes it made."""
         return self._collector.collect(steps)
 
     def compact(self) -> None:
-        """Forgets the history: watches that have not read all of it, and lists of older states, end with 410."""
+        """Forget the history: watches that have not read all of it, and lists of older states, end with 410."""
         self._store.compact()
 
     def _answer(self, method: str, target: Target, body: Any, query: Query, content_type: str) -> tuple[int, Any]:
@@ -115,7 +115,7 @@ class MemoryApi:
         return value
 
     def _target(self, path: str) -> Target:
-        """What a path leads to; raises Refusal when there is nothing."""
+        """Return what a path leads to; raises Refusal when there is nothing."""
         prefix, _, rest = path[1:].partition("/v1/")
         names = rest.split("/")
         namespace = ""

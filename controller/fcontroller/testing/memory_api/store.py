@@ -38,7 +38,7 @@ class Collection:
         return f"{namespace}/{name}" if self.kind.namespaced else name
 
     def position(self, revision: int) -> int:
-        """How many changes there were up to a revision, the forgotten ones included.
+        """Return how many changes there were up to a revision, the forgotten ones included.
 
         :raises Refusal: some after it are forgotten.
         """
@@ -47,13 +47,13 @@ class Collection:
         return self.dropped + bisect_right(self.changes, revision, key=attrgetter("revision"))
 
     def since(self, position: int) -> list[Change]:
-        """The changes from a position on; raises Refusal when some of them are forgotten."""
+        """Return the changes from a position on; raises Refusal when some of them are forgotten."""
         if position < self.dropped:
             raise expired(f"too old resource version, the oldest is {self.horizon}")
         return self.changes[position - self.dropped :]
 
     def at(self, revision: int) -> dict[str, Object]:
-        """The objects as they were at a revision; raises Refusal when that is too long ago."""
+        """Return the objects as they were at a revision; raises Refusal when that is too long ago."""
         later = self.since(self.position(revision))
         objects = dict(self.objects) if later else self.objects
         for change in reversed(later):
@@ -64,7 +64,7 @@ class Collection:
         return objects
 
     def forget(self, count: int) -> None:
-        """Drops the oldest changes."""
+        """Drop the oldest changes."""
         if count:
             self.horizon = self.changes[count - 1].revision
             self.dropped += count
@@ -86,21 +86,21 @@ class Store:
         self._second_text = ""
 
     def listen(self, listener: Callable[[Collection, Change], None]) -> None:
-        """Has a function called after every write."""
+        """Have a function called after every write."""
         self._listeners.append(listener)
 
     def now(self) -> datetime:
         return self.clock().replace(microsecond=0)
 
     def timestamp(self) -> str:
-        """Now, as objects have it."""
+        """Return the time now, as objects have it."""
         now = self.now()
         if now != self._second:  # a second has many writes
             self._second, self._second_text = now, text_of(now)
         return self._second_text
 
     def put(self, collection: Collection, key: str, new: Object) -> Object:
-        """Stores an object, whose metadata gets the new resourceVersion; an object that is there in just this form is left alone.
+        """Store an object, whose metadata gets the new resourceVersion; an object that is there in just this form is left alone.
 
         :param new: may share parts with what is stored, but neither its own dict nor that of its metadata.
         :returns: what is stored now.
@@ -117,14 +117,14 @@ class Store:
         return new
 
     def remove(self, collection: Collection, key: str) -> Object:
-        """Deletes an object; returns it with the resourceVersion of its deletion."""
+        """Delete an object; returns it with the resourceVersion of its deletion."""
         old = collection.objects.pop(key)
         self.revision += 1
         self._record(collection, Change(self.revision, key, old, None))
         return at_revision(old, self.revision)
 
     def compact(self) -> None:
-        """Forgets all changes so far: who has not seen them has to list again."""
+        """Forget all changes so far: who has not seen them has to list again."""
         for collection in self.collections.values():
             collection.forget(len(collection.changes))
             collection.horizon = self.revision
@@ -138,7 +138,7 @@ class Store:
 
 
 def at_revision(value: Object, revision: int) -> Object:
-    """An object with another resourceVersion; all else is shared with it."""
+    """Return an object with another resourceVersion; all else is shared with it."""
     return {**value, "metadata": {**value["metadata"], "resourceVersion": str(revision)}}
 
 
@@ -147,5 +147,5 @@ def text_of(time: datetime) -> str:
 
 
 def moved(text: str, seconds: int) -> datetime:
-    """The time that a timestamp says, so many seconds later."""
+    """Return the time that a timestamp says, so many seconds later."""
     return datetime.fromisoformat(text) + timedelta(seconds=seconds)

@@ -9,7 +9,7 @@ Object = dict[str, Any]
 
 
 def copied(value: Any) -> Any:
-    """A value that shares no dict and no list with the given one.
+    """Return a value that shares no dict and no list with the given one.
 
     `copy.deepcopy` is twenty times slower, and every request copies.
     """
@@ -26,7 +26,7 @@ def copied(value: Any) -> Any:
 
 
 def without_nulls(value: Any) -> Any:
-    """A copy without the fields that are null: built-in kinds take null for a field that is not there."""
+    """Return a copy without the fields that are null: built-in kinds take null for a field that is not there."""
     if type(value) is dict:
         return {
             name: without_nulls(item) if type(item) is dict or type(item) is list else item
@@ -39,7 +39,7 @@ def without_nulls(value: Any) -> Any:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether two values are written alike as JSON: unlike with `==`, 1 is neither true nor 1.0."""
+    """Return whether two values are written alike as JSON: unlike with `==`, 1 is neither true nor 1.0."""
     if one is other:
         return True
     if type(one) is not type(other):

@@ -44,7 +44,7 @@ class Watch:
         self._start(str(query.get("resourceVersion") or "0"), query.get("sendInitialEvents") in _YES)
 
     def read(self, up_to: int | None = None) -> list[Event]:
-        """What has come since the last read; never waits.
+        """Return what has come since the last read; never waits.
 
         :param up_to: leaves what is newer than this revision for later; without it everything comes.
         """
@@ -66,15 +66,15 @@ class Watch:
         return events + self._by_time(up_to)
 
     def bookmark(self) -> Event:
-        """The event that says how far this watch has come."""
+        """Return the event that says how far this watch has come."""
         return self._bookmark(self._store.revision)
 
     def stop(self) -> None:
-        """Ends the watch."""
+        """End the watch."""
         self.closed = True
 
     def _start(self, text: str, whole: bool) -> None:
-        """Decides where to begin: with all objects there are, or after a resourceVersion."""
+        """Decide where to begin: with all objects there are, or after a resourceVersion."""
         store, collection = self._store, self._collection
         if not text.isdecimal():
             message = f'resourceVersion: Invalid value: "{text}": strconv.ParseUint: parsing "{text}": invalid syntax'
@@ -92,7 +92,7 @@ class Watch:
             self._first = [{"type": "ERROR", "object": refusal.status}]
 
     def _event(self, change: Change) -> Event | None:
-        """What a change is to those who see only what they selected: an object that is selected no more is deleted to them."""
+        """Return what a change is to those who see only what they selected: an object that is selected no more is deleted to them."""
         if not change.key.startswith(self._prefix):
             return None
         old = change.old if change.old is not None and (self._selects is None or self._selects(change.old)) else None
@@ -102,7 +102,7 @@ class Watch:
         return None if old is None else _event("DELETED", at_revision(old, change.revision))
 
     def _by_time(self, up_to: int | None) -> list[Event]:
-        """A bookmark now and then and shortly before the end, and the end."""
+        """Return a bookmark now and then and shortly before the end, and the end."""
         now, last = self._store.clock(), False
         if self._end > self._begun and now >= self._end:
             self.closed = last = True
@@ -126,7 +126,7 @@ class Refused(Watch):
         self._refusal = refusal
 
     def read(self, up_to: int | None = None) -> list[Event]:
-        """The refusal, once."""
+        """Return the refusal, once."""
         if self.closed:
             return []
         self.closed = True

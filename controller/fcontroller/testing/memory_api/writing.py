@@ -26,7 +26,7 @@ Answer = tuple[int, Object]
 
 
 def create(store: Store, collection: Collection, namespace: str, body: Any) -> Answer:
-    """POST to a collection."""
+    """Answer a POST to a collection."""
     given = _decoded(collection.kind, body, namespace)
     new = _new(store, collection.kind, namespace, given)
     if given["metadata"].get("resourceVersion"):
@@ -39,7 +39,7 @@ def create(store: Store, collection: Collection, namespace: str, body: Any) -> A
 
 
 def replace(store: Store, collection: Collection, namespace: str, name: str, part: str, body: Any) -> Answer:
-    """PUT of an object, or of its status when `part` says so."""
+    """Answer a PUT of an object, or of its status when `part` says so."""
     kind, key = collection.kind, collection.key(namespace, name)
     given = _decoded(kind, body, namespace)
     _check_name(given["metadata"].get("name"), name)
@@ -55,7 +55,7 @@ def replace(store: Store, collection: Collection, namespace: str, name: str, par
 
 
 def patch(store: Store, collection: Collection, namespace: str, name: str, part: str, body: Any, content_type: str) -> Answer:
-    """PATCH of an object, or of its status when `part` says so."""
+    """Answer a PATCH of an object, or of its status when `part` says so."""
     kind, key = collection.kind, collection.key(namespace, name)
     apply = patched(content_type, kind.custom)
     old = collection.objects.get(key)
@@ -70,7 +70,7 @@ def patch(store: Store, collection: Collection, namespace: str, name: str, part:
 
 
 def _decoded(kind: Kind, body: Any, namespace: str) -> Object:
-    """A copy of the body, with metadata."""
+    """Return a copy of the body, with metadata."""
     if not isinstance(body, dict):
         raise bad_request(f"the object provided is unrecognized (must be of type {kind.kind})")
     # A built-in kind knows its own name; for a custom one the body has to say it.
@@ -94,7 +94,7 @@ def _copy(kind: Kind) -> Callable[[Any], Any]:
 
 
 def _shaped(kind: Kind, value: Any, namespace: str) -> Object:
-    """What is to be stored but for the rules: fields that are always there, none that is left out when empty."""
+    """Return what is to be stored but for the rules: fields that are always there, none that is left out when empty."""
     if not isinstance(value, dict) or not isinstance(value.get("metadata") or {}, dict):
         raise bad_request(f"the object provided is unrecognized (must be of type {kind.kind})")
     given = value.get("metadata") or {}
@@ -158,7 +158,7 @@ _PREPARE: Mapping[Kind, Callable[[Object], None]] = {
 
 
 def _event_problems(kind: Kind, new: Object) -> list[Problem]:
-    """An Event is in the namespace of what it is about; cluster-wide objects have theirs in `default`."""
+    """Return what is wrong with an Event: it is in the namespace of what it is about, or in `default`, if that has none."""
     about = (new.get("involvedObject") or {}).get("namespace", "")
     if kind is not EVENTS or new["metadata"]["namespace"] == (about or "default"):
         return []
@@ -202,7 +202,7 @@ def _check_version(kind: Kind, given: Object, old: Object) -> None:
 
 
 def _changed(kind: Kind, part: str, given: Object, old: Object) -> Object:
-    """What is to be stored of what a client gives, by where it writes it."""
+    """Return what is to be stored of what a client gives, by where it writes it."""
     if part and kind.custom:
         new = {**old, "metadata": dict(old["metadata"])}
         return _with(new, "status", given)
@@ -223,7 +223,7 @@ def _changed(kind: Kind, part: str, given: Object, old: Object) -> Object:
 
 
 def _with(new: Object, name: str, source: Object) -> Object:
-    """Takes one field, or its absence, from another object."""
+    """Take one field, or its absence, from another object."""
     if name in source:
         new[name] = source[name]
     else:
@@ -232,7 +232,7 @@ def _with(new: Object, name: str, source: Object) -> Object:
 
 
 def _alike(kind: Kind, new: Object, old: Object) -> bool:
-    """Whether nothing has changed that `metadata.generation` counts."""
+    """Return whether nothing has changed that `metadata.generation` counts."""
     names = ["spec"] if kind is PODS else [name for name in {**new, **old} if name not in ("metadata", "status")]
     return all([name in new and name in old and same(new[name], old[name]) for name in names])
 

@@ -100,7 +100,7 @@ def placeholder_rules(context: FrameworkContext, source: str) -> Iterator[Findin
 
 
 def _may_be_in_key(source: str) -> bool:
-    """Whether a colon follows a placeholder in its line. Each line is looked at once: it can be as long as a file may be."""
+    """Return whether a colon follows a placeholder in its line. Each line is looked at once: it can be as long as a file may be."""
     start = source.find("{{FC_")
     while start >= 0:
         end = source.find("\n", start)
@@ -231,7 +231,7 @@ def _unresolved(written: Any, path: Path, known: set[str]) -> Iterator[Finding]:
 
 
 def _strings(value: Any, path: Path) -> Iterator[tuple[Path, Part, str]]:
-    """Every string below `value` with its path, keys included."""
+    """Yield every string below `value` with its path, keys included."""
     if isinstance(value, str):
         yield path, "value", value
     elif isinstance(value, dict):

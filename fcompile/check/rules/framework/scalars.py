@@ -223,7 +223,7 @@ def _out_of_bounds(value: int, field: Field, low: int, high: int, path: Path, st
 
 
 def _digits(value: int | float) -> str:
-    """A number as messages show it. Python refuses to write very long ones at all."""
+    """Return a number as messages show it. Python refuses to write very long ones at all."""
     return str(value) if isinstance(value, float) or -(10**40) < value < 10**40 else "a number of more than 40 digits"
 
 
@@ -260,7 +260,7 @@ def quantity_check(value: Any, path: Path, step: str | int, walk: Walk) -> None:
 
 
 def _better_quantity(text: str) -> str | None:
-    """`16 GB`, `16gb` → `16G`; `16GiB` → `16Gi`; `1,5` → `1.5`."""
+    """Return how a quantity should be written: `16 GB`, `16gb` → `16G`; `16GiB` → `16Gi`; `1,5` → `1.5`."""
     match = re.fullmatch(r"\s*([0-9]+(?:[.,][0-9]+)?)\s*(?:([KkMmGgTtPpEe])(i?)[Bb]?|[Cc]ores?|[Bb](?:ytes?)?)?\s*", text)
     if match is None:
         return None

@@ -147,7 +147,7 @@ Members = Callable[[dict[str, Any], Path, Walk], None]
 
 @cache
 def _members(type_name: str, version: int) -> Members:
-    """The check of an object's fields."""
+    """Return the check of an object's fields."""
     fields = types(version)[type_name]
     needed = tuple(name for name, field in fields.items() if field.required)
     checks: dict[str, Check] = {}
@@ -400,14 +400,14 @@ def _written(name: str, path: Path, walk: Walk) -> str:
 
 
 def _object(here: Path, walk: Walk) -> str:
-    """The object that a message speaks of."""
+    """Return the object that a message speaks of."""
     if here:
         return called(here[:-1], here[-1])
     return "a Pod template" if walk.root == POD_TEMPLATE else f"a {walk.root}"
 
 
 def _fits(value: Any, field: Field) -> bool:
-    """Whether a value is of the type of a field, roughly."""
+    """Return whether a value is of the type of a field, roughly."""
     kinds = {"string": str, "integer": int, "boolean": bool, "list": list, "map": dict, "object": dict, "quantity": str | int | float}
     return isinstance(value, kinds.get(field.kind, object)) and (field.kind == "boolean" or not isinstance(value, bool))
 

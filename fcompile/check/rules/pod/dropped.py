@@ -56,7 +56,7 @@ def _found(fields: dict[str, Any], path: Path, tree: Tree, version: int) -> Iter
 
 
 def _restart_policy(container: ContainerRef, version: int) -> Iterator[Finding]:
-    """Sidecars came before other restart policies of containers."""
+    """Yield a finding for a container's restart policy that the version does not know: that of sidecars came before the others."""
     if not given(container.fields, "restartPolicy"):
         return
     path = (*container.path, "restartPolicy")

@@ -77,7 +77,7 @@ def _variables(container: ContainerRef, pod: Pod) -> Iterator[Finding]:
 
 
 def _builds_on(variable: dict[str, Any], name: str) -> bool:
-    """Whether the value uses the variable's earlier value (and does more than to repeat it)."""
+    """Return whether the value uses the variable's earlier value (and does more than to repeat it)."""
     value, reference = text(variable, "value") or "", f"$({name})"
     return reference in value and value != reference
 

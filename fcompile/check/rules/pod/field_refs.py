@@ -83,7 +83,7 @@ def field_ref(reference: dict[str, Any], path: Path, version: int, *, in_file: b
 
 
 def _split(field: str) -> tuple[str, str | None]:
-    """The path before a `['key']` at the end, and the key."""
+    """Return the path before a `['key']` at the end, and the key."""
     if field.endswith("']"):
         name, bracket, key = field[:-2].partition("['")
         if bracket and name:

@@ -73,7 +73,7 @@ def _claims(pod: Pod) -> Iterator[Finding]:
 
 
 def _with_limits(resources: dict[str, Any], pod: Pod) -> dict[str, Any]:
-    """With the limits of huge pages that the API server fills in: those of the containers, when all have one, or the request."""
+    """Return the resources with the limits of huge pages that the API server fills in: its containers', if all have one, or the request."""
     limits, requests = mapping(resources, "limits"), mapping(resources, "requests")
     missing = [name for name in requests if is_huge_pages(name) and name not in limits]
     if not missing:
@@ -113,7 +113,7 @@ def _amounts(resources: dict[str, Any], key: str) -> Amounts:
 
 
 def _requests(container: ContainerRef) -> Amounts:
-    """As the API server fills them in: a request that is left out is the limit."""
+    """Return the requests as the API server fills them in: one that is left out is the limit."""
     resources = mapping(container.fields, "resources")
     return {**_amounts(resources, "limits"), **_amounts(resources, "requests")}
 
@@ -123,7 +123,7 @@ def _limits(container: ContainerRef) -> Amounts:
 
 
 def _together(pod: Pod, read: Callable[[ContainerRef], Amounts]) -> Amounts:
-    """What the containers need at the same time, at most: all that run side by side, or an init container and the sidecars before it."""
+    """Return what the containers need at the same time, at most: all side by side, or an init container and the sidecars before it."""
     side_by_side: Amounts = {}
     sidecars: Amounts = {}
     most: Amounts = {}

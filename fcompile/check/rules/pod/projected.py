@@ -66,7 +66,7 @@ def _part(kind: str, part: dict[str, Any], path: Path, pod: Pod) -> Iterator[Fin
 
 
 def _clashes(kind: str, part: dict[str, Any], path: Path, taken: Seen) -> Iterator[Finding]:
-    """Files at a path that is taken. (The API server does not look at those of a serviceAccountToken.)"""
+    """Yield files at a path that is taken. (The API server does not look at those of a serviceAccountToken.)"""
     files = [(text(item, "path"), (*path, "items", index, "path")) for index, item in entries(part, "items")]
     files += [(text(part, key), (*path, key)) for key in _FILES_OF.get(kind, ())]
     for file, place in files:

@@ -68,7 +68,7 @@ def _quobyte(source: dict[str, Any], volume: dict[str, Any]) -> Problems:
 
 
 def _is_host_and_port(pair: str) -> bool:
-    """As Go's net.SplitHostPort takes it: an IPv6 address needs brackets, host and port may be empty."""
+    """Return whether Go's net.SplitHostPort takes a text: an IPv6 address needs brackets, host and port may be empty."""
     host, colon, port = pair.rpartition(":")
     if host.startswith("[") and host.endswith("]"):
         host = host[1:-1].replace(":", "")
@@ -76,7 +76,7 @@ def _is_host_and_port(pair: str) -> bool:
 
 
 def _named_secret(key: str) -> Callable[[dict[str, Any], dict[str, Any]], Problems]:
-    """A check that a reference to a Secret, where there is one, says its name."""
+    """Return a check that a reference to a Secret, where there is one, says its name."""
 
     def check(source: dict[str, Any], volume: dict[str, Any]) -> Problems:
         reference = source.get(key)
