@@ -94,7 +94,7 @@ def _patches(folder: str, top: str) -> frozenset[str]:
 
 
 def _up_from(folder: str, top: str) -> Iterator[str]:
-    """Yield the folder and all above it, up to `top`, or to one like /tmp: in that, anybody can add files and nobody can change another's."""
+    """Yield the folder and all above it, up to `top`, or to one like /tmp, where anybody can add files and nobody can change another's."""
     while not _is_shared(folder):
         yield folder
         parent = os.path.dirname(folder)
