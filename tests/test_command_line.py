@@ -99,6 +99,7 @@ def test_help_fits_and_has_one_form(context: click.Context, columns: int, monkey
         (["build", "--st=1", "x"], "Option '--strict' does not take a value.\n`fcompile build --help` says more.\n"),
         (["build", "--fo", "x"], "Option '--fo' can be --format or --force.\n`fcompile build --help` says more.\n"),
         (["validate", "--jobs", "300", "x"], "Invalid value for '-j' / '--jobs': 300 is not in the range 1<=x<=256.\n"),
+        (["validate", "--jobs", "two", "x"], "Invalid value for '-j' / '--jobs': 'two' is not a valid number.\n"),
         (["argocd", "doctor", "--deadline", "nan"], "Invalid value for '--deadline': 'nan' is not a number of seconds.\n"),
         (["completion"], "Missing argument 'SHELL'. Choose from: bash, zsh, fish\n"),
         (["krm", "x"], "Got unexpected extra argument (x)\n"),

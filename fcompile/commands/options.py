@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from math import isfinite
+from math import inf, isfinite
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -26,14 +26,23 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+class Count(click.IntRange):
+    """A number of things, from a least to a most."""
+
+    name = "number"
+
+
 class _Seconds(click.FloatRange):
-    """A number of seconds."""
+    """A number of seconds, which is neither infinite nor NaN: that is in every range."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        number = float(super().convert(value, param, ctx))
+        try:
+            number = float(value)
+        except ValueError:
+            number = inf
         if not isfinite(number):
             self.fail(f"{value!r} is not a number of seconds.", param, ctx)
-        return number
+        return float(super().convert(number, param, ctx))
 
 
 SECONDS = _Seconds(0)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fcompile.commands.group import command
-from fcompile.commands.options import check_paths, checked_with, kubernetes_version, namespace, paths, reporting
+from fcompile.commands.options import Count, check_paths, checked_with, kubernetes_version, namespace, paths, reporting
 from fcompile.commands.progress import progress
 from fcompile.commands.report import Telling, fails, holds_current_folder, open_report, waivers_file
 from fcompile.diagnostics import FORMATS
@@ -38,7 +38,7 @@ _MOST_JOBS = 256
 @click.option(
     "-j",
     "--jobs",
-    type=click.IntRange(1, _MOST_JOBS),
+    type=Count(1, _MOST_JOBS),
     metavar="N",
     help="how many processes check files  [default: one per core when there are many files]",
 )

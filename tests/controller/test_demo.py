@@ -79,7 +79,7 @@ def test_what_is_not_over_in_time_is_said(tmp_path: Path) -> None:
     ("words", "message"),
     [
         (["--run", "-1"], "Invalid value for '--run': -1.0 is not in the range x>=0."),
-        (["--run", "soon"], "Invalid value for '--run': 'soon' is not a valid float."),
+        (["--run", "soon"], "Invalid value for '--run': 'soon' is not a number of seconds."),
         (["--run", "nan"], "Invalid value for '--run': 'nan' is not a number of seconds."),
         (["--timeout", "-0.5"], "Invalid value for '--timeout': -0.5 is not in the range x>=0."),
         (["--timeout", "inf"], "Invalid value for '--timeout': 'inf' is not a number of seconds."),
