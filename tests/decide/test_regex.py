@@ -180,6 +180,7 @@ def test_posix_classes(name: str, members: list[str]) -> None:
         ("(?P<é>c)", "`(?P<é>` has a name with more than letters, digits and `_` of ASCII"),
         ("(?P<n", "`(?P<n` is no group of RE2; there are "),
         (r"\p{Foo}", r"`\p{Foo}` is no category or script of Unicode"),
+        (r"\P{Foo}", r"`\P{Foo}` is no category or script of Unicode"),
         (r"\p{lu}", r"`\p{lu}` is no category or script of Unicode"),
         (r"\p{}", r"`\p{}` is no category or script of Unicode"),
         (r"\p{L", r"`\p{L` is not complete; a category of Unicode is written `\p{Lu}`"),
@@ -196,6 +197,12 @@ def test_refusals_say_what_is_meant(pattern: str, message: str) -> None:
     with pytest.raises(RegexError) as error:
         Regex(pattern)
     assert str(error.value).startswith(message)
+
+
+def test_what_repeats_too_often_by_itself_is_not_blamed_on_what_is_in_it() -> None:
+    with pytest.raises(RegexError) as error:
+        Regex("a{1001}")
+    assert str(error.value) == "`{1001}` repeats more than 1000 times"
 
 
 @pytest.mark.parametrize("pattern", ["(a+)+$", "(a|aa)+$", "a*a*a*a*a*b", "(a*)*b", "(?s).*a.*a.*a.*b", "(a?){50}a{50}b"])
