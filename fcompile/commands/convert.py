@@ -1,4 +1,4 @@
-"""Convert jobs of Kubeflow (PyTorchJob, TFJob, MPIJob, JAXJob, XGBoostJob, PaddleJob) to Frameworks.
+"""Convert jobs of Kubeflow (PyTorchJob, TFJob, MPIJob, JAXJob, XGBoostJob, PaddleJob, TrainJob, JobSet) to Frameworks.
 
 The Frameworks go to stdout, with comments where somebody must look, and the report to stderr. Other documents pass through. The exit
 code is 1 when a job is refused or a document cannot be read, and with --strict also when something is different.
@@ -25,7 +25,7 @@ from fcompile.program import say
 def configure(parser: argparse.ArgumentParser) -> None:
     """The arguments of the command."""
     parser.add_argument("paths", nargs="+", metavar="PATH", help="files and folders; - is the standard input")
-    parser.add_argument("--to", metavar="DIR", help="write a file for each file of the input there, instead of one stream")
+    parser.add_argument("--to", metavar="FOLDER", help="write a file for each file of the input there, instead of one stream")
     parser.add_argument("--force", action="store_true", help="with --to: replace files that are there and differ")
     parser.add_argument("--format", default="text", choices=FORMATS, help="of the report: text (the default), markdown or json")
     parser.add_argument("--strict", action="store_true", help="exit code 1 when something is different")

@@ -110,7 +110,8 @@ class Conversion:
 
     def _run(self, files: list[File]) -> None:
         objects = [one for file in files for document in file.documents() for one in _objects(document)]
-        results = {id(one.value): _converted(one) for one in objects if is_job(one.value)}
+        values = [one.value for one in objects]
+        results = {id(one.value): _converted(one, values) for one in objects if is_job(one.value)}
         self._refuse_collisions(objects, results)
         for one in objects:
             result = results.get(id(one.value))
@@ -135,7 +136,9 @@ class Conversion:
                 continue
             for one in objects:
                 result = results.get(id(one.value))
-                if result is None:
+                if not isinstance(one.value, dict):
+                    self.accounts.append(_account(one, (Reason((), "it is no object"),)))
+                elif result is None:
                     self._tell_references(one, made)
                     texts.append(plain_yaml.document(one.value))
                 else:
@@ -183,9 +186,9 @@ def _objects(document: Document) -> Iterator[_Object]:
         yield _Object(document, path, value)
 
 
-def _converted(one: _Object) -> Made | tuple[Reason, ...]:
+def _converted(one: _Object, others: list[Any]) -> Made | tuple[Reason, ...]:
     try:
-        return convert_job(one.value)
+        return convert_job(one.value, others)
     except Refusal as refusal:
         return (Reason(refusal.path, refusal.reason),)
 

@@ -57,6 +57,11 @@ class Ledger:
         """Take down that something will be different."""
         self._add(Entry(path, Outcome.DIFFERENT, what, why, remedy))
 
+    @property
+    def differs(self) -> bool:
+        """Return whether anything will be different."""
+        return any(entry.outcome is Outcome.DIFFERENT for entries in self._entries.values() for entry in entries)
+
     def entries(self, source: Any) -> list[Entry]:
         """Return all entries in the order of the source, fields that nobody spoke of among them."""
         order: dict[Path, int] = {}

@@ -17,12 +17,14 @@ def references(value: Any, made: list[tuple[Any, Made]]) -> Iterator[Entry]:
     """Yield what in another document refers to converted jobs, and will find nothing."""
     if not isinstance(value, dict) or not made:
         return
+    if (text(value, "apiVersion") or "").partition("/")[0].endswith("kubeflow.org"):
+        return  # a runtime, or what somebody else makes of one
     for path, written in strings(value):
-        if is_label_of_operator(written):
+        if is_label_of_operator(written) and path[-2:-1] not in (("labels",), ("annotations",)):
             why = "Pods of a Framework have no labels of Kubeflow's"
             yield Entry(path, Outcome.DIFFERENT, f"`{written}` will select no Pod of a converted job", why, _LABEL_REMEDY)
         for source, one in made:
-            new = one.hosts.rewrite(written) if one.hosts is not None else written
+            new = one.hosts.rewrite(written)
             if new != written:
                 name = text(mapping(source, "metadata"), "name")
                 why = f"it names a Pod of the job `{name}`"

@@ -9,6 +9,7 @@ from typing import Any
 from fcompile.convert.draft import RoleDraft
 from fcompile.convert.fields import Fields
 from fcompile.convert.ledger import Ledger, Refusal
+from fcompile.convert.shape import require_shape
 from fcompile.diagnostics.problem import Path
 from fcompile.model.framework import MAX_TASKS
 
@@ -93,28 +94,7 @@ def _template(replica: Fields, ledger: Ledger) -> dict[str, Any]:
             ledger.unchanged(metadata.at(key), "the operator does not take it over")
     ledger.converted(template.path, "task.pod")
     made["spec"] = deepcopy(spec.value)
-    for kind in ("containers", "initContainers"):
-        for place, _ in enumerate(spec.items(kind)):
-            _require_shape(_item(spec, kind, place))
-    for place, _ in enumerate(spec.items("volumes")):
-        _item(spec, "volumes", place).text("name")
+    require_shape(spec)
     if "restartPolicy" in made["spec"]:
         ledger.unchanged(spec.at("restartPolicy"), "the operator overwrites it with the one of the replicas")
     return made
-
-
-def _require_shape(container: Fields) -> None:
-    """Raise Refusal where what the operator adds to has another form. All else is looked at in the Framework."""
-    container.text("name")
-    container.below("resources").below("limits")
-    for field in ("env", "ports", "volumeMounts"):
-        for number, _ in enumerate(container.items(field)):
-            _item(container, field, number).text("name")
-
-
-def _item(fields: Fields, key: str, place: int) -> Fields:
-    """Return an item of a list. Raises Refusal where it is no mapping."""
-    found = fields.items(key)[place]
-    if not isinstance(found, dict):
-        raise Refusal((*fields.at(key), place), "it must be a mapping")
-    return Fields(found, (*fields.at(key), place))

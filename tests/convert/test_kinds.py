@@ -171,3 +171,78 @@ def test_mpi_operator() -> None:
 def test_refused(change: dict[str, Any], reason: str) -> None:
     with pytest.raises(Refusal, match=reason):
         convert_jax({**JOBS["jax-JAXJob"], **change})
+
+
+def test_a_trainjob_with_its_runtime() -> None:
+    made = pods("trainjob-torch-TrainJob")
+    node = made["node-1"]
+    wanted = {
+        "PET_NNODES": "2",
+        "PET_NPROC_PER_NODE": "4",
+        "PET_NODE_RANK": "1",
+        "PET_MASTER_ADDR": "node-0.gpttune-node",
+        "PET_MASTER_PORT": "29500",
+        "SEED": "1",
+    }
+    assert env(node) == wanted
+    (container,) = node["spec"]["containers"]
+    assert (container["image"], container["command"][2]) == ("registry.example.com/nlp/gpt:3", "--store=node-0.gpttune-node:29400")
+    assert container["resources"]["requests"] == {"cpu": "3500m"}
+    assert node["spec"]["nodeSelector"] == {"pool": "a100"}
+    assert node["metadata"]["labels"]["cost-center"] == "research"
+    assert [one["name"] for one in node["spec"]["initContainers"]] == ["dataset-initializer", "model-initializer"]
+    fetched = {one["name"]: one.get("value") for one in node["spec"]["initContainers"][0]["env"]}
+    assert (fetched["STORAGE_URI"], fetched["REGION"]) == ("s3://bucket/data", "eu")
+    assert node["spec"]["initContainers"][0]["envFrom"] == [{"secretRef": {"name": "s3-keys"}}]
+    assert len(made) == 2
+
+
+def test_a_trainjob_with_mpi() -> None:
+    framework, objects = made_of(JOBS["trainjob-mpi-TrainJob"])
+    made = {(one["kind"], one["metadata"]["name"]): one for one in objects}
+    launcher = made[("Pod", f"{framework}-launcher-0")]
+    assert env(launcher)["OMPI_MCA_orte_set_default_slots"] == "4"
+    assert launcher["spec"]["containers"][0]["command"] == ["mpirun", "python", "/app/train.py"]
+    assert [one["name"] for one in launcher["spec"]["initContainers"]] == ["wait-for-workers"]
+    lines = made[("ConfigMap", "dsrun-config")]["data"]["hostfile"].splitlines()
+    assert lines == ["launcher-0.dsrun-launcher slots=4", "node-0.dsrun-node slots=4", "node-1.dsrun-node slots=4"]
+    assert {name: role.min_succeeded for name, role in roles("trainjob-mpi-TrainJob").items()} == {"node": -1, "launcher": 1}
+
+
+def test_a_trainjob_with_jax_and_xgboost() -> None:
+    jax = env(pods("trainjob-jax-TrainJob")["node-1"])
+    assert jax == {"JAX_NUM_PROCESSES": "2", "JAX_PROCESS_ID": "1", "JAX_COORDINATOR_ADDRESS": "node-0.runjax-node:29500"}
+    boost = env(pods("trainjob-xgboost-TrainJob")["node-1"])
+    wanted = {"DMLC_TRACKER_URI": "node-0.runxgboost-node", "DMLC_TRACKER_PORT": "29500", "DMLC_TASK_ID": "1", "DMLC_NUM_WORKER": "4"}
+    assert boost == wanted
+
+
+def test_a_jobset() -> None:
+    made = pods("jobset-JobSet")
+    assert made["workers-2"]["spec"]["containers"][0]["args"] == ["--driver=driver-0.paramserver-driver"]
+    assert env(made["driver-0"]) == {"INDEX": "0"}
+    found = roles("jobset-JobSet")
+    assert {name: (role.min_succeeded, role.max_retry_count) for name, role in found.items()} == {"driver": (1, 0), "workers": (-1, 6)}
+
+
+def _changed(name: str, item: int, **fields: Any) -> Any:
+    value = json.loads(json.dumps(JOBS[name]))
+    value["items"][item]["spec"].update(fields)
+    return value
+
+
+def test_a_trainjob_that_cannot_be() -> None:
+    alone = JOBS["trainjob-torch-TrainJob"]["items"][0]
+    runtime = JOBS["trainjob-torch-TrainJob"]["items"][1]["spec"]["template"]["spec"]["replicatedJobs"]
+    apart = json.loads(json.dumps(runtime))
+    apart[0]["template"]["spec"]["template"]["spec"]["containers"][0]["volumeMounts"] = []
+    shared = json.loads(json.dumps(runtime).replace('{"emptyDir": {}', '{"persistentVolumeClaim": {"claimName": "c"}'))
+    shared = json.loads(json.dumps(shared).replace('"emptyDir": {}', '"persistentVolumeClaim": {"claimName": "c"}'))
+    for value, reason in (
+        (alone, "kubectl get clustertrainingruntime torch-shared -o yaml"),
+        (_changed("trainjob-torch-TrainJob", 1, mlPolicy={"flux": {}}), "flux"),
+        (_changed("trainjob-torch-TrainJob", 1, template={"spec": {"replicatedJobs": apart}}), "shares no volume"),
+        (_changed("trainjob-torch-TrainJob", 1, template={"spec": {"replicatedJobs": shared}}), "in each of 2 Pods"),
+    ):
+        (account,) = convert(json.dumps(value)).refused
+        assert reason in account.reasons[0].text

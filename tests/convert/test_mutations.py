@@ -12,6 +12,7 @@ from fcompile import compile as compile_text
 from fcompile.convert.report import FORMATS, report
 from fcompile.diagnostics.problem import Severity
 from fcompile.load import Document
+from fcompile.model.values import at
 from tests.convert.jobs import jobs
 from tests.convert.mutations import mutated
 from tests.convert.operator import convert
@@ -47,7 +48,7 @@ def _all_told(document: Document, account: Any) -> None:
     if account.made is None:
         return
     told = {entry.path for entry in account.entries}
-    for path in _leaves(document.value, ()):
+    for path in _leaves(at(document.value, account.item), ()):
         assert any(path[:length] in told for length in range(len(path) + 1)), path
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
-from fcompile.convert.draft import RoleDraft
-from fcompile.convert.job import Job
+from fcompile.convert.draft import Draft, RoleDraft
 
 CONFIG_VOLUME, CONFIG_PATH, SSH_VOLUME = "mpi-job-config", "/etc/mpi", "ssh-auth"
 _KEYS = [
@@ -23,7 +22,15 @@ exec ssh {_OPTIONS} "$host" "$*"
 """
 
 
-def config_map(job: Job, hosts: list[str], scripts: dict[str, str]) -> dict[str, Any]:
+class HasDraft(Protocol):
+    """A job that is being converted."""
+
+    @property
+    def draft(self) -> Draft:
+        """Return what it becomes."""
+
+
+def config_map(job: HasDraft, hosts: list[str], scripts: dict[str, str]) -> dict[str, Any]:
     """Return the ConfigMap with the hostfile and scripts."""
     metadata: dict[str, Any] = {"name": config_name(job)}
     if job.draft.namespace is not None:
@@ -32,24 +39,24 @@ def config_map(job: Job, hosts: list[str], scripts: dict[str, str]) -> dict[str,
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
 
 
-def config_name(job: Job) -> str:
+def config_name(job: HasDraft) -> str:
     """Return the name of the ConfigMap."""
     return f"{job.draft.name}-config"
 
 
-def secret_name(job: Job) -> str:
+def secret_name(job: HasDraft) -> str:
     """Return the name of the Secret with the keys."""
     return f"{job.draft.name}-ssh"
 
 
-def mount_config(job: Job, role: RoleDraft, modes: dict[str, int]) -> None:
+def mount_config(job: HasDraft, role: RoleDraft, modes: dict[str, int]) -> None:
     """Mount files of the ConfigMap into the first container of a role."""
     items = [{"key": key, "mode": mode, "path": key} for key, mode in modes.items()]
     _add_volume(role, {"name": CONFIG_VOLUME, "configMap": {"name": config_name(job), "items": items}})
     _mount(role.template["spec"]["containers"][0], CONFIG_VOLUME, CONFIG_PATH)
 
 
-def mount_keys(job: Job, role: RoleDraft, path: str) -> None:
+def mount_keys(job: HasDraft, role: RoleDraft, path: str) -> None:
     """Mount the keys for ssh into the first container of a role."""
     secret: dict[str, Any] = {"secretName": secret_name(job), "items": [dict(key) for key in _KEYS]}
     if path == "/root/.ssh":
@@ -78,7 +85,7 @@ def wait_for_workers(role: RoleDraft, ssh_path: str, own: str) -> None:
     spec["initContainers"] = [*(spec.get("initContainers") or ()), container]
 
 
-def tell_keys(job: Job) -> None:
+def tell_keys(job: HasDraft) -> None:
     """Say how the keys are made: no key may stand in a file that is kept."""
     secret = secret_name(job)
     namespace = f" -n {job.draft.namespace}" if job.draft.namespace else ""
