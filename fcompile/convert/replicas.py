@@ -25,6 +25,8 @@ class Replica:
     path: Path
     count: int
     policy: str
+    says_policy: bool
+    """The source has it; it is no default."""
     template: dict[str, Any]
     """A copy, to be changed."""
 
@@ -74,7 +76,7 @@ def _replica(kind: str, spec: Fields, ledger: Ledger, default_policy: str, defau
     policy = spec.text("restartPolicy") or default_policy
     if policy not in POLICIES:
         raise Refusal(spec.at("restartPolicy"), f"it must be one of {', '.join(POLICIES)}")
-    return Replica(kind, spec.path, default_count if count is None else count, policy, _template(spec, ledger))
+    return Replica(kind, spec.path, default_count if count is None else count, policy, "restartPolicy" in spec, _template(spec, ledger))
 
 
 def _template(replica: Fields, ledger: Ledger) -> dict[str, Any]:

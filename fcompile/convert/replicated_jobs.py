@@ -96,7 +96,7 @@ def _part(fields: Fields, source: Path | None) -> Part:
     return Part(name, fields, draft, fields.below("template").below("metadata").below("labels").value, needs)
 
 
-def run_once_first(parts: list[Part], source: Path) -> list[Part]:
+def run_once_first(parts: list[Part], source: Path, draft: Draft) -> list[Part]:
     """Return the parts without those that only run before others: these become init containers of the others. Raises Refusal."""
     by_name = {part.name: part for part in parts}
     first = {name for part in parts for name, status in part.needs.items() if status == "Complete"}
@@ -106,13 +106,20 @@ def run_once_first(parts: list[Part], source: Path) -> list[Part]:
             if other is None:
                 raise Refusal(source, f"`{part.name}` waits for `{name}`, and there is no such job")
             if status == "Complete":
-                _put_before(part, other, source)
+                if _put_before(part, other, source):
+                    draft.remarks.append(
+                        f"What `{name}` fetches is in an emptyDir: `{part.name}` finds it only here, where they are one Pod"
+                    )
+                draft.remarks.append(f"`{name}` runs as an init container of `{part.name}`, once more in each new Pod")
                 del part.needs[name]
     return [part for part in parts if part.name not in first]
 
 
-def _put_before(part: Part, other: Part, source: Path) -> None:
-    """Make init containers of a job that runs first, where the result is the same: it needs a volume that the two share."""
+def _put_before(part: Part, other: Part, source: Path) -> bool:
+    """Make init containers of a job that runs first, where the result is the same: it needs a volume that the two share.
+
+    Return whether the operator's Pods would each have such a volume of their own.
+    """
     said = f"`{other.name}` runs once before `{part.name}`"
     spec, before = part.role.template["spec"], other.role.template["spec"]
     if other.role.task_number != 1 or other.needs:
@@ -122,7 +129,7 @@ def _put_before(part: Part, other: Part, source: Path) -> None:
         raise Refusal(source, f"{said} and shares no volume with it: as an init container it would do nothing")
     kinds = {one.get("name"): one for one in before.get("volumes") or () if isinstance(one, dict)}
     own = all("emptyDir" in kinds[name] or "ephemeral" in kinds[name] for name in shared if name in kinds)
-    if part.role.task_number > 1 and not own:
+    if not own and part.role.task_number > 1:
         why = f"as an init container it would run in each of {part.role.task_number} Pods, and write into one volume"
         raise Refusal(source, f"{said}: {why}. Use one node, or a volume of each Pod (emptyDir)")
     volumes = {one.get("name"): one for one in (*(before.get("volumes") or ()), *(spec.get("volumes") or ())) if isinstance(one, dict)}
@@ -130,6 +137,7 @@ def _put_before(part: Part, other: Part, source: Path) -> None:
         spec["volumes"] = list(volumes.values())
     earlier = [*(before.get("initContainers") or ()), *before["containers"]]
     spec["initContainers"] = [*earlier, *(spec.get("initContainers") or ())]
+    return any("emptyDir" in kinds[name] for name in shared if name in kinds)
 
 
 def _mounted(spec: dict[str, Any]) -> set[str]:

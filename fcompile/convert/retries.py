@@ -21,10 +21,10 @@ def set_retries(role: RoleDraft, replica: Replica, limit: int | None, draft: Dra
         what = "which exit codes are tried again is a setting of the controller"
         ledger.different(path, what, _EXIT_CODES, "look at podFailureSpec in the controller's config, and add the codes that the job uses")
         draft.comment(f"Different: {what}. {_EXIT_CODES[:1].upper()}{_EXIT_CODES[1:]}.", draft.role_path(role, "task", "retryPolicy"))
-    elif replica.policy == "Never":
-        ledger.converted(path, "task.pod.spec.restartPolicy")
-    else:
+        return
+    if replica.says_policy:
         ledger.converted(path, "task.pod.spec.restartPolicy, task.retryPolicy")
+    if replica.policy != "Never":
         # The operator makes Pods anew as well, as after an eviction.
         role.max_retry_count = -1 if limit is None else limit
 

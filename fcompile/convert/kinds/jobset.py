@@ -37,7 +37,7 @@ def convert_jobset(source: dict[str, Any]) -> Set:
     policy = {key: spec.value[key] for key in ("suspend", "managedBy", "ttlSecondsAfterFinished") if key in spec}
     read_run_policy(Fields(policy, spec.path), draft, ledger, OPERATOR)
     ledger.converted(spec.at("replicatedJobs"), "spec.taskRoles")
-    parts = run_once_first(read_parts(spec), spec.at("replicatedJobs"))
+    parts = run_once_first(read_parts(spec), spec.at("replicatedJobs"), draft)
     if any(part.needs for part in parts) or (spec.below("startupPolicy").text("startupPolicyOrder") or "AnyOrder") != "AnyOrder":
         raise Refusal(spec.at("replicatedJobs"), "jobs that wait until others are ready have no equivalent: all roles start at once")
     apply_success_policy(spec, parts, None)

@@ -48,7 +48,7 @@ def convert_trainjob(source: dict[str, Any], others: list[Any]) -> Set:
     _initializers(spec, parts, ledger)
     if chosen != "mpi":
         trainer.role.task_number = nodes
-    parts = run_once_first(parts, RUNTIME)
+    parts = run_once_first(parts, RUNTIME, draft)
     apply_success_policy(jobs, parts, RUNTIME)
     hosts = hosts_of(name, draft, parts, jobs.below("network").text("subdomain"))
     if chosen == "mpi":
