@@ -20,6 +20,7 @@ COMMANDS = {
     "validate": "find every problem in Frameworks",
     "build": "print defaulted Frameworks, or exactly what will run",
     "diff": "show what will run differently, and what that does to what runs",
+    "convert": "make Frameworks of jobs of Kubeflow, and say what is different",
     "explain": "show where each value of a Pod comes from",
     "crd": "print the CustomResourceDefinition of Framework",
     "schema": "print the JSON Schema of a Framework for editors",
