@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 from click.core import ParameterSource
-from click.parser import _OptionParser
+from click.parser import _OptionParser, _ParsingState
 
 from fcompile.diagnostics.visible import visible
 from fcompile.errors import EXIT_USAGE, UsageError
@@ -36,8 +36,6 @@ class _Parser(_OptionParser):
         if self.ctx is None or not self.ctx.resilient_parsing:
             return super().parse_args(args)
         # For completion: what is typed so far has its meaning whatever is wrong or missing in it.
-        from click.parser import _ParsingState
-
         state, whole = _ParsingState(args), False
         while not whole:
             with suppress(click.UsageError):
@@ -105,7 +103,7 @@ class _Formatter(click.HelpFormatter):
         column = min(max(len(name) for name, _ in rows), col_max) + self.current_indent + col_spacing
         for name, about in rows:
             name = f"{'':{self.current_indent}}{name}"
-            first, *others = wrap(about, self.width - column, break_on_hyphens=False)
+            first, *others = wrap(about, self.width - column, break_on_hyphens=False) or [""]
             begin = f"{name:{column}}" if len(name) + col_spacing <= column else f"{name}\n{'':{column}}"
             self.write("\n".join([begin + first, *(f"{'':{column}}{line}" for line in others)]) + "\n")
 
