@@ -11,11 +11,10 @@ from typing import Any
 import pytest
 
 from fcontroller.api import Answer, Body, Json, Projection, collection, path_of
-from fcontroller.decide.review import LENIENT
 from fcontroller.reconcile import services
 from fcontroller.testing.memory_api.facade import Facade
 from tests.cluster import Cluster
-from tests.controller.lab import Lab, in_memory, lab, real, run
+from tests.controller.lab import LENIENT, Lab, in_memory, lab, real, run
 from tests.decide.world import role_spec
 
 HEADLESS = {"ports": [{"port": 80, "name": "http"}]}

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from fcompile.pipeline.compiled import compile_framework
-from fcontroller.decide.review import LENIENT, Rules, in_force, review, with_what_runs
+from fcontroller.decide.review import Rules, in_force, review, with_what_runs
 from fcontroller.decide.spec import RetryPolicy, RoleSpec, Spec, read_spec
 from tests.decide.world import SETTINGS, World, role_spec
 
-ENFORCED, REQUIRED = Rules(enforce=True), Rules(require=True)
+LENIENT, ENFORCED, REQUIRED = Rules(enforce=False), Rules(enforce=True), Rules(require=True)
 SAME, OTHER = "v1:sha256:aa", "v1:sha256:bb"
 TRUE, UNKNOWN, FALSE = True, None, False
 
