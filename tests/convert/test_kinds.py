@@ -183,6 +183,7 @@ def test_a_trainjob_with_its_runtime() -> None:
         "PET_MASTER_ADDR": "node-0.gpttune-node",
         "PET_MASTER_PORT": "29500",
         "SEED": "1",
+        "JOB_COMPLETION_INDEX": "1",
     }
     assert env(node) == wanted
     (container,) = node["spec"]["containers"]
@@ -192,7 +193,7 @@ def test_a_trainjob_with_its_runtime() -> None:
     assert node["metadata"]["labels"]["cost-center"] == "research"
     assert [one["name"] for one in node["spec"]["initContainers"]] == ["dataset-initializer", "model-initializer"]
     fetched = {one["name"]: one.get("value") for one in node["spec"]["initContainers"][0]["env"]}
-    assert (fetched["STORAGE_URI"], fetched["REGION"]) == ("s3://bucket/data", "eu")
+    assert (fetched["STORAGE_URI"], fetched["REGION"], fetched["JOB_COMPLETION_INDEX"]) == ("s3://bucket/data", "eu", "0")
     assert node["spec"]["initContainers"][0]["envFrom"] == [{"secretRef": {"name": "s3-keys"}}]
     assert len(made) == 2
 
@@ -210,17 +211,18 @@ def test_a_trainjob_with_mpi() -> None:
 
 
 def test_a_trainjob_with_jax_and_xgboost() -> None:
+    index = {"JOB_COMPLETION_INDEX": "1"}
     jax = env(pods("trainjob-jax-TrainJob")["node-1"])
-    assert jax == {"JAX_NUM_PROCESSES": "2", "JAX_PROCESS_ID": "1", "JAX_COORDINATOR_ADDRESS": "node-0.runjax-node:29500"}
+    assert jax == {"JAX_NUM_PROCESSES": "2", "JAX_PROCESS_ID": "1", "JAX_COORDINATOR_ADDRESS": "node-0.runjax-node:29500", **index}
     boost = env(pods("trainjob-xgboost-TrainJob")["node-1"])
     wanted = {"DMLC_TRACKER_URI": "node-0.runxgboost-node", "DMLC_TRACKER_PORT": "29500", "DMLC_TASK_ID": "1", "DMLC_NUM_WORKER": "4"}
-    assert boost == wanted
+    assert boost == {**wanted, **index}
 
 
 def test_a_jobset() -> None:
     made = pods("jobset-JobSet")
     assert made["workers-2"]["spec"]["containers"][0]["args"] == ["--driver=driver-0.paramserver-driver"]
-    assert env(made["driver-0"]) == {"INDEX": "0"}
+    assert env(made["driver-0"]) == {"INDEX": "0", "JOB_COMPLETION_INDEX": "0"}
     found = roles("jobset-JobSet")
     assert {name: (role.min_succeeded, role.max_retry_count) for name, role in found.items()} == {"driver": (1, 0), "workers": (-1, 6)}
 
