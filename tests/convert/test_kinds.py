@@ -248,3 +248,25 @@ def test_a_trainjob_that_cannot_be() -> None:
     ):
         (account,) = convert(json.dumps(value)).refused
         assert reason in account.reasons[0].text
+
+
+def test_clean_pod_policy_all_changes_nothing() -> None:
+    job = JOBS["jax-JAXJob"]
+    (account,) = convert(json.dumps({**job, "spec": {**job["spec"], "runPolicy": {"cleanPodPolicy": "All"}}})).jobs
+    assert [entry.outcome for entry in account.entries if entry.path[-1] == "cleanPodPolicy"] == [Outcome.UNCHANGED]
+
+
+def test_a_variable_of_the_operator_that_another_one_refers_to() -> None:
+    job = json.loads(json.dumps(JOBS["jax-JAXJob"]))
+    container = job["spec"]["jaxReplicaSpecs"]["Worker"]["template"]["spec"]["containers"][0]
+    container["env"] = [
+        {"name": "PROCESS_ID", "value": "a"},
+        {"name": "NUM_PROCESSES", "value": "b"},
+        {"name": "X", "value": "$(PROCESS_ID)"},
+    ]
+    _, objects = made_of(job)
+    found = objects[-1]["spec"]["containers"][0]["env"] if objects[-1]["kind"] == "Pod" else []
+    own = [(one["name"], one.get("value")) for one in found if not one["name"].startswith("FC_")]
+    assert own[:2] == [("PROCESS_ID", "a"), ("X", "$(PROCESS_ID)")]
+    assert ("PROCESS_ID", "3") in own
+    assert [one for one in own if one[0] == "NUM_PROCESSES"] == [("NUM_PROCESSES", "4")]

@@ -6,7 +6,7 @@ from typing import Any
 
 from fcompile.convert.containers import Variable, add_variables
 from fcompile.convert.job import Job, read_job
-from fcompile.convert.kinds.ssh import CONFIG_PATH, RSH, config_map, mount_config, mount_keys, tell_keys, wait_for_workers
+from fcompile.convert.kinds.ssh import CONFIG_PATH, RSH, config_map, mount_config, mount_keys, tell_hosts, tell_keys, wait_for_workers
 from fcompile.convert.ledger import Refusal
 from fcompile.convert.names import host
 from fcompile.convert.run_policy import read_run_policy
@@ -100,6 +100,7 @@ def _variables(job: Job, shares: bool) -> None:
 
 def _tell(job: Job) -> None:
     tell_keys(job)
+    tell_hosts(job)
     why = "`kubectl exec` needs rights in every Pod and no Framework makes roles and service accounts"
     remedy = "make the Secret that the comment at the head of the Framework names, and use images with ssh"
     what = "the launcher reaches the workers by ssh, where the operator runs `kubectl exec` (kubexec)"
