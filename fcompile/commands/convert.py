@@ -15,6 +15,7 @@ from fcompile.commands.arguments import check_paths
 from fcompile.commands.convert_output import write_folder
 from fcompile.convert.conversion import Conversion
 from fcompile.convert.report import FORMATS, report
+from fcompile.diagnostics.visible import visible
 from fcompile.emit.stdout import write
 from fcompile.errors import EXIT_ERRORS, UsageError
 from fcompile.pipeline.inputs import Inputs
@@ -41,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
     asked: Options = options(DEFAULT_KUBERNETES, arguments.namespace)
     conversion = Conversion(Inputs(arguments.paths).files(), asked)
     for error in conversion.unreadable:
-        say(f"{error.name}:{error.span.line}:{error.span.column}: {error.message}")
+        say(f"{visible(error.name)}:{error.span.line}:{error.span.column}: {visible(error.message)}")
     sys.stderr.writelines(report(conversion, arguments.format, verbose=arguments.verbose))
     if arguments.to is not None:
         write_folder(arguments.to, conversion.files, force=arguments.force)

@@ -45,6 +45,13 @@ def test_others_pass_through_and_what_they_say_of_a_job_is_told() -> None:
     ]
 
 
+def test_a_job_within_another_object_is_told() -> None:
+    inner = "\n".join(f"    {line}" for line in JOB.splitlines())
+    wrapped = f"apiVersion: example.com/v1\nkind: AppWrapper\nmetadata: {{name: w}}\nspec:\n  job:\n{inner}\n"
+    (account,) = convert(wrapped).accounts
+    assert [(entry.path, entry.what) for entry in account.different] == [(("spec", "job"), "the job within it is not converted")]
+
+
 def test_a_list_of_kubectl() -> None:
     items = [json.loads((DATA / "kubeflow.json").read_text("utf-8"))["cases"][index]["job"] for index in (0, 4)]
     conversion = convert(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
