@@ -94,7 +94,7 @@ class TestCommand:
         (tmp_path / "job.yaml").write_text(JOB, "utf-8")
         assert main(["convert", str(tmp_path)]) == 0
         streams = capsys.readouterr()
-        assert streams.out.startswith("---\napiVersion: frameworkcontroller.microsoft.com/v1\n")
+        assert "\napiVersion: frameworkcontroller.microsoft.com/v1\nkind: Framework\n" in streams.out
         assert "JAXJob research/pax-lm → Framework paxlm (worker ×4)" in streams.err
 
     def test_strict(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -54,3 +54,10 @@ def test_nothing_of_the_input_acts() -> None:
     for form in ("text", "json", "markdown"):
         assert "\x1b" not in written(job, form, verbose=True)
     assert "<b>" not in re.sub("`[^`]*`", "", written(job, "markdown")), "outside of code"
+
+
+def test_each_difference_is_a_comment_too() -> None:
+    conversion = convert(EVERYTHING)
+    comments = [line for line in conversion.text().splitlines() if line.lstrip().startswith("#")]
+    for entry in conversion.accounts[0].different:
+        assert any(entry.what in line or str(entry.path[-1]) in line for line in comments), entry

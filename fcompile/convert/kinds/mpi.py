@@ -80,7 +80,6 @@ def _serve(job: Job) -> None:
             "the operator runs `kubectl exec` in the workers, for which any command will do",
             "write `/usr/sbin/sshd -De` where the command only sleeps, and install an ssh server in the image",
         )
-        job.draft.comment("Different: a worker must run a server for ssh, such as `/usr/sbin/sshd -De`.", job.draft.role_path(part.role))
 
 
 def _variables(job: Job, shares: bool) -> None:
@@ -109,4 +108,3 @@ def _tell(job: Job) -> None:
         job.spec.text("mainContainer")
         what = "ssh reaches the container that runs the server"
         job.ledger.different(job.spec.at("mainContainer"), what, why, "run the server for ssh in that container")
-    job.draft.comment("Different: the launcher reaches the workers by ssh: kubexec (exec into Pods) has no equivalent.")
