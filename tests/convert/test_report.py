@@ -20,7 +20,7 @@ def test_text_has_each_difference_with_its_place() -> None:
     lines = written(EVERYTHING, "text").splitlines()
     assert lines[0] == "job.yaml:2:1: PyTorchJob research/bert-large → Framework bertlarge (master ×1, worker ×2)"
     place = next(line for line in lines if "backoffLimit" in line)
-    assert place.startswith("  job.yaml:21:19: spec.runPolicy.backoffLimit: different: 3 Pods of each task")
+    assert place.startswith("  job.yaml:21:19: spec.runPolicy.backoffLimit: different: the Pod of each task may be made anew 3×")
     assert lines[lines.index(place) + 1].startswith("    why: ")
     assert lines[lines.index(place) + 2].startswith("    do:  ")
     assert lines[-1] == f"Converted 1 of 1 job; {sum(': different: ' in line for line in lines)} differences."

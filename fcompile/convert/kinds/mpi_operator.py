@@ -100,6 +100,6 @@ def _tell(job: Job, policy: str | None, tries: int) -> None:
         )
     elif policy is not None:
         job.ledger.unchanged(job.spec.at("launcherCreationPolicy"), "all Pods are made at once here as well")
-    what = f"keys for ssh are yours to make, and the launcher gets up to {tries} new Pods"
+    what = f"keys for ssh are yours to make, and the launcher's Pod may be made anew {tries}×"
     why = "the operator makes a Secret with keys for each job, and its launcher is a Job, which counts restarts of its containers too"
     job.ledger.different(job.replicas["Launcher"].path, what, why, "make the Secret that the comment at the head of the Framework names")
