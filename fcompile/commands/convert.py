@@ -12,6 +12,7 @@ from fcompile.commands.group import command
 from fcompile.commands.options import check_paths, checked_with, completed, namespace, paths
 from fcompile.convert.conversion import Conversion
 from fcompile.convert.report import FORMATS, report
+from fcompile.diagnostics.visible import visible
 from fcompile.emit.stdout import write
 from fcompile.errors import EXIT_ERRORS, UsageError
 from fcompile.pipeline.inputs import Inputs
@@ -48,7 +49,7 @@ def convert(*, paths: tuple[str, ...], to: str | None, force: bool, format: str,
         raise UsageError("convert needs ruamel.yaml: install fcompile with the extra `convert` (docs/install.md)")
     conversion = Conversion(Inputs(paths).files(), checked_with(DEFAULT_KUBERNETES, namespace))
     for error in conversion.unreadable:
-        say(f"{error.name}:{error.span.line}:{error.span.column}: {error.message}")
+        say(f"{visible(error.name)}:{error.span.line}:{error.span.column}: {visible(error.message)}")
     sys.stderr.writelines(report(conversion, format, verbose=verbose))
     if to is not None:
         write_folder(to, conversion.files, force=force)

@@ -62,14 +62,24 @@ def add_variables(role: RoleDraft, variables: list[Variable], ledger: Ledger, on
         if only is not None and container.get("name") != only:
             continue
         own = container.get("env") or []
-        kept = [variable for variable in own if variable.get("name") not in last]
+        kept = []
         for number, variable in enumerate(own):
-            if variable.get("name") in last:
-                path = (*role.template_source, "spec", "containers", place, "env", number)
+            path = (*role.template_source, "spec", "containers", place, "env", number)
+            if variable.get("name") not in last:
+                kept.append(variable)
+            elif _is_referred_to(str(variable.get("name")), own[number + 1 :]):
+                kept.append(variable)
+                ledger.converted(path, "its place before the operator's variable of the same name: another one refers to it")
+            else:
                 ledger.unchanged(path, "the operator sets the same variable after it, and the last one counts")
         container["env"] = [*kept, *(_variable(name, value) for name, value in last.items())]
         if only is not None:
             break
+
+
+def _is_referred_to(name: str, later: list[dict[str, Any]]) -> bool:
+    """Return whether a later variable has the value of one in its own."""
+    return any(f"$({name})" in str(variable.get("value")) for variable in later)
 
 
 def _variable(name: str, value: str | dict[str, Any]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
+from fcompile.convert.comments import comment_differences
 from fcompile.convert.draft import Draft
 from fcompile.convert.ledger import Ledger, Refusal
 from fcompile.convert.names import Hosts
@@ -54,6 +55,7 @@ def convert_job(source: dict[str, Any], others: list[Any]) -> Made:
     module = import_module(f"fcompile.convert.kinds.{where[0]}")
     convert: Callable[..., Any] = getattr(module, where[1])
     job = convert(source, others) if kind == "TrainJob" else convert(source)
+    comment_differences(job.draft, job.ledger.entries(source))
     return Made(job.draft, job.ledger, job.hosts())
 
 

@@ -19,6 +19,8 @@ from fcompile.model.framework import MAX_TASKS
 JOB_TRIES = 6
 """Of a Job of Kubernetes that does not say how many."""
 INDEX_ANNOTATION = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
+_INDEX_VARIABLE = "JOB_COMPLETION_INDEX"
+"""Kubernetes gives it to every container of an indexed Job, and a JobSet's Jobs are indexed unless they say otherwise."""
 _OF_JOB = {"template", "parallelism", "completions", "backoffLimit", "completionMode"}
 _OF_SET = {
     "replicatedJobs",
@@ -42,6 +44,7 @@ class Part:
     labels: dict[str, Any]
     needs: dict[str, str]
     """The jobs that it waits for, and until they are what: Ready or Complete."""
+    indexed: bool
 
     def container(self, name: str) -> dict[str, Any] | None:
         """Return the container of a name."""
@@ -93,7 +96,8 @@ def _part(fields: Fields, source: Path | None) -> Part:
         if not isinstance(one, dict) or one.get("status") not in ("Ready", "Complete") or not isinstance(one.get("name"), str):
             raise Refusal(source or fields.at("dependsOn"), "it must have a name, and the status Ready or Complete")
         needs[one["name"]] = str(one["status"])
-    return Part(name, fields, draft, fields.below("template").below("metadata").below("labels").value, needs)
+    labels = fields.below("template").below("metadata").below("labels").value
+    return Part(name, fields, draft, labels, needs, job.text("completionMode") != "NonIndexed")
 
 
 def run_once_first(parts: list[Part], source: Path, draft: Draft) -> list[Part]:
@@ -135,6 +139,8 @@ def _put_before(part: Part, other: Part, source: Path) -> bool:
     volumes = {one.get("name"): one for one in (*(before.get("volumes") or ()), *(spec.get("volumes") or ())) if isinstance(one, dict)}
     if volumes:
         spec["volumes"] = list(volumes.values())
+    if other.indexed:
+        _add_index(before, "0")
     earlier = [*(before.get("initContainers") or ()), *before["containers"]]
     spec["initContainers"] = [*earlier, *(spec.get("initContainers") or ())]
     return any("emptyDir" in kinds[name] for name in shared if name in kinds)
@@ -167,6 +173,8 @@ def finish(parts: list[Part], hosts: Hosts, draft: Draft, ledger: Ledger, source
             where = source or part.fields.path
             raise Refusal(where, f"`{part.name}` and `{seen[part.role.name]}` would both be the role `{part.role.name}`: rename one")
         own = Ledger() if source else ledger
+        if part.indexed:
+            _add_index(part.role.template["spec"], "{{FC_TASK_INDEX}}")
         for kind in ("initContainers", "containers"):
             for container in part.role.template["spec"].get(kind) or ():
                 _replace_index(container)
@@ -177,6 +185,15 @@ def finish(parts: list[Part], hosts: Hosts, draft: Draft, ledger: Ledger, source
                 source, what, "tasks have other names here", f"write the form {{role}}-{{index}}.{hosts.framework}-{{role}} there"
             )
         draft.roles.append(part.role)
+
+
+def _add_index(spec: dict[str, Any], index: str) -> None:
+    """Give all containers the index that Kubernetes gives to those of an indexed Job."""
+    for kind in ("initContainers", "containers"):
+        for container in spec.get(kind) or ():
+            env = container.get("env") or []
+            if not any(variable.get("name") == _INDEX_VARIABLE for variable in env):
+                container["env"] = [*env, {"name": _INDEX_VARIABLE, "value": index}]
 
 
 def _replace_index(container: Any) -> None:

@@ -36,8 +36,8 @@ def tell_backoff(replicas: dict[str, Replica], limit: int | None, path: tuple[st
     if all(replica.policy in ("Never", "ExitCode") for replica in replicas.values()):
         ledger.unchanged(path, "it counts restarts of containers, and none of these Pods restarts its containers")
         return
-    what = f"{limit} Pods of each task may be made anew; restarts of containers within a Pod are not counted"
+    what = f"the Pod of each task may be made anew {limit}×; restarts of containers within a Pod are not counted"
     why = "the operator adds up the restarts of the containers that run"
-    remedy = "to end a job whose containers fail again and again, write `restartPolicy: Never` in the template: then each failure counts"
+    remedy = "to end a job whose containers fail again and again, write `restartPolicy: Never` in `task.pod.spec`: then each failure counts"
     ledger.different(path, what, why, remedy)
     draft.comment(f"Different: backoffLimit: {limit}: {what}.", ("spec", "taskRoles"))

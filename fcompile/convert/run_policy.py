@@ -18,7 +18,7 @@ _LIFETIME = {
     ),
     "cleanPodPolicy": (
         "when it ends, all of its Pods go, those that run too",
-        "collect logs while the Pods run; nothing is to be done for `All`",
+        "collect logs while the Pods run",
     ),
     "schedulingPolicy": ("its Pods are scheduled one by one", "use a scheduler that gangs by labels of Pods, or leave it"),
 }
@@ -69,8 +69,8 @@ def _managed_by(policy: Fields, draft: Draft, ledger: Ledger, operator: str) -> 
 
 def _not_yet(policy: Fields, key: str, draft: Draft, ledger: Ledger) -> None:
     value, path = policy.value[key], policy.at(key)
-    if value in ({}, ""):
-        ledger.unchanged(path, "it is empty")
+    if value in ({}, "") or (key, value) == ("cleanPodPolicy", "All"):
+        ledger.unchanged(path, "all Pods of a Framework go when it ends" if value == "All" else "it is empty")
         return
     what, remedy = _LIFETIME[key]
     ledger.different(path, f"not yet there: {what}", _NOT_YET, remedy)

@@ -45,6 +45,13 @@ def test_others_pass_through_and_what_they_say_of_a_job_is_told() -> None:
     ]
 
 
+def test_a_job_within_another_object_is_told() -> None:
+    inner = "\n".join(f"    {line}" for line in JOB.splitlines())
+    wrapped = f"apiVersion: example.com/v1\nkind: AppWrapper\nmetadata: {{name: w}}\nspec:\n  job:\n{inner}\n"
+    (account,) = convert(wrapped).accounts
+    assert [(entry.path, entry.what) for entry in account.different] == [(("spec", "job"), "the job within it is not converted")]
+
+
 def test_a_list_of_kubectl() -> None:
     items = [json.loads((DATA / "kubeflow.json").read_text("utf-8"))["cases"][index]["job"] for index in (0, 4)]
     conversion = convert(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
@@ -87,7 +94,7 @@ class TestCommand:
         (tmp_path / "job.yaml").write_text(JOB, "utf-8")
         assert main(["convert", str(tmp_path)]) == 0
         streams = capsys.readouterr()
-        assert streams.out.startswith("---\napiVersion: frameworkcontroller.microsoft.com/v1\n")
+        assert "\napiVersion: frameworkcontroller.microsoft.com/v1\nkind: Framework\n" in streams.out
         assert "JAXJob research/pax-lm → Framework paxlm (worker ×4)" in streams.err
 
     def test_strict(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -183,6 +183,7 @@ def test_a_trainjob_with_its_runtime() -> None:
         "PET_MASTER_ADDR": "node-0.gpttune-node",
         "PET_MASTER_PORT": "29500",
         "SEED": "1",
+        "JOB_COMPLETION_INDEX": "1",
     }
     assert env(node) == wanted
     (container,) = node["spec"]["containers"]
@@ -192,7 +193,7 @@ def test_a_trainjob_with_its_runtime() -> None:
     assert node["metadata"]["labels"]["cost-center"] == "research"
     assert [one["name"] for one in node["spec"]["initContainers"]] == ["dataset-initializer", "model-initializer"]
     fetched = {one["name"]: one.get("value") for one in node["spec"]["initContainers"][0]["env"]}
-    assert (fetched["STORAGE_URI"], fetched["REGION"]) == ("s3://bucket/data", "eu")
+    assert (fetched["STORAGE_URI"], fetched["REGION"], fetched["JOB_COMPLETION_INDEX"]) == ("s3://bucket/data", "eu", "0")
     assert node["spec"]["initContainers"][0]["envFrom"] == [{"secretRef": {"name": "s3-keys"}}]
     assert len(made) == 2
 
@@ -210,17 +211,18 @@ def test_a_trainjob_with_mpi() -> None:
 
 
 def test_a_trainjob_with_jax_and_xgboost() -> None:
+    index = {"JOB_COMPLETION_INDEX": "1"}
     jax = env(pods("trainjob-jax-TrainJob")["node-1"])
-    assert jax == {"JAX_NUM_PROCESSES": "2", "JAX_PROCESS_ID": "1", "JAX_COORDINATOR_ADDRESS": "node-0.runjax-node:29500"}
+    assert jax == {"JAX_NUM_PROCESSES": "2", "JAX_PROCESS_ID": "1", "JAX_COORDINATOR_ADDRESS": "node-0.runjax-node:29500", **index}
     boost = env(pods("trainjob-xgboost-TrainJob")["node-1"])
     wanted = {"DMLC_TRACKER_URI": "node-0.runxgboost-node", "DMLC_TRACKER_PORT": "29500", "DMLC_TASK_ID": "1", "DMLC_NUM_WORKER": "4"}
-    assert boost == wanted
+    assert boost == {**wanted, **index}
 
 
 def test_a_jobset() -> None:
     made = pods("jobset-JobSet")
     assert made["workers-2"]["spec"]["containers"][0]["args"] == ["--driver=driver-0.paramserver-driver"]
-    assert env(made["driver-0"]) == {"INDEX": "0"}
+    assert env(made["driver-0"]) == {"INDEX": "0", "JOB_COMPLETION_INDEX": "0"}
     found = roles("jobset-JobSet")
     assert {name: (role.min_succeeded, role.max_retry_count) for name, role in found.items()} == {"driver": (1, 0), "workers": (-1, 6)}
 
@@ -246,3 +248,25 @@ def test_a_trainjob_that_cannot_be() -> None:
     ):
         (account,) = convert(json.dumps(value)).refused
         assert reason in account.reasons[0].text
+
+
+def test_clean_pod_policy_all_changes_nothing() -> None:
+    job = JOBS["jax-JAXJob"]
+    (account,) = convert(json.dumps({**job, "spec": {**job["spec"], "runPolicy": {"cleanPodPolicy": "All"}}})).jobs
+    assert [entry.outcome for entry in account.entries if entry.path[-1] == "cleanPodPolicy"] == [Outcome.UNCHANGED]
+
+
+def test_a_variable_of_the_operator_that_another_one_refers_to() -> None:
+    job = json.loads(json.dumps(JOBS["jax-JAXJob"]))
+    container = job["spec"]["jaxReplicaSpecs"]["Worker"]["template"]["spec"]["containers"][0]
+    container["env"] = [
+        {"name": "PROCESS_ID", "value": "a"},
+        {"name": "NUM_PROCESSES", "value": "b"},
+        {"name": "X", "value": "$(PROCESS_ID)"},
+    ]
+    _, objects = made_of(job)
+    found = objects[-1]["spec"]["containers"][0]["env"] if objects[-1]["kind"] == "Pod" else []
+    own = [(one["name"], one.get("value")) for one in found if not one["name"].startswith("FC_")]
+    assert own[:2] == [("PROCESS_ID", "a"), ("X", "$(PROCESS_ID)")]
+    assert ("PROCESS_ID", "3") in own
+    assert [one for one in own if one[0] == "NUM_PROCESSES"] == [("NUM_PROCESSES", "4")]

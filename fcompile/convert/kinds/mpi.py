@@ -6,7 +6,7 @@ from typing import Any
 
 from fcompile.convert.containers import Variable, add_variables
 from fcompile.convert.job import Job, read_job
-from fcompile.convert.kinds.ssh import CONFIG_PATH, RSH, config_map, mount_config, mount_keys, tell_keys, wait_for_workers
+from fcompile.convert.kinds.ssh import CONFIG_PATH, RSH, config_map, mount_config, mount_keys, tell_hosts, tell_keys, wait_for_workers
 from fcompile.convert.ledger import Refusal
 from fcompile.convert.names import host
 from fcompile.convert.run_policy import read_run_policy
@@ -80,7 +80,6 @@ def _serve(job: Job) -> None:
             "the operator runs `kubectl exec` in the workers, for which any command will do",
             "write `/usr/sbin/sshd -De` where the command only sleeps, and install an ssh server in the image",
         )
-        job.draft.comment("Different: a worker must run a server for ssh, such as `/usr/sbin/sshd -De`.", job.draft.role_path(part.role))
 
 
 def _variables(job: Job, shares: bool) -> None:
@@ -100,6 +99,7 @@ def _variables(job: Job, shares: bool) -> None:
 
 def _tell(job: Job) -> None:
     tell_keys(job)
+    tell_hosts(job)
     why = "`kubectl exec` needs rights in every Pod and no Framework makes roles and service accounts"
     remedy = "make the Secret that the comment at the head of the Framework names, and use images with ssh"
     what = "the launcher reaches the workers by ssh, where the operator runs `kubectl exec` (kubexec)"
@@ -108,4 +108,3 @@ def _tell(job: Job) -> None:
         job.spec.text("mainContainer")
         what = "ssh reaches the container that runs the server"
         job.ledger.different(job.spec.at("mainContainer"), what, why, "run the server for ssh in that container")
-    job.draft.comment("Different: the launcher reaches the workers by ssh: kubexec (exec into Pods) has no equivalent.")

@@ -6,7 +6,7 @@ from typing import Any
 
 from fcompile.convert.containers import Variable, add_variables
 from fcompile.convert.job import Job, read_job
-from fcompile.convert.kinds.ssh import CONFIG_PATH, config_map, mount_config, mount_keys, tell_keys, wait_for_workers
+from fcompile.convert.kinds.ssh import CONFIG_PATH, config_map, mount_config, mount_keys, tell_hosts, tell_keys, wait_for_workers
 from fcompile.convert.ledger import Refusal
 from fcompile.convert.names import Task
 from fcompile.convert.names import host as host_of
@@ -84,6 +84,7 @@ def _variables(implementation: str, slots: str, shares: bool) -> list[Variable]:
 
 def _tell(job: Job, policy: str | None, tries: int) -> None:
     tell_keys(job)
+    tell_hosts(job)
     targets = {
         "slotsPerWorker": "the hostfile",
         "sshAuthMountPath": "the mount of the keys",
@@ -99,6 +100,6 @@ def _tell(job: Job, policy: str | None, tries: int) -> None:
         )
     elif policy is not None:
         job.ledger.unchanged(job.spec.at("launcherCreationPolicy"), "all Pods are made at once here as well")
-    what = f"keys for ssh are yours to make, and the launcher gets up to {tries} new Pods"
+    what = f"keys for ssh are yours to make, and the launcher's Pod may be made anew {tries}×"
     why = "the operator makes a Secret with keys for each job, and its launcher is a Job, which counts restarts of its containers too"
     job.ledger.different(job.replicas["Launcher"].path, what, why, "make the Secret that the comment at the head of the Framework names")

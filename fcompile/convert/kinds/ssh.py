@@ -85,6 +85,13 @@ def wait_for_workers(role: RoleDraft, ssh_path: str, own: str) -> None:
     spec["initContainers"] = [*(spec.get("initContainers") or ()), container]
 
 
+def tell_hosts(job: HasDraft) -> None:
+    """Say that the list of hosts does not follow the Pods that run."""
+    job.draft.remarks.append(
+        "`discover_hosts.sh` and the hostfile name all workers; the operator's `discover_hosts.sh` names those that run"
+    )
+
+
 def tell_keys(job: HasDraft) -> None:
     """Say how the keys are made: no key may stand in a file that is kept."""
     secret = secret_name(job)

@@ -60,7 +60,6 @@ def convert_trainjob(source: dict[str, Any], others: list[Any]) -> Set:
     if "podGroupPolicy" in runtime:
         why, remedy = "Framework has no such field yet", "use a scheduler that gangs by labels of Pods, or leave it"
         ledger.different(RUNTIME, "not yet there: podGroupPolicy of the runtime: its Pods are scheduled one by one", why, remedy)
-        draft.comment("Not yet there: podGroupPolicy of the runtime.", ("spec",))
     tell_rest(jobs, ledger, RUNTIME)
     finish(parts, hosts, draft, ledger, RUNTIME)
     return Set(draft, ledger, hosts)

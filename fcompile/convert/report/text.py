@@ -26,7 +26,7 @@ def title(account: Account) -> str:
     if account.reasons:
         return f"{head}: refused"
     if account.made is None:
-        return f"{head} refers to a converted job"
+        return f"{head} passes through"
     roles = ", ".join(f"{role.name} ×{role.task_number}" for role in account.made.roles)
     return f"{head} → Framework {account.made.name} ({roles})"
 
@@ -34,12 +34,12 @@ def title(account: Account) -> str:
 def _account(account: Account, verbose: bool) -> Iterator[str]:
     yield f"{_place(account, ())}: {title(account)}\n"
     for reason in account.reasons:
-        yield f"  {_place(account, reason.path)}: {field_path(reason.path) or 'the object'}: {visible(reason.text)}\n"
+        yield f"  {_place(account, reason.path)}: {visible(field_path(reason.path)) or 'the object'}: {visible(reason.text)}\n"
     for entry in account.entries:
         if entry.outcome is Outcome.DIFFERENT:
             yield from _different(account, entry)
         elif verbose:
-            yield f"  {_place(account, entry.path)}: {field_path(entry.path)}: {entry.outcome}: {visible(entry.what)}\n"
+            yield f"  {_place(account, entry.path)}: {visible(field_path(entry.path))}: {entry.outcome}: {visible(entry.what)}\n"
     if account.made is not None:
         for remark in account.made.remarks:
             yield f"  note: {visible(remark)}.\n"
@@ -48,7 +48,7 @@ def _account(account: Account, verbose: bool) -> Iterator[str]:
 
 
 def _different(account: Account, entry: Entry) -> Iterator[str]:
-    yield f"  {_place(account, entry.path)}: {field_path(entry.path)}: different: {visible(entry.what)}\n"
+    yield f"  {_place(account, entry.path)}: {visible(field_path(entry.path))}: different: {visible(entry.what)}\n"
     yield f"    why: {visible(entry.why)}\n    do:  {visible(entry.remedy)}\n"
 
 
