@@ -30,8 +30,20 @@ copybutton_exclude = ".linenos, .gp, .go"
 
 NAVIGATION = {
     "": ["install", "tutorial", "faq", "glossary", "troubleshooting", "comparison"],
-    "Writing and reviewing": ["framework", "diagnostics", "expected-manifests", "diff", "explain", "ci", "krm", "json", "python"],
-    "On a cluster": ["argocd", "operations", "runbooks", "intent", "states", "upstream-crd", "upgrade", "backup", "sizing", "agreement"],
+    "Writing and reviewing": ["cli", "framework", "diagnostics", "expected-manifests", "diff", "explain", "ci", "krm", "json", "python"],
+    "On a cluster": [
+        "argocd",
+        "operations",
+        "runbooks",
+        "intent",
+        "states",
+        "upstream-crd",
+        "kubeflow",
+        "upgrade",
+        "backup",
+        "sizing",
+        "agreement",
+    ],
     "About": ["security"],
     "Decisions": [f"adr/{path.stem}" for path in sorted(Path(__file__).parent.glob("adr/*.md"))],
 }

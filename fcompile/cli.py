@@ -12,13 +12,15 @@ from fcompile.program import as_called, program, safe, say
 
 TYPE_CHECKING = False  # Importing `typing` for it takes longer than all else here, and an interrupt is only understood after that.
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, HelpFormatter
     from typing import TextIO
+
+    from fcompile.commands.group import Group
 
 COMMANDS = {
     "validate": "find every problem in Frameworks",
     "build": "print defaulted Frameworks, or exactly what will run",
     "diff": "show what will run differently, and what that does to what runs",
+    "convert": "make Frameworks of jobs of Kubeflow, and say what is different",
     "explain": "show where each value of a Pod comes from",
     "crd": "print the CustomResourceDefinition of Framework",
     "schema": "print the JSON Schema of a Framework for editors",
@@ -41,7 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except UsageError as error:
         return _end(error.code, str(error))
     except SettingError as error:
-        from fcompile.commands.arguments import option_of
+        from fcompile.commands.options import option_of
 
         return _end(EXIT_USAGE, error.called(option_of(error.setting)))
     except BrokenPipeError:  # whoever read our output has gone, as `head` does
@@ -93,34 +95,18 @@ def _end(code: int, message: str) -> int:
 
 def _run(arguments: list[str]) -> int:
     if arguments == ["--version"]:
-        print(_version())
+        print(_version())  # without click, whose import takes twice as long as all of this
         return 0
     if arguments[:1] in (["__complete"], ["__complete_line"]):
         from fcompile.commands.completion import engine
 
-        return engine.run(arguments, _tree)
-    import importlib
-
-    from fcompile.commands.parser import Parser
+        return engine.run(arguments, group())
+    from fcompile.commands.group import run
 
     if arguments[2:3] == ["diff"] and arguments[0] not in COMMANDS:
         # KUBECTL_EXTERNAL_DIFF="fcompile diff": kubectl puts its two folders right after the program's name.
         arguments = ["diff", *arguments[:2], *arguments[3:]]
-    if not arguments or arguments[0] not in COMMANDS:
-        parser = _top_level()
-        if not arguments:
-            parser.print_help(sys.stderr)
-            return EXIT_USAGE
-        return _exit_code_of(parser, arguments)
-    command = importlib.import_module(f"fcompile.commands.{arguments[0]}")
-    parser = Parser(prog=f"{program()} {arguments[0]}", description=as_called(command.__doc__ or ""), formatter_class=_formatter)
-    command.configure(parser)
-    try:
-        parsed = parser.parse_args(arguments[1:])
-    except SystemExit as stop:
-        return int(stop.code or 0)
-    code: int = command.run(parsed)
-    return code
+    return run(group(), program(), arguments)
 
 
 def _version() -> str:
@@ -129,57 +115,22 @@ def _version() -> str:
     return f"fcompile {__version__}"
 
 
-def _top_level() -> ArgumentParser:
-    from fcompile.commands.parser import Parser
+def group() -> Group:
+    """Return the program as click has it."""
+    from fcompile.commands.group import Group, version_option
 
-    width = max(map(len, COMMANDS))
-    listed = "\n".join(f"  {name:<{width}}  {about}" for name, about in COMMANDS.items())
-    parser = Parser(
-        prog=program(),
-        formatter_class=_formatter,
-        description="Checks Frameworks (frameworkcontroller.microsoft.com/v1) and writes down exactly what will run.\n\n"
-        f"commands:\n{listed}",
-        epilog="Exit codes: 0 fine, 1 errors in the input, 2 wrong use or nowhere to write, 3 a bug in fcompile, 130 interrupted.",
+    return Group(
+        program(),
+        params=[version_option(_version)],
+        lazy={name: (f"fcompile.commands.{name}", about) for name, about in COMMANDS.items()},
+        help="Check Frameworks (frameworkcontroller.microsoft.com/v1), and write down exactly what will run.\n\n"
+        "Exit codes: 0 fine, 1 errors in the input, 2 wrong use or nowhere to write, 3 a bug in fcompile, 130 interrupted.",
+        page="index.md",
+        examples={
+            "fcompile validate .": "every problem in the files of this folder",
+            "fcompile build --emit expected train.yaml": "exactly what will run",
+        },
     )
-    parser.add_argument("--version", action="version", version=_version())
-    parser.add_argument(
-        "command", choices=list(COMMANDS), metavar="command", help=as_called("one of the above; `fcompile COMMAND --help` tells more")
-    )
-    return parser
-
-
-def _tree(command: str) -> ArgumentParser:
-    """All of the command line, for completion; but only one command with its arguments, since each command takes long to import."""
-    import argparse
-    import importlib
-
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--version", action="version", help="print the version")
-    commands = parser.add_subparsers(prog="")  # To make one up, argparse imports much.
-    for name, about in COMMANDS.items():
-        added = commands.add_parser(name, help=about)
-        if name == command:
-            importlib.import_module(f"fcompile.commands.{name}").configure(added)
-    return parser
-
-
-def _formatter(prog: str) -> HelpFormatter:
-    """Help as wide as the terminal. Left to itself, argparse imports much to find that out, help or not."""
-    import argparse
-
-    try:
-        columns = os.get_terminal_size(sys.stdout.fileno()).columns
-    except (OSError, ValueError, AttributeError):
-        columns = 100
-    return argparse.RawDescriptionHelpFormatter(prog, width=max(columns - 2, 40))
-
-
-def _exit_code_of(parser: ArgumentParser, arguments: list[str]) -> int:
-    try:
-        parser.parse_args(arguments)
-    except SystemExit as stop:
-        return int(stop.code or 0)
-    return EXIT_USAGE
 
 
 def _internal_error() -> int:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 import sys
 
+DOCUMENTATION = "docs/"
+"""Where its pages are, for every link to them: the folder of the repository, until there is a site."""
+
 
 def program() -> str:
     """What a user types for it."""
@@ -27,5 +30,7 @@ def safe(text: str) -> str:
 
 
 def as_called(text: str) -> str:
-    """A text with commands between backquotes, with these as the user would type them."""
+    """Return a text in which commands, between backquotes or at the beginning, are as the user would type them."""
+    if text.startswith("fcompile "):
+        text = program() + text.removeprefix("fcompile")
     return text.replace("`fcompile ", f"`{program()} ")

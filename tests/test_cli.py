@@ -57,16 +57,16 @@ def test_version(capsys: Capture) -> None:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ([], "usage"),
-        (["frobnicate"], "invalid choice"),
+        ([], "Usage: fcompile [OPTIONS] COMMAND"),
+        (["frobnicate"], "No such command 'frobnicate'. There are validate, build"),
         (["validate"], "PATH"),
-        (["validate", "--format", "html", "x"], "invalid choice"),
+        (["validate", "--format", "html", "x"], "'html' is not one of 'text', 'json'"),
         (["validate", "--kubernetes-version", "1.24", "x"], "1.25 to 1.37"),
         (["validate", "--kubernetes-version", "new", "x"], "1.25 to 1.37"),
         (["validate", "--namespace", "A_b", "x"], "--namespace A_b"),
         (["validate", "--waivers", "/no/such/file", "-"], "/no/such/file"),
-        (["build", "--emit", "frameworks", "x"], "`frameworks` is none of"),
-        (["build", "-o", "xml", "x"], "yaml, json, name or dir=PATH"),
+        (["build", "--emit", "all", "x"], "`all` is none of frameworks, expected, configmaps, services, pods"),
+        (["build", "-o", "xml", "x"], "write --format yaml, --format json, --format name or --to FOLDER"),
         (["build", "--only", "a[b]", "x"], "role[index]"),
         (["build", "--set", "x", "-"], "role.field=value"),
         (["build", "--set", "nobody.taskNumber=1", "-"], "no such role; there are: train/worker"),
@@ -310,7 +310,7 @@ def test_only_commands_know_the_names_of_options() -> None:
     """Elsewhere a setting is named as the caller knows it. `check` may tell to give a version, and what kubectl is to be told."""
     package = Path(cli.__file__).parent
     known = re.compile(
-        r"(?<![\w-])--(?:set|only|emit|namespace|kubernetes-version|waivers|strict|force|jobs|live|git|format|output|color)\b"
+        r"(?<![\w-])--(?:set|only|emit|namespace|kubernetes-version|waivers|strict|force|jobs|live|git|format|output|to|color)\b"
     )
     found = {
         f"{path.relative_to(package)}: {node.value}"

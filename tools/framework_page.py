@@ -19,12 +19,12 @@ from fcompile.model.fields import Field  # noqa: E402
 from fcompile.model.formats import FORMATS  # noqa: E402
 from fcompile.model.framework import INT32_MAX, SERVER_SET  # noqa: E402
 from fcompile.model.framework_types import FRAMEWORK_TYPES  # noqa: E402
+from fcontroller.decide import codes  # noqa: E402
 from fcontroller.decide.codes import (  # noqa: E402
     CONFLICT,
     FAILED,
     PERMANENT,
     POD_CREATION_TRANSIENT,
-    PREDEFINED,
     RESTARTED,
     SUCCEEDED,
     TRANSIENT,
@@ -35,6 +35,7 @@ from fcontroller.decide.retry import NEVER_RETRIED, retry_decision  # noqa: E402
 from fcontroller.decide.spec import RetryPolicy  # noqa: E402
 
 PAGE = ROOT / "docs" / "framework.md"
+_CODES = {value.code: value for value in vars(codes).values() if isinstance(value, Code)}
 _LIMIT = 3
 """Any `maxRetryCount` above 0 would do."""
 _LIMITS = (0, _LIMIT, -1, -2)
@@ -45,7 +46,7 @@ _ENDS = {
     "a permanent failure": Code(1, "", (PERMANENT,)),
     "any other failure": Code(1, "", ()),
     f"code {RESTARTED.code}": RESTARTED,
-    f"code {', '.join(map(str, sorted(NEVER_RETRIED, reverse=True)))}": PREDEFINED[max(NEVER_RETRIED)],
+    f"code {', '.join(map(str, sorted(NEVER_RETRIED, reverse=True)))}": _CODES[max(NEVER_RETRIED)],
 }
 _SECTIONS = {
     "FrameworkMetadata": "metadata",
@@ -157,14 +158,14 @@ def _failures() -> Iterator[str]:
     yield "| kind | codes |"
     yield "| --- | --- |"
     kinds: dict[str, list[str]] = {"transient": [], "transient conflict": [], "permanent": [], "neither": []}
-    for code in PREDEFINED.values():
+    for code in _CODES.values():
         if code.type_name == FAILED and code != POD_CREATION_TRANSIENT:  # after which the same attempt goes on
             kinds[_kind(code.attributes or ())].append(f"{code.code} {code.phrase}")
     for entry in DEFAULT_POD_FAILURE_SPEC:
         kinds[_kind(entry.get("type", {}).get("attributes", ()))].append(f"{entry['code']} {entry['phrase']}")
     kinds["neither"].append("every other exit code of a container")
-    for kind, codes in kinds.items():
-        yield f"| {kind} | {', '.join(codes)} |"
+    for kind, named in kinds.items():
+        yield f"| {kind} | {', '.join(named)} |"
 
 
 def _kind(attributes: Sequence[str]) -> str:

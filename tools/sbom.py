@@ -25,7 +25,7 @@ from packageurl import PackageURL
 from fcompile._version import __version__
 
 ROOT = Path(__file__).resolve().parent.parent
-EXTRAS = ("", "controller")
+EXTRAS = ("", "controller", "convert")
 """What users install. The extras `docs` and `dev` are for the repository alone."""
 Package = Mapping[str, Any]
 

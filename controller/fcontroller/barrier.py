@@ -1,20 +1,7 @@
-"""Wait, as an init container, until every task of the Framework has a Pod IP; then write framework.json and injector.sh.
-
-injector.sh is for `. ./injector.sh`: it exports FB_{ROLE}_IPS (comma-separated) and FB_{ROLE}_ADDRESSES, with the port that FB_{ROLE}_PORT
-names, for each role. framework.json is the Framework with its status, never compressed. Both go to the working folder, each of them whole
-or not at all.
-
-Settings come from the environment: FC_FRAMEWORK_NAMESPACE and FC_FRAMEWORK_NAME, which every container of a task has;
-BARRIER_CHECK_INTERVAL_SEC (at least 5, default 10); BARRIER_CHECK_TIMEOUT_SEC (60 to 1200, default 600). The API server is the one around
-the Pod, unless KUBE_APISERVER_ADDRESS or KUBECONFIG says otherwise; the Pod's service account must be allowed to get Frameworks.
-
-Exit codes: 0 all are there; 201 they were not in time, and the attempt may be tried again later; 210 wrong settings, or no such
-Framework; 1 anything else, as an API server that gave no answer in the end.
-"""
+"""`fcontroller barrier`."""
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import re
@@ -27,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple, NoReturn
 from urllib.parse import quote
 
+from fcompile.commands.group import command
 from fcompile.program import safe
 from fcontroller.act.plain import NoServer, find_server
 from fcontroller.api import Answer, Json, Unreachable, path_of
@@ -78,13 +66,29 @@ class Role(NamedTuple):
         return [f"{self.name}[{index}]" for index in islice(chain(absent, range(len(self.ips), self.wanted)), _NAMED)]
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The command has no arguments: those who write Pod templates set environment variables."""
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+@command(
+    page="operations.md",
+    examples={
+        "FC_FRAMEWORK_NAMESPACE=ml FC_FRAMEWORK_NAME=train fcontroller barrier && . ./injector.sh": "by hand, with the current kubeconfig",
+        "BARRIER_CHECK_TIMEOUT_SEC=1200 fcontroller barrier": "wait for longer, in a container of a task",
+    },
+)
+def barrier() -> int:
+    """Wait, as an init container, until every task of the Framework has a Pod IP; then write framework.json and injector.sh.
 
+    injector.sh is for `. ./injector.sh`: it exports FB_{ROLE}_IPS (comma-separated) and FB_{ROLE}_ADDRESSES, with the port that
+    FB_{ROLE}_PORT names, for each role. framework.json is the Framework with its status, never compressed. Both go to the working
+    folder, each of them whole or not at all.
 
-def run(_: argparse.Namespace) -> int:
-    """Wait; returns the exit code."""
+    Settings come from the environment: FC_FRAMEWORK_NAMESPACE and FC_FRAMEWORK_NAME, which every container of a task has;
+    BARRIER_CHECK_INTERVAL_SEC (at least 5, default 10); BARRIER_CHECK_TIMEOUT_SEC (60 to 1200, default 600). The API server is the one
+    around the Pod, unless KUBE_APISERVER_ADDRESS or KUBECONFIG says otherwise; the Pod's service account must be allowed to get
+    Frameworks.
+
+    Exit codes: 0 all are there; 201 they were not in time, and the attempt may be tried again later; 210 wrong settings, or no such
+    Framework; 1 anything else, as an API server that gave no answer in the end.
+    """
+    # There are no arguments: those who write Pod templates set environment variables.
     # The first process of a container has no default handlers.
     signal.signal(signal.SIGTERM, _terminated)
     try:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import argparse
-import importlib
 import os
 import sys
-from typing import Any
+from typing import TYPE_CHECKING
 
 from fcompile._version import __version__
 from fcompile.errors import EXIT_CLOSED_PIPE, EXIT_INTERRUPTED, EXIT_USAGE, UsageError
 from fcompile.program import safe
 
+if TYPE_CHECKING:
+    from fcompile.commands.group import Group
+
 COMMANDS = {
     "run": ("fcontroller.run", "run the Frameworks of a cluster"),
-    "demo": ("fcontroller.demo.play", "run Frameworks to their end here, without a cluster"),
+    "demo": ("fcontroller.demo", "run Frameworks to their end here, without a cluster"),
     "barrier": ("fcontroller.barrier", "wait, as an init container, until every task has a Pod IP"),
 }
 
@@ -27,7 +28,7 @@ def main(argv: list[str] | None = None) -> int:
     except UsageError as error:
         return _refuse(str(error))
     except ModuleNotFoundError as error:
-        return _refuse(f"{error.name} is not installed: pip install 'fcompile[controller]'")
+        return _refuse(f"{error.name} is not installed: it comes with the extra `controller` (docs/install.md)")
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
     except BrokenPipeError:  # Nobody reads the output any more. Python would try once more to write it at its end.
@@ -42,29 +43,37 @@ def _refuse(message: str) -> int:
 
 
 def _run(words: list[str]) -> int:
+    if words == ["--version"]:
+        print(_version())
+        return 0
     if words[:1] in (["__complete"], ["__complete_line"]):
         from fcompile.commands.completion import engine
 
-        return engine.run(words, lambda command: _parser([command])[0])
-    parser, modules = _parser(words)
-    arguments = parser.parse_args(words)
-    code: int = modules[arguments.command].run(arguments)
-    return code
+        return engine.run(words, group())
+    from fcompile.commands.group import run
+
+    return run(group(), "fcontroller", words)
 
 
-def _parser(words: list[str]) -> tuple[argparse.ArgumentParser, dict[str, Any]]:
-    """The command line, and the modules of those commands that are among the words."""
-    parser = argparse.ArgumentParser(prog="fcontroller", description="Runs Frameworks (frameworkcontroller.microsoft.com/v1).")
-    parser.add_argument("--version", action="version", version=f"fcontroller {__version__}")
-    commands = parser.add_subparsers(dest="command", required=True, metavar="command")
-    modules: dict[str, Any] = {}
-    for name, (module, about) in COMMANDS.items():
-        command = commands.add_parser(name, help=about)
-        if name in words:  # The others' modules take up to half a second to import.
-            modules[name] = importlib.import_module(module)
-            command.description = modules[name].__doc__
-            modules[name].configure(command)
-    return parser, modules
+def _version() -> str:
+    return f"fcontroller {__version__}"
+
+
+def group() -> Group:
+    """Return the program as click has it."""
+    from fcompile.commands.group import Group, version_option
+
+    return Group(
+        "fcontroller",
+        params=[version_option(_version)],
+        lazy=COMMANDS,
+        help="Run Frameworks (frameworkcontroller.microsoft.com/v1).",
+        page="operations.md",
+        examples={
+            "fcontroller run --namespace ml --check": "which settings are in force, and why",
+            "fcontroller demo train.yaml": "a Framework run to its end on this machine",
+        },
+    )
 
 
 def entry_point() -> None:

@@ -68,7 +68,10 @@ METRICS = {
     ),
     "fcontroller_oldest_unsaved_status_seconds": Described("gauge", "how long the status that has waited longest waits to be stored"),
     "fcontroller_pods_not_as_reviewed": Described(
-        "gauge", "Pods that run and differ from what was reviewed in a field that it has; looked at all the time, seen within minutes"
+        "gauge",
+        "Pods that run and differ from what was reviewed in a field that it has; looked at all the time, seen within minutes. By cause:"
+        " edit: they are as before the last edit, until their tasks are retried; other: admission or somebody has changed them",
+        ("cause",),
     ),
     "fcontroller_queue_depth": Described("gauge", "actions (Pods to create, to delete, …) that wait until others are done"),
     "fcontroller_actions_in_flight": Described("gauge", "actions under way"),
@@ -188,7 +191,8 @@ class Metrics:
         yield _looked_up("fcontroller_watch_age_seconds", ages)
         ends = {(kind, reason): count for kind, reflector in reflectors.items() for reason, count in reflector.ends.items()}
         yield _looked_up("fcontroller_watch_ends", ends)
-        yield _looked_up("fcontroller_pods_not_as_reviewed", {(): self.inspector.differing if self.inspector else 0})
+        differing = self.inspector.differing if self.inspector else {}
+        yield _looked_up("fcontroller_pods_not_as_reviewed", {(cause,): count for cause, count in differing.items()})
         if self.reporter is not None:
             yield _looked_up("fcontroller_transitions", self.reporter.transitions)
             yield _looked_up("fcontroller_attempts_ended", self.reporter.attempts)

@@ -1,16 +1,17 @@
-"""Run the controller against a cluster until SIGTERM or SIGINT.
-
-Several may run at once: they share a Lease, and one of them acts. The cluster is the one of the kubeconfig, or the one around the Pod.
-"""
+"""`fcontroller run`."""
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import os
+import re
 import sys
 from collections.abc import Callable
 
+import click
+
+from fcompile.commands.group import command
+from fcompile.commands.options import completed
 from fcompile.diagnostics.problem import Severity
 from fcompile.diagnostics.text import render
 from fcompile.diagnostics.writer import Style
@@ -21,36 +22,54 @@ from fcontroller.config.settings import SETTINGS
 from fcontroller.log import Log
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the flags of all settings, `--config` and `--check`."""
-    parser.epilog = "Each flag can also be given in the environment: --lease-name as FCONTROLLER_LEASE_NAME. docs/operations.md has all."
-    about = f"settings as YAML, in the form of upstream's frameworkcontroller.yaml (default: ${CONFIG_VARIABLE}, or none)"
-    parser.add_argument("--config", metavar="FILE", help=about)
-    for setting in SETTINGS:
-        if not setting.flag:
-            continue
-        about = setting.about
-        if setting.default not in ("", False) and "default:" not in about:
-            about = f"{about} (default: {setting.default})"
+def _flags(function: Callable[..., int]) -> Callable[..., int]:
+    """Add the flags of all settings."""
+    for setting in reversed([setting for setting in SETTINGS if setting.flag]):
+        about = re.sub(r" \(default: (.*)\)$", r"  [default: \1]", setting.about)
+        if setting.default not in ("", False) and about == setting.about:
+            about = f"{about}  [default: {setting.flag if setting.default is True else setting.default}]"
         if isinstance(setting.default, bool):
-            parser.add_argument(setting.flag, dest=setting.key, action=argparse.BooleanOptionalAction, default=None, help=about)
+            add = click.option(f"{setting.flag}/--no-{setting.flag[2:]}", setting.key, default=None, help=about)
         else:
-            parser.add_argument(setting.flag, dest=setting.key, metavar=setting.option.metavar, choices=setting.choices or None, help=about)
-    parser.add_argument("--check", action="store_true", help="print the settings in force, and where each comes from, and end")
+            kind, metavar = click.Choice(setting.choices) if setting.choices else None, setting.option.metavar
+            complete = completed("file") if metavar == "FILE" else None
+            add = click.option(setting.flag, setting.key, type=kind, metavar=metavar, shell_complete=complete, help=about)
+        function = add(function)
+    return function
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run until told to stop; returns the exit code: 0 after a signal, 1 after a failure or a lost lease, 2 when the file is wrong.
+@command(
+    page="operations.md",
+    examples={
+        "fcontroller run --config frameworkcontroller.yaml --check": "which settings are in force, and where each comes from",
+        "fcontroller run --namespace ml --dry-run": "log what would be done in a namespace, and write nothing",
+    },
+)
+@click.option(
+    "--config",
+    metavar="FILE",
+    shell_complete=completed("file"),
+    help=f"settings as YAML, in the form of upstream's frameworkcontroller.yaml  [default: ${CONFIG_VARIABLE}, or none]",
+)
+@_flags
+@click.option("--check", is_flag=True, help="print the settings in force, and where each comes from, and end")
+def run(*, config: str | None, check: bool, **flags: str | bool | None) -> int:
+    """Run the controller against a cluster until SIGTERM or SIGINT.
 
-    Raises ConfigError for flags and variables.
+    Several may run at once: they share a Lease, and one of them acts. The cluster is the one of the kubeconfig, or the one around the
+    Pod.
+
+    Each flag can also be given in the environment: --lease-name as FCONTROLLER_LEASE_NAME.
+
+    Exit codes: 0 after a signal, 1 after a failure or a lost lease, 2 when the settings are wrong.
     """
-    settings = effective_settings(vars(arguments), os.environ)
+    settings = effective_settings({"config": config, **flags}, os.environ)
     wrong = [problem for problem in settings.problems if problem.severity != Severity.NOTE]
-    for problem in settings.problems if arguments.check else wrong:
+    for problem in settings.problems if check else wrong:
         print(render(problem, Style()), file=sys.stderr)
     if any(problem.severity == Severity.ERROR for problem in wrong):
         return EXIT_USAGE
-    if arguments.check:
+    if check:
         print(settings.as_file(), end="")
         return 0
     return _start(settings)

@@ -8,6 +8,7 @@ from typing import Any
 
 from fcompile.check.context import FrameworkContext
 from fcompile.check.pod import in_force, pod_rules
+from fcompile.check.rules.framework.addresses import address_rules
 from fcompile.check.rules.framework.names import name_rules
 from fcompile.check.rules.framework.placeholders import placeholder_rules
 from fcompile.check.rules.framework.policies import policies
@@ -38,6 +39,7 @@ def _all(context: FrameworkContext, source_text: str) -> Iterator[Finding]:
     yield from name_rules(context)
     yield from service_rules(context)
     yield from placeholder_rules(context, source_text)
+    yield from address_rules(context, source_text)
     if "\\" in source_text or "\x7f" in source_text or not source_text.isascii():
         # Imported only when needed, since each module makes every start slower.
         from fcompile.check.rules.framework.characters import character_rules

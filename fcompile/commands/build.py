@@ -1,17 +1,27 @@
-"""Print the defaulted Frameworks, or exactly what will run.
-
-Documents of other kinds pass through. If one Framework has an error, nothing is printed at all, and the exit code is 1.
-"""
+"""`fcompile build`."""
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from fcompile.commands.arguments import add_input_arguments, add_report_arguments, check_paths, options, overrides, say_namespace
+import click
+
+from fcompile.commands.group import command, former
+from fcompile.commands.options import (
+    check_paths,
+    checked_with,
+    completed,
+    kubernetes_version,
+    namespace,
+    parsed,
+    paths,
+    reporting,
+    say_namespace,
+    set_,
+)
 from fcompile.commands.progress import progress
 from fcompile.commands.report import OnlyWhenFound, Telling, fails, holds_current_folder, open_report, waivers_file
 from fcompile.diagnostics.problem import field_path
@@ -26,60 +36,112 @@ from fcompile.pipeline.passthrough import PassedThrough
 from fcompile.pipeline.selection import Selection, selection
 from fcompile.program import say
 
+if TYPE_CHECKING:
+    from fcompile.diagnostics.text import ColorChoice
+
 REVIEW_ONLY = (
     "What will run, for review and `kubectl diff`, not for `kubectl apply`: the controller makes these objects.\n"
     "Values that only the cluster knows (uids, attempt ids, owner references) are left out."
 )
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The arguments of the command."""
-    add_input_arguments(parser)
-    parser.add_argument(
-        "--emit",
-        metavar="LIST",
-        help="what to print, separated by commas: framework (the default), expected (= configmap,services,pods)",
-    )
-    parser.add_argument(
-        "-o", "--output", default="yaml", metavar="FORMAT", help="yaml (the default), json, name, or dir=PATH: a file per object"
-    )
-    parser.add_argument("--force", action="store_true", help="with dir=PATH: also replace files that were edited since they were written")
-    parser.add_argument(
-        "--set", action="append", default=[], metavar="ROLE.FIELD=VALUE", help="set a field of a role: [framework/]role.field=value"
-    )
-    parser.add_argument(
-        "--only", action="append", default=[], metavar="ROLE[INDEX]", help="only these tasks' Pods: [framework/]role or role[index]"
-    )
-    parser.add_argument("-v", "--verbose", action="store_true", help="say on stderr which fields were filled in by default")
-    add_report_arguments(parser)
+FORMATS = ("yaml", "json", "name")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Check everything, then print everything, or nothing."""
-    wanted = selection(arguments.emit or ("pods" if arguments.only else "framework"), arguments.only)
-    output, folder = _output(arguments.output)
-    checked, asked = options(arguments), overrides(arguments)
-    waivers, whole = waivers_file(arguments.waivers), holds_current_folder(arguments.paths)
-    check_paths(arguments.paths)
-    compilation = Compilation(progress(Inputs(arguments.paths).files(), "files read"), checked, asked, waivers, whole)
-    telling = Telling(OnlyWhenFound(open_report("text", sys.stderr, arguments.color)))
-    if fails(compilation.report(telling), arguments.strict):
+def _now(output: str) -> dict[str, str]:
+    """Return what --output's value is as --format or --to."""
+    kind, equals, folder = output.partition("=")
+    if kind == "dir" and equals and folder:
+        return {"to": folder}
+    if output not in FORMATS:
+        raise UsageError(f"-o {output}: write --format yaml, --format json, --format name or --to FOLDER")
+    return {"format": output}
+
+
+@command(
+    page="expected-manifests.md",
+    examples={
+        "fcompile build train.yaml": "the Frameworks with every default and their digest, to be applied",
+        "fcompile build --emit expected train.yaml | kubectl diff -f -": "is what runs what was reviewed?",
+        "fcompile build --emit frameworks,expected --to compiled k8s": "a file per object, swapped in as a whole",
+    },
+)
+@paths
+@namespace
+@kubernetes_version
+@click.option(
+    "--emit",
+    metavar="LIST",
+    shell_complete=completed("kinds"),
+    help="what to print, separated by commas: frameworks, expected (= configmaps,services,pods)  [default: frameworks]",
+)
+@click.option("--format", type=click.Choice(FORMATS), default="yaml", show_default=True, help="how it is printed")
+@click.option("--to", metavar="FOLDER", shell_complete=completed("folder"), help="write a file per object (YAML) into this folder")
+@former(
+    "-o",
+    "--output",
+    metavar="FORMAT",
+    shell_complete=completed("output"),
+    now=_now,
+    help="--format FORMAT, or --to FOLDER for dir=FOLDER",
+)
+@click.option("--force", is_flag=True, help="with --to: also replace files that were edited since they were written")
+@set_
+@click.option(
+    "--only",
+    multiple=True,
+    metavar="ROLE[INDEX]",
+    shell_complete=completed("task"),
+    help="only these tasks' Pods: [framework/]role or role[index]; may be given again",
+)
+@click.option("-v", "--verbose", is_flag=True, help="say on stderr which fields were filled in by default")
+@reporting
+def build(
+    *,
+    paths: tuple[str, ...],
+    namespace: str | None,
+    kubernetes_version: str,
+    emit: str | None,
+    format: str,
+    to: str | None,
+    force: bool,
+    overrides: tuple[str, ...],
+    only: tuple[str, ...],
+    verbose: bool,
+    strict: bool,
+    waivers: str | None,
+    color: ColorChoice,
+) -> int:
+    """Print the defaulted Frameworks, or exactly what will run.
+
+    Documents of other kinds pass through. If one Framework has an error, nothing is printed at all, and the exit code is 1.
+    """
+    wanted = selection(emit or ("pods" if only else "framework"), only)
+    if to is None and force:
+        raise UsageError("--force replaces files in a folder: name it with --to FOLDER")
+    if to is not None and (format != "yaml" or not to):
+        raise UsageError("--to writes YAML into a folder: --format goes with the standard output" if to else "--to: name a folder")
+    checked, asked = checked_with(kubernetes_version, namespace), parsed(overrides)
+    waived, whole = waivers_file(waivers), holds_current_folder(paths)
+    check_paths(paths)
+    compilation = Compilation(progress(Inputs(paths).files(), "files read"), checked, asked, waived, whole)
+    telling = Telling(OnlyWhenFound(open_report("text", sys.stderr, color)))
+    if fails(compilation.report(telling), strict):
         return EXIT_ERRORS
     units = list(_units(compilation))
     compiled = [unit for unit in units if isinstance(unit, Compiled)]
     if not compiled:
         raise UsageError("no Framework found in the input")
     wanted.require(compiled)  # Whatever is wrong with it must be known before anything is printed.
-    _tell(compiled, checked.namespace, arguments)
-    _print(units, wanted, output, folder, arguments.force)
+    if not namespace:
+        _tell_namespace(compiled, checked.namespace)
+    if verbose:
+        _tell_defaults(compiled)
+    if to is not None:
+        _write_folder(to, _objects(units, wanted), force)
+    else:
+        _print(units, wanted, format)
     return 0
-
-
-def _output(written: str) -> tuple[str, str]:
-    kind, equals, path = written.partition("=")
-    if written in ("yaml", "json", "name") or (kind == "dir" and equals and path):
-        return kind, path
-    raise UsageError(f"-o {written}: write yaml, json, name or dir=PATH")
 
 
 def _units(compilation: Compilation) -> Iterator[Compiled | PassedThrough]:
@@ -92,24 +154,23 @@ def _units(compilation: Compilation) -> Iterator[Compiled | PassedThrough]:
             say(f"left out {unit.place}: not an object for a cluster")
 
 
-def _tell(compiled: list[Compiled], namespace: str, arguments: argparse.Namespace) -> None:
-    """Say on stderr which namespace was assumed, and with --verbose which fields were filled in."""
+def _tell_namespace(compiled: list[Compiled], namespace: str) -> None:
     assumed = [unit.intent.framework for unit in compiled if ("metadata", "namespace") in unit.filled]
-    if assumed and not arguments.namespace:
+    if assumed:
         say_namespace(assumed, namespace, "--namespace")
-    if arguments.verbose:
-        for unit in compiled:
-            for path in unit.filled:
-                say(f"{visible(f'{unit.namespace}/{unit.intent.framework}')}: filled in {field_path(path)}")
 
 
-def _print(units: list[Compiled | PassedThrough], wanted: Selection, output: str, folder: str, force: bool) -> None:
-    if output == "name":
+def _tell_defaults(compiled: list[Compiled]) -> None:
+    for unit in compiled:
+        for path in unit.filled:
+            say(f"{visible(f'{unit.namespace}/{unit.intent.framework}')}: filled in {field_path(path)}")
+
+
+def _print(units: list[Compiled | PassedThrough], wanted: Selection, format: str) -> None:
+    if format == "name":
         write(f"{_name(thing)}\n" for thing in _objects(units, wanted))
-    elif output == "json":
+    elif format == "json":
         write(_json(units, wanted))
-    elif output == "dir":
-        _write_folder(folder, _objects(units, wanted), force)
     else:
         write(_yaml(units, wanted))
 

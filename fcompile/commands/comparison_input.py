@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterable
 from functools import partial
 from typing import NamedTuple
 
 from fcompile.check.document import Options
-from fcompile.commands.report import Telling, fails, holds_current_folder, open_errors, waivers_file
+from fcompile.commands.report import Telling, fails
 from fcompile.diagnostics.visible import visible
 from fcompile.diff.frameworks import Side
 from fcompile.diff.result import Key, Object, ObjectKey
@@ -21,6 +20,7 @@ from fcompile.pipeline.compiled import Compiled
 from fcompile.pipeline.file import File as ReadFile
 from fcompile.pipeline.file import open_file
 from fcompile.program import say
+from fcompile.waivers.collection import Waivers
 
 
 class File(NamedTuple):
@@ -48,11 +48,10 @@ class Contents(NamedTuple):
     objects: dict[ObjectKey, Object]
 
 
-def read_side(files: Iterable[File], options: Options, arguments: argparse.Namespace) -> Contents | None:
-    """Read, check and compile; None when there is an error, which is said on stderr."""
-    waivers, whole = waivers_file(arguments.waivers), holds_current_folder(arguments.paths)
+def read_side(files: Iterable[File], options: Options, waivers: Waivers, whole: bool, telling: Telling, strict: bool) -> Contents | None:
+    """Read, check and compile; None when there is an error, which is told."""
     compilation = Compilation(map(_opened, files), options, (), waivers, whole)
-    if fails(compilation.report(Telling(open_errors(arguments.color, arguments.strict))), arguments.strict):
+    if fails(compilation.report(telling), strict):
         return None
     contents = Contents({}, {})
     for unit in compilation.units():

@@ -1,25 +1,29 @@
-"""Show what will run differently, and what each change does to a Framework that runs.
-
-Exit codes: 0 nothing differs, 1 something does, 2 trouble (errors in the input too). With `--fail-on ends-pods` 1 means
-that something ends Pods before their own completion, and 0 that nothing does.
-"""
+"""`fcompile diff`."""
 
 from __future__ import annotations
 
-import argparse
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from fcompile.commands.arguments import add_report_arguments, add_version_argument, check_paths, options
-from fcompile.commands.comparison_input import File, is_small, read_side
-from fcompile.commands.report import text_style
+import click
+
+from fcompile.commands.comparison_input import Contents, File, is_small, read_side
+from fcompile.commands.group import argument, command
+from fcompile.commands.options import check_paths, checked_with, completed, kubernetes_version, namespace, reporting
+from fcompile.commands.report import Telling, holds_current_folder, open_errors, text_style, waivers_file
 from fcompile.diff.result import Result, compare_all
 from fcompile.emit.stdout import write
 from fcompile.errors import UsageError
 from fcompile.load import LoadError
 from fcompile.load.files import FileEntry, find
+
+if TYPE_CHECKING:
+    from fcompile.diagnostics.text import ColorChoice
+
+    Reader = Callable[[Iterable[File]], Contents | None]
 
 EXIT_DIFFERENT, EXIT_TROUBLE = 1, 2
 FAIL_ON = ("difference", "ends-pods")
@@ -28,73 +32,113 @@ _KUBECTL = re.compile(r"(?:LIVE|MERGED)-[0-9]+")
 """The folders that `kubectl diff` makes. What is in them has no `.yaml` at its end."""
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The arguments of the command."""
-    parser.usage = "%(prog)s [options] OLD NEW\n       %(prog)s [options] --git REV[..REV] [PATH…]\n       %(prog)s [options] --live PATH…"
-    parser.add_argument(
-        "paths", nargs="*", metavar="PATH", help="OLD and NEW, each a file, a folder or - for stdin; with --git, only these paths"
-    )
-    parser.add_argument(
-        "--git",
-        metavar="REV[..REV]",
-        help="compare a revision with the working tree; A..B: two revisions; A...B: what B changed since it left A",
-    )
-    parser.add_argument("--live", action="store_true", help="compare what runs in the cluster with the files; asks kubectl")
-    parser.add_argument("--context", default="", metavar="NAME", help="with --live: the context of the kubeconfig")
-    parser.add_argument("--format", choices=FORMATS, default="text", help="how the differences are printed (default: %(default)s)")
-    parser.add_argument("-n", "--namespace", metavar="NAME", help="the namespace of Frameworks that give none (default: default)")
-    fail_on = "exit with 1 for any difference, or only for what ends Pods before they complete (default: %(default)s)"
-    parser.add_argument("--fail-on", choices=FAIL_ON, default=FAIL_ON[0], help=fail_on)
-    add_version_argument(parser)
-    add_report_arguments(parser)
+@command(
+    page="diff.md",
+    usages=("[OPTIONS] OLD NEW", "[OPTIONS] --git REV[..REV] [PATH]...", "[OPTIONS] --live PATH..."),
+    examples={
+        "fcompile diff --git main...HEAD": "what this branch changes",
+        "fcompile diff --live --fail-on ends-pods k8s": "would applying these files end Pods of the cluster?",
+    },
+)
+@argument(
+    "paths",
+    nargs=-1,
+    metavar="PATH...",
+    shell_complete=completed("file"),
+    help="OLD and NEW, each a file, a folder or - for stdin; with --git, only these paths",
+)
+@click.option(
+    "--git",
+    metavar="REV[..REV]",
+    shell_complete=completed("revision"),
+    help="compare a revision with the working tree; A..B: two revisions; A...B: what B changed since it left A",
+)
+@click.option("--live", is_flag=True, help="compare what runs in the cluster with the files; asks kubectl")
+@click.option("--context", metavar="NAME", help="with --live: the context of the kubeconfig")
+@click.option("--format", type=click.Choice(FORMATS), default="text", show_default=True, help="how the differences are printed")
+@namespace
+@click.option(
+    "--fail-on",
+    type=click.Choice(FAIL_ON),
+    default=FAIL_ON[0],
+    show_default=True,
+    help="exit with 1 for any difference, or only for what ends Pods before they complete",
+)
+@kubernetes_version
+@reporting
+def diff(
+    *,
+    paths: tuple[str, ...],
+    git: str | None,
+    live: bool,
+    context: str | None,
+    format: str,
+    namespace: str | None,
+    fail_on: str,
+    kubernetes_version: str,
+    strict: bool,
+    waivers: str | None,
+    color: ColorChoice,
+) -> int:
+    """Show what will run differently, and what each change does to a Framework that runs.
 
+    Exit codes: 0 nothing differs, 1 something does, 2 trouble (errors in the input too). With `--fail-on ends-pods` 1 means that
+    something ends Pods before their own completion, and 0 that nothing does.
+    """
+    if context is not None and not live:
+        raise UsageError("--context names a cluster: it goes with --live")
+    checked = checked_with(kubernetes_version, namespace)
 
-def run(arguments: argparse.Namespace) -> int:
-    """Read both sides, compare them, print."""
-    result = _live(arguments) if arguments.live else _compared(arguments)
+    def read(files: Iterable[File]) -> Contents | None:
+        return read_side(files, checked, waivers_file(waivers), holds_current_folder(paths), Telling(open_errors(color, strict)), strict)
+
+    if live:
+        if not paths or git is not None:
+            raise UsageError("--live compares the cluster with files: name these, and nothing else to compare with")
+        result = _with_cluster(paths, read, context or "")
+    else:
+        result = _compared(_changed(git, paths) if git is not None else _named(paths), read)
     if result is None:
         return EXIT_TROUBLE
-    write(_formatted(result, arguments))
-    fails = result.ends_pods if arguments.fail_on == "ends-pods" else result.differs
+    write(_formatted(result, format, color))
+    fails = result.ends_pods if fail_on == "ends-pods" else result.differs
     return EXIT_DIFFERENT if fails else 0
 
 
-def _compared(arguments: argparse.Namespace) -> Result | None:
-    checked = options(arguments)
-    old, new = _files(arguments)
-    before, after = read_side(old, checked, arguments), read_side(new, checked, arguments)
+def _compared(files: tuple[Iterable[File], Iterable[File]], read: Reader) -> Result | None:
+    before, after = map(read, files)
     if before is None or after is None:
         return None
     return compare_all(before.frameworks, after.frameworks, (before.objects, after.objects))
 
 
-def _live(arguments: argparse.Namespace) -> Result | None:
+def _with_cluster(paths: Sequence[str], read: Reader, context: str) -> Result | None:
     from fcompile.commands import live
 
-    if not arguments.paths or arguments.git is not None:
-        raise UsageError("--live compares the cluster with files: name these, and nothing else to compare with")
-    check_paths(arguments.paths)
-    checked = options(arguments)
-    after = read_side([file for path in arguments.paths for _, file in _read(path)], checked, arguments)
+    check_paths(paths)
+    after = read([file for path in paths for _, file in _read(path)])
     if after is None:
         return None
-    before = read_side(live.frameworks(after.frameworks, arguments.context), checked, arguments)
+    before = read(live.frameworks(after.frameworks, context))
     if before is None:
         return None
     there = {key: live.as_applied(side, after.frameworks[key]) for key, side in before.frameworks.items()}
-    running = live.running(there, after.frameworks, arguments.context)
+    running = live.running(there, after.frameworks, context)
     return compare_all(there, after.frameworks, ({}, {}))._replace(live=tuple(running))
 
 
-def _files(arguments: argparse.Namespace) -> tuple[Iterable[File], Iterable[File]]:
-    if arguments.git is not None:
-        from fcompile.commands.git import changed
+def _changed(git: str, paths: Sequence[str]) -> tuple[Iterable[File], Iterable[File]]:
+    from fcompile.commands.git import changed
 
-        return changed(arguments.git, arguments.paths)
-    if len(arguments.paths) != 2:
+    return changed(git, paths)
+
+
+def _named(paths: Sequence[str]) -> tuple[Iterable[File], Iterable[File]]:
+    """Return the files of both sides that are not the same."""
+    if len(paths) != 2:
         raise UsageError("name two things to compare, OLD and NEW, or use --git or --live")
-    check_paths(arguments.paths)
-    old, new = (dict(_read(path)) for path in arguments.paths)
+    check_paths(paths)
+    old, new = (dict(_read(path)) for path in paths)
     same = {name for name, file in old.items() if name in new and new[name].data == file.data and isinstance(file.data, bytes)}
     return tuple([file for name, file in side.items() if name not in same] for side in (old, new))  # type: ignore[return-value]
 
@@ -118,20 +162,20 @@ def _entries(path: str) -> Iterable[FileEntry]:
     return find([path])
 
 
-def _formatted(result: Result, arguments: argparse.Namespace) -> Iterable[str]:
-    if arguments.format == "markdown":
+def _formatted(result: Result, format: str, color: ColorChoice) -> Iterable[str]:
+    if format == "markdown":
         from fcompile.diff import markdown
 
         return markdown.write(result)
-    if arguments.format == "json":
+    if format == "json":
         from fcompile.diff import json
 
         return json.write(result)
-    if arguments.format == "html":
+    if format == "html":
         return _html(result)
     from fcompile.diff.text import Painter
 
-    style = text_style(arguments.color, sys.stdout)
+    style = text_style(color, sys.stdout)
     return Painter(style.color, style.width).write(result)
 
 

@@ -1,62 +1,100 @@
-"""Show where each value of a Pod comes from: a line of the source, a default, a placeholder, --set, or the controller.
-
-POD is the Pod's name, as in `kubectl get pods`, and may go on with a field: train-worker-3.spec.containers[0].env
-"""
+"""`fcompile explain`."""
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from fcompile.commands.arguments import add_report_arguments, add_version_argument, check_paths, option_of, options, overrides
+import click
+
+from fcompile.commands.group import argument, command
+from fcompile.commands.options import (
+    check_paths,
+    checked_with,
+    completed,
+    kubernetes_version,
+    namespace,
+    option_of,
+    parsed,
+    reporting,
+    set_,
+)
 from fcompile.commands.report import Telling, fails, holds_current_folder, open_errors, text_style, waivers_file
-from fcompile.diagnostics.problem import Path, Span, field_path
+from fcompile.diagnostics.problem import Path, Span
 from fcompile.emit.stdout import write
 from fcompile.errors import EXIT_ERRORS, InputError, UsageError
-from fcompile.explain.origins import Explained, Task, explain
+from fcompile.explain.fields import select
+from fcompile.explain.origins import Explained, Task
+from fcompile.explain.origins import explain as trace
 from fcompile.model.steps import steps
 from fcompile.model.values import mapping, text
 from fcompile.pipeline.compilation import Compilation, Refused, Unit
 from fcompile.pipeline.compiled import Compiled
 from fcompile.pipeline.inputs import Inputs
 
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The arguments of the command."""
-    parser.add_argument("pod", metavar="POD[.FIELD]", help="[namespace/]name of the Pod, and a field of it")
-    parser.add_argument("paths", nargs="*", metavar="PATH", default=["."], help="where the Framework is: files, folders or - (default: .)")
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="how it is printed (default: %(default)s)")
-    parser.add_argument("--set", action="append", default=[], metavar="ROLE.FIELD=VALUE", help="as in `build`")
-    parser.add_argument("-n", "--namespace", metavar="NAME", help="the namespace of Frameworks that give none (default: default)")
-    add_version_argument(parser)
-    add_report_arguments(parser)
+if TYPE_CHECKING:
+    from fcompile.diagnostics.text import ColorChoice
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Find the Framework, compile it, and walk back from the Pod to the source."""
-    namespace, name, field = _parsed(arguments.pod)
+@command(
+    page="explain.md",
+    examples={
+        "fcompile explain train-worker-0": "where every value of the Pod comes from",
+        "fcompile explain train-worker-0.spec.containers[main].env k8s": "one field, of a Framework in another folder",
+    },
+)
+@argument("pod", metavar="POD[.FIELD]", shell_complete=completed("pod"), help="[namespace/]name of the Pod, and a field of it")
+@argument(
+    "paths",
+    nargs=-1,
+    metavar="[PATH]...",
+    shell_complete=completed("file"),
+    help="where the Framework is: files, folders or - for stdin  [default: .]",
+)
+@click.option("--format", type=click.Choice(("text", "json")), default="text", show_default=True, help="how it is printed")
+@set_
+@namespace
+@kubernetes_version
+@reporting
+def explain(
+    *,
+    pod: str,
+    paths: tuple[str, ...],
+    format: str,
+    overrides: tuple[str, ...],
+    namespace: str | None,
+    kubernetes_version: str,
+    strict: bool,
+    waivers: str | None,
+    color: ColorChoice,
+) -> int:
+    """Show where each value of a Pod comes from: a line of the source, a default, a placeholder, --set, or the controller.
+
+    POD is the Pod's name, as in `kubectl get pods`, and may go on with a field: train-worker-3.spec.containers[0].env
+    """
+    paths = paths or (".",)
+    of_namespace, name, field = _parsed(pod)
     framework, role, index = _task_of(name)
-    checked = options(arguments)
+    checked = checked_with(kubernetes_version, namespace)
     # A role without a Framework's name is one of this Framework's, whatever others its file has.
-    asked = [override._replace(framework=override.framework or framework) for override in overrides(arguments)]
-    waivers, whole = waivers_file(arguments.waivers), holds_current_folder(arguments.paths)
-    check_paths(arguments.paths)
-    files = (file for file in Inputs(arguments.paths).files() if any(_name(value) == framework for value in file.frameworks()))
-    compilation = Compilation(files, checked, asked, waivers, whole)
-    telling = Telling(open_errors(arguments.color, arguments.strict))
-    if fails(compilation.report(telling), arguments.strict):
+    asked = [override._replace(framework=override.framework or framework) for override in parsed(overrides)]
+    waived, whole = waivers_file(waivers), holds_current_folder(paths)
+    check_paths(paths)
+    files = (file for file in Inputs(paths).files() if any(_name(value) == framework for value in file.frameworks()))
+    compilation = Compilation(files, checked, asked, waived, whole)
+    telling = Telling(open_errors(color, strict))
+    if fails(compilation.report(telling), strict):
         return EXIT_ERRORS
-    unit, compiled = _only(compilation, namespace, framework)
+    unit, compiled = _only(compilation, of_namespace, framework)
     place = _role(compiled, role, index, name)
 
     def locate(path: Path) -> Span:
         return unit.document.locate((*unit.path, *path))
 
-    explained = explain(Task(compiled, unit.value, place, index, tuple(compilation.applied), locate, option_of("namespace")))
+    explained = trace(Task(compiled, unit.value, place, index, tuple(compilation.applied), locate, option_of("namespace")))
     path, value = select(explained.pod, field)
-    write(_formatted(explained, path, value, unit.document.source.name.removeprefix("./"), arguments))
+    write(_formatted(explained, path, value, unit.document.source.name.removeprefix("./"), format, color))
     return 0
 
 
@@ -108,50 +146,13 @@ def _role(compiled: Compiled, role: str, index: int, name: str) -> int:
     raise UsageError(f"Framework `{compiled.intent.framework}` has no role `{role}`; its roles are: {known}")
 
 
-def select(pod: dict[str, Any], field: tuple[str, ...]) -> tuple[Path, Any]:
-    """The part of a Pod that steps lead to, and its path. Raises UsageError."""
-    path: Path = ()
-    value: Any = pod
-    for step in field:
-        found = _entered(value, step)
-        if found is None:
-            where = f"`{field_path(path)}`" if path else "the Pod"
-            raise UsageError(f"{where} has no `{step}`; there is: {', '.join(_choices(value)) or 'nothing'}")
-        path, value = (*path, found), value[found]
-    return path, value
-
-
-def _entered(value: Any, step: str) -> str | int | None:
-    if isinstance(value, dict):
-        return step if step in value else None
-    if not isinstance(value, list):
-        return None
-    named = [index for index, item in enumerate(value) if isinstance(item, dict) and names_of(item) == step]
-    if named:
-        return named[0]
-    return int(step) if step.isascii() and step.isdigit() and len(step) < 9 and int(step) < len(value) else None
-
-
-def names_of(item: dict[str, Any]) -> str | None:
-    """What an item of a list goes by."""
-    return next((str(item[key]) for key in ("name", "mountPath", "devicePath", "containerPort", "key") if key in item), None)
-
-
-def _choices(value: Any) -> list[str]:
-    if isinstance(value, dict):
-        return list(value)[:20]
-    if isinstance(value, list):
-        return [f"[{(isinstance(item, dict) and names_of(item)) or index}]" for index, item in enumerate(value)][:20]
-    return []
-
-
-def _formatted(explained: Explained, path: Path, value: Any, file: str, arguments: argparse.Namespace) -> Iterator[str]:
+def _formatted(explained: Explained, path: Path, value: Any, file: str, format: str, color: ColorChoice) -> Iterator[str]:
     leaves = [leaf for leaf in explained.leaves if leaf.path[: len(path)] == path]
-    if arguments.format == "json":
+    if format == "json":
         from fcompile.explain.json import write as write_json
 
         return write_json(explained.pod["metadata"], leaves, file)
     from fcompile.explain.text import write as write_text
 
-    color = text_style(arguments.color, sys.stdout).color
-    return write_text(value, path, {leaf.path: leaf.origin for leaf in leaves}, file, color, fold=not path)
+    colored = text_style(color, sys.stdout).color
+    return write_text(value, path, {leaf.path: leaf.origin for leaf in leaves}, file, colored, fold=not path)

@@ -1,43 +1,51 @@
-"""Explain diagnostics: what a code means, why it matters and what to do.
-
-For example `fcompile rule FC101`, or `fcompile rule --all`.
-"""
+"""`fcompile rule`."""
 
 from __future__ import annotations
 
-import argparse
 import sys
 import textwrap
 from typing import Any
 
+import click
+
+from fcompile.commands.group import argument, command, former
+from fcompile.commands.options import completed
 from fcompile.diagnostics.catalog import all_rules
 from fcompile.diagnostics.problem import Rule
 from fcompile.errors import UsageError
 from fcompile.waivers.rules import code_problem
 
 _WIDTH = 100
+_FORMATS = ("text", "json")
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The arguments of the command."""
-    parser.add_argument("rules", nargs="*", metavar="CODE", help="a code such as FC101, or its name")
-    parser.add_argument("--all", action="store_true", help="every rule")
-    parser.add_argument("-o", "--output", choices=("text", "json"), default="text", help="the format (default: text)")
+@command(
+    page="diagnostics.md",
+    examples={
+        "fcompile rule FC101": "what the code in a report means, and what to do",
+        "fcompile rule --all --format json": "every rule, for a script",
+    },
+)
+@argument("rules", nargs=-1, metavar="[CODE]...", shell_complete=completed("rule"), help="codes such as FC101, or names")
+@click.option("--all", is_flag=True, help="every rule")
+@click.option("--format", type=click.Choice(_FORMATS), default="text", show_default=True, help="how rules are printed")
+@former("-o", "--output", type=click.Choice(_FORMATS), now=lambda value: {"format": value}, help="--format FORMAT")
+def rule(*, rules: tuple[str, ...], all: bool, format: str) -> int:
+    """Explain diagnostics: what a code means, why it matters and what to do.
 
-
-def run(arguments: argparse.Namespace) -> int:
-    """Print the rules that were asked for."""
-    if bool(arguments.rules) == arguments.all:
+    `fcompile rule FC101` explains one, `fcompile rule --all` lists all.
+    """
+    if bool(rules) == all:
         raise UsageError("name a code, for example `fcompile rule FC101`, or ask for `--all`")
-    rules = list(all_rules()) if arguments.all else [find(written) for written in arguments.rules]
-    if arguments.output == "json":
+    found = list(all_rules()) if all else [find(written) for written in rules]
+    if format == "json":
         import json
 
-        print(json.dumps([as_json(rule) for rule in rules], indent=2))
-    elif arguments.all:
-        print("\n".join(f"{rule.code}  {rule.severity.value:<7}  {rule.name}" for rule in rules))
+        print(json.dumps([as_json(one) for one in found], indent=2))
+    elif all:
+        print("\n".join(f"{one.code}  {one.severity.value:<7}  {one.name}" for one in found))
     else:
-        sys.stdout.write("\n\n".join(explanation(rule) for rule in rules))
+        sys.stdout.write("\n\n".join(explanation(one) for one in found))
     return 0
 
 

@@ -1,24 +1,27 @@
-"""Print the JSON Schema (draft-07) of a Framework, for editors.
-
-In a file, `# yaml-language-server: $schema=…` names it; in VS Code, the setting `yaml.schemas` names it for many files at once.
-"""
+"""`fcompile schema`."""
 
 from __future__ import annotations
 
-import argparse
 import sys
 
-from fcompile.commands.arguments import add_version_argument
+from fcompile.commands.group import command
+from fcompile.commands.options import kubernetes_version
 from fcompile.pipeline.settings import kubernetes_minor
 from fcompile.schema.editor import rendered
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The command's arguments."""
-    add_version_argument(parser)
+@command(
+    page="install.md#in-an-editor",
+    examples={
+        "fcompile schema > framework.schema.json": "the file that an editor is told of",
+        "fcompile schema --kubernetes-version 1.30 > framework.schema.json": "with the Pod fields of an older cluster",
+    },
+)
+@kubernetes_version
+def schema(*, kubernetes_version: str) -> int:
+    """Print the JSON Schema (draft-07) of a Framework, for editors.
 
-
-def run(arguments: argparse.Namespace) -> int:
-    """Print the schema; returns the exit code."""
-    sys.stdout.write(rendered(kubernetes_minor(arguments.kubernetes_version)))
+    In a file, `# yaml-language-server: $schema=…` names it; in VS Code, the setting `yaml.schemas` names it for many files at once.
+    """
+    sys.stdout.write(rendered(kubernetes_minor(kubernetes_version)))
     return 0

@@ -38,7 +38,7 @@ def _streamed(value: Any, line: str = "\n") -> Iterator[str]:
             yield f"{',' if number else '{'}{line}  {json.dumps(key)}: "
             yield from _streamed(item, f"{line}  ")
         yield f"{line}}}"
-    elif isinstance(value, Iterator):
+    elif isinstance(value, Iterator):  # Only these may hold iterators again.
         number = -1
         for number, item in enumerate(value):
             yield f"{',' if number else '['}{line}  "
@@ -97,7 +97,7 @@ def _live(live: Live) -> dict[str, Any]:
         "name": live.name,
         "state": live.state,
         "attempt": live.attempt,
-        "pods": [
+        "pods": (
             {
                 "role": pods.role or None,
                 "kind": pods.kind,
@@ -107,8 +107,8 @@ def _live(live: Live) -> dict[str, Any]:
                 "changes": _differences(pods.differences),
             }
             for pods in live.pods
-        ],
-        "services": [{"name": name, "changes": _differences(found)} for name, found in live.services],
+        ),
+        "services": ({"name": name, "changes": _differences(found)} for name, found in live.services),
     }
 
 

@@ -1,7 +1,7 @@
-"""`-o dir=PATH`: one file per object, in a folder that is swapped as a whole.
+"""One file per object, in a folder that is swapped as a whole.
 
-- The files are written into a new folder beside PATH, which then takes the place of PATH: a reader sees the old folder or the new
-  one, and so does whoever comes after an interruption.
+- The files are written into a new folder beside it, which then takes its place: a reader sees the old folder or the new one, and so does
+  whoever comes after an interruption.
 - The folder holds `.fcompile-manifest` with the digests of its files. (Not `….json`: `kubectl apply -f FOLDER` would read it.)
 - A folder with anything else in it, or with files that were edited, is refused: nothing that is not ours is ever deleted.
 """
@@ -101,7 +101,7 @@ def _fill(folder: str, files: Iterable[tuple[str, str]]) -> int:
         digests[name] = hashlib.sha256(data).hexdigest()
         with open(os.path.join(folder, name), "xb") as file:
             file.write(data)
-    manifest = json.dumps({"writtenBy": "fcompile build -o dir", "files": digests}, indent=2, sort_keys=True) + "\n"
+    manifest = json.dumps({"writtenBy": "fcompile build", "files": digests}, indent=2, sort_keys=True) + "\n"
     with open(os.path.join(folder, MANIFEST), "xb") as file:
         file.write(manifest.encode())
     return len(digests)

@@ -34,12 +34,12 @@ class Document:
 
     @property
     def text(self) -> str:
-        """Its own text, exactly."""
+        """Return the document's own text, exactly."""
         return self.source.text[self.start : self.end]
 
     @property
     def line(self) -> int:
-        """Its first line."""
+        """Return the number of the document's first line."""
         return self.source.span(self.start, self.start).line
 
     def source_line(self, line: int) -> str:

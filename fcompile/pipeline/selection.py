@@ -18,6 +18,8 @@ from fcompile.schema.pod_schemas import POD_TEMPLATE
 
 KINDS = ("framework", "configmap", "services", "pods")
 EXPECTED = ("configmap", "services", "pods")
+WRITTEN = {"frameworks": "framework", "expected": "", "configmaps": "configmap", "services": "services", "pods": "pods"}
+"""The kinds as a list has them, all in the plural; those of `KINDS` are understood too."""
 _ONLY = lazy(r"(?:(?P<framework>[^/\[\]]+)/)?(?P<role>[^/\[\]]+)(?:\[(?P<index>[0-9]{1,9})\])?")
 
 
@@ -124,9 +126,10 @@ def _kinds(written: str) -> tuple[str, ...]:
     """Return the kinds of a list, `expected` standing for three of them."""
     asked: list[str] = []
     for word in written.split(","):
-        if word not in (*KINDS, "expected"):
-            raise SettingError("kinds", written, f"`{word}` is none of framework, expected, {', '.join(KINDS[1:])}")
-        asked.extend(EXPECTED if word == "expected" else [word])
+        kind = WRITTEN.get(word, word)
+        if word != "expected" and kind not in KINDS:
+            raise SettingError("kinds", written, f"`{word}` is none of {', '.join(WRITTEN)}")
+        asked.extend(EXPECTED if word == "expected" else [kind])
     return tuple(kind for kind in KINDS if kind in asked)
 
 

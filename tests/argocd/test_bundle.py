@@ -40,7 +40,7 @@ def test_each_form_is_printed(capsys: pytest.CaptureFixture[str], plugin: Path) 
         assert main(["argocd", "bundle", form]) == 0
         assert capsys.readouterr().out == (plugin / name).read_text()
     assert main(["argocd", "bundle", "all"]) == 2
-    assert "-o" in capsys.readouterr().err
+    assert "--to FOLDER" in capsys.readouterr().err
 
 
 def test_the_helm_values_hold_the_same(plugin: Path) -> None:

@@ -36,7 +36,7 @@ from tests.cluster import Cluster
 from tests.controller.scripted_kubelet import ScriptedKubelet
 
 PREFIX = "sim"
-RULES = Rules()
+RULES, LENIENT = Rules(), Rules(enforce=False)
 SETTINGS = Settings(Classifier(read_failures(DEFAULT_POD_FAILURE_SPEC)[0]), conflict_delay=(1, 2), snapshots=frozenset(SNAPSHOTS))
 
 

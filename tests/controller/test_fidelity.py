@@ -115,14 +115,14 @@ class Trial:
         """The gauge in /metrics has nothing to say either, until somebody edits a Pod."""
         inspector = Inspector(self.made.controller, Log("error"))
         await inspector._round()
-        assert inspector.differing == 0
+        assert inspector.differing["other"] == 0
         pods = [pod for pod in await self.listed("pods") if pod["status"].get("phase") == "Running"]
         for pod, path in ((pods[0], "/spec/containers/0/image"), (pods[-1], "/metadata/annotations/FC_TASK_INDEX")):
             patch = [{"op": "replace", "path": path, "value": "1000"}]
             about = pod["metadata"]
             assert (await self.made.api.request("PATCH", path_of("pods", about["namespace"], about["name"]), patch)).ok
         await inspector._round()
-        assert inspector.differing == 2
+        assert inspector.differing["other"] == 2
 
     def created(self, *, dry_run: bool) -> Iterator[tuple[Key, Json]]:
         """What the server was asked to create, as it read that."""

@@ -14,9 +14,8 @@ from fcompile.model import names
 from fcompile.pipeline.compiled import compile_framework
 from fcontroller import intent as intents
 from fcontroller.api import Answer, Body, Json, Projection, path_of
-from fcontroller.decide.review import LENIENT
 from fcontroller.testing.memory_api.facade import Facade
-from tests.controller.lab import Lab, in_memory, lab, run, stored_document
+from tests.controller.lab import LENIENT, Lab, in_memory, lab, run, stored_document
 from tests.decide.world import role_spec
 
 RETRY = {"retryPolicy": {"fancyRetryPolicy": True, "maxRetryCount": 0}}

@@ -137,7 +137,7 @@ def test_the_inspector_is_not_blinded_by_large_pods(monkeypatch: pytest.MonkeyPa
             await edit(made, "train-ps-0", "/spec/containers/0/image", "b")
             inspector = Inspector(made.controller, Log("error"))
             await inspector._round()
-            assert inspector.differing == 1
+            assert inspector.differing["other"] == 1
 
     run(work())
 

@@ -9,8 +9,8 @@ from typing import Any
 from fcompile.model import names
 from fcompile.pipeline.compiled import compile_framework
 from fcontroller.api import Json, collection, path_of
-from fcontroller.decide.review import LENIENT, Rules
-from tests.controller.lab import Lab, in_memory, lab, run
+from fcontroller.decide.review import Rules
+from tests.controller.lab import LENIENT, Lab, in_memory, lab, run
 from tests.controller.test_intent import RETRY, SPEC, all_run, delete_pod
 from tests.decide.world import role_spec
 

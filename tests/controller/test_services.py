@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import uuid
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
 import pytest
 
 from fcontroller.api import Answer, Body, Json, Projection, collection, path_of
-from fcontroller.decide.review import LENIENT
 from fcontroller.reconcile import services
 from fcontroller.testing.memory_api.facade import Facade
 from tests.cluster import Cluster
-from tests.controller.lab import Lab, in_memory, lab, real, run
+from tests.controller.lab import LENIENT, Lab, in_memory, lab, real, run
 from tests.decide.world import role_spec
 
 HEADLESS = {"ports": [{"port": 80, "name": "http"}]}
@@ -99,6 +100,29 @@ async def kept(made: Lab) -> None:
     await until(made, "kept-worker", lambda found: found["spec"]["selector"] == first["spec"]["selector"])
 
 
+async def too_large(made: Lab) -> None:
+    """Whoever says of a Service that it is a Framework's may add to it, but not so much that it fills the controller's memory."""
+    owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": "any", "uid": str(uuid.uuid4()), "controller": True}
+    note = {"note": "x" * 200_000}
+    value = {
+        "metadata": {
+            **{"name": "nobodys-worker", "namespace": made.namespace, "labels": {"FC_FRAMEWORK_NAME": "nobodys"}},
+            **{"annotations": note, "ownerReferences": [owner]},
+        },
+        "spec": {"clusterIP": "None", "ports": [{"port": 7, "protocol": "TCP", "targetPort": 7}]},
+    }
+    answer = await made.api.request("POST", collection("services", made.namespace), value)
+    assert answer.ok, answer.message
+    await made.make("large", SPEC)
+    await runs(made, "large")
+    await change(made, "large-worker", metadata={"annotations": note}, spec={"selector": {"app": "another"}})
+    found = await until(made, "large-worker", lambda found: "annotations" not in found["metadata"])
+    assert found["spec"]["selector"] == {"FC_FRAMEWORK_NAME": "large", "FC_TASKROLE_NAME": "worker"}
+    for name in ("nobodys", "large"):
+        kept = made.controller.cache.of((made.namespace, name)).services
+        assert len(json.dumps(kept)) < 2000
+
+
 async def follows_the_spec(made: Lab) -> None:
     await made.make("follows", SPEC)
     await runs(made, "follows")
@@ -179,7 +203,7 @@ async def after_a_restart(made: Lab) -> None:
 
 
 Scenario = Callable[[Lab], Coroutine[Any, Any, None]]
-SCENARIOS: list[Scenario] = [kept, follows_the_spec, follows_the_spec_of_the_next_attempt, left_alone]
+SCENARIOS: list[Scenario] = [kept, too_large, follows_the_spec, follows_the_spec_of_the_next_attempt, left_alone]
 WITH_COLLECTOR: list[Scenario] = [ends_with_the_framework, ends_while_it_runs, after_a_restart]
 """In memory only: a real collector takes half a minute until it hears of a new definition."""
 

@@ -44,3 +44,4 @@ def test_what_is_left_out_is_counted(pods: int, fields: int, more: list[str]) ->
     warning = set_adopted(status, {f"f-a-{index}": ["spec.priority"] * fields for index in range(pods)}, 1, 0)
     assert warning is not None
     assert [found for found in (" and 0 more", " and 1 more", " and 2 more", ", …") if found in warning[1]] == more
+    assert warning[1].endswith((" more", "`spec.priority`"))

@@ -23,11 +23,12 @@ UPSTREAM = [
 ]
 """Recorded from upstream."""
 OURS = codes.RESTARTED
+PREDEFINED = {value.code: value for value in vars(codes).values() if isinstance(value, codes.Code)}
 
 
 def test_as_upstream() -> None:
-    statuses = [codes.PREDEFINED[code].ended("d") for code, *_ in UPSTREAM]
-    assert codes.PREDEFINED.keys() - {code for code, *_ in UPSTREAM} == {OURS.code}
+    statuses = [PREDEFINED[code].ended("d") for code, *_ in UPSTREAM]
+    assert PREDEFINED.keys() - {code for code, *_ in UPSTREAM} == {OURS.code}
     assert statuses == [
         {"code": code, "phrase": phrase, "type": {"name": name, "attributes": attributes}, "diagnostics": "d"}
         for code, phrase, name, attributes in UPSTREAM

@@ -84,6 +84,15 @@ def test_a_review_that_is_taken_away_is_warned_of() -> None:
     warnings = [conditions.set_reviewed(status, verdict, 1, 10) for verdict in (none, good, none, bad, bad)]
     removed = "o any more: somebody has removed it, and nothing is enforced without it"
     assert warnings == [None, None, ("NotCompiled", removed), ("Mismatch", "n"), None]
+    never = Status("f-attempt", 0)
+    assert [conditions.set_reviewed(never, none, generation, 10) for generation in (1, 2)] == [None, None], "there was none to take away"
+
+
+def test_a_good_end() -> None:
+    status = Status("f-attempt", 0)
+    status.attempt.completion = {"code": 0, "phrase": "Succeeded", "type": {"name": "Succeeded", "attributes": []}}
+    conditions.set_completed(status, 1, 10)
+    assert {kind: said(status, kind)["status"] for kind in ("Completed", "Succeeded")} == {"Completed": "True", "Succeeded": "True"}
 
 
 @pytest.mark.parametrize(("phrase", "reason"), [("My_Phrase1", "My_Phrase1"), ("my phrase", "Failed"), ("", "Failed"), ("Ends_", "Ends_")])
@@ -109,12 +118,19 @@ def test_what_is_kept_says_so_once() -> None:
     assert before["conditions"] == [{"type": "Completed"}]
     alone = set_retained({"state": "Completed"}, "Flux", 1, 10)
     assert alone is not None
-    assert [condition["type"] for condition in alone["conditions"]] == ["Retained"]
+    (retained,) = alone["conditions"]
+    assert retained == {
+        **{"type": "Retained", "status": "True", "reason": "Tracked", "lastTransitionTime": to_time(10), "observedGeneration": 1},
+        "message": "It is over and would have been deleted by now, but Flux tracks it, and would make it and run it again. Remove it there",
+    }
 
 
 def test_nothing_new_is_said_as_false() -> None:
     status = Status("f-attempt", 0)
     assert set_condition(status, "A", True, "R", "m", 1, 10) is True
+    assert said(status, "A") == {
+        **{"type": "A", "status": "True", "reason": "R", "message": "m", "observedGeneration": 1, "lastTransitionTime": to_time(10)}
+    }
     assert set_condition(status, "A", True, "R", "m", 1, 20) is False
     assert set_problem(status, "PodsCreated", "", "", FINE, 1, 10) is False
 

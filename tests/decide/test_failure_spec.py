@@ -42,6 +42,7 @@ def test_what_may_be_left_out_or_null() -> None:
     [
         ({"code": None}, "0.code", "there is no code; give one that no other entry has"),
         ({"code": "7"}, "0.code", "`7` is not a whole number of 32 bits; give one of -2147483648..2147483647"),
+        ({"code": 7.5}, "0.code", "`7.5` is not a whole number of 32 bits; give one of -2147483648..2147483647"),
         ({"code": True}, "0.code", "`true` is not a whole number of 32 bits; give one of -2147483648..2147483647"),
         ({"code": 2**31}, "0.code", "`2147483648` is not a whole number of 32 bits; give one of -2147483648..2147483647"),
         ({"code": 0}, "0.code", "0 is reserved, as are all codes of -999..0 and 200..219; choose another"),

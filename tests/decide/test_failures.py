@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from fcontroller.decide import codes
 from fcontroller.decide.failures import DEFAULT_POD_FAILURE_SPEC, Classifier, creation_code, creation_failure, read_failures
 from fcontroller.decide.failures.creation import ends_batch
+from tests.decide.test_codes import PREDEFINED
 
 DATA = Path(__file__).parent / "data"
 RECORDED = json.loads((DATA / "finished_pods.json").read_text("utf-8"))
@@ -176,7 +177,7 @@ def test_diagnostics_of_a_pod_that_cannot_be_created() -> None:
 
 
 def test_every_code_known_in_advance_is_reserved_and_no_other_of_the_default_spec() -> None:
-    assert all([codes.is_reserved(code) for code in codes.PREDEFINED])
+    assert all([codes.is_reserved(code) for code in PREDEFINED])
     assert not any([codes.is_reserved(entry["code"]) for entry in DEFAULT_POD_FAILURE_SPEC])
 
 

@@ -19,6 +19,7 @@ from fcontroller.decide.context import (
 )
 from fcontroller.decide.framework import config_map_created, reconcile_framework
 from fcontroller.decide.observed import Pod
+from fcontroller.decide.spec import RetryPolicy
 from fcontroller.decide.states import CREATION_PENDING, CREATION_REQUESTED, RUNNING
 from fcontroller.decide.status import IntentRecord
 from fcontroller.decide.status_json import to_json
@@ -75,6 +76,7 @@ def test_a_config_map_of_unknown_uid_is_deleted_once() -> None:
         reconcile_framework(context)
         assert context.actions == actions
         assert context.status.state == RUNNING
+        assert not context.looked_at_tasks, "they wait"
 
 
 def test_one_that_is_being_deleted_by_others_has_ended_the_attempt() -> None:
@@ -103,6 +105,7 @@ def test_a_config_map_that_the_cache_does_not_show_is_asked_for_and_stop_does_no
     reconcile_framework(context)
     assert context.actions == [ConfirmConfigMapGone(uid)]
     assert end(context) == code
+    assert not context.looked_at_tasks
 
 
 def test_one_that_is_gone_for_sure_ends_the_attempt_and_what_follows_is_decided_at_once() -> None:
@@ -125,6 +128,7 @@ def test_pods_that_may_have_come_too_late_are_deleted_first(known: dict[str, Any
     assert action.completion is not None
     assert (action.uid, action.completion["code"]) == (task.attempt.object_uid, 5 if known else -220)
     assert context.status.state == RUNNING
+    assert not context.looked_at_tasks
 
 
 def test_pods_that_were_asked_for_and_not_answered_yet_are_waited_for() -> None:
@@ -144,6 +148,7 @@ def test_a_config_map_that_does_not_come_into_the_cache_is_deleted_to_be_sure(la
     )
     assert context.requeue_after == ([] if code else [(context.status.transition_time + 300, None)])
     assert end(context) is None, "once it is gone for sure"
+    assert not context.looked_at_tasks
 
 
 def test_the_result_of_a_creation_counts_once() -> None:
@@ -185,6 +190,7 @@ def test_a_retry_that_was_decided_comes_though_the_policy_no_longer_wants_it() -
     context.settings = context.settings._replace(snapshots=frozenset({FRAMEWORK_RETRY}))
     status = context.status
     status.attempt.completion, status.retries.delay, status.intent = UNTIL_STOP, 60, IntentRecord("digest", None, 3)
+    status.said, status.cut = 50, True
     context.now = status.transition_time + 59
     reconcile_framework(context)
     assert (status.state, status.retries.delay) == (states.ATTEMPT_COMPLETED, 60)
@@ -194,8 +200,22 @@ def test_a_retry_that_was_decided_comes_though_the_policy_no_longer_wants_it() -
     assert (after["state"], after["attemptStatus"]["id"]) == (CREATION_PENDING, 1)
     assert after["retryPolicyStatus"] == {"totalRetriedCount": 1, "accountableRetriedCount": 1, "retryDelaySec": None}
     assert "intent" not in after, "the next attempt begins with one of its own"
+    assert (status.said, status.cut) == (0, False)
     (kept,) = status.ended
     assert (kept.trigger, kept.value["state"], kept.attempt.id) == (FRAMEWORK_RETRY, states.ATTEMPT_COMPLETED, 0)
+
+
+@pytest.mark.parametrize(("attributes", "delay"), [(["Transient"], 0), (["Transient", "Conflict"], 60)])
+def test_a_transient_failure_is_retried_at_once_unless_it_was_a_conflict(attributes: list[str], delay: int) -> None:
+    context = begun(states.ATTEMPT_COMPLETED, config_map=False)
+    context.spec = context.spec._replace(retry=RetryPolicy(fancy=True, max_retry_count=0))
+    status = context.status
+    status.attempt.completion = {**UNTIL_STOP, "type": {"name": "Failed", "attributes": attributes}}
+    context.now = status.transition_time
+    reconcile_framework(context)
+    assert (status.state == CREATION_PENDING) is (delay == 0)
+    assert status.retries.delay == (delay or None)
+    assert status.retries.accountable == 0
 
 
 @pytest.mark.parametrize(("way", "actions"), [("there", 1), ("going", 0), ("busy", 0), ("another's", 0), ("a task's", 0)])

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from fcontroller.decide import states
 from fcontroller.decide.failures import DEFAULT_POD_FAILURE_SPEC, Classifier, read_failures
-from fcontroller.decide.messages import CUT, TOTAL, fitted, room, size
+from fcontroller.decide.messages import CUT, REASON, TOTAL, fitted, room, size
 from fcontroller.decide.status import Role, Status, Task
 from fcontroller.decide.status_json import from_json, role_statuses, to_json, to_text
 
@@ -170,3 +170,22 @@ def test_a_completion_that_is_known_stays_and_is_counted_once() -> None:
     said = status.said
     assert end(status, 0, failed("second"), 1.8e9) == failed("first")
     assert status.said == said == len("first")
+
+
+def test_a_reason_is_only_cut_when_it_is_long() -> None:
+    """Short ones count for nothing: they are few, and compress well."""
+    for length in (REASON, REASON + 1):
+        reason = "R" * (length - 2) + "é"
+        kept = fitted(failed("x" * 100, reason), TOTAL, 1000, 0)["pod"]["containers"][0]
+        beginning, cut, _ = kept["reason"].partition(CUT)
+        assert (bool(cut), beginning == reason) == ((False, True) if length == REASON else (True, False))
+        assert reason.startswith(beginning)
+        assert len(beginning) > REASON // 2
+        assert "message" not in kept
+
+
+def test_one_task_alone_may_say_half_of_all() -> None:
+    most = failed("x" * (TOTAL // 2))
+    assert fitted(most, TOTAL, 1) == most
+    assert fitted(failed("x" * (TOTAL // 2 + 1)), TOTAL, 1) != most
+    assert fitted(most, TOTAL, 2) != most

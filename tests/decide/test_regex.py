@@ -39,6 +39,8 @@ def test_go_refuses_the_same() -> None:
     [
         ("a|ab", "ab", "a"),  # the first choice, not the longest
         ("(?:a|ab)$", "ab", "ab"),
+        ("(?P<first_1>a)b", "ab", "ab"),
+        ("(?<first>a)b", "ab", "ab"),
         ("a*?b", "aab", "aab"),  # the leftmost, not the shortest
         ("(?U)a+", "aaa", "a"),
         ("(?U)a+?", "aaa", "aaa"),
@@ -138,6 +140,21 @@ def test_posix_classes(name: str, members: list[str]) -> None:
         ("(?P<n>a)(?P=n)", "`(?P=` is of other kinds of regular expressions; RE2 does not have backreferences"),
         (r"(a)\1", r"`\1` would refer to what a group has matched; RE2 does not have backreferences"),
         (r"a\Z", r"`\Z` is no escape of RE2; write `\z` for the end of the text, or `\n?\z`"),
+        ("(?|a|b)", "`(?|` is of other kinds of regular expressions; RE2 does not have branch reset"),
+        ("a(?#b)", "`(?#` is of other kinds of regular expressions; RE2 does not have comments"),
+        ("(?P<n>a)(?P>n)", "`(?P>` is of other kinds of regular expressions; RE2 does not have subroutines"),
+        ("(?R)", "`(?R` is of other kinds of regular expressions; RE2 does not have recursion"),
+        ("(?P<n>a)(?&n)", "`(?&` is of other kinds of regular expressions; RE2 does not have subroutines"),
+        ("(a)?(?(1)b|c)", "`(?(` is of other kinds of regular expressions; RE2 does not have conditions"),
+        (r"a\K", r"`\K` is no escape of RE2; what was matched before it cannot be left out"),
+        (r"\G", r"`\G` is no escape of RE2; there is no previous match"),
+        (r"\R", r"`\R` is no escape of RE2; write `(?:\r\n|[\n\v\f\r])`"),
+        (r"\h", r"`\h` is no escape of RE2; write `[ \t]`"),
+        (r"\u00e9", r"`\u` is no escape of RE2; write `\x{...}` with the code point in hexadecimal"),
+        (r"\X", r"`\X` is no escape of RE2; write `.`"),
+        (r"\N", r"`\N` is no escape of RE2; write `[^\n]`"),
+        (r"\E", r"`\E` is no escape of RE2; there is no `\Q` before it"),
+        (r"[\A-a]", r"`\A` stands for no single character, which this place in brackets needs"),
         (r"\C", r"`\C` is no escape of RE2; RE2 looks at characters, not at bytes"),
         (r"[a-\d]", r"`\d` stands for no single character, which this place in brackets needs"),
         (r"\y", r"`\y` is no escape of RE2; write the character without the backslash, or its code as `\x{...}`"),
@@ -163,6 +180,7 @@ def test_posix_classes(name: str, members: list[str]) -> None:
         ("(?P<é>c)", "`(?P<é>` has a name with more than letters, digits and `_` of ASCII"),
         ("(?P<n", "`(?P<n` is no group of RE2; there are "),
         (r"\p{Foo}", r"`\p{Foo}` is no category or script of Unicode"),
+        (r"\P{Foo}", r"`\P{Foo}` is no category or script of Unicode"),
         (r"\p{lu}", r"`\p{lu}` is no category or script of Unicode"),
         (r"\p{}", r"`\p{}` is no category or script of Unicode"),
         (r"\p{L", r"`\p{L` is not complete; a category of Unicode is written `\p{Lu}`"),
@@ -179,6 +197,12 @@ def test_refusals_say_what_is_meant(pattern: str, message: str) -> None:
     with pytest.raises(RegexError) as error:
         Regex(pattern)
     assert str(error.value).startswith(message)
+
+
+def test_what_repeats_too_often_by_itself_is_not_blamed_on_what_is_in_it() -> None:
+    with pytest.raises(RegexError) as error:
+        Regex("a{1001}")
+    assert str(error.value) == "`{1001}` repeats more than 1000 times"
 
 
 @pytest.mark.parametrize("pattern", ["(a+)+$", "(a|aa)+$", "a*a*a*a*a*b", "(a*)*b", "(?s).*a.*a.*a.*b", "(a?){50}a{50}b"])

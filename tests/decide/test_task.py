@@ -12,7 +12,7 @@ from fcontroller.decide.observed import Pod
 from fcontroller.decide.spec import RetryPolicy
 from fcontroller.decide.status import Task
 from fcontroller.decide.task import pod_created, pod_deleted, pod_gone, reconcile_task
-from tests.decide.world import SETTINGS, World, role_spec
+from tests.decide.world import SETTINGS, START, World, role_spec
 
 KEY = ("a", 1)
 
@@ -288,3 +288,11 @@ def test_a_task_that_completes_may_end_the_attempt() -> None:
     made = context(states.ATTEMPT_COMPLETED)
     assert decide(made) == []
     assert (made.status.attempt.completion or {})["code"] == 5
+
+
+def test_force_is_used_only_when_the_clock_of_the_api_server_agrees() -> None:
+    made = context(states.DELETING, {"deletion_start": START}, timeout=60)
+    made.now, made.sure_now = START + 100, START + 59
+    assert decide(made) == []
+    made.sure_now = START + 60
+    assert decide(made) == [DeletePod("a", 1, str(the_task(made).attempt.object_uid), force=True)]

@@ -167,31 +167,6 @@ def test_etcd(here: Setting, namespace: str) -> None:
     until(lambda: here.state(namespace, "busy") == "Completed", "it does not end", 60)
 
 
-def test_etcd_under_a_controller_that_stays_up(here: Setting, tmp_path: Path) -> None:
-    """Watches from where it was wait for changes that are yet to come. It must notice that, say so, and begin anew."""
-    data, saved = here.cluster.folder / "etcd", here.cluster.folder / "etcd-saved"
-    here.controller.end()
-    controller = Controller(here.cluster, tmp_path, 60, ())  # It leads on while there is no server.
-    with here.tenant() as namespace, contextlib.closing(controller):
-        controller.start()
-        os.kill(here.cluster.pids["etcd"], signal.SIGSTOP)
-        shutil.copytree(data, saved)
-        os.kill(here.cluster.pids["etcd"], signal.SIGCONT)
-        here.apply(namespace, "lost", role("worker", 50, {"run": "1000"}))
-        until(lambda: here.running(namespace, "lost") == 50, "it does not run", 60)
-
-        def restore() -> None:
-            shutil.rmtree(data)
-            saved.rename(data)
-
-        restart_servers(here, restore)
-        here.apply(namespace, "new", role("worker", 1, {"run": "1000"}))
-        until(lambda: here.count("pods", namespace) == 1, "it does not begin what is new", 20)
-        assert controller.alive
-        assert "the API server's data is older than before" in controller.log
-    here.controller.start()
-
-
 def test_another_controller(here: Setting, namespace: str) -> None:
     """As `rollout undo` does: one ends, another begins."""
     before = uids(here, namespace)
@@ -231,3 +206,31 @@ def test_an_older_definition(here: Setting, namespace: str) -> None:
     until(lambda: here.conditions(namespace, "served").get("IntentReviewed"), "nothing is said", 30)
     assert here.conditions(namespace, "served")["IntentReviewed"]["reason"] == "DigestDiffers"
     assert here.status(namespace, "served")["state"] == "AttemptCreationPending"
+
+
+def test_etcd_under_a_controller_that_stays_up(here: Setting, tmp_path: Path) -> None:
+    """Watches from where it was wait for changes that are yet to come. It must notice that, say so, and begin anew.
+
+    This comes last: what runs Pods here does not notice it.
+    """
+    data, saved = here.cluster.folder / "etcd", here.cluster.folder / "etcd-saved"
+    here.controller.end()
+    controller = Controller(here.cluster, tmp_path, 60, ())  # It leads on while there is no server.
+    with here.tenant() as namespace, contextlib.closing(controller):
+        controller.start()
+        os.kill(here.cluster.pids["etcd"], signal.SIGSTOP)
+        shutil.copytree(data, saved)
+        os.kill(here.cluster.pids["etcd"], signal.SIGCONT)
+        here.apply(namespace, "lost", role("worker", 50, {"run": "1000"}))
+        until(lambda: here.count("pods", namespace) == 50, "its Pods are not made", 60)
+
+        def restore() -> None:
+            shutil.rmtree(data)
+            saved.rename(data)
+
+        restart_servers(here, restore)
+        here.apply(namespace, "new", role("worker", 1, {"run": "1000"}))
+        until(lambda: here.count("pods", namespace) == 1, "it does not begin what is new", 20)
+        assert controller.alive
+        assert "the API server's data is older than before" in controller.log
+    here.controller.start()

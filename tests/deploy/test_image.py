@@ -91,6 +91,12 @@ def test_the_steps_make_a_controller_that_works(repository: Path, tmp_path: Path
     assert printed.stdout == f"fcontroller {__version__}\n"
     failed = subprocess.run(["fcontroller", "run"], env=clean, cwd="/", capture_output=True, text=True, check=False, timeout=60)
     assert "no kubeconfig, and no cluster around this process" in failed.stderr  # It has come as far as to ask for one.
+    about = {"FC_FRAMEWORK_NAMESPACE": "ml", "FC_FRAMEWORK_NAME": "train"}
+    waited = subprocess.run(["fcontroller", "barrier"], env=clean | about, cwd="/", capture_output=True, text=True, check=False, timeout=60)
+    assert (waited.returncode, waited.stderr.count("\n")) == (1, 1), waited.stderr
+    assert "Traceback" not in waited.stderr
+    checked = subprocess.run(["fcontroller", "run", "--check"], env=clean, cwd="/", capture_output=True, text=True, check=True, timeout=60)
+    assert "leaseName: fcontroller  # default" in checked.stdout
 
 
 @pytest.mark.network

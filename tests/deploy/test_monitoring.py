@@ -132,6 +132,7 @@ def test_every_metric_is_in_a_panel_or_an_alert(repository: Path) -> None:
 
 VALUES = {
     "condition": {*PROBLEMS, "StatusStored"},
+    "cause": {"edit", "other"},
     "priority": {priority.name.lower() for priority in Priority},
     "le": {"1.0"},
     "job": {"fcontroller"},
@@ -255,7 +256,8 @@ WELL = {
         for condition in ("IntentStored", "PodsCreated", "ObjectsDeleted", "ServicesMade", "StatusStored")
     },
     'fcontroller_frozen_frameworks{pod="a", condition="ScaleAccepted"}': "1x480",
-    'fcontroller_pods_not_as_reviewed{pod="a"}': "0x480",
+    'fcontroller_pods_not_as_reviewed{pod="a", cause="other"}': "0x480",
+    'fcontroller_pods_not_as_reviewed{pod="a", cause="edit"}': "7x480",
     'fcontroller_watch_age_seconds{pod="a", resource="pods"}': "57x480",
     'fcontroller_watch_age_seconds{pod="a", resource="frameworks"}': "57x480",
     'fcontroller_api_requests_total{pod="a", verb="create", resource="pods", code="201"}': "0+100x480",
@@ -329,7 +331,7 @@ TROUBLES = {
         "Somebody else wrote into the ConfigMap of an attempt. The controller in namespace fcontroller runs nothing of it.",
     ),
     "FcontrollerPodsNotAsReviewed": Trouble(
-        {'fcontroller_pods_not_as_reviewed{pod="a"}': then("0", "4")},
+        {'fcontroller_pods_not_as_reviewed{pod="a", cause="other"}': then("0", "4")},
         "4 Pods differ from what was reviewed.",
         after="71m",
     ),

@@ -1,4 +1,4 @@
-"""`-o dir=PATH`, on real folders: what is written, what is refused, and that an interruption leaves the old or the new whole."""
+"""`build --to FOLDER`, on real folders: what is written, what is refused, and that an interruption leaves the old or the new whole."""
 
 from __future__ import annotations
 

@@ -45,3 +45,20 @@ def test_a_framework_without_roles(roles: Any) -> None:
 def test_rules_that_nobody_knows() -> None:
     with pytest.raises(ValueError, match="lowering rules v0 are not known"):
         lower(default(framework(role())).framework, "v0")
+
+
+@pytest.mark.parametrize(
+    ("own", "policy"),
+    [({}, "FallbackToLogsOnError"), ({"terminationMessagePolicy": "File"}, "File"), ({"env": None}, "FallbackToLogsOnError")],
+)
+@pytest.mark.parametrize("kind", ["containers", "initContainers"])
+def test_a_termination_message_policy_of_ones_own_stays(kind: str, own: dict[str, Any], policy: str) -> None:
+    made = lowered({"spec": {kind: [{"name": "c", "image": "b", **own}]}})
+    assert made["spec"][kind][0]["terminationMessagePolicy"] == policy
+
+
+@pytest.mark.parametrize(("own", "published"), [({}, True), ({"publishNotReadyAddresses": False}, False)])
+def test_the_addresses_of_pods_that_are_not_ready_are_published_unless_one_says_no(own: dict[str, bool], published: bool) -> None:
+    (made,) = lower(default(framework(role(service=own))).framework).roles
+    assert made.service is not None
+    assert made.service["spec"]["publishNotReadyAddresses"] is published

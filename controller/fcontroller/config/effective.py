@@ -34,7 +34,7 @@ class EffectiveSettings(NamedTuple):
 
     @property
     def failures(self) -> list[Any]:
-        """The `podFailureSpec` in force."""
+        """Return the `podFailureSpec` in force."""
         given: list[Any] | None = self.config.pod_failure_spec
         return list(DEFAULT_POD_FAILURE_SPEC) if given is None else given
 

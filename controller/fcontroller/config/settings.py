@@ -105,7 +105,7 @@ class Config(_Mapping):
     )
     framework_max_retry_delay_sec_for_transient_conflict_failed: Seconds = _setting(900, "the longest one")
     object_local_cache_creation_timeout_sec: Annotated[Seconds, Field(ge=60)] = _setting(
-        300, "take what was created and not seen for so long for deleted"
+        300, "an object that was created, and that no watch has shown for so long, counts as deleted"
     )
     log_object_snapshot: _Snapshots = _Snapshots()
     kube_client_qps: Annotated[float, Field(ge=0, le=10_000)] = _unused(80.0, _NO_RATE)

@@ -64,8 +64,6 @@ SCALED_DOWN: Final = Code(-230, "DeleteTaskRequested", (PERMANENT,))
 NO_FAILED_CONTAINER: Final = Code(-300, "PodFailedWithoutFailedContainer")
 POD_CREATION_UNKNOWN: Final = Code(-310, "PodCreationUnknownError")
 
-PREDEFINED: Final = {value.code: value for value in list(globals().values()) if isinstance(value, Code)}
-
 
 def unrecognized(exit_code: int) -> Code:
     """Return the code of a failure that no known code describes: the container's exit code itself."""

@@ -47,7 +47,7 @@ def plan_intent(record: IntentRecord, named: bool, spec: Spec, stored: str | Non
     digest, generation = record.digest, record.generation
     if stored and stored == record.next:
         digest, generation = record.next, None
-    wanted = _wanted(digest, generation, spec)
+    wanted = digest if generation == spec.generation or not spec.may_run else spec.digest
     if digest is not None and wanted == digest:
         generation = spec.generation if spec.digest == digest else generation
         lost = stored is not None and stored != digest
@@ -55,8 +55,3 @@ def plan_intent(record: IntentRecord, named: bool, spec: Spec, stored: str | Non
     adopted = record.adopted or digest is None
     write = wanted if wanted is not None and named and record.next == wanted and stored is not None else None
     return IntentPlan(IntentRecord(digest, wanted, generation, adopted), write)
-
-
-def _wanted(digest: str | None, generation: int | None, spec: Spec) -> str | None:
-    """Return the digest of the document that should be in force, or None if no document may be."""
-    return digest if generation == spec.generation or not spec.may_run else spec.digest

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -15,17 +14,6 @@ _EXIT: Final = re.compile(r"(?P<pod>[^=]+)=(?P<codes>[0-9]+(?:,[0-9]+)*)")
 _MOST_EXIT: Final = 255
 _LISTED: Final = 8
 """How many roles a message lists."""
-
-
-def read_seconds(option: str, text: str) -> float:
-    """Return a number of seconds. Raises UsageError when it is none, or negative."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if not 0 <= number < math.inf:
-        raise UsageError(f"{option}: `{text}` is not a number of seconds from 0 on")
-    return number
 
 
 def exit_codes(words: Iterable[str]) -> dict[str, list[int]]:

@@ -1,15 +1,7 @@
-"""Run Frameworks to their end on a laptop: the controller itself, an API server in memory, and a kubelet that runs nothing.
-
-The Frameworks are compiled first, as `fcompile build` does. Each container runs for --run seconds and exits with 0, unless --exit says
-otherwise; a Pod that is deleted goes. Nothing leaves this process.
-
-Exit codes: 0 all Frameworks have succeeded; 4 one has failed, or has not come to its end in time; 2 wrong use; that of `fcompile build`
-when it has an error; 130 interrupted.
-"""
+"""Frameworks, run to their end by the controller itself on an API server in memory, with a kubelet that runs nothing."""
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import random
@@ -32,7 +24,7 @@ from fcontroller.decide.failures.default import DEFAULT_POD_FAILURE_SPEC
 from fcontroller.decide.failures.spec import read_failures
 from fcontroller.decide.states import ATTEMPT_COMPLETED, COMPLETED
 from fcontroller.decide.status_json import role_statuses
-from fcontroller.demo.options import check_pods, exit_codes, read_seconds
+from fcontroller.demo.options import check_pods
 from fcontroller.demo.rows import rows
 from fcontroller.demo.screen import screen
 from fcontroller.dependencies import Dependencies
@@ -46,26 +38,13 @@ _NAMED: Final = 5
 """How many Pods a message names."""
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
-    parser.add_argument("paths", nargs="+", metavar="PATH", help="Frameworks: files, folders or - for stdin")
-    parser.add_argument("--run", default="3", metavar="SECONDS", help="how long each Pod runs (default: 3)")
-    parser.add_argument(
-        "--exit",
-        action="append",
-        default=[],
-        metavar="POD=CODES",
-        help="exit codes of a Pod, one for each time that it is made, as in train-worker-3=137,0; may be given again",
-    )
-    parser.add_argument("--timeout", default="120", metavar="SECONDS", help="when to give up (default: 120)")
+def run(paths: Sequence[str], running_time: float, exits: dict[str, list[int]], timeout: float) -> int:
+    """Play the Frameworks in files; returns the exit code. Raises UsageError for Pods that none of them will have.
 
-
-def run(arguments: argparse.Namespace) -> int:
-    """Play the Frameworks; returns the exit code. Raises UsageError."""
-    running_time, timeout = read_seconds("--run", arguments.run), read_seconds("--timeout", arguments.timeout)
-    exits = exit_codes(arguments.exit)
+    :param running_time: of each Pod, in seconds. :param exits: codes by Pod.
+    """
     # The command itself, so that what is shown is what it would have printed for review.
-    command = [sys.executable, "-m", "fcompile", "build", "-o", "json", *arguments.paths]
+    command = [sys.executable, "-m", "fcompile", "build", "--format", "json", "--", *paths]
     compiled = subprocess.run(command, stdout=subprocess.PIPE, check=False)
     if compiled.returncode:
         return compiled.returncode

@@ -5,6 +5,7 @@ An object belongs to a Framework by its name, which nobody can change. Its label
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -19,6 +20,8 @@ from fcontroller.observe.reflector import Name, Reflector
 _CONFIG_MAP = names.config_map_name("")
 _KEPT = frozenset(("deletionTimestamp", "name", "namespace", "ownerReferences", "resourceVersion", "uid"))
 """What is kept of the metadata of objects that may be anybody's, and large."""
+_SERVICE = 64 * 1024
+"""Bytes of a Service that is kept as a whole."""
 Notify = Callable[[Name, Message], None]
 
 
@@ -205,11 +208,14 @@ def pod_name(framework: str, key: Key) -> str:
 
 
 def essence(service: Json) -> Json:
-    """Return the part of a Service that is kept. A Service without a controller is never written, so most of it can be dropped."""
-    if not observed.controller_of(service["metadata"]):
-        return {"metadata": _identity(service), "spec": {}}
+    """Return the part of a Service that is kept: all that is needed to write it back, if it has a controller and is not too large.
+
+    Anybody can claim that a Framework is a Service's controller. One of ours that is too large is written anew, without what was added.
+    """
     metadata: dict[str, Any] = {key: value for key, value in service["metadata"].items() if key != "managedFields"}
-    return {"metadata": metadata, "spec": service["spec"]}
+    kept = {"metadata": metadata, "spec": service["spec"]}
+    is_kept = observed.controller_of(metadata) and len(json.dumps(kept)) <= _SERVICE
+    return kept if is_kept else {"metadata": _identity(service), "spec": {}}
 
 
 def _identity(value: Json) -> Json:

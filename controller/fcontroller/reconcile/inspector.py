@@ -9,6 +9,8 @@ from __future__ import annotations
 import asyncio
 import time
 import traceback
+from collections import Counter
+from collections.abc import Mapping
 
 from fcompile.model import names
 from fcontroller.act.compare import differing_fields
@@ -18,6 +20,7 @@ from fcontroller.log import Log, Rarely
 from fcontroller.observe.cache import task_of
 from fcontroller.observe.reflector import Name
 from fcontroller.reconcile.controller import Controller
+from fcontroller.reconcile.pod_renderer import PodRenderer
 from fcontroller.reconcile.reconciler import Reconciler
 
 _PAUSE = 60.0
@@ -35,15 +38,18 @@ class Inspector:
         self._controller, self._log, self._pause = controller, log, pause
         self._rarely = Rarely(time.time)
         self._found: dict[Name, dict[str, list[str]]] = {}
-        """By Framework: the uids of Pods that differ, and the fields."""
+        """By Framework: the uids of Pods that differ, and the fields; none where they are as before the last edit."""
+        self._renderers: dict[Name, tuple[PodRenderer | None, PodRenderer]] = {}
+        """By Framework: what Pods were made from before the last edit of the attempt that was seen, and what they are made from now."""
 
     @property
-    def differing(self) -> int:
-        """Return how many Pods are known to differ from a field that their attempt's intent sets."""
-        known = self._controller.reconcilers
-        return sum(
-            pod.uid in found for name, found in self._found.items() if found and name in known for pod in known[name].owned.pods.values()
-        )
+    def differing(self) -> Mapping[str, int]:
+        """Return, by cause, how many Pods are known to differ in a field that their attempt's intent sets."""
+        known, causes = self._controller.reconcilers, Counter(edit=0, other=0)
+        for name, found in self._found.items():
+            pods = known[name].owned.pods.values() if found and name in known else ()
+            causes.update("other" if found[pod.uid] else "edit" for pod in pods if pod.uid in found)
+        return causes
 
     async def run(self) -> None:
         """Look until cancelled."""
@@ -61,6 +67,7 @@ class Inspector:
         if not any(known.owned.pods and known.renderer for known in self._controller.reconcilers.values()):
             self._found.clear()
             return
+        self._note_edits()
         looked: dict[Name, dict[str, list[str]]] = {}
         path = collection("pods", self._controller.namespace)
         pages = Pages(self._controller.dependencies.api, path, {"labelSelector": names.FRAMEWORK_NAME}, largest=_PAGE)
@@ -79,6 +86,19 @@ class Inspector:
             await asyncio.sleep(_BREATH)
         self._found = looked
 
+    def _note_edits(self) -> None:
+        """Keep what the Pods of each attempt were made from before its last edit."""
+        noted: dict[Name, tuple[PodRenderer | None, PodRenderer]] = {}
+        for name, reconciler in self._controller.reconcilers.items():
+            if renderer := reconciler.renderer:
+                before, last = self._renderers.get(name, (None, renderer))
+                if last.config_map_uid != renderer.config_map_uid:
+                    before = None
+                elif last.intent.digest != renderer.intent.digest:
+                    before = last
+                noted[name] = before, renderer
+        self._renderers = noted
+
     def _warn(self, why: str) -> None:
         if self._rarely.may("unseen"):
             self._log.warning("the Pods cannot be looked at, and it is not known whether they are what was reviewed", error=why)
@@ -91,19 +111,22 @@ class Inspector:
         metadata = pod["metadata"]
         name = metadata["namespace"], task_of(metadata["name"])[0]
         reconciler = self._controller.reconcilers.get(name)
-        fields = differing(reconciler, pod) if reconciler else []
+        fields = differing(reconciler, pod, reconciler.renderer) if reconciler else []
         if reconciler and fields:
+            before, _ = self._renderers.get(name, (None, None))
+            if before and not differing(reconciler, pod, before):
+                fields = []
             looked.setdefault(name, {})[metadata["uid"]] = fields
             found = self._found.setdefault(name, {})
             # The Pods of an adopted attempt were looked at, and reported, when it was taken over.
-            if not found and reconciler.status and not reconciler.status.intent.adopted:
+            if fields and not any(found.values()) and reconciler.status and not reconciler.status.intent.adopted:
                 self._controller.dependencies.report.warn(reconciler.framework, "PodsDiffer", _message(metadata["name"], fields))
             found[metadata["uid"]] = fields
 
 
-def differing(reconciler: Reconciler, pod: Json) -> list[str]:
-    """Return the fields in which a Pod differs from its attempt's intent; none if it is not the attempt's, or is being deleted."""
-    status, renderer = reconciler.status, reconciler.renderer
+def differing(reconciler: Reconciler, pod: Json, renderer: PodRenderer | None) -> list[str]:
+    """Return the fields in which a Pod differs from what the renderer makes; none if it is not the attempt's, or is being deleted."""
+    status = reconciler.status
     _, (name, index) = task_of(pod["metadata"]["name"])
     role = status.role(name) if status else None
     task = role.tasks[index] if role and 0 <= index < len(role.tasks) else None

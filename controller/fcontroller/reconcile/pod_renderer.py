@@ -57,6 +57,8 @@ class PodRenderer:
         self.intent = intent
         self.namespace: str = framework["metadata"]["namespace"]
         self._framework_uid: str = framework["metadata"]["uid"]
+        self.config_map_uid = config_map_uid
+        """Of the attempt's ConfigMap."""
         self._config_map: Json = {"name": names.config_map_name(framework["metadata"]["name"]), "uid": config_map_uid}
         self._roles = {role.name: role for role in intent.roles}
         self._templates: dict[str, RoleTemplate | None] = {}

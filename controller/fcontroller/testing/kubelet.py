@@ -7,12 +7,13 @@ It stands for the scheduler too. `{prefix}/run` is for how many seconds the cont
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from fcontroller.api import Api, Body, Json, Unreachable, collection, path_of
-from fcontroller.observe.reflector import Name, Reflector
+from fcontroller.observe.reflector import Name, Reflector, WentBack
 
 NODE = "node"
 _AGAIN = 0.5
@@ -47,14 +48,18 @@ class Kubelet:
         self._going: set[str] = set()
         self._known: set[str] = set()
         self._tasks: set[asyncio.Task[None]] = set()
-        self._reflector = Reflector(api, collection("pods", namespace), self)
+        self._path = collection("pods", namespace)
 
     async def run(self) -> None:
         """Follow Pods until cancelled."""
         node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": NODE}}
         await self._api.request("POST", "/api/v1/nodes", node)
         try:
-            await self._reflector.run()
+            while True:
+                with contextlib.suppress(WentBack):
+                    await Reflector(self._api, self._path, self).run()
+                self._known.clear()
+                self._going.clear()
         finally:
             for task in self._tasks:
                 task.cancel()
@@ -76,7 +81,7 @@ class Kubelet:
             if uid not in self._going and pod["metadata"].get("deletionGracePeriodSeconds") != 0:
                 self._going.add(uid)
                 self._do(self._end, pod)
-        elif uid not in self._known:
+        elif uid not in self._known and pod.get("status", {}).get("phase") not in ("Succeeded", "Failed"):
             self._known.add(uid)
             self._do(self._live, pod)
 

@@ -1,13 +1,11 @@
-"""What Argo CD asks of a config management plugin, and what it is told about Frameworks.
-
-`discover`, `generate` and `parameters` are called by Argo CD's plugin server in the folder of an application; plugins/argocd has the
-plugin.yaml that says so. `bundle` prints Argo CD's settings, `doctor` tries all of it here.
-"""
+"""`fcompile argocd`: a group."""
 
 from __future__ import annotations
 
-import argparse
-import importlib
+import click
+
+from fcompile.commands.group import Group, argument
+from fcompile.commands.options import completed
 
 ACTIONS = {
     "generate": "print the manifests of an application: Frameworks compiled, everything else as it is",
@@ -17,20 +15,23 @@ ACTIONS = {
     "parameters": "print what can be set in the roles of the application, as Argo CD's announcements",
 }
 
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The arguments of the command."""
-    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-    for name, about in ACTIONS.items():
-        action = actions.add_parser(name, help=about, description=about)
-        if name in ("bundle", "doctor"):
-            importlib.import_module(f"{__name__}.{name}").configure(action)
-        else:
-            action.add_argument("folder", nargs="?", default=".", help="the folder of the application (default: the current one)")
+application = argument(
+    "folder", default=".", metavar="[FOLDER]", shell_complete=completed("folder"), help="the folder of the application  [default: .]"
+)
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Carry the action out."""
-    action = importlib.import_module(f"fcompile.commands.argocd.{arguments.action}")
-    code: int = action.run(arguments)
-    return code
+@click.group(
+    cls=Group,
+    lazy={name: (f"{__name__}.{name}", about) for name, about in ACTIONS.items()},
+    page="argocd.md",
+    examples={
+        "fcompile argocd doctor apps/train": "what would Argo CD say?",
+        "fcompile argocd bundle all --to argocd": "everything that Argo CD must be told",
+    },
+)
+def argocd() -> None:
+    """Be a config management plugin of Argo CD, and say what Argo CD is told about Frameworks.
+
+    `discover`, `generate` and `parameters` are called by Argo CD's plugin server in the folder of an application; plugins/argocd has
+    the plugin.yaml that says so. `bundle` prints Argo CD's settings, `doctor` tries all of it here.
+    """

@@ -6,14 +6,17 @@ tools/argocd_plugin.py.
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import click
+
 from fcompile._version import __version__
+from fcompile.commands.group import argument, command, former
+from fcompile.commands.options import completed
 from fcompile.emit import yaml
 from fcompile.errors import UsageError
 from fcompile.model.names import GROUP, KIND
@@ -115,24 +118,6 @@ FORMS: dict[str, Callable[[str], str]] = {"config-map": _config_map, "repo-serve
 FILES = {"config-map": "argocd-cm.yaml", "repo-server": "repo-server-patch.yaml", "plugin": "plugin.yaml", "helm": "values.yaml"}
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The arguments of the action."""
-    forms = (
-        "config-map (patch of argocd-cm), repo-server (patch of the Deployment), plugin (plugin.yaml), helm (values of the argo-cd chart)"
-    )
-    parser.add_argument("form", nargs="?", choices=[*FORMS, "all"], default="config-map", metavar="FORM", help=f"{forms}; all: with -o")
-    parser.add_argument(
-        "--at-rest",
-        choices=AT_REST,
-        default=AT_REST[0],
-        help="the health of Frameworks that are not to run (executionType Create or Stop): "
-        "a sync waits at Suspended, and goes past Healthy (default: Suspended)",
-    )
-    parser.add_argument(
-        "-o", "--output", metavar="FOLDER", help="write files into it; all: with the Lua in the layout of Argo CD's repository"
-    )
-
-
 def files(at_rest: str = AT_REST[0]) -> Iterator[tuple[str, str]]:
     """Every file of the bundle: its path and its text."""
     for form, name in FILES.items():
@@ -143,18 +128,46 @@ def files(at_rest: str = AT_REST[0]) -> Iterator[tuple[str, str]]:
             yield f"{LAYOUT}/{name}", health(at_rest) if name == "health.lua" else script(name)
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Print what was asked for, or write it."""
-    if arguments.at_rest != AT_REST[0] and arguments.form in ("plugin", "repo-server"):
-        raise UsageError(f"--at-rest: {arguments.form} says nothing of health; config-map and helm do")
-    if arguments.output is None:
-        if arguments.form == "all":
-            raise UsageError("the whole bundle is many files: say where to write them with -o FOLDER")
-        sys.stdout.write(FORMS[arguments.form](arguments.at_rest))
+@command(
+    page="argocd.md",
+    examples={
+        "fcompile argocd bundle | kubectl -n argocd patch configmap argocd-cm --patch-file /dev/stdin": "health and actions of Frameworks",
+        "fcompile argocd bundle all --to argocd": "everything, a file each",
+    },
+)
+@argument(
+    "form",
+    type=click.Choice((*FORMS, "all")),
+    default="config-map",
+    metavar="[FORM]",
+    help="config-map (patch of argocd-cm), repo-server (patch of the Deployment), plugin (plugin.yaml), helm (values of the argo-cd "
+    "chart), or with --to all  [default: config-map]",
+)
+@click.option(
+    "--at-rest",
+    type=click.Choice(AT_REST),
+    default=AT_REST[0],
+    show_default=True,
+    help="the health of Frameworks that are not to run (executionType Create or Stop): a sync waits at Suspended, and goes past Healthy",
+)
+@click.option(
+    "--to",
+    metavar="FOLDER",
+    shell_complete=completed("folder"),
+    help="write files into it; all: with the Lua in the layout of Argo CD's repository",
+)
+@former("-o", "--output", metavar="FOLDER", shell_complete=completed("folder"), now=lambda value: {"to": value}, help="--to FOLDER")
+def bundle(*, form: str, at_rest: str, to: str | None) -> int:
+    """Print what Argo CD must be told about Frameworks: health, actions, what to compare, the plugin."""
+    if at_rest != AT_REST[0] and form in ("plugin", "repo-server"):
+        raise UsageError(f"--at-rest: {form} says nothing of health; config-map and helm do")
+    if to is None:
+        if form == "all":
+            raise UsageError("the whole bundle is many files: say where to write them with --to FOLDER")
+        sys.stdout.write(FORMS[form](at_rest))
         return 0
-    one = FORMS[arguments.form] if arguments.form != "all" else None
-    for name, text in [(FILES[arguments.form], one(arguments.at_rest))] if one else files(arguments.at_rest):
-        path = os.path.join(arguments.output, name)
+    for name, text in [(FILES[form], FORMS[form](at_rest))] if form != "all" else files(at_rest):
+        path = os.path.join(to, name)
         os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
         Path(path).write_text(text, "utf-8")
     return 0

@@ -5,16 +5,17 @@ Argo CD asks every plugin about every application that names none, so that this 
 
 from __future__ import annotations
 
-import argparse
 import os
 import re
 from collections.abc import Iterator
 from contextlib import suppress
 
 from fcompile.check.selection import frameworks_in
+from fcompile.commands.argocd import application
 from fcompile.commands.argocd.generate import enter
 from fcompile.commands.argocd.repository import Repository, repository_of
 from fcompile.commands.argocd.sources import kind_of
+from fcompile.commands.group import command
 from fcompile.diagnostics.visible import visible
 from fcompile.errors import UsageError
 from fcompile.load import LoadError, read
@@ -25,9 +26,20 @@ _API_VERSION = re.compile(rb"""^[^#\n]*\bapiVersion["']?\s*:\s*["']?""" + re.esc
 """In a template, which cannot be read before it is rendered."""
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Print the first file that holds a Framework. What is wrong with the application is for `generate` to say."""
-    enter(arguments.folder)
+@command(
+    page="argocd.md",
+    examples={
+        "fcompile argocd discover": "does this folder hold a Framework?",
+        "fcompile argocd discover apps/train": "does that one?",
+    },
+)
+@application
+def discover(*, folder: str) -> int:
+    """Print the first file that holds a Framework, nothing when there is none.
+
+    What is wrong with the application is for `fcompile argocd generate` to say.
+    """
+    enter(folder)
     repository = repository_of(".", os.environ.get("ARGOCD_APP_SOURCE_PATH", ""))
     found = next(_found(repository), None)
     if found is not None:

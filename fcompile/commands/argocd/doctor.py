@@ -7,17 +7,21 @@ here (without being root) is said.
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from glob import glob
 from typing import NamedTuple
 
+import click
+
+from fcompile.commands.argocd import application
 from fcompile.commands.argocd.checkout import common_root, ignored, leading_out, pack, unpack
 from fcompile.commands.argocd.repository import repository_of
 from fcompile.commands.argocd.sandbox import Ran, Sandbox, sandbox
+from fcompile.commands.group import command
+from fcompile.commands.options import SECONDS
 from fcompile.diagnostics.visible import visible
 from fcompile.diagnostics.writer import counted
 from fcompile.errors import EXIT_ERRORS, UsageError
@@ -56,52 +60,59 @@ class Replay(NamedTuple):
         return [one._replace(said=one.said.replace(f"{self.folder}/".encode(), b"").replace(self.folder.encode(), b".")) for one in ran]
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The arguments of the action."""
-    parser.add_argument("folder", nargs="?", default=".", help="the folder of the application (default: the current one)")
-    parser.add_argument("-p", "--parameter", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the Application")
-    parser.add_argument(
-        "--manifest-generate-paths", default="", metavar="PATHS", help="that annotation of the Application: what it sends to `generate`"
-    )
-    parser.add_argument("--deadline", type=float, default=60, metavar="SECONDS", help="of Argo CD (default: 60)")
+@command(
+    page="argocd.md",
+    examples={
+        "fcompile argocd doctor apps/train": "would Argo CD compile this application?",
+        "fcompile argocd doctor -p worker.taskNumber=8 apps/train": "and with a parameter?",
+    },
+)
+@application
+@click.option("-p", "--parameter", "parameters", multiple=True, metavar="NAME=VALUE", help="a parameter of the Application")
+@click.option(
+    "--manifest-generate-paths",
+    default="",
+    metavar="PATHS",
+    help="that annotation of the Application: what it sends to `generate`",
+)
+@click.option("--deadline", type=SECONDS, default=60, show_default=True, metavar="SECONDS", help="what Argo CD allows for a call")
+def doctor(*, folder: str, parameters: tuple[str, ...], manifest_generate_paths: str, deadline: float) -> int:
+    """Call the plugin for a folder as Argo CD would, and say what would go wrong.
 
-
-def run(arguments: argparse.Namespace) -> int:
-    """Print the report."""
+    As the repo-server does it, the whole repository is packed, unpacked elsewhere without its file modes, and the plugin's commands are
+    run there with Argo CD's environment, a deadline, the sidecar's user and a root filesystem that cannot be written to. What cannot be
+    tried here (without being root) is said.
+    """
     worst = 0
-    for kind, text in _report(arguments):
+    for kind, text in _report(folder, parameters, manifest_generate_paths, deadline):
         print(f"{kind:<8} {safe(text)}", flush=True)
         worst |= kind == ERROR
     return EXIT_ERRORS if worst else 0
 
 
-def _report(arguments: argparse.Namespace) -> Iterator[Line]:
-    if not os.path.isdir(arguments.folder):
-        raise UsageError(f"{arguments.folder}: there is no such folder")
-    app, root = os.path.realpath(arguments.folder), repository_of(arguments.folder, "").root
+def _report(folder: str, parameters: Sequence[str], paths: str, deadline: float) -> Iterator[Line]:
+    if not os.path.isdir(folder):
+        raise UsageError(f"{folder}: there is no such folder")
+    app, root = os.path.realpath(folder), repository_of(folder, "").root
     relative = os.path.relpath(app, root)
     yield NOTE, f"{visible(relative)} in the repository {visible(root)}"
     if not any(files for _, _, files in os.walk(app)):
-        yield (
-            ERROR,
-            f"{visible(arguments.folder)} holds no file: there is nothing that Argo CD could send; name the folder of an application",
-        )
+        yield (ERROR, f"{visible(folder)} holds no file: there is nothing that Argo CD could send; name the folder of an application")
         return
     yield from _links(root)
     with tempfile.TemporaryDirectory(prefix="fcompile-doctor-") as temporary:
         work = os.path.join(temporary, "work")
-        yield _sent(root, work, paths=arguments.manifest_generate_paths)
+        yield _sent(root, work, paths=paths)
         part, within = work, relative
-        if arguments.manifest_generate_paths:
+        if paths:
             part = os.path.join(temporary, "part")
-            chosen = common_root(root, app, arguments.manifest_generate_paths)
+            chosen = common_root(root, app, paths)
             within = os.path.relpath(app, chosen)
-            yield from _part_sent(root, app, chosen, part, arguments.manifest_generate_paths)
+            yield from _part_sent(root, app, chosen, part, paths)
         os.chmod(temporary, 0o755)
         boxed = sandbox()
         yield from ((NOTE, text) for text in boxed.notes)
-        environment = _environment(relative, arguments.parameter)
-        whole = Replay(os.path.normpath(os.path.join(work, relative)), environment, boxed, arguments.deadline)
+        whole = Replay(os.path.normpath(os.path.join(work, relative)), _environment(relative, parameters), boxed, deadline)
         yield from _discovery(whole)
         yield from _generation(whole._replace(folder=os.path.normpath(os.path.join(part, within))))
         yield from _announcements(whole)
@@ -212,7 +223,7 @@ def _announcements(replay: Replay) -> Iterator[Line]:
     yield OK, f"parameters: {len(json.loads(ran.out))} announced{_took(ran)}"
 
 
-def _environment(relative: str, parameters: list[str]) -> dict[str, str]:
+def _environment(relative: str, parameters: Sequence[str]) -> dict[str, str]:
     """What Argo CD adds to the sidecar's own variables."""
     import json
 

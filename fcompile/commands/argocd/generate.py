@@ -6,7 +6,6 @@ on stderr that Argo CD shows.
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from collections.abc import Iterator
@@ -14,12 +13,14 @@ from functools import lru_cache, partial
 from itertools import islice
 
 from fcompile.check.places import Lookup, Place, Where, by_start, look_up
+from fcompile.commands.argocd import application
 from fcompile.commands.argocd.compiled import MAX_OUTPUT, Job, Made, compile_source
 from fcompile.commands.argocd.discreet import Discreet
 from fcompile.commands.argocd.placing import Placing
 from fcompile.commands.argocd.repository import Repository, repository_of
 from fcompile.commands.argocd.settings import OVERRIDE, Settings, settings
 from fcompile.commands.argocd.sources import Source, sources
+from fcompile.commands.group import command
 from fcompile.commands.report import WAIVERS_FILE, OnlyWhenFound, Telling, fails, open_report, waivers_file
 from fcompile.emit.stdout import write
 from fcompile.errors import EXIT_ERRORS, InputError, ProcessError, UsageError
@@ -34,9 +35,20 @@ _AT_ONCE = 16
 _MOST_NAMED = 20
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Compile everything, then print everything, or nothing."""
-    enter(arguments.folder)
+@command(
+    page="argocd.md",
+    examples={
+        "fcompile argocd generate": "what Argo CD gets for this folder",
+        "fcompile argocd generate apps/train | kubectl diff -f -": "what a sync of that application would change",
+    },
+)
+@application
+def generate(*, folder: str) -> int:
+    """Print the manifests of an application: Frameworks compiled, everything else as it is; all of them or nothing.
+
+    Settings come from the Application's parameters and environment, as Argo CD passes them on.
+    """
+    enter(folder)
     asked = settings(os.environ)
     repository = repository_of(".", os.environ.get("ARGOCD_APP_SOURCE_PATH", ""))
     texts = list(sources(repository, asked))

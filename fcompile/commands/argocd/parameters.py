@@ -6,7 +6,6 @@ Each name is what `generate` takes as the name of a parameter. The defaults that
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import sys
@@ -15,10 +14,12 @@ from itertools import islice
 from typing import Any
 
 from fcompile.check.selection import frameworks_in
+from fcompile.commands.argocd import application
 from fcompile.commands.argocd.generate import enter
 from fcompile.commands.argocd.repository import repository_of
 from fcompile.commands.argocd.settings import settings
 from fcompile.commands.argocd.sources import sources
+from fcompile.commands.group import command
 from fcompile.errors import UsageError
 from fcompile.load import Document, read
 from fcompile.load.files import may_hold_framework
@@ -31,9 +32,20 @@ MOST = 500
 Announcement = dict[str, Any]
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Print the announcements. What is wrong with the application is for `generate` to say."""
-    enter(arguments.folder)
+@command(
+    page="argocd.md",
+    examples={
+        "fcompile argocd parameters": "of the application in this folder",
+        "fcompile argocd parameters apps/train | jq -r '.[].name'": "the names alone",
+    },
+)
+@application
+def parameters(*, folder: str) -> int:
+    """Print what can be set in the roles of the application, as Argo CD's announcements (JSON).
+
+    What is wrong with the application is for `fcompile argocd generate` to say.
+    """
+    enter(folder)
     found: list[Announcement] = []
     try:
         found += islice(_of_application(), MOST + 1)

@@ -1,33 +1,31 @@
 """Answers `fcompile __complete WORD…`: what can stand in the place of the last word, which may be empty.
 
-One engine for every shell, and for kubectl, whose protocol it speaks: a candidate per line, with a tab before its description, and at
-the end a colon and the sum of the directives below; of `--option=value`, only the value is offered. Nothing else is ever printed, whatever
-is wrong, and no file or process is waited for.
+click says which command or parameter that word belongs to and asks it what it can be. One protocol for every shell, and for kubectl,
+whose it is: a candidate per line, with a tab before its description, and at the end a colon and the sum of the directives below; of
+`--option=value`, only the value is offered. Nothing else is ever printed, whatever is wrong, and no file or process is waited for.
 """
 
 from __future__ import annotations
 
-import argparse
 import re
-import signal
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple, NoReturn
+from collections.abc import Sequence
+from typing import NamedTuple
 
-from fcompile.commands.completion.line import Candidate, Line
+import click
+from click.shell_completion import CompletionItem, ShellComplete, _resolve_context
+
+from fcompile.commands.completion.values import ENDINGS
+from fcompile.commands.completion.words import Candidate
+from fcompile.commands.group import UNKNOWN, WAITING, Command, Group
 
 NO_SPACE, NO_FILES, FILES_ENDING, ONLY_FOLDERS = 2, 4, 8, 16
 """The candidate is not the whole word; no files instead of candidates; the candidates are endings of files; folders."""
-SECONDS = 0.1
-"""For what is read from files or git. A Python that starts takes half of the time that nobody notices."""
 _MOST = 500
 _LONGEST = 100
 
 _HARMLESS = re.compile(r'[\w ./:@%+,=\[\]"^~-]+')
 """What may be offered. Anybody can name roles and branches, and not every shell quotes what it inserts: `$(…)` would be run."""
-
-Tree = Callable[[str], argparse.ArgumentParser]
-"""The parser of a program. Only the command that is named needs its arguments."""
 
 
 class Answer(NamedTuple):
@@ -37,11 +35,44 @@ class Answer(NamedTuple):
     directive: int = NO_FILES
 
 
-class _TooLate(BaseException):
-    pass
+class _Completion(ShellComplete):
+    """Takes an option apart that has its value in the same word, by all its spellings; click only knows `--option=` in full."""
+
+    name = "fcompile"
+    source_template = ""
+    before = ""
+    """What of the word comes before the value, as `--option=` or `-o`."""
+
+    def get_completions(self, args: list[str], incomplete: str) -> list[CompletionItem]:
+        context = _resolve_context(self.cli, self.ctx_args, self.prog_name, args)
+        command = context.command
+        assert isinstance(command, Command)
+        if context.meta.get(UNKNOWN):
+            return []
+        if WAITING in context.meta:
+            waiting: click.Option = context.meta[WAITING]
+            return waiting.shell_complete(context, incomplete)
+        if incomplete.startswith("-") and "--" not in args:
+            parser = command.make_parser(context)
+            name, equals, value = incomplete.partition("=")
+            if not incomplete.startswith("--"):
+                name, equals, value = incomplete[:2], "", incomplete[2:]
+            option = parser.option(name)
+            if option is None or option.is_flag or not (equals or value):
+                return command.shell_complete(context, parser.whole(incomplete))
+            self.before = name + equals
+            return option.shell_complete(context, value)
+        for param in command.params:
+            if isinstance(param, click.Argument) and (param.nargs == -1 or not _is_given(context, param)):
+                return param.shell_complete(context, incomplete)
+        return command.shell_complete(context, incomplete)
 
 
-def run(arguments: Sequence[str], tree: Tree) -> int:
+def _is_given(context: click.Context, param: click.Parameter) -> bool:
+    return context.get_parameter_source(param.name or "") is click.core.ParameterSource.COMMANDLINE
+
+
+def run(arguments: Sequence[str], group: Group) -> int:
     """Answer `__complete WORD…`, or bash's `__complete_line LINE WORD`, in which WORD is the part of LINE that will be replaced."""
     kept = ""
     try:
@@ -51,9 +82,8 @@ def run(arguments: Sequence[str], tree: Tree) -> int:
 
             line, replaced = words
             words, kept = split(line)[1:], split(line.removesuffix(replaced))[-1]
-        elif words[-1].startswith("-") and "=" in words[-1]:
-            kept = "".join(words[-1].partition("=")[:2])
-        answer = complete(words, tree)
+        answer, before = _answered(words, group)
+        kept = kept.removeprefix(before) if kept.startswith(before) else ""
     except (Exception, KeyboardInterrupt):
         answer = Answer([])
     for word, about in answer.candidates:
@@ -64,73 +94,34 @@ def run(arguments: Sequence[str], tree: Tree) -> int:
     return 0
 
 
-def complete(words: Sequence[str], tree: Tree, seconds: float = SECONDS) -> Answer:
-    """What can stand in the place of the last of the words."""
+def complete(words: Sequence[str], group: Group) -> Answer:
+    """What can stand in the place of the last of the words; of `--option=value`, only the value."""
+    return _answered(words, group)[0]
+
+
+def _answered(words: Sequence[str], group: Group) -> tuple[Answer, str]:
+    """Return the answer, and what of the last word comes before what is offered."""
     *before, current = words
-    line = Line(tree(before[0] if before else ""), before)
-    action, prefix = line.waiting or line.argument(), ""
-    if line.waiting is None and not line.only_arguments and current.startswith("-"):
-        option, prefix, value = line.option(current)
-        if value is None or option is None or option.nargs == 0:
-            return _answer(((string, _about(action)) for action in line.options() for string in action.option_strings), current)
-        action, current = option, value
-    if action is None:
-        return Answer([])
-    return _values(action, line, prefix, current, seconds)
-
-
-def _values(action: argparse.Action, line: Line, prefix: str, current: str, seconds: float) -> Answer:
-    if isinstance(action, argparse._SubParsersAction):
-        return _answer(((one.dest, one.help or "") for one in action._choices_actions), current)
-    if action.choices is not None:
-        return _answer(((prefix + str(choice), "") for choice in action.choices), prefix + current)
-    from fcompile.commands.completion import values
-
-    kind = action.metavar if isinstance(action.metavar, str) else action.dest.upper()
-    if kind in values.FOLDERS:
-        return Answer([], ONLY_FOLDERS)
-    if kind in values.FILES:
-        return Answer([(ending.removeprefix("."), "") for ending in values.ENDINGS], FILES_ENDING)
-    if kind not in values.WORDS:
-        return Answer([])
-    offered = values.WORDS[kind](values.Asked(line, current))
-    return _answer(_in_time(((prefix + word, about) for word, about in offered), seconds), prefix + current)
-
-
-def _answer(offered: Iterable[Candidate], current: str) -> Answer:
-    """What fits, cut down to what a shell can show."""
+    completion = _Completion(group, {}, group.name or "", "")
+    items = completion.get_completions(before, current)
+    start = completion.before
+    # Shells take the letter of an option and its value for one word.
+    attached = "" if start.startswith("--") else start
+    for item in items:
+        if item.type == "dir":
+            return Answer([], ONLY_FOLDERS), start
+        if item.type == "file":
+            return Answer([(ending.removeprefix("."), "") for ending in ENDINGS], FILES_ENDING), start
     found: dict[str, str] = {}
-    for word, about in offered:
-        if word.startswith(current) and _HARMLESS.fullmatch(word) and len(found) < _MOST:
-            found.setdefault(word, _short(about))
+    for item in items:
+        word = attached + item.value
+        if _HARMLESS.fullmatch(word) and len(found) < _MOST:
+            found.setdefault(word, _short(item.help or ""))
     unfinished = bool(found) and all(word.endswith(("=", "/", ".")) for word in found)
-    return Answer(list(found.items()), NO_FILES | (NO_SPACE if unfinished else 0))
+    return Answer(list(found.items()), NO_FILES | (NO_SPACE if unfinished else 0)), start.removeprefix(attached)
 
 
 def _short(about: str) -> str:
     line = " ".join(about.split())
     line = "".join(letter for letter in line if letter.isprintable())
     return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"
-
-
-def _about(action: argparse.Action) -> str:
-    return (action.help or "") % {"prog": "", **vars(action)}
-
-
-def _in_time(offered: Iterable[Candidate], seconds: float) -> list[Candidate]:
-    """Those that are found in time. What takes longer, or goes wrong, is given up without a word."""
-    found: list[Candidate] = []
-    try:
-        signal.signal(signal.SIGALRM, _too_late)
-        signal.setitimer(signal.ITIMER_REAL, seconds)
-        try:
-            found.extend(offered)
-        finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-    except (_TooLate, Exception):
-        pass
-    return found
-
-
-def _too_late(*_: object) -> NoReturn:
-    raise _TooLate

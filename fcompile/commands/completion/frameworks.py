@@ -9,7 +9,7 @@ from typing import Any
 
 from fcompile.check.context import DEFAULT_NAMESPACE
 from fcompile.check.selection import frameworks_in
-from fcompile.commands.completion.line import Candidate
+from fcompile.commands.completion.words import Candidate
 from fcompile.diagnostics.problem import field_path
 from fcompile.load import Document, read
 from fcompile.load.files import find, may_hold_framework, open_regular
@@ -111,7 +111,7 @@ def _pod(framework: dict[str, Any], role: str, index: int) -> dict[str, Any]:
 
 def _fields(pod: dict[str, Any], name: str, written: str) -> Iterator[str]:
     """What the last step of a written field can be; when that is one thing only, the steps after it too, since it need not be the last."""
-    from fcompile.commands.explain import select
+    from fcompile.explain.fields import select
 
     head = _LAST_STEP.sub("", written)
     inside = select(pod, steps(head))[1]
@@ -123,7 +123,7 @@ def _fields(pod: dict[str, Any], name: str, written: str) -> Iterator[str]:
 
 
 def _steps(value: Any) -> Iterator[tuple[str, Any]]:
-    from fcompile.commands.explain import names_of
+    from fcompile.explain.fields import names_of
 
     if isinstance(value, dict):
         for key, item in value.items():

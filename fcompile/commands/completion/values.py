@@ -1,65 +1,94 @@
-"""What the value of an argument can be, by what the help calls it."""
+"""What the values of arguments and options can be, beyond what click knows itself."""
 
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any, NoReturn
 
-from fcompile.commands.completion.line import Candidate, Line
+import click
+from click.shell_completion import CompletionItem
+
+from fcompile.commands.completion.words import Candidate
 from fcompile.load.files import SUFFIXES
 
-FILES = ("PATH", "FILE")
-FOLDERS = ("FOLDER",)
 ENDINGS = SUFFIXES
+SECONDS = 0.1
+"""For what is read from files or git. A Python that starts takes half of the time that nobody notices."""
 
 
-class Asked(NamedTuple):
-    """A value that is being typed."""
-
-    line: Line
-    current: str
-
-    def frameworks(self) -> Iterator[dict[str, Any]]:
-        """The Frameworks in the files that the line names, or that are read when it names none."""
-        from fcompile.commands.completion.frameworks import frameworks_of
-
-        paths = [word for action, word in self.line.given if action.metavar == "PATH"]
-        return frameworks_of(paths or self.line.default("PATH"))
+class _TooLate(BaseException):
+    pass
 
 
-def _only(asked: Asked) -> Iterable[Candidate]:
+def offered(kind: str, context: click.Context, incomplete: str) -> list[CompletionItem]:
+    """Return the candidates for a value: `file` and `folder`, which shells find themselves, or one of `KINDS`."""
+    if kind in ("file", "folder"):
+        return [CompletionItem(incomplete, type="dir" if kind == "folder" else "file")]
+    found = _in_time(KINDS[kind](context, incomplete))  # Modules are imported before the time begins.
+    return [CompletionItem(word, help=about) for word, about in found if word.startswith(incomplete)]
+
+
+def _in_time(candidates: Iterable[Candidate]) -> list[Candidate]:
+    """Return those that are found in time. What takes longer, or goes wrong, is given up without a word."""
+    found: list[Candidate] = []
+    try:
+        signal.signal(signal.SIGALRM, _too_late)
+        signal.setitimer(signal.ITIMER_REAL, SECONDS)
+        try:
+            found.extend(candidates)
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+    except (_TooLate, Exception):
+        pass
+    return found
+
+
+def _too_late(*_: object) -> NoReturn:
+    raise _TooLate
+
+
+def _frameworks(context: click.Context) -> Iterator[dict[str, Any]]:
+    """Yield the Frameworks in the files that the line names, or in those of the current folder where it need not name any."""
+    from fcompile.commands.completion.frameworks import frameworks_of
+
+    (paths,) = (param for param in context.command.params if param.name == "paths")
+    return frameworks_of(context.params.get("paths") or ([] if paths.required else ["."]))
+
+
+def _tasks(context: click.Context, current: str) -> Iterator[Candidate]:
     from fcompile.commands.completion.frameworks import only
 
-    return only(asked.frameworks(), asked.current)
+    return only(_frameworks(context), current)
 
 
-def _fields_to_set(asked: Asked) -> Iterable[Candidate]:
+def _overrides(context: click.Context, current: str) -> Iterator[Candidate]:
     from fcompile.commands.completion.frameworks import fields_to_set
 
-    return fields_to_set(asked.frameworks(), asked.current)
+    return fields_to_set(_frameworks(context), current)
 
 
-def _pods(asked: Asked) -> Iterable[Candidate]:
+def _pods(context: click.Context, current: str) -> Iterator[Candidate]:
     from fcompile.commands.completion.frameworks import pods
 
-    return pods(asked.frameworks(), asked.current)
+    return pods(_frameworks(context), current)
 
 
-def _pods_that_exit(asked: Asked) -> Iterable[Candidate]:
-    return ((f"{pod}=", about) for pod, about in _pods(asked))
+def _pods_that_exit(context: click.Context, current: str) -> Iterator[Candidate]:
+    return ((f"{pod}=", about) for pod, about in _pods(context, current))
 
 
-def _kinds(asked: Asked) -> Iterable[Candidate]:
-    from fcompile.pipeline.selection import KINDS
+def _kinds(_: click.Context, current: str) -> Iterator[Candidate]:
+    from fcompile.pipeline.selection import WRITTEN
 
-    before = asked.current.rpartition(",")[0]
+    before = current.rpartition(",")[0]
     there = before.split(",") if before else []
-    return ((",".join([*there, kind]), "") for kind in ("expected", *KINDS) if kind not in there)
+    return ((",".join([*there, kind]), "") for kind in WRITTEN if kind not in there)
 
 
-def _output(asked: Asked) -> Iterator[Candidate]:
-    kind, equals, path = asked.current.partition("=")
+def _output(_: click.Context, current: str) -> Iterator[Candidate]:
+    kind, equals, path = current.partition("=")
     if kind != "dir" or not equals:
         yield from (("yaml", ""), ("json", ""), ("name", ""), ("dir=", "a file per object, in this folder"))
         return
@@ -70,29 +99,29 @@ def _output(asked: Asked) -> Iterator[Candidate]:
     yield from ((f"dir={os.path.join(folder, name)}/", "") for name in names)
 
 
-def _versions(_: Asked) -> Iterable[Candidate]:
+def _versions(_: click.Context, __: str) -> Iterator[Candidate]:
     from fcompile.schema.pod_schemas import VERSIONS
 
     return ((f"1.{minor}", "") for minor in reversed(VERSIONS))
 
 
-def _rules(asked: Asked) -> Iterable[Candidate]:
+def _rules(context: click.Context, current: str) -> Iterator[Candidate]:
     from fcompile.diagnostics.catalog import all_rules
 
-    there = {word.lower() for _, word in asked.line.given}
+    there = {word.lower() for word in context.params.get("rules") or ()}
     rules = [rule for rule in all_rules() if rule.code.lower() not in there and rule.name not in there]
     # The name does as well; it is offered to somebody who has begun to write one.
-    by_name = asked.current[:1].islower()
-    return [(rule.name, rule.summary) if by_name else (rule.code, f"{rule.name}: {rule.summary}") for rule in rules]
+    by_name = current[:1].islower()
+    return ((rule.name, rule.summary) if by_name else (rule.code, f"{rule.name}: {rule.summary}") for rule in rules)
 
 
-def _revisions(asked: Asked) -> Iterable[Candidate]:
+def _revisions(_: click.Context, current: str) -> Iterator[Candidate]:
     import subprocess
 
     from fcompile.commands.git_process import COMMAND, environment
 
-    dots = next((dots for dots in ("...", "..") if dots in asked.current), "")
-    before = asked.current.rpartition(dots)[0] + dots if dots else ""
+    dots = next((dots for dots in ("...", "..") if dots in current), "")
+    before = current.rpartition(dots)[0] + dots if dots else ""
 
     def listed() -> Iterator[Candidate]:
         yield f"{before}HEAD", "what is checked out"
@@ -101,20 +130,21 @@ def _revisions(asked: Asked) -> Iterable[Candidate]:
             command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False, env=environment()
         )
         for name in done.stdout.splitlines():
-            _, kind, short = name.split("/", 2)
-            yield before + short, {"heads": "branch", "tags": "tag"}.get(kind, "remote branch")
+            what, short = name.removeprefix("refs/").split("/", 1)
+            yield before + short, {"heads": "branch", "tags": "tag"}.get(what, "remote branch")
 
     return listed()
 
 
-WORDS: dict[str, Callable[[Asked], Iterable[Candidate]]] = {
-    "CODE": _rules,
-    "FORMAT": _output,
-    "LIST": _kinds,
-    "POD=CODES": _pods_that_exit,
-    "POD[.FIELD]": _pods,
-    "REV[..REV]": _revisions,
-    "ROLE.FIELD=VALUE": _fields_to_set,
-    "ROLE[INDEX]": _only,
-    "VERSION": _versions,
+KINDS: dict[str, Callable[[click.Context, str], Iterator[Candidate]]] = {
+    "exit": _pods_that_exit,
+    "kinds": _kinds,
+    "output": _output,
+    "override": _overrides,
+    "pod": _pods,
+    "revision": _revisions,
+    "rule": _rules,
+    "task": _tasks,
+    "version": _versions,
 }
+"""By what the options call them (`options.completed`)."""

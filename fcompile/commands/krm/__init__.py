@@ -1,13 +1,7 @@
-"""Be a KRM function: kustomize and kpt send a ResourceList on stdin, and get it back on stdout with its Frameworks compiled.
-
-Settings come in its functionConfig, a ConfigMap: strict, kubernetes-version, namespace, set, and fields of roles such as
-worker.taskNumber. Problems are listed under `results` and on stderr. If one is an error, the items come back unchanged and the exit
-code is 1.
-"""
+"""`fcompile krm`."""
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Iterator
 from copy import deepcopy
@@ -15,11 +9,12 @@ from typing import Any
 
 from fcompile.check.document import Checked
 from fcompile.check.selection import frameworks_in, is_framework
-from fcompile.commands.arguments import say_namespace
+from fcompile.commands.group import command
 from fcompile.commands.krm.config import Settings, message, of_key, refused, settings
 from fcompile.commands.krm.listed import ResourceList, read_list
 from fcompile.commands.krm.placing import Placing
 from fcompile.commands.krm.results import Results
+from fcompile.commands.options import say_namespace
 from fcompile.commands.report import OnlyWhenFound, Telling, fails, open_report, waivers_file
 from fcompile.diagnostics.problem import Problem, field_path
 from fcompile.diagnostics.writer import Summary
@@ -36,12 +31,21 @@ from fcompile.program import say
 _INTERNAL = ("config.kubernetes.io/", "internal.config.kubernetes.io/")
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """It takes no arguments: not all that call functions can give them any."""
+@command(
+    page="krm.md",
+    examples={
+        "kpt fn eval k8s --exec 'fcompile krm' -- strict=true": "compile the files of a folder in place",
+        "fcompile krm < resource-list.yaml": "what kustomize and kpt call",
+    },
+)
+def krm() -> int:
+    """Be a KRM function: kustomize and kpt send a ResourceList on stdin, and get it back on stdout with its Frameworks compiled.
 
-
-def run(arguments: argparse.Namespace) -> int:
-    """Check and compile; results in any case, compiled Frameworks when there is no error."""
+    Settings come in its functionConfig, a ConfigMap: strict, kubernetes-version, namespace, set, and fields of roles such as
+    worker.taskNumber. Problems are listed under `results` and on stderr. If one is an error, the items come back unchanged and the
+    exit code is 1.
+    """
+    # There are no arguments: not all that call functions can give them any.
     listed = read_list()
     found = Results(listed)
     try:

@@ -42,7 +42,7 @@ class Kind(NamedTuple):
 
     @property
     def resource(self) -> str:
-        """The plural with its group, as messages have it."""
+        """Return the plural with its group, as messages have it."""
         return f"{self.plural}.{self.group}" if self.group else self.plural
 
     @property
@@ -53,7 +53,7 @@ class Kind(NamedTuple):
 
     @property
     def selectable(self) -> tuple[str, ...]:
-        """All that a fieldSelector can ask for."""
+        """Return all that a fieldSelector can ask for."""
         return (*_METADATA, *self.fields)
 
 

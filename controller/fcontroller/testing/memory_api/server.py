@@ -46,7 +46,7 @@ class MemoryApi:
 
     @property
     def revision(self) -> int:
-        """The resourceVersion of the newest write."""
+        """Return the resourceVersion of the newest write."""
         return self._store.revision
 
     def request(

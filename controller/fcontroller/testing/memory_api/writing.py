@@ -26,7 +26,7 @@ Answer = tuple[int, Object]
 
 
 def create(store: Store, collection: Collection, namespace: str, body: Any) -> Answer:
-    """POST to a collection."""
+    """Answer a POST to a collection."""
     given = _decoded(collection.kind, body, namespace)
     new = _new(store, collection.kind, namespace, given)
     if given["metadata"].get("resourceVersion"):
@@ -39,7 +39,7 @@ def create(store: Store, collection: Collection, namespace: str, body: Any) -> A
 
 
 def replace(store: Store, collection: Collection, namespace: str, name: str, part: str, body: Any) -> Answer:
-    """PUT of an object, or of its status when `part` says so."""
+    """Answer a PUT of an object, or of its status when `part` says so."""
     kind, key = collection.kind, collection.key(namespace, name)
     given = _decoded(kind, body, namespace)
     _check_name(given["metadata"].get("name"), name)
@@ -55,7 +55,7 @@ def replace(store: Store, collection: Collection, namespace: str, name: str, par
 
 
 def patch(store: Store, collection: Collection, namespace: str, name: str, part: str, body: Any, content_type: str) -> Answer:
-    """PATCH of an object, or of its status when `part` says so."""
+    """Answer a PATCH of an object, or of its status when `part` says so."""
     kind, key = collection.kind, collection.key(namespace, name)
     apply = patched(content_type, kind.custom)
     old = collection.objects.get(key)

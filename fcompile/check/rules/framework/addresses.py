@@ -1,0 +1,88 @@
+"""Addresses in variables that lead nowhere: what remains of a job of Kubeflow's, or of an edit of roles."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from fcompile.check.context import FrameworkContext, RoleContext
+from fcompile.diagnostics.problem import Finding, Path, Severity, rule
+from fcompile.model import names
+from fcompile.model.patterns import lazy
+from fcompile.model.values import mapping, sequence, text
+
+NO_SUCH_HOST = rule(
+    code="FC514",
+    name="no-such-host",
+    severity=Severity.WARNING,
+    summary="A variable names the host of a task under a name that will not resolve.",
+    why=(
+        "Tasks are known as `{role}-{index}.{framework}-{role}`, and only those of a role with a `service`. Names of Pods, such as "
+        "Kubeflow's `pt-ddp-master-0`, are no DNS names."
+    ),
+    remedy="Give the role a `service`, and write the name in that form, unless somebody else makes a Service of that name.",
+)
+LABEL_OF_KUBEFLOW = rule(
+    code="FC515",
+    name="label-of-kubeflow",
+    severity=Severity.WARNING,
+    summary="A variable reads a label of Kubeflow's, which no Pod of a Framework has.",
+    why="The variable will be empty.",
+    remedy="Write `{{FC_TASK_INDEX}}` for the index, `{{FC_TASKROLE_NAME}}` for the role, and `{{FC_FRAMEWORK_NAME}}` for the job.",
+)
+
+_HOST = lazy(r"(?<![\w.-])([a-z0-9](?:[a-z0-9-]*[a-z0-9])?)-([0-9]{1,5})((?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*)(?![\w-]|/[\w.-])")
+_LABELS = ("training.kubeflow.org/", "trainer.kubeflow.org/")
+_LABEL = re.compile(r"metadata\.labels\['((?:training|trainer)\.kubeflow\.org/[^']*)'\]")
+
+
+def address_rules(context: FrameworkContext, source: str) -> Iterator[Finding]:
+    """Yield the variables that lead nowhere; the text of the document lets most Frameworks pass at once."""
+    labels = any(label in source for label in _LABELS)
+    if not labels and not any(f"{role.name}-" in source for role in context.roles if role.name):
+        return
+    for role in context.roles:
+        spec = mapping(context.substituted(role, 0), "spec")
+        for kind in ("initContainers", "containers"):
+            for place, container in enumerate(sequence(spec, kind)):
+                for number, variable in enumerate(sequence(container, "env")):
+                    path: Path = (*role.template_path, "spec", kind, place, "env", number)
+                    yield from _hosts(context, text(variable, "value"), (*path, "value"))
+                    yield from _label(variable, (*path, "valueFrom", "fieldRef", "fieldPath"))
+
+
+def _hosts(context: FrameworkContext, value: str | None, path: Path) -> Iterator[Finding]:
+    told: set[str] = set()
+    for match in _HOST.finditer(value or ""):
+        why = _why(context, match[1], int(match[2]), match[3].split(".")[1:])
+        if why and match[0] not in told:
+            told.add(match[0])
+            yield Finding(NO_SUCH_HOST, path, f"`{match[0]}` will not resolve: {why}")
+
+
+def _why(context: FrameworkContext, base: str, index: int, labels: list[str]) -> str:
+    """Return why a host is not there; the empty string: it is, or it is none of the Framework's."""
+    for role in context.roles:
+        own = names.service_name(context.name, role.name)
+        right = f"{names.hostname(role.name, str(index))}.{own}"
+        if role.name and base == role.name and labels[:1] == [own]:
+            return _lacks(role, index)
+        elsewhere = labels and not (labels[0] == context.namespace or labels[1:2] == ["svc"])
+        before = base.removesuffix(f"-{role.name}")
+        if role.name and before != base and not elsewhere and before.replace("-", "") == context.name:
+            lacks = _lacks(role, index)
+            return f"tasks are known by other names, here {right}" + (f", and {lacks}" if lacks else "")
+    return ""
+
+
+def _lacks(role: RoleContext, index: int) -> str:
+    if not isinstance(mapping({"role": role.value}, "role").get("service"), dict):
+        return f"the role `{role.name}` has no `service`"
+    return "" if index <= role.last_index else f"the role `{role.name}` has {role.last_index + 1} tasks"
+
+
+def _label(variable: Any, path: Path) -> Iterator[Finding]:
+    match = _LABEL.fullmatch(text(mapping(mapping(variable, "valueFrom"), "fieldRef"), "fieldPath") or "")
+    if match:
+        yield Finding(LABEL_OF_KUBEFLOW, path, f"no Pod of a Framework has the label `{match[1]}`: the variable will be empty")

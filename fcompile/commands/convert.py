@@ -1,0 +1,59 @@
+"""`fcompile convert`."""
+
+from __future__ import annotations
+
+import sys
+from importlib.util import find_spec
+
+import click
+
+from fcompile.commands.convert_output import write_folder
+from fcompile.commands.group import command
+from fcompile.commands.options import check_paths, checked_with, completed, namespace, paths
+from fcompile.convert.conversion import Conversion
+from fcompile.convert.report import FORMATS, report
+from fcompile.diagnostics.visible import visible
+from fcompile.emit.stdout import write
+from fcompile.errors import EXIT_ERRORS, UsageError
+from fcompile.pipeline.inputs import Inputs
+from fcompile.pipeline.settings import DEFAULT_KUBERNETES
+from fcompile.program import say
+
+
+@command(
+    page="kubeflow.md",
+    examples={
+        "fcompile convert job.yaml": "a Framework on stdout, and what is different on stderr",
+        "fcompile convert --to frameworks --format markdown k8s 2> report.md": "a file for each file, and a report for a review",
+    },
+)
+@paths
+@click.option(
+    "--to", metavar="FOLDER", shell_complete=completed("folder"), help="write a file for each file of the input there, not one stream"
+)
+@click.option("--force", is_flag=True, help="with --to: replace files that are there and differ")
+@click.option("--format", type=click.Choice(FORMATS), default="text", show_default=True, help="how the report on stderr is printed")
+@click.option("--strict", is_flag=True, help="exit with 1 when something is different")
+@namespace
+@click.option("-v", "--verbose", is_flag=True, help="report also what is converted, and what changes nothing")
+def convert(*, paths: tuple[str, ...], to: str | None, force: bool, format: str, strict: bool, namespace: str | None, verbose: bool) -> int:
+    """Convert jobs of Kubeflow to Frameworks: PyTorchJob, TFJob, MPIJob, JAXJob, XGBoostJob, PaddleJob, TrainJob, JobSet.
+
+    The Frameworks go to stdout, with comments where somebody must look, and the report to stderr. Other documents pass through. Exit
+    code 1 when a job is refused or a document cannot be read (with --strict: or when something is different).
+    """
+    if force and to is None:
+        raise UsageError("--force replaces files in a folder: name it with --to FOLDER")
+    check_paths(paths)
+    if find_spec("ruamel") is None or find_spec("ruamel.yaml") is None:
+        raise UsageError("convert needs ruamel.yaml: install fcompile with the extra `convert` (docs/install.md)")
+    conversion = Conversion(Inputs(paths).files(), checked_with(DEFAULT_KUBERNETES, namespace))
+    for error in conversion.unreadable:
+        say(f"{visible(error.name)}:{error.span.line}:{error.span.column}: {visible(error.message)}")
+    sys.stderr.writelines(report(conversion, format, verbose=verbose))
+    if to is not None:
+        write_folder(to, conversion.files, force=force)
+    else:
+        write([conversion.text()])
+    failed = conversion.refused or conversion.unreadable or (strict and conversion.different)
+    return EXIT_ERRORS if failed else 0

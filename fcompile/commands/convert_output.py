@@ -1,0 +1,43 @@
+"""The files of a conversion, written into a folder as they lie beside each other in the input."""
+
+from __future__ import annotations
+
+import os
+
+from fcompile.convert.conversion import Converted
+from fcompile.errors import UsageError
+from fcompile.program import say
+
+
+def write_folder(folder: str, files: list[Converted], *, force: bool) -> None:
+    """Write each file. Raises UsageError, before anything is written, when one is there and differs."""
+    wanted = {os.path.join(folder, name): text for name, text in _named(files).items() if text}
+    for path, text in wanted.items():
+        if not force and os.path.lexists(path) and _text_of(path) != text:
+            raise UsageError(f"{path} is there and differs: use --force to replace it, or another folder")
+    for path, text in wanted.items():
+        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+        with open(path, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+    say(f"wrote {len(wanted)} file{'s' if len(wanted) != 1 else ''} to {folder}")
+
+
+def _named(files: list[Converted]) -> dict[str, str]:
+    """Return the texts by file name, below the folder that all files of the input have in common."""
+    paths = [os.path.abspath(file.name) for file in files if file.name != "-"]
+    top = os.path.commonpath([os.path.dirname(path) for path in paths]) if paths else ""
+    found: dict[str, str] = {}
+    for file in files:
+        name = "stdin.yaml" if file.name == "-" else os.path.relpath(os.path.abspath(file.name), top)
+        if name in found:
+            raise UsageError(f"two files would be written as {name}: convert them one after the other")
+        found[name] = "".join(file.texts)
+    return found
+
+
+def _text_of(path: str) -> str | None:
+    try:
+        with open(path, encoding="utf-8", newline="") as file:
+            return file.read()
+    except (OSError, UnicodeDecodeError):
+        return None

@@ -1,0 +1,83 @@
+"""A Framework in the making: roles with what they were made of, so that whatever is found wrong with one can be shown in the source."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from fcompile.diagnostics.problem import Path
+from fcompile.model import names
+
+
+@dataclass
+class RoleDraft:
+    """A role, and the replica that it was made of."""
+
+    name: str
+    task_number: int
+    template: dict[str, Any]
+    source: Path
+    """Of the replica, in the source."""
+    template_source: Path
+    min_failed: int = 1
+    min_succeeded: int = -1
+    fancy: bool = False
+    max_retry_count: int = 0
+    ports: list[dict[str, Any]] | None = None
+    """Of its Service; None: it has none."""
+
+    def value(self) -> dict[str, Any]:
+        """Return the role as it stands in a Framework."""
+        made: dict[str, Any] = {"name": self.name, "taskNumber": self.task_number}
+        if self.ports is not None:
+            made["service"] = {"ports": self.ports} if self.ports else {}
+        made["frameworkAttemptCompletionPolicy"] = {"minFailedTaskCount": self.min_failed, "minSucceededTaskCount": self.min_succeeded}
+        retry = {"fancyRetryPolicy": self.fancy, "maxRetryCount": self.max_retry_count}
+        made["task"] = {"retryPolicy": retry, "pod": self.template}
+        return made
+
+
+@dataclass
+class Draft:
+    """What a job becomes."""
+
+    name: str
+    namespace: str | None
+    labels: dict[str, str] = field(default_factory=dict)
+    annotations: dict[str, str] = field(default_factory=dict)
+    managed_by: str | None = None
+    execution_type: str | None = None
+    roles: list[RoleDraft] = field(default_factory=list)
+    beside: list[dict[str, Any]] = field(default_factory=list)
+    """Objects that the Framework needs, such as a ConfigMap. They come before it."""
+    comments: list[tuple[Path, str]] = field(default_factory=list)
+    """Texts to stand above a field of the Framework; the empty path: at its head."""
+
+    remarks: list[str] = field(default_factory=list)
+    """What is otherwise than with the operator though no field of the source says so."""
+
+    def comment(self, text: str, path: Path = ()) -> None:
+        """Put a comment above a field."""
+        if (path, text) not in self.comments:
+            self.comments.append((path, text))
+
+    def role_path(self, role: RoleDraft, *below: str | int) -> Path:
+        """Return the path of a field of a role in the Framework."""
+        return ("spec", "taskRoles", next(place for place, one in enumerate(self.roles) if one is role), *below)
+
+    def framework(self) -> dict[str, Any]:
+        """Return the Framework."""
+        metadata: dict[str, Any] = {"name": self.name}
+        if self.namespace is not None:
+            metadata["namespace"] = self.namespace
+        if self.labels:
+            metadata["labels"] = self.labels
+        if self.annotations:
+            metadata["annotations"] = self.annotations
+        spec: dict[str, Any] = {}
+        if self.managed_by is not None:
+            spec["managedBy"] = self.managed_by
+        if self.execution_type is not None:
+            spec["executionType"] = self.execution_type
+        spec["taskRoles"] = [role.value() for role in self.roles]
+        return {"apiVersion": names.API_VERSION, "kind": names.KIND, "metadata": metadata, "spec": spec}

@@ -1,0 +1,67 @@
+"""Fields of a source of which nothing is known yet, read with their place: what is of a wrong type refuses the job."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from fcompile.convert.ledger import Refusal
+from fcompile.diagnostics.problem import Path
+from fcompile.model.framework import INT32_MAX
+
+_KINDS = {dict: "a mapping", list: "a list", str: "a string", bool: "true or false", int: "a whole number"}
+
+
+class Fields:
+    """A mapping of the source, and where it is. A field that is null counts as absent, as it does to the API server."""
+
+    def __init__(self, value: dict[str, Any], path: Path) -> None:
+        self.value = value
+        self.path = path
+
+    def __contains__(self, key: str) -> bool:
+        return self.value.get(key) is not None
+
+    def at(self, key: str) -> Path:
+        """Return the path of a field."""
+        return (*self.path, key)
+
+    def below(self, key: str) -> Fields:
+        """Return the mapping in a field; an empty one when it is absent."""
+        found = self._of(key, dict)
+        return Fields({} if found is None else found, self.at(key))
+
+    def each(self) -> Iterator[str]:
+        """Yield the names of the fields that are there."""
+        yield from (key for key, item in self.value.items() if item is not None)
+
+    def text(self, key: str) -> str | None:
+        """Return a string."""
+        found: str | None = self._of(key, str)
+        return found
+
+    def flag(self, key: str) -> bool | None:
+        """Return a boolean."""
+        found: bool | None = self._of(key, bool)
+        return found
+
+    def items(self, key: str) -> list[Any]:
+        """Return a list; an empty one when it is absent."""
+        return self._of(key, list) or []
+
+    def count(self, key: str, low: int = 0, high: int = INT32_MAX) -> int | None:
+        """Return a whole number."""
+        found = self.value.get(key)
+        if isinstance(found, float) and found.is_integer():
+            found = int(found)
+        if found is None:
+            return None
+        if not isinstance(found, int) or isinstance(found, bool) or not low <= found <= high:
+            raise Refusal(self.at(key), f"it must be a whole number from {low} to {high}")
+        return found
+
+    def _of(self, key: str, kind: type) -> Any:
+        found = self.value.get(key)
+        if found is not None and type(found) is not kind:
+            raise Refusal(self.at(key), f"it must be {_KINDS[kind]}")
+        return found

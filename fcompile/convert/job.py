@@ -1,0 +1,159 @@
+"""A job of training-operator on its way to a Framework: what all of its kinds have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from fcompile.convert.containers import add_port, container_named, replace_labels_of_operator, service_ports
+from fcompile.convert.draft import Draft, RoleDraft
+from fcompile.convert.fields import Fields
+from fcompile.convert.ledger import Ledger
+from fcompile.convert.metadata import read_metadata
+from fcompile.convert.names import Hosts, Task
+from fcompile.convert.replicas import Replica, read_replicas
+from fcompile.convert.retries import set_retries, tell_backoff
+from fcompile.convert.run_policy import read_run_policy
+from fcompile.convert.texts import rewrite_texts, tell_labels
+from fcompile.model import names
+
+TRAINING_OPERATOR = "kubeflow.org/training-operator"
+_END = "When the Framework ends, all of its Pods go, those that run too; the operator leaves them by default (`cleanPodPolicy: None`)"
+
+
+@dataclass
+class Part:
+    """A role, and the first of the replicas that are its tasks."""
+
+    role: RoleDraft
+    first: int
+    fixed: bool
+    """It has one task and will not have more."""
+
+    def index(self, add: int = 0) -> str:
+        """Return the index among all replicas of the type, plus a number, as it stands in the template."""
+        total = self.first + add
+        if self.fixed:
+            return str(total)
+        return names.placeholder(f"{names.TASK_INDEX}+{total}" if total else names.TASK_INDEX)
+
+
+@dataclass
+class Job:
+    """A job that is being converted."""
+
+    name: str
+    draft: Draft
+    ledger: Ledger
+    spec: Fields
+    replicas: dict[str, Replica]
+    limit: int | None
+    """Its backoffLimit."""
+    limit_path: tuple[str, ...]
+    parts: dict[str, list[Part]] = field(default_factory=dict)
+    """By type."""
+    single: dict[str, Task] = field(default_factory=dict)
+    """The tasks whose names have no index."""
+    subdomain: str | None = None
+    """Of the names of all tasks."""
+
+    @property
+    def total(self) -> int:
+        """Return how many replicas there are in all."""
+        return sum(replica.count for replica in self.replicas.values())
+
+    def add_role(self, kind: str, *, split_first: bool = False) -> list[Part]:
+        """Make a role of the replicas of a type, or two: the first replica alone, and the others."""
+        replica = self.replicas[kind]
+        if split_first and replica.count > 1:
+            drafts = [(replica.draft(f"{replica.role}0", 1), 0, True), (replica.draft(count=replica.count - 1), 1, False)]
+        else:
+            drafts = [(replica.draft(), 0, kind in ("Master", "Chief", "Launcher") and replica.count == 1)]
+        parts = [Part(role, first, fixed) for role, first, fixed in drafts]
+        for part in parts:
+            self.draft.roles.append(part.role)
+            set_retries(part.role, replica, self.limit, self.draft, self.ledger)
+        self.parts[kind] = parts
+        return parts
+
+    def add_service(self, kind: str, container: str, port: str, number: int) -> int:
+        """Give the replicas of a type the port and the Service that the operator gives them, and return the number of the port.
+
+        To be called before their roles are made.
+        """
+        replica = self.replicas[kind]
+        return add_port(replica, container_named(replica, container), port, number)
+
+    def open_service(self, kind: str, container: str) -> None:
+        """Give the roles of a type the Service with the ports of a container."""
+        replica = self.replicas[kind]
+        for part in self.parts[kind]:
+            part.role.ports = service_ports(replica, container_named(replica, container))
+
+    def host(self, kind: str, index: int) -> str:
+        """Return the DNS name of a replica, within its namespace."""
+        return self.hosts().name(self._prefix(kind), index) or f"{kind.lower()}-{index}"
+
+    def hosts(self) -> Hosts:
+        """Return the names of all replicas."""
+        tasks: dict[str, Callable[[int], Task | None]] = {self._prefix(kind): partial(self._task, kind) for kind in self.parts}
+        return Hosts(self.draft.name, self.draft.namespace, tasks, single=self.single, subdomain=self.subdomain)
+
+    def finish(self) -> None:
+        """Rewrite the user's texts, and take down what is left to tell."""
+        hosts = self.hosts()
+        for kind, parts in self.parts.items():
+            replica = self.replicas[kind]
+            for part in parts:
+                labels = {"job-name": self.name, "replica-type": replica.role, "replica-index": part.index()}
+                replace_labels_of_operator(part.role, labels, self.ledger)
+                rewrite_texts(part.role, hosts, self.ledger)
+                _own_host_names(part.role, self.ledger)
+            tell_labels(replica.template, replica.template_path, self.ledger)
+        self.draft.remarks.append(_END)
+        tell_backoff(self.replicas, self.limit, self.limit_path, self.draft, self.ledger)
+
+    def _prefix(self, kind: str) -> str:
+        return f"{self.name}-{kind.lower()}-"
+
+    def _task(self, kind: str, index: int) -> Task | None:
+        for part in self.parts[kind]:
+            if part.first <= index < part.first + part.role.task_number:
+                return Task(part.role.name, index - part.first)
+        return None
+
+
+def read_job(
+    source: dict[str, Any],
+    specs: str,
+    types: tuple[str, ...],
+    default_policy: str,
+    *,
+    operator: str = TRAINING_OPERATOR,
+    default_count: int | dict[str, int] = 1,
+) -> Job:
+    """Read what all kinds of jobs have: metadata, run policy and replicas. Raises Refusal."""
+    ledger = Ledger()
+    draft = read_metadata(source, ledger)
+    spec = Fields(source, ()).below("spec")
+    policy = spec.below("runPolicy")
+    if "runPolicy" in spec and not policy.value:
+        ledger.unchanged(policy.path, "it is empty")
+    limit = read_run_policy(policy, draft, ledger, operator)
+    replicas = read_replicas(spec.below(specs), types, ledger, default_policy, default_count)
+    path = tuple(str(step) for step in policy.at("backoffLimit"))
+    return Job(source["metadata"]["name"], draft, ledger, spec, replicas, limit, path)
+
+
+def _own_host_names(role: RoleDraft, ledger: Ledger) -> None:
+    """Leave out a host name and a subdomain of the user's: with them no task would be known by its name."""
+    for key in ("hostname", "subdomain"):
+        if role.ports is not None and role.template["spec"].pop(key, None):
+            ledger.different(
+                (*role.template_source, "spec", key),
+                "it is left out",
+                "the role's Service makes tasks known by the host name and subdomain that they get",
+                f"use the name {{role}}-{{index}} of the role `{role.name}`",
+            )

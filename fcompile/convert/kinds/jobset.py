@@ -1,0 +1,60 @@
+"""JobSet, as far as roles can say it: each replicated job of one Job is a role."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from fcompile.convert.draft import Draft
+from fcompile.convert.fields import Fields
+from fcompile.convert.ledger import Ledger, Refusal
+from fcompile.convert.metadata import read_metadata
+from fcompile.convert.names import Hosts
+from fcompile.convert.replicated_jobs import apply_success_policy, finish, hosts_of, read_parts, run_once_first, tell_rest
+from fcompile.convert.run_policy import read_run_policy
+
+OPERATOR = "jobset.sigs.k8s.io/jobset-controller"
+
+
+@dataclass
+class Set:
+    """A JobSet that was converted, or what Trainer makes of a TrainJob."""
+
+    draft: Draft
+    ledger: Ledger
+    names: Hosts
+
+    def hosts(self) -> Hosts:
+        """Return the names of all Pods."""
+        return self.names
+
+
+def convert_jobset(source: dict[str, Any]) -> Set:
+    """Convert a JobSet. Raises Refusal."""
+    ledger = Ledger()
+    draft = read_metadata(source, ledger)
+    spec = Fields(source, ()).below("spec")
+    policy = {key: spec.value[key] for key in ("suspend", "managedBy", "ttlSecondsAfterFinished") if key in spec}
+    read_run_policy(Fields(policy, spec.path), draft, ledger, OPERATOR)
+    ledger.converted(spec.at("replicatedJobs"), "spec.taskRoles")
+    parts = run_once_first(read_parts(spec), spec.at("replicatedJobs"), draft)
+    if any(part.needs for part in parts) or (spec.below("startupPolicy").text("startupPolicyOrder") or "AnyOrder") != "AnyOrder":
+        raise Refusal(spec.at("replicatedJobs"), "jobs that wait until others are ready have no equivalent: all roles start at once")
+    apply_success_policy(spec, parts, None)
+    for key in ("successPolicy", "startupPolicy"):
+        if key in spec:
+            ledger.converted(spec.at(key), "frameworkAttemptCompletionPolicy")
+    network = spec.below("network")
+    for key in network.each():
+        ledger.converted(network.at(key), "the Services of the roles")
+    restarts = spec.below("failurePolicy").count("maxRestarts")
+    if "failurePolicy" in spec:
+        what = "after a failure the whole Framework is not run again"
+        remedy = f"write `spec.retryPolicy.maxRetryCount: {restarts or 0}` to run all of it again"
+        ledger.different(
+            spec.at("failurePolicy"), what, "a JobSet makes all of its Jobs anew, by rules that a Framework does not have", remedy
+        )
+    tell_rest(spec, ledger, None)
+    hosts = hosts_of(source["metadata"]["name"], draft, parts, network.text("subdomain"))
+    finish(parts, hosts, draft, ledger, None)
+    return Set(draft, ledger, hosts)

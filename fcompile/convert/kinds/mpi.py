@@ -1,0 +1,110 @@
+"""MPIJob of training-operator: the launcher runs `kubectl exec` in the workers. That has no equivalent here, and ssh takes its place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fcompile.convert.containers import Variable, add_variables
+from fcompile.convert.job import Job, read_job
+from fcompile.convert.kinds.ssh import CONFIG_PATH, RSH, config_map, mount_config, mount_keys, tell_hosts, tell_keys, wait_for_workers
+from fcompile.convert.ledger import Refusal
+from fcompile.convert.names import host
+from fcompile.convert.run_policy import read_run_policy
+
+_SSH_PATH = "/root/.ssh"
+_SCRIPT = "kubexec.sh"
+"""The name that training-operator's script has: users' texts name it."""
+_SSHD = ["/usr/sbin/sshd", "-De"]
+
+
+def convert_mpi(source: dict[str, Any]) -> Job:
+    """Convert an MPIJob of kubeflow.org/v1. Raises Refusal."""
+    job = read_job(source, "mpiReplicaSpecs", ("Launcher", "Worker"), "Never", default_count={"Launcher": 1, "Worker": 0})
+    if "Launcher" not in job.replicas or job.replicas["Launcher"].count != 1:
+        raise Refusal(job.spec.at("mpiReplicaSpecs"), "the operator takes a job with one Launcher only")
+    _clean_pod_policy(job)
+    slots = job.spec.count("slotsPerWorker", 1)
+    if slots is not None:
+        job.ledger.converted(job.spec.at("slotsPerWorker"), "the hostfile")
+    for kind in ("Launcher", "Worker"):
+        if kind in job.replicas:
+            job.add_role(kind)
+    launcher = job.parts["Launcher"][0].role
+    launcher.min_succeeded = 1
+    shares = _asks_for_gpus(launcher.template["spec"]["containers"])
+    names = [host(job.draft.name, "launcher", 0)] if shares else []
+    if shares:
+        launcher.ports = []
+    for part in job.parts.get("Worker", ()):
+        part.role.ports = []
+        names += [job.host("Worker", index) for index in range(part.role.task_number)]
+        mount_config(job, part.role, {_SCRIPT: 0o555})
+        mount_keys(job, part.role, _SSH_PATH)
+        _serve(job)
+    mount_config(job, launcher, {_SCRIPT: 0o555, "hostfile": 0o444, "discover_hosts.sh": 0o555})
+    mount_keys(job, launcher, _SSH_PATH)
+    _variables(job, shares)
+    wait_for_workers(launcher, _SSH_PATH, "launcher-")
+    found = "".join(f"echo {name}:{slots or 1}\n" for name in names)
+    scripts = {"discover_hosts.sh": f"#!/bin/sh\n{found}", _SCRIPT: RSH}
+    job.draft.beside.append(config_map(job, [f"{name} slots={slots or 1}" for name in names], scripts))
+    _tell(job)
+    job.finish()
+    return job
+
+
+def _asks_for_gpus(containers: list[dict[str, Any]]) -> bool:
+    limits = [(container.get("resources") or {}).get("limits") for container in containers]
+    return any("gpu" in str(name) for found in limits if isinstance(found, dict) for name in found)
+
+
+def _clean_pod_policy(job: Job) -> None:
+    if "cleanPodPolicy" in job.spec:
+        job.spec.text("cleanPodPolicy")
+        only = {key: item for key, item in job.spec.value.items() if key == "cleanPodPolicy"}
+        read_run_policy(type(job.spec)(only, job.spec.path), job.draft, job.ledger, "")
+
+
+def _serve(job: Job) -> None:
+    """Let workers without a command wait for ssh, as those of the operator wait for `kubectl exec`."""
+    for part in job.parts["Worker"]:
+        container = part.role.template["spec"]["containers"][0]
+        if not container.get("command"):
+            container["command"] = list(_SSHD)
+            container.pop("args", None)
+            continue
+        path = (*part.role.template_source, "spec", "containers", 0, "command")
+        job.ledger.different(
+            path,
+            "the launcher reaches a worker by ssh, and this command may start no server for that",
+            "the operator runs `kubectl exec` in the workers, for which any command will do",
+            "write `/usr/sbin/sshd -De` where the command only sleeps, and install an ssh server in the image",
+        )
+
+
+def _variables(job: Job, shares: bool) -> None:
+    launcher = job.parts["Launcher"][0].role
+    container = launcher.template["spec"]["containers"][0]
+    own = {variable.get("name") for variable in container.get("env") or ()}
+    made: list[Variable] = [
+        ("OMPI_MCA_plm_rsh_agent", f"{CONFIG_PATH}/{_SCRIPT}"),
+        ("OMPI_MCA_orte_default_hostfile", f"{CONFIG_PATH}/hostfile"),
+    ]
+    if not shares:
+        made += [("NVIDIA_VISIBLE_DEVICES", ""), ("NVIDIA_DRIVER_CAPABILITIES", "")]
+    intel: list[Variable] = [("I_MPI_HYDRA_BOOTSTRAP", "rsh"), ("I_MPI_HYDRA_BOOTSTRAP_EXEC", f"{CONFIG_PATH}/{_SCRIPT}")]
+    made += [variable for variable in intel if variable[0] not in own]
+    add_variables(launcher, made, job.ledger, only=str(container.get("name")))
+
+
+def _tell(job: Job) -> None:
+    tell_keys(job)
+    tell_hosts(job)
+    why = "`kubectl exec` needs rights in every Pod and no Framework makes roles and service accounts"
+    remedy = "make the Secret that the comment at the head of the Framework names, and use images with ssh"
+    what = "the launcher reaches the workers by ssh, where the operator runs `kubectl exec` (kubexec)"
+    job.ledger.different(job.replicas["Launcher"].path, what, why, remedy)
+    if "mainContainer" in job.spec:
+        job.spec.text("mainContainer")
+        what = "ssh reaches the container that runs the server"
+        job.ledger.different(job.spec.at("mainContainer"), what, why, "run the server for ssh in that container")

@@ -1,0 +1,105 @@
+"""MPIJob of mpi-operator (v2beta1): the launcher reaches the workers by ssh, one Service names them all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fcompile.convert.containers import Variable, add_variables
+from fcompile.convert.job import Job, read_job
+from fcompile.convert.kinds.ssh import CONFIG_PATH, config_map, mount_config, mount_keys, tell_hosts, tell_keys, wait_for_workers
+from fcompile.convert.ledger import Refusal
+from fcompile.convert.names import Task
+from fcompile.convert.names import host as host_of
+from fcompile.model import names
+
+_SSHD = ["/usr/sbin/sshd", "-De"]
+_IMPLEMENTATIONS = ("OpenMPI", "Intel", "MPICH")
+_TRIES = 6
+"""Of a launcher, which is a Job of Kubernetes there."""
+
+
+def convert_mpi_operator(source: dict[str, Any]) -> Job:
+    """Convert an MPIJob of kubeflow.org/v2beta1. Raises Refusal."""
+    defaults = {"Launcher": 1, "Worker": 0}
+    operator = "kubeflow.org/mpi-operator"
+    job = read_job(source, "mpiReplicaSpecs", ("Launcher", "Worker"), "Never", operator=operator, default_count=defaults)
+    if "Launcher" not in job.replicas or job.replicas["Launcher"].count != 1:
+        raise Refusal(job.spec.at("mpiReplicaSpecs"), "the operator takes a job with one Launcher only")
+    launching = job.replicas["Launcher"]
+    if not job.spec.below("mpiReplicaSpecs").below("Launcher").text("restartPolicy"):
+        launching.policy = "OnFailure"
+    tries = _TRIES if job.limit is None else job.limit
+    for kind in ("Launcher", "Worker"):
+        if kind in job.replicas:
+            job.add_role(kind)
+    launcher = job.parts["Launcher"][0].role
+    launcher.min_succeeded, launcher.max_retry_count, launcher.ports = 1, tries, []
+    job.single, job.subdomain = {f"{job.name}-launcher": Task("launcher", 0)}, job.name
+    path = job.spec.text("sshAuthMountPath") or "/root/.ssh"
+    shares = job.spec.flag("runLauncherAsWorker") or False
+    implementation = job.spec.text("mpiImplementation") or "OpenMPI"
+    if implementation not in _IMPLEMENTATIONS:
+        raise Refusal(job.spec.at("mpiImplementation"), f"it must be one of {', '.join(_IMPLEMENTATIONS)}")
+    slots = job.spec.count("slotsPerWorker", 1) or 1
+    hosts = [host_of(job.draft.name, "launcher", 0)] if shares else []
+    for part in job.parts.get("Worker", ()):
+        part.role.ports, part.role.min_failed = [], -1
+        hosts += [job.host("Worker", index) for index in range(part.role.task_number)]
+        container = part.role.template["spec"]["containers"][0]
+        if not container.get("command") and not container.get("args"):
+            container["command"] = list(_SSHD)
+        add_variables(part.role, [("K_MPI_JOB_ROLE", "worker")], job.ledger, only=str(container.get("name")))
+        mount_keys(job, part.role, path)
+    variables = _variables(implementation, str(slots), shares)
+    add_variables(launcher, variables, job.ledger, only=str(launcher.template["spec"]["containers"][0].get("name")))
+    mount_keys(job, launcher, path)
+    mount_config(job, launcher, {"hostfile": 0o444, "discover_hosts.sh": 0o555})
+    policy = job.spec.text("launcherCreationPolicy")
+    if policy == "WaitForWorkersReady":
+        wait_for_workers(launcher, path, "launcher-")
+    own = job.draft.namespace or names.placeholder(names.FRAMEWORK_NAMESPACE)
+    full = [f"{name}.{own}.svc" if job.draft.namespace else name for name in hosts]
+    lines = [f"{name} slots={slots}" if implementation == "OpenMPI" else f"{name}:{slots}" for name in full]
+    scripts = {"discover_hosts.sh": "#!/bin/sh\n" + "".join(f"echo {name}\n" for name in full)}
+    job.draft.beside.append(config_map(job, lines, scripts))
+    _tell(job, policy, tries)
+    job.finish()
+    return job
+
+
+def _variables(implementation: str, slots: str, shares: bool) -> list[Variable]:
+    hostfile, attempts = f"{CONFIG_PATH}/hostfile", "-o ConnectionAttempts=10"
+    made: list[Variable] = [("K_MPI_JOB_ROLE", "launcher")]
+    if implementation == "OpenMPI":
+        made += [("OMPI_MCA_orte_keep_fqdn_hostnames", "true"), ("OMPI_MCA_orte_default_hostfile", hostfile)]
+        made += [("OMPI_MCA_plm_rsh_args", attempts), ("OMPI_MCA_orte_set_default_slots", slots)]
+    elif implementation == "Intel":
+        made += [("I_MPI_HYDRA_HOST_FILE", hostfile), ("I_MPI_HYDRA_BOOTSTRAP_EXEC_EXTRA_ARGS", attempts), ("I_MPI_PERHOST", slots)]
+    else:
+        made += [("HYDRA_HOST_FILE", hostfile), ("HYDRA_LAUNCH_EXTRA_ARGS", attempts)]
+    if not shares:
+        made += [("NVIDIA_VISIBLE_DEVICES", ""), ("NVIDIA_DRIVER_CAPABILITIES", "")]
+    return made
+
+
+def _tell(job: Job, policy: str | None, tries: int) -> None:
+    tell_keys(job)
+    tell_hosts(job)
+    targets = {
+        "slotsPerWorker": "the hostfile",
+        "sshAuthMountPath": "the mount of the keys",
+        "runLauncherAsWorker": "the hostfile",
+        "mpiImplementation": "the variables of the launcher",
+    }
+    for key, to in targets.items():
+        if key in job.spec:
+            job.ledger.converted(job.spec.at(key), to)
+    if policy == "WaitForWorkersReady":
+        job.ledger.converted(
+            job.spec.at("launcherCreationPolicy"), "an init container of the launcher that waits until ssh reaches each worker"
+        )
+    elif policy is not None:
+        job.ledger.unchanged(job.spec.at("launcherCreationPolicy"), "all Pods are made at once here as well")
+    what = f"keys for ssh are yours to make, and the launcher's Pod may be made anew {tries}×"
+    why = "the operator makes a Secret with keys for each job, and its launcher is a Job, which counts restarts of its containers too"
+    job.ledger.different(job.replicas["Launcher"].path, what, why, "make the Secret that the comment at the head of the Framework names")

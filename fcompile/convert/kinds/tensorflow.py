@@ -1,0 +1,101 @@
+"""TFJob: chief, parameter servers, workers and evaluators, which know each other from TF_CONFIG."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from fcompile.convert.containers import add_variables
+from fcompile.convert.job import Job, Part, read_job
+from fcompile.convert.ledger import Refusal
+from fcompile.model import names
+
+CONTAINER, PORT, NUMBER = "tensorflow", "tfjob-port", 2222
+TYPES = ("Chief", "Master", "PS", "Worker", "Evaluator")
+_INDEX = "<index>"
+"""Stands for the task's index until the JSON is written: a sum with it is no JSON."""
+
+
+def convert_tensorflow(source: dict[str, Any]) -> Job:
+    """Convert a TFJob. Raises Refusal."""
+    job = read_job(source, "tfReplicaSpecs", TYPES, "Never")
+    if "Chief" in job.replicas and "Master" in job.replicas:
+        raise Refusal((*job.replicas["Master"].path,), "the operator takes a Chief or a Master, not both")
+    ports = {kind: job.add_service(kind, CONTAINER, PORT, NUMBER) for kind in TYPES if kind in job.replicas}
+    chief = next((kind for kind in ("Chief", "Master") if kind in job.replicas), None)
+    all_workers = _success_policy(job)
+    for kind in ports:
+        job.add_role(kind, split_first=kind == "Worker" and chief is None and not all_workers)
+        job.open_service(kind, CONTAINER)
+    _decide(job, chief, all_workers)
+    dynamic = job.spec.flag("enableDynamicWorker") or False
+    if "enableDynamicWorker" in job.spec:
+        to = "TF_CONFIG, minFailedTaskCount: -1 of the workers" if dynamic else "the form of TF_CONFIG"
+        job.ledger.converted(job.spec.at("enableDynamicWorker"), to)
+    if job.total != 1:
+        for kind, parts in job.parts.items():
+            for part in parts:
+                config = _sparse(job, kind, part, ports) if dynamic else _dense(job, kind, part, ports)
+                add_variables(part.role, [("TF_CONFIG", config)], job.ledger, only=CONTAINER)
+    if dynamic:
+        for part in job.parts.get("Worker", ()):
+            part.role.min_failed = -1
+    job.finish()
+    return job
+
+
+def _success_policy(job: Job) -> bool:
+    policy = job.spec.text("successPolicy")
+    if policy not in (None, "", "AllWorkers"):
+        raise Refusal(job.spec.at("successPolicy"), "it must be empty or AllWorkers")
+    if policy is not None:
+        job.ledger.converted(job.spec.at("successPolicy"), "frameworkAttemptCompletionPolicy")
+    return policy == "AllWorkers"
+
+
+def _decide(job: Job, chief: str | None, all_workers: bool) -> None:
+    """Set which role's end is the end of the job."""
+    if chief is not None:
+        role = job.parts[chief][0].role
+        role.min_succeeded = max(role.task_number, 1)
+        return
+    parts = job.parts.get("Worker", [])
+    if not parts:
+        return
+    role = parts[0].role
+    role.min_succeeded = max(role.task_number, 1)
+    if len(parts) > 1 and not all_workers:
+        what = "worker 0 is a role of its own, `worker0`; worker 1 and the others are the tasks 0, 1, … of the role `worker`"
+        why = "without a Chief the end of worker 0 is the end of the job, and a Framework decides by roles"
+        path = job.replicas["Worker"].path
+        job.ledger.different(path, what, why, "nothing: TF_CONFIG has the names and indices that go together")
+        job.draft.comment(f"Different: {what}: {why}.", job.draft.role_path(role))
+
+
+def _address(job: Job, kind: str, index: int, port: int) -> str:
+    return f"{job.host(kind, index)}.{names.placeholder(names.FRAMEWORK_NAMESPACE)}.svc:{port}"
+
+
+def _addresses(job: Job, kind: str, ports: dict[str, int]) -> list[str]:
+    return [_address(job, kind, index, ports[kind]) for index in range(job.replicas[kind].count)]
+
+
+def _dense(job: Job, kind: str, part: Part, ports: dict[str, int]) -> str:
+    cluster = {one.lower(): _addresses(job, one, ports) for one in sorted(job.replicas, key=str.lower)}
+    return _written({"cluster": cluster, "task": {"type": kind.lower(), "index": _INDEX}, "environment": "cloud"}, part)
+
+
+def _sparse(job: Job, kind: str, part: Part, ports: dict[str, int]) -> str:
+    """Return the configuration of enableDynamicWorker: each task knows itself, and the workers the parameter servers."""
+    index = "0" if part.fixed else names.placeholder(names.TASK_INDEX)
+    own = f"{part.role.name}-{index}.{names.service_name(job.draft.name, part.role.name)}"
+    own = f"{own}.{names.placeholder(names.FRAMEWORK_NAMESPACE)}.svc:{ports[kind]}"
+    worker = {part.index(): own} if kind == "Worker" else {}
+    servers: list[str] | None = [own] if kind == "PS" else []
+    if kind == "Worker":
+        servers = _addresses(job, "PS", ports) if "PS" in job.replicas else None
+    return _written({"cluster": {"worker": worker, "ps": servers}, "task": {"type": kind.lower(), "index": _INDEX}}, part)
+
+
+def _written(config: dict[str, Any], part: Part) -> str:
+    return json.dumps(config, separators=(",", ":"), ensure_ascii=False).replace(f'"{_INDEX}"', part.index())

@@ -1,0 +1,101 @@
+"""The account of a conversion: what becomes of each field of a source. A field that nobody spoke of is told of as well."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from fcompile.diagnostics.problem import Path
+
+
+class Outcome(StrEnum):
+    """What becomes of a field."""
+
+    CONVERTED = "converted"
+    UNCHANGED = "dropped because it changes nothing"
+    DIFFERENT = "different"
+
+
+class Entry(NamedTuple):
+    """What becomes of a field and of all below it that no other entry is about."""
+
+    path: Path
+    """From the root of the source object."""
+    outcome: Outcome
+    what: str
+    """CONVERTED: where it is now. UNCHANGED: why it changes nothing. DIFFERENT: what is different."""
+    why: str = ""
+    remedy: str = ""
+    """What to do."""
+
+
+class Refusal(Exception):
+    """Why a job cannot be converted, and the field that it lies in."""
+
+    def __init__(self, path: Path, reason: str) -> None:
+        super().__init__(path, reason)
+        self.path = path
+        self.reason = reason
+
+
+class Ledger:
+    """The entries of one job."""
+
+    def __init__(self) -> None:
+        self._entries: dict[Path, list[Entry]] = {}
+
+    def converted(self, path: Path, to: str) -> None:
+        """Take down that a field is in the Framework."""
+        self._add(Entry(path, Outcome.CONVERTED, to))
+
+    def unchanged(self, path: Path, why: str) -> None:
+        """Take down that a field is left out, since that changes nothing."""
+        self._add(Entry(path, Outcome.UNCHANGED, why))
+
+    def different(self, path: Path, what: str, why: str, remedy: str) -> None:
+        """Take down that something will be different."""
+        self._add(Entry(path, Outcome.DIFFERENT, what, why, remedy))
+
+    @property
+    def differs(self) -> bool:
+        """Return whether anything will be different."""
+        return any(entry.outcome is Outcome.DIFFERENT for entries in self._entries.values() for entry in entries)
+
+    def entries(self, source: Any) -> list[Entry]:
+        """Return all entries in the order of the source, fields that nobody spoke of among them."""
+        order: dict[Path, int] = {}
+        silent: list[Entry] = []
+        for path, leaf in _walk(source, ()):
+            order[path] = len(order)
+            if leaf and not any(path[:length] in self._entries for length in range(len(path) + 1)):
+                silent.append(_unknown(path))
+        found = [*(entry for entries in self._entries.values() for entry in entries), *silent]
+        return sorted(found, key=lambda entry: order.get(entry.path, len(order)))
+
+    def _add(self, entry: Entry) -> None:
+        known = self._entries.setdefault(entry.path, [])
+        if entry not in known:
+            known.append(entry)
+
+
+def _unknown(path: Path) -> Entry:
+    return Entry(
+        path,
+        Outcome.DIFFERENT,
+        "it is left out",
+        "the operator has no such field, or `convert` does not know it",
+        "look whether the job needs it",
+    )
+
+
+def _walk(value: Any, path: Path) -> Iterator[tuple[Path, bool]]:
+    """Yield the path of each value, and whether it is a leaf."""
+    below: list[tuple[str | int, Any]] = []
+    if isinstance(value, dict):
+        below = list(value.items())
+    elif isinstance(value, list):
+        below = list(enumerate(value))
+    yield path, not below
+    for step, item in below:
+        yield from _walk(item, (*path, step))

@@ -1,0 +1,105 @@
+"""Names: of the Framework, of its roles, and the DNS names under which the tasks of a job know each other.
+
+A Framework's name has lower-case letters and digits only. The rule: letters become lower-case, and all else (hyphens, dots) is left out.
+Of the user's texts only whole DNS names that the operator makes are rewritten. The bare name of a job also stands in paths and buckets.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
+
+from fcompile.convert.ledger import Refusal
+from fcompile.diagnostics.problem import Path
+from fcompile.model import names
+
+_LONGEST = 63
+_BEFORE = r"(?<![A-Za-z0-9_.-])"
+_LABELS = r"((?:\.[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)*)"
+_AFTER = r"(?![A-Za-z0-9_-])"
+
+
+def framework_name(job: str, path: Path) -> str:
+    """Return the name of the Framework of a job. Raises Refusal when nothing is left of it, or too much."""
+    name = re.sub(r"[^a-z0-9]", "", job.lower())
+    if not name:
+        raise Refusal(path, f"no name of a Framework can be made of `{job}`: it needs a letter or digit")
+    if len(name) > _LONGEST:
+        raise Refusal(path, f"of `{job}` comes a name of {len(name)} characters, and a Framework's has at most {_LONGEST}: shorten it")
+    return name
+
+
+def host(framework: str, role: str, index: int | str) -> str:
+    """Return the DNS name of a task within its namespace."""
+    return f"{names.hostname(role, str(index))}.{names.service_name(framework, role)}"
+
+
+class Task(NamedTuple):
+    """The task that a replica of a job becomes."""
+
+    role: str
+    number: int
+    """Its index."""
+
+
+class Hosts:
+    """The DNS names that the operator makes for a job, and what they are here."""
+
+    def __init__(
+        self,
+        framework: str,
+        namespace: str | None,
+        prefixes: Mapping[str, Callable[[int], Task | None]],
+        *,
+        single: Mapping[str, Task] | None = None,
+        subdomain: str | None = None,
+    ) -> None:
+        """Take what stands before the index of each name, `pt-ddp-worker-`, and what task an index means.
+
+        :param namespace: the job's own; None: it names none, and any may be meant.
+        :param single: names without an index.
+        :param subdomain: of all names, where they have one.
+        """
+        self.framework = framework
+        self._namespace = namespace
+        self._prefixes = prefixes
+        self._single = single or {}
+        self._subdomain = subdomain
+        every = _any_of(prefixes)
+        self._whole = re.compile(rf"{_BEFORE}(?:({every})([0-9]{{1,6}})|({_any_of(self._single)})){_LABELS}{_AFTER}")
+        self._made_later = re.compile(rf"{_BEFORE}(?:{every})(?=[^0-9\s.,;:'\"/]|['\"]?\s*[+%]|$)")
+
+    def rewrite(self, text: str) -> str:
+        """Return a text with each whole name of a task replaced by the one that it has here."""
+        return self._whole.sub(lambda match: self._replaced(match, text), text)
+
+    def has_unfinished_name(self, text: str) -> bool:
+        """Return whether a text holds the beginning of a name, which a program puts together when it runs."""
+        return self._made_later.search(text) is not None
+
+    def mentions(self, text: str) -> bool:
+        """Return whether a text of another document holds the name of a task."""
+        return self.rewrite(text) != text
+
+    def name(self, prefix: str, index: int) -> str | None:
+        """Return what the operator's name with that prefix and index is here; None: there is no such task."""
+        task = self._prefixes[prefix](index)
+        return None if task is None else host(self.framework, task.role, task.number)
+
+    def _replaced(self, match: re.Match[str], text: str) -> str:
+        before, after = text[: match.start()], text[match.end() : match.end() + 1]
+        in_url = before.endswith("//")
+        if (before.endswith("/") and not in_url) or (after == "/" and not in_url):
+            return match[0]  # a part of a path
+        labels = match[4].split(".")[1:]
+        if labels and labels[0] == self._subdomain:
+            labels = labels[1:]
+        if labels and not (labels[0] == self._namespace or (self._namespace is None and labels[1:2] == ["svc"])):
+            return match[0]  # a file, or something in another namespace
+        task = self._single[match[3]] if match[3] else self._prefixes[match[1]](int(match[2]))
+        return match[0] if task is None else ".".join([host(self.framework, task.role, task.number), *labels])
+
+
+def _any_of(texts: Iterable[str]) -> str:
+    return "|".join(sorted(map(re.escape, texts), key=len, reverse=True)) or r"(?!)"

@@ -1,0 +1,60 @@
+"""What other documents say of a job that is converted: its Pods' names, its labels, the job itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from fcompile.convert.ledger import Entry, Outcome
+from fcompile.convert.registry import Made, is_job
+from fcompile.convert.texts import is_label_of_operator, strings
+from fcompile.diagnostics.problem import Path
+from fcompile.model.values import mapping, text
+
+_LABEL_REMEDY = "select by FC_FRAMEWORK_NAME, FC_TASKROLE_NAME and FC_TASK_INDEX"
+
+
+def references(value: Any, made: list[tuple[Any, Made]]) -> Iterator[Entry]:
+    """Yield what in another document refers to converted jobs, and will find nothing."""
+    if not isinstance(value, dict):
+        return
+    for path in _jobs_within(value, ()):
+        why = "`convert` makes Frameworks of jobs that are documents of their own, or items of a list"
+        yield Entry(
+            path, Outcome.DIFFERENT, "the job within it is not converted", why, "convert the job alone, and put the Framework in its place"
+        )
+    if not made:
+        return
+    if (text(value, "apiVersion") or "").partition("/")[0].endswith("kubeflow.org"):
+        return  # a runtime, or what somebody else makes of one
+    for path, written in strings(value):
+        if is_label_of_operator(written) and path[-2:-1] not in (("labels",), ("annotations",)):
+            why = "Pods of a Framework have no labels of Kubeflow's"
+            yield Entry(path, Outcome.DIFFERENT, f"`{written}` will select no Pod of a converted job", why, _LABEL_REMEDY)
+        for source, one in made:
+            new = one.hosts.rewrite(written)
+            if new != written:
+                name = text(mapping(source, "metadata"), "name")
+                why = f"it names a Pod of the job `{name}`"
+                yield Entry(path, Outcome.DIFFERENT, "it names a Pod that will have another name", why, f"write `{new}`")
+    target = mapping(mapping(value, "spec"), "scaleTargetRef")
+    for source, one in made:
+        metadata = mapping(source, "metadata")
+        if target.get("kind") == source.get("kind") and target.get("name") == metadata.get("name"):
+            why = "a Framework has no scale subresource"
+            remedy = f"change `taskNumber` of the Framework `{one.draft.name}`"
+            yield Entry(("spec", "scaleTargetRef"), Outcome.DIFFERENT, "it scales a job that is no more", why, remedy)
+
+
+def _jobs_within(value: Any, path: Path) -> Iterator[Path]:
+    """Yield where jobs stand in an object of another kind, such as an AppWrapper or a Workflow."""
+    steps: list[tuple[str | int, Any]] = []
+    if isinstance(value, dict):
+        if path and is_job(value):
+            yield path
+            return
+        steps = list(value.items())
+    elif isinstance(value, list):
+        steps = list(enumerate(value))
+    for step, item in steps:
+        yield from _jobs_within(item, (*path, step))

@@ -1,0 +1,63 @@
+"""Which kinds of which API can be converted, and what to say of their older versions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+from fcompile.convert.comments import comment_differences
+from fcompile.convert.draft import Draft
+from fcompile.convert.ledger import Ledger, Refusal
+from fcompile.convert.names import Hosts
+from fcompile.model.values import text
+
+_V1 = "kubeflow.org/v1"
+_CONVERTERS = {
+    (_V1, "PyTorchJob"): ("pytorch", "convert_pytorch"),
+    (_V1, "TFJob"): ("tensorflow", "convert_tensorflow"),
+    (_V1, "MPIJob"): ("mpi", "convert_mpi"),
+    (_V1, "JAXJob"): ("jax", "convert_jax"),
+    (_V1, "XGBoostJob"): ("xgboost", "convert_xgboost"),
+    (_V1, "PaddleJob"): ("paddle", "convert_paddle"),
+    ("kubeflow.org/v2beta1", "MPIJob"): ("mpi_operator", "convert_mpi_operator"),
+    ("trainer.kubeflow.org/v1alpha1", "TrainJob"): ("trainjob", "convert_trainjob"),
+    ("jobset.x-k8s.io/v1alpha2", "JobSet"): ("jobset", "convert_jobset"),
+}
+KINDS = frozenset(kind for _, kind in _CONVERTERS)
+_GROUPS = ("kubeflow.org", "jobset.x-k8s.io")
+
+
+class Made:
+    """What came of a job."""
+
+    def __init__(self, draft: Draft, ledger: Ledger, hosts: Hosts) -> None:
+        self.draft = draft
+        self.ledger = ledger
+        self.hosts = hosts
+
+
+def is_job(value: Any) -> bool:
+    """Return whether an object is a job of Kubeflow's, in whatever version."""
+    return (text(value, "kind") or "") in KINDS and _group(value).endswith(_GROUPS)
+
+
+def convert_job(source: dict[str, Any], others: list[Any]) -> Made:
+    """Convert a job. Raises Refusal.
+
+    :param others: all objects of the input; among them is the runtime of a TrainJob.
+    """
+    version, kind = text(source, "apiVersion") or "", text(source, "kind") or ""
+    where = _CONVERTERS.get((version, kind))
+    if where is None:
+        known = " and ".join(one for one, other in _CONVERTERS if other == kind)
+        raise Refusal(("apiVersion",), f"`convert` knows {kind} of {known}, and `{version}` is another API: bring it to that first")
+    module = import_module(f"fcompile.convert.kinds.{where[0]}")
+    convert: Callable[..., Any] = getattr(module, where[1])
+    job = convert(source, others) if kind == "TrainJob" else convert(source)
+    comment_differences(job.draft, job.ledger.entries(source))
+    return Made(job.draft, job.ledger, job.hosts())
+
+
+def _group(value: Any) -> str:
+    return (text(value, "apiVersion") or "").partition("/")[0]

@@ -1,0 +1,238 @@
+"""The replicated jobs of a JobSet as roles: Trainer v2 makes a JobSet of each TrainJob, and people write them by hand."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from fcompile.convert.draft import Draft, RoleDraft
+from fcompile.convert.fields import Fields
+from fcompile.convert.ledger import Ledger, Refusal
+from fcompile.convert.names import Hosts, Task
+from fcompile.convert.shape import require_shape
+from fcompile.convert.texts import rewrite_texts
+from fcompile.diagnostics.problem import Path
+from fcompile.model.framework import MAX_TASKS
+
+JOB_TRIES = 6
+"""Of a Job of Kubernetes that does not say how many."""
+INDEX_ANNOTATION = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
+_INDEX_VARIABLE = "JOB_COMPLETION_INDEX"
+"""Kubernetes gives it to every container of an indexed Job, and a JobSet's Jobs are indexed unless they say otherwise."""
+_OF_JOB = {"template", "parallelism", "completions", "backoffLimit", "completionMode"}
+_OF_SET = {
+    "replicatedJobs",
+    "network",
+    "successPolicy",
+    "failurePolicy",
+    "suspend",
+    "managedBy",
+    "ttlSecondsAfterFinished",
+    "startupPolicy",
+}
+
+
+@dataclass
+class Part:
+    """A replicated job."""
+
+    name: str
+    fields: Fields
+    role: RoleDraft
+    labels: dict[str, Any]
+    needs: dict[str, str]
+    """The jobs that it waits for, and until they are what: Ready or Complete."""
+    indexed: bool
+
+    def container(self, name: str) -> dict[str, Any] | None:
+        """Return the container of a name."""
+        return next((one for one in self.role.template["spec"]["containers"] if one.get("name") == name), None)
+
+
+def read_parts(spec: Fields, source: Path | None = None) -> list[Part]:
+    """Return the replicated jobs. Raises Refusal for what no role can say.
+
+    :param source: what stands for every field of it in the source, where the fields are not in the source themselves.
+    """
+    parts = []
+    for number, item in enumerate(spec.items("replicatedJobs")):
+        path = (*spec.at("replicatedJobs"), number)
+        if not isinstance(item, dict):
+            raise Refusal(source or path, "a replicated job must be a mapping")
+        parts.append(_part(Fields(item, path), source))
+    if not parts:
+        raise Refusal(source or spec.path, "there are no replicated jobs")
+    return parts
+
+
+def _part(fields: Fields, source: Path | None) -> Part:
+    name = fields.text("name")
+    if not name:
+        raise Refusal(source or fields.path, "a replicated job has no name")
+    role = "".join(letter for letter in name if letter.isascii() and letter.isalnum()).lower()
+    if fields.count("replicas", 0) not in (None, 1):
+        raise Refusal(source or fields.at("replicas"), "a role has one index, and these Pods have two: of the Job and in it")
+    job = fields.below("template").below("spec")
+    pods = job.count("parallelism", 0, MAX_TASKS)
+    completions = job.count("completions", 0, MAX_TASKS)
+    if completions not in (None, 1 if pods is None else pods):
+        raise Refusal(source or job.at("completions"), "a role runs as many tasks at once as it has")
+    template = job.below("template")
+    inner = template.below("spec")
+    require_shape(inner)
+    if not inner.items("containers"):
+        raise Refusal(source or inner.at("containers"), "its Pods have no containers")
+    metadata = {kind: dict(found) for kind in ("labels", "annotations") if (found := template.below("metadata").below(kind).value)}
+    made: dict[str, Any] = {**({"metadata": metadata} if metadata else {}), "spec": deepcopy(inner.value)}
+    made["spec"].setdefault("restartPolicy", "OnFailure")
+    tries = job.count("backoffLimit")
+    where = source or fields.path
+    draft = RoleDraft(role, 1 if pods is None else pods, made, where, source or template.path)
+    draft.max_retry_count, draft.ports = JOB_TRIES if tries is None else tries, []
+    needs = {}
+    for one in fields.items("dependsOn"):
+        if not isinstance(one, dict) or one.get("status") not in ("Ready", "Complete") or not isinstance(one.get("name"), str):
+            raise Refusal(source or fields.at("dependsOn"), "it must have a name, and the status Ready or Complete")
+        needs[one["name"]] = str(one["status"])
+    labels = fields.below("template").below("metadata").below("labels").value
+    return Part(name, fields, draft, labels, needs, job.text("completionMode") != "NonIndexed")
+
+
+def run_once_first(parts: list[Part], source: Path, draft: Draft) -> list[Part]:
+    """Return the parts without those that only run before others: these become init containers of the others. Raises Refusal."""
+    by_name = {part.name: part for part in parts}
+    first = {name for part in parts for name, status in part.needs.items() if status == "Complete"}
+    for part in parts:
+        for name, status in reversed(list(part.needs.items())):
+            other = by_name.get(name)
+            if other is None:
+                raise Refusal(source, f"`{part.name}` waits for `{name}`, and there is no such job")
+            if status == "Complete":
+                if _put_before(part, other, source):
+                    draft.remarks.append(
+                        f"What `{name}` fetches is in an emptyDir: `{part.name}` finds it only here, where they are one Pod"
+                    )
+                draft.remarks.append(f"`{name}` runs as an init container of `{part.name}`, once more in each new Pod")
+                del part.needs[name]
+    return [part for part in parts if part.name not in first]
+
+
+def _put_before(part: Part, other: Part, source: Path) -> bool:
+    """Make init containers of a job that runs first, where the result is the same: it needs a volume that the two share.
+
+    Return whether the operator's Pods would each have such a volume of their own.
+    """
+    said = f"`{other.name}` runs once before `{part.name}`"
+    spec, before = part.role.template["spec"], other.role.template["spec"]
+    if other.role.task_number != 1 or other.needs:
+        raise Refusal(source, f"{said}, with more than one Pod or after others: that is no init container")
+    shared = _mounted(spec) & _mounted(before)
+    if not shared:
+        raise Refusal(source, f"{said} and shares no volume with it: as an init container it would do nothing")
+    kinds = {one.get("name"): one for one in before.get("volumes") or () if isinstance(one, dict)}
+    own = all("emptyDir" in kinds[name] or "ephemeral" in kinds[name] for name in shared if name in kinds)
+    if not own and part.role.task_number > 1:
+        why = f"as an init container it would run in each of {part.role.task_number} Pods, and write into one volume"
+        raise Refusal(source, f"{said}: {why}. Use one node, or a volume of each Pod (emptyDir)")
+    volumes = {one.get("name"): one for one in (*(before.get("volumes") or ()), *(spec.get("volumes") or ())) if isinstance(one, dict)}
+    if volumes:
+        spec["volumes"] = list(volumes.values())
+    if other.indexed:
+        _add_index(before, "0")
+    earlier = [*(before.get("initContainers") or ()), *before["containers"]]
+    spec["initContainers"] = [*earlier, *(spec.get("initContainers") or ())]
+    return any("emptyDir" in kinds[name] for name in shared if name in kinds)
+
+
+def _mounted(spec: dict[str, Any]) -> set[str]:
+    return {
+        str(mount.get("name"))
+        for container in spec.get("containers") or ()
+        for mount in container.get("volumeMounts") or ()
+        if isinstance(mount, dict)
+    }
+
+
+def hosts_of(job: str, draft: Draft, parts: list[Part], subdomain: str | None = None) -> Hosts:
+    """Return the names of all Pods: `JOB-PART-0-INDEX.JOB`."""
+
+    def task(part: Part, index: int) -> Task | None:
+        return Task(part.role.name, index) if index < part.role.task_number else None
+
+    prefixes = {f"{job}-{part.name}-0-": partial(task, part) for part in parts}
+    return Hosts(draft.name, draft.namespace, prefixes, subdomain=subdomain or job)
+
+
+def finish(parts: list[Part], hosts: Hosts, draft: Draft, ledger: Ledger, source: Path | None) -> None:
+    """Give the draft its roles, with the names and indices that tasks have here."""
+    seen: dict[str, str] = {}
+    for part in parts:
+        if seen.setdefault(part.role.name, part.name) != part.name:
+            where = source or part.fields.path
+            raise Refusal(where, f"`{part.name}` and `{seen[part.role.name]}` would both be the role `{part.role.name}`: rename one")
+        own = Ledger() if source else ledger
+        if part.indexed:
+            _add_index(part.role.template["spec"], "{{FC_TASK_INDEX}}")
+        for kind in ("initContainers", "containers"):
+            for container in part.role.template["spec"].get(kind) or ():
+                _replace_index(container)
+        rewrite_texts(part.role, hosts, own)
+        if source and own.differs:
+            what = "the name of a Pod is put together when it runs, and will be none"
+            ledger.different(
+                source, what, "tasks have other names here", f"write the form {{role}}-{{index}}.{hosts.framework}-{{role}} there"
+            )
+        draft.roles.append(part.role)
+
+
+def _add_index(spec: dict[str, Any], index: str) -> None:
+    """Give all containers the index that Kubernetes gives to those of an indexed Job."""
+    for kind in ("initContainers", "containers"):
+        for container in spec.get(kind) or ():
+            env = container.get("env") or []
+            if not any(variable.get("name") == _INDEX_VARIABLE for variable in env):
+                container["env"] = [*env, {"name": _INDEX_VARIABLE, "value": index}]
+
+
+def _replace_index(container: Any) -> None:
+    """Let variables that read the index of the Job have the task's."""
+    if not isinstance(container, dict):
+        return
+    for number, variable in enumerate(container.get("env") or ()):
+        field = variable.get("valueFrom") if isinstance(variable, dict) else None
+        reference = field.get("fieldRef") if isinstance(field, dict) else None
+        if isinstance(reference, dict) and reference.get("fieldPath") == INDEX_ANNOTATION:
+            container["env"][number] = {"name": variable.get("name"), "value": "{{FC_TASK_INDEX}}"}
+
+
+def apply_success_policy(spec: Fields, parts: list[Part], source: Path | None) -> None:
+    """Set whose end is the end of all. Raises Refusal for what the policies of roles cannot say."""
+    policy = spec.below("successPolicy")
+    targets = policy.items("targetReplicatedJobs")
+    operator = policy.text("operator") or "All"
+    chosen = [part for part in parts if not targets or part.name in targets]
+    if operator == "Any":
+        for part in chosen:
+            part.role.min_succeeded = 1
+    elif targets and len(chosen) == 1:
+        chosen[0].role.min_succeeded = max(chosen[0].role.task_number, 1)
+    elif targets and len(chosen) != len(parts):
+        raise Refusal(
+            source or policy.path, "several of the jobs must succeed and others need not: a Framework ends by one role, or by all"
+        )
+
+
+def tell_rest(spec: Fields, ledger: Ledger, source: Path | None) -> None:
+    """Take down what of a JobSet is left out."""
+    for key in spec.each():
+        if key not in _OF_SET:
+            ledger.different(source or spec.at(key), f"{key} is left out", "Framework has nothing like it", "look whether the job needs it")
+    for number, item in enumerate(spec.items("replicatedJobs")):
+        job = Fields(item, (*spec.at("replicatedJobs"), number)).below("template").below("spec")
+        for key in job.each():
+            if key not in _OF_JOB:
+                ledger.different(
+                    source or job.at(key), f"{key} of a Job is left out", "a role has nothing like it", "look whether the job needs it"
+                )

@@ -1,0 +1,46 @@
+"""The report for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from fcompile.convert.conversion import Account, Conversion
+from fcompile.diagnostics.problem import Path, field_path
+from fcompile.emit.json import pretty
+
+VERSION = 1
+
+
+def write(conversion: Conversion, _verbose: bool) -> Iterator[str]:
+    """Yield the report as one document."""
+    yield pretty({"version": VERSION, "objects": [_account(account) for account in conversion.accounts]})
+
+
+def _account(account: Account) -> dict[str, Any]:
+    made = account.made
+    return {
+        "file": account.file,
+        "line": account.span().line,
+        "kind": account.kind,
+        "name": account.name,
+        "namespace": account.namespace,
+        "framework": None if made is None else made.name,
+        "refused": [{**_place(account, reason.path), "reason": reason.text} for reason in account.reasons],
+        "fields": [
+            {
+                **_place(account, entry.path),
+                "outcome": entry.outcome.name.lower(),
+                "what": entry.what,
+                "why": entry.why,
+                "todo": entry.remedy,
+            }
+            for entry in account.entries
+        ],
+        "notes": [] if made is None else made.remarks,
+    }
+
+
+def _place(account: Account, path: Path) -> dict[str, Any]:
+    span = account.span(path)
+    return {"field": field_path(path), "line": span.line, "column": span.column}

@@ -1,0 +1,61 @@
+"""The report for people: what is different, where, and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fcompile.convert.conversion import Account, Conversion
+from fcompile.convert.ledger import Entry, Outcome
+from fcompile.diagnostics.problem import field_path
+from fcompile.diagnostics.visible import visible
+
+
+def write(conversion: Conversion, verbose: bool) -> Iterator[str]:
+    """Yield the report in lines."""
+    for account in conversion.accounts:
+        yield from _account(account, verbose)
+    jobs, refused = conversion.jobs, conversion.refused
+    differences = sum(len(account.different) for account in conversion.accounts)
+    yield f"Converted {len(jobs) - len(refused)} of {_counted(len(jobs), 'job')}; {_counted(differences, 'difference')}.\n"
+
+
+def title(account: Account) -> str:
+    """Return what an account is of, and what was made of it."""
+    name = visible(f"{account.namespace}/{account.name}" if account.namespace else account.name)
+    head = f"{visible(account.kind)} {name}"
+    if account.reasons:
+        return f"{head}: refused"
+    if account.made is None:
+        return f"{head} passes through"
+    roles = ", ".join(f"{role.name} ×{role.task_number}" for role in account.made.roles)
+    return f"{head} → Framework {account.made.name} ({roles})"
+
+
+def _account(account: Account, verbose: bool) -> Iterator[str]:
+    yield f"{_place(account, ())}: {title(account)}\n"
+    for reason in account.reasons:
+        yield f"  {_place(account, reason.path)}: {visible(field_path(reason.path)) or 'the object'}: {visible(reason.text)}\n"
+    for entry in account.entries:
+        if entry.outcome is Outcome.DIFFERENT:
+            yield from _different(account, entry)
+        elif verbose:
+            yield f"  {_place(account, entry.path)}: {visible(field_path(entry.path))}: {entry.outcome}: {visible(entry.what)}\n"
+    if account.made is not None:
+        for remark in account.made.remarks:
+            yield f"  note: {visible(remark)}.\n"
+        counts = account.counts
+        yield "  " + ", ".join(f"{counts[outcome]} {outcome}" for outcome in Outcome) + "\n"
+
+
+def _different(account: Account, entry: Entry) -> Iterator[str]:
+    yield f"  {_place(account, entry.path)}: {visible(field_path(entry.path))}: different: {visible(entry.what)}\n"
+    yield f"    why: {visible(entry.why)}\n    do:  {visible(entry.remedy)}\n"
+
+
+def _place(account: Account, path: tuple[str | int, ...]) -> str:
+    span = account.span(path)
+    return f"{visible(account.file)}:{span.line}:{span.column}"
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"

@@ -1,0 +1,33 @@
+"""The form of a Pod's spec, as far as a conversion goes into it. All else is looked at in the Framework."""
+
+from __future__ import annotations
+
+from fcompile.convert.fields import Fields
+from fcompile.convert.ledger import Refusal
+
+
+def require_shape(spec: Fields) -> None:
+    """Raise Refusal where what is added to has another form than it must."""
+    for kind in ("containers", "initContainers"):
+        for place, _ in enumerate(spec.items(kind)):
+            _require_container(_item(spec, kind, place))
+    for place, _ in enumerate(spec.items("volumes")):
+        _item(spec, "volumes", place).text("name")
+
+
+def _require_container(container: Fields) -> None:
+    container.text("name")
+    container.below("resources").below("limits")
+    container.below("resources").below("requests")
+    container.items("envFrom")
+    for field in ("env", "ports", "volumeMounts"):
+        for number, _ in enumerate(container.items(field)):
+            _item(container, field, number).text("name")
+
+
+def _item(fields: Fields, key: str, place: int) -> Fields:
+    """Return an item of a list. Raises Refusal where it is no mapping."""
+    found = fields.items(key)[place]
+    if not isinstance(found, dict):
+        raise Refusal((*fields.at(key), place), "it must be a mapping")
+    return Fields(found, (*fields.at(key), place))

@@ -1,0 +1,88 @@
+"""The user's own texts in a template: names of the job's Pods are rewritten, and what looks like one and is none is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from fcompile.convert.draft import RoleDraft
+from fcompile.convert.ledger import Ledger
+from fcompile.convert.names import Hosts
+from fcompile.diagnostics.problem import Path
+
+LABELS = ("training.kubeflow.org/", "trainer.kubeflow.org/", "group-name", "pytorch-job-name", "tf-job-name", "mpi-job-name")
+_FIELDS = ("command", "args", "env", "lifecycle", "livenessProbe", "readinessProbe", "startupProbe")
+
+
+def rewrite_texts(role: RoleDraft, hosts: Hosts, ledger: Ledger) -> None:
+    """Rewrite the names of tasks in commands, arguments, variables and probes."""
+    spec = role.template["spec"]
+    for kind in ("initContainers", "containers"):
+        for place, container in enumerate(spec.get(kind) or ()):
+            for field in _FIELDS:
+                if field in container:
+                    path: Path = (*role.template_source, "spec", kind, place, field)
+                    container[field] = _each(container[field], path, lambda text, at: _rewritten(text, at, hosts, ledger))
+
+
+def tell_labels(template: Any, path: Path, ledger: Ledger) -> None:
+    """Take down each selector that goes by labels of the operator's, which no Pod here has."""
+    for at, key, written in _strings(template, path):
+        if _is_label(written) and not (key and len(at) > 1 and at[-2] in ("labels", "annotations")):
+            ledger.different(
+                at,
+                "it selects by a label that Pods do not have here",
+                "Pods of a Framework have the labels FC_FRAMEWORK_NAME, FC_TASKROLE_NAME and FC_TASK_INDEX",
+                "select by FC_FRAMEWORK_NAME and FC_TASKROLE_NAME",
+            )
+
+
+def strings(value: Any) -> Iterator[tuple[Path, str]]:
+    """Yield every string in a value, keys too, with its path."""
+    yield from ((path, text) for path, _, text in _strings(value, ()))
+
+
+def is_label_of_operator(text: str) -> bool:
+    """Return whether a text is the key of a label of Kubeflow's."""
+    return _is_label(text)
+
+
+def _is_label(text: str) -> bool:
+    return text.startswith(LABELS[:2]) or text in LABELS[2:]
+
+
+def _rewritten(text: str, path: Path, hosts: Hosts, ledger: Ledger) -> str:
+    made = hosts.rewrite(text)
+    if made != text:
+        ledger.converted(path, "with the names that the tasks have here")
+    if hosts.has_unfinished_name(text):
+        ledger.different(
+            path,
+            "the name of a Pod is put together when it runs, and will be none",
+            "tasks have other names here, and only whole names are rewritten",
+            f"write `{hosts.framework}` and the form {{role}}-{{index}}.{hosts.framework}-{{role}} there",
+        )
+    return made
+
+
+def _each(value: Any, path: Path, change: Callable[[str, Path], str]) -> Any:
+    if isinstance(value, str):
+        return change(value, path)
+    if isinstance(value, list):
+        return [_each(item, (*path, index), change) for index, item in enumerate(value)]
+    if isinstance(value, dict):
+        return {key: item if key == "name" else _each(item, (*path, key), change) for key, item in value.items()}
+    return value
+
+
+def _strings(value: Any, path: Path) -> Iterator[tuple[Path, bool, str]]:
+    """Yield every string with its path and whether it is a key."""
+    if isinstance(value, str):
+        yield path, False, value
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield (*path, key), True, key
+            yield from _strings(item, (*path, key))
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _strings(item, (*path, index))

@@ -1,0 +1,75 @@
+"""What Trainer's policies go by: variables, the port of the trainer, and the processors of a node."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import ceil
+from typing import Any
+
+from fcompile.convert.ledger import Refusal
+from fcompile.model import names
+from fcompile.model.quantities import NANO
+from fcompile.model.quantities import canonical as canonical_quantity
+from fcompile.model.values import mapping
+
+PORT = 29500
+INDEX = names.placeholder(names.TASK_INDEX)
+_UNITS = {
+    "n": Fraction(1, NANO),
+    "u": Fraction(1, 10**6),
+    "m": Fraction(1, 1000),
+    "": Fraction(1),
+    "k": Fraction(1000),
+    "M": Fraction(10**6),
+}
+
+
+def upsert(container: dict[str, Any], variables: list[Any]) -> None:
+    """Set variables of a container: one of the same name is replaced in its place."""
+    found = [dict(one) for one in container.get("env") or () if isinstance(one, dict)]
+    for variable in variables:
+        if not isinstance(variable, dict):
+            raise Refusal(("spec",), "a variable must be a mapping")
+        places = [place for place, one in enumerate(found) if one.get("name") == variable.get("name")]
+        if places:
+            found[places[0]] = dict(variable)
+        else:
+            found.append(dict(variable))
+    if found:
+        container["env"] = found
+
+
+def add_port(container: dict[str, Any]) -> None:
+    """Give a container the trainer's port, unless it has it."""
+    ports = container.get("ports") or []
+    if not any(isinstance(port, dict) and port.get("containerPort") == PORT for port in ports):
+        container["ports"] = [*ports, {"containerPort": PORT}]
+
+
+def gpus(container: dict[str, Any]) -> int:
+    """Return the GPUs that a container asks for."""
+    resources = mapping(container, "resources")
+    for kind in ("requests", "limits"):
+        for name, amount in mapping(resources, kind).items():
+            if "gpu" in name.lower() and (count := _amount(amount)):
+                return count
+    return 0
+
+
+def cpus(container: dict[str, Any]) -> int:
+    """Return the CPUs that a container asks for, rounded up."""
+    resources = mapping(container, "resources")
+    return _amount(mapping(resources, "requests").get("cpu")) or _amount(mapping(resources, "limits").get("cpu"))
+
+
+def _amount(written: Any) -> int:
+    """Return a quantity as a whole number, rounded up; 0 for what is none."""
+    if isinstance(written, bool) or not isinstance(written, (str, int, float)):
+        return 0
+    text = canonical_quantity(str(written))
+    digits = text.rstrip("numkMGTPEi")
+    unit = _UNITS.get(text[len(digits) :])
+    try:
+        return 0 if unit is None else ceil(Fraction(digits) * unit)
+    except (ValueError, ZeroDivisionError):
+        return 0

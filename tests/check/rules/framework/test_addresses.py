@@ -1,0 +1,56 @@
+"""Variables that name hosts which will not be there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from fcompile.check.rules.framework.addresses import address_rules
+from tests.check.frameworks import context_of, framework, role
+
+
+def found(value: str, **fields: Any) -> list[str]:
+    """Return the codes of what is told of a variable of the Framework `train`, whose role `worker` has three tasks."""
+    container = {"name": "c", "image": "a", "env": [{"name": "ADDRESS", "value": value}]}
+    fields = {"service": {}, **fields}
+    written = framework(role("worker", 3, spec={"containers": [container]}, **fields), name="ptddp")
+    return [finding.rule.code for finding in address_rules(context_of(written), repr(written))]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "worker-0.ptddp-worker",
+        "worker-{{FC_TASK_INDEX}}.ptddp-worker:80",
+        "worker-2.ptddp-worker.default.svc",
+        "other-worker-0",
+        "pt-ddp-ps-0",
+        "/data/pt-ddp-worker-0/x",
+        "pt-ddp-worker-0/x",
+        "pt-ddp-worker-0.elsewhere.com",
+        "pt-ddp-worker",
+        "",
+    ],
+)
+def test_fine(value: str) -> None:
+    assert found(value) == []
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "pt-ddp-worker-0",
+        "ptddp-worker-0:2222",
+        "tcp://pt-ddp-worker-1.default.svc:80",
+        "pt-ddp-worker-{{FC_TASK_INDEX}}",
+        "worker-3.ptddp-worker",
+        "a,pt-ddp-worker-0,pt-ddp-worker-0",
+    ],
+)
+def test_told(value: str) -> None:
+    assert found(value) == ["FC514"]
+
+
+def test_a_role_without_a_service() -> None:
+    assert found("worker-0.ptddp-worker", service=None) == ["FC514"]

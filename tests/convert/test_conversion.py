@@ -1,0 +1,127 @@
+"""Files in, documents out: what passes through, what collides, what refers to a job, and the command."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from fcompile.cli import main
+from tests.convert.operator import DATA, convert
+
+JOB = (DATA / "jobs" / "jax.yaml").read_text("utf-8")
+NAMED = """\
+apiVersion: v1
+kind: ConfigMap   # its comment stays
+metadata: {name: peers}
+data:
+  peer: pax-lm-worker-1.research.svc:7000
+"""
+POLICY = """\
+apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata: {name: peers}
+spec:
+  podSelector:
+    matchLabels: {training.kubeflow.org/job-name: pax-lm}
+"""
+
+
+def test_others_pass_through_and_what_they_say_of_a_job_is_told() -> None:
+    conversion = convert(f"{NAMED}---\n{JOB}---\n{POLICY}")
+    assert conversion.text().startswith(f"---\n{NAMED}---\n")
+    assert conversion.text().endswith(f"---\n{POLICY}")
+    found = [
+        (account.kind, entry.path, entry.remedy) for account in conversion.accounts if account.made is None for entry in account.different
+    ]
+    assert found == [
+        ("ConfigMap", ("data", "peer"), "write `worker-1.paxlm-worker.research.svc:7000`"),
+        (
+            "NetworkPolicy",
+            ("spec", "podSelector", "matchLabels", "training.kubeflow.org/job-name"),
+            "select by FC_FRAMEWORK_NAME, FC_TASKROLE_NAME and FC_TASK_INDEX",
+        ),
+    ]
+
+
+def test_a_job_within_another_object_is_told() -> None:
+    inner = "\n".join(f"    {line}" for line in JOB.splitlines())
+    wrapped = f"apiVersion: example.com/v1\nkind: AppWrapper\nmetadata: {{name: w}}\nspec:\n  job:\n{inner}\n"
+    (account,) = convert(wrapped).accounts
+    assert [(entry.path, entry.what) for entry in account.different] == [(("spec", "job"), "the job within it is not converted")]
+
+
+def test_a_list_of_kubectl() -> None:
+    items = [json.loads((DATA / "kubeflow.json").read_text("utf-8"))["cases"][index]["job"] for index in (0, 4)]
+    conversion = convert(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    assert [account.made and account.made.name for account in conversion.jobs] == ["ptddp", "xgthree"]
+    assert conversion.jobs[1].entries[0].path == ("apiVersion",)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        JOB.replace("pax-lm", "paxlm"),
+        "apiVersion: frameworkcontroller.microsoft.com/v1\nkind: Framework\nmetadata: {name: paxlm, namespace: research}\n",
+    ],
+)
+def test_two_of_one_name_are_refused(other: str) -> None:
+    conversion = convert(f"{JOB}---\n{other}")
+    assert conversion.refused
+    assert "would be named `paxlm`" in conversion.refused[0].reasons[0].text
+
+
+def test_other_versions_are_refused() -> None:
+    (account,) = convert(JOB.replace("kubeflow.org/v1", "kubeflow.org/v1beta1")).refused
+    assert "kubeflow.org/v1" in account.reasons[0].text
+
+
+def test_what_is_wrong_is_shown_in_the_source() -> None:
+    (account,) = convert(JOB.replace("imagePullPolicy: Always", "imagePullPolicy: Sometimes")).refused
+    (reason,) = account.reasons
+    assert account.span(reason.path).line == 17
+    assert "imagePullPolicy" in reason.text
+
+
+def test_a_field_that_nobody_knows_is_told() -> None:
+    (account,) = convert(JOB.replace("spec:\n", "spec:\n  frobnicate: 1\n", 1)).jobs
+    assert [entry.path for entry in account.different if entry.what == "it is left out"] == [("spec", "frobnicate")]
+
+
+class TestCommand:
+    def test_stdout_has_the_frameworks_and_stderr_the_report(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        (tmp_path / "job.yaml").write_text(JOB, "utf-8")
+        assert main(["convert", str(tmp_path)]) == 0
+        streams = capsys.readouterr()
+        assert "\napiVersion: frameworkcontroller.microsoft.com/v1\nkind: Framework\n" in streams.out
+        assert "JAXJob research/pax-lm → Framework paxlm (worker ×4)" in streams.err
+
+    def test_strict(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        (tmp_path / "job.yaml").write_text(JOB, "utf-8")
+        assert main(["convert", "--strict", "--format", "json", str(tmp_path)]) == 1
+        found = json.loads(capsys.readouterr().err)["objects"][0]
+        different = [field for field in found["fields"] if field["outcome"] == "different"]
+        assert [(field["line"], field["field"].rpartition(".")[2]) for field in different] == [(16, "command[3]")]
+
+    def test_a_folder(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        for name in ("a", "b"):
+            (tmp_path / name).mkdir()
+            (tmp_path / name / "job.yaml").write_text(JOB.replace("pax-lm", f"pax-{name}"), "utf-8")
+        out = tmp_path / "out"
+        assert main(["convert", "--to", str(out), str(tmp_path / "a"), str(tmp_path / "b")]) == 0
+        assert sorted(path.relative_to(out).as_posix() for path in out.rglob("*.yaml")) == ["a/job.yaml", "b/job.yaml"]
+        assert main(["convert", "--to", str(out), str(tmp_path / "a"), str(tmp_path / "b")]) == 0, "the same again is fine"
+        (out / "a" / "job.yaml").write_text("mine", "utf-8")
+        assert main(["convert", "--to", str(out), str(tmp_path / "a"), str(tmp_path / "b")]) == 2
+        assert (out / "a" / "job.yaml").read_text("utf-8") == "mine"
+
+    def test_refused(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        (tmp_path / "job.yaml").write_text(JOB.replace("name: pax-lm", "generateName: pax-lm-"), "utf-8")
+        assert main(["convert", str(tmp_path / "job.yaml")]) == 1
+        assert "generateName" in capsys.readouterr().err
+
+    def test_what_cannot_be_read(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        (tmp_path / "job.yaml").write_text("a: [", "utf-8")
+        assert main(["convert", str(tmp_path / "job.yaml")]) == 1
+        assert "job.yaml:1:" in capsys.readouterr().err

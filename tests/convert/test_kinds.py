@@ -1,0 +1,272 @@
+"""What becomes of the jobs of our own, kind by kind: what the recorded ones do not show."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from fcompile.convert.kinds.jax import convert_jax
+from fcompile.convert.ledger import Outcome, Refusal
+from tests.convert.jobs import jobs
+from tests.convert.operator import convert, made_of
+
+JOBS = dict(jobs())
+
+
+def pods(name: str) -> dict[str, Any]:
+    """Return the Pods that come of a job, by their names without that of the Framework."""
+    framework, objects = made_of(JOBS[name])
+    return {one["metadata"]["name"].removeprefix(f"{framework}-"): one for one in objects if one["kind"] == "Pod"}
+
+
+def env(pod: dict[str, Any], container: int = 0) -> dict[str, Any]:
+    found = pod["spec"]["containers"][container]["env"]
+    return {one["name"]: one.get("value", one.get("valueFrom")) for one in found if not one["name"].startswith("FC_")}
+
+
+def roles(name: str) -> dict[str, Any]:
+    (account,) = convert(json.dumps(JOBS[name])).jobs
+    assert account.made is not None
+    return {role.name: role for role in account.made.roles}
+
+
+def told(name: str) -> dict[str, Outcome]:
+    (account,) = convert(json.dumps(JOBS[name])).jobs
+    return {".".join(map(str, entry.path)): entry.outcome for entry in account.entries}
+
+
+def test_pytorch_with_everything() -> None:
+    made = pods("pytorch-everything-PyTorchJob")
+    master, worker = made["master-0"], made["worker-1"]
+    assert env(master)["MASTER_ADDR"] == env(worker)["MASTER_ADDR"] == "master-0.bertlarge-master"
+    assert (env(worker)["RANK"], env(worker)["WORLD_SIZE"], env(worker)["PET_NPROC_PER_NODE"]) == ("2", "12", "4")
+    assert env(worker)["MY_INDEX"] == "1"
+    assert env(master, 1)["RANK"] == "0", "all containers get the variables"
+    assert master["spec"]["containers"][0]["args"][0] == "--store=tcp://master-0.bertlarge-master.research.svc:29400"
+    assert master["spec"]["containers"][0]["args"][1] == "--out=/ckpt/bert-large/run", "the bare name stays"
+    assert worker["spec"]["initContainers"][0]["command"] == ["prepare", "master-0.bertlarge-master"]
+    assert "RANK" not in {one["name"] for one in worker["spec"]["initContainers"][0]["env"]}
+    assert worker["spec"]["restartPolicy"] == "Never"
+    found = roles("pytorch-everything-PyTorchJob")
+    assert (found["worker"].fancy, found["master"].max_retry_count) == (True, 3)
+    assert (found["master"].min_succeeded, found["worker"].min_succeeded) == (1, -1)
+
+
+def test_what_is_not_yet_there_stays_in_comments() -> None:
+    text = convert(json.dumps(JOBS["pytorch-everything-PyTorchJob"])).text()
+    for line in (
+        "# Not yet there: activeDeadlineSeconds: 86400",
+        "# Not yet there: ttlSecondsAfterFinished: 3600",
+        '# Not yet there: cleanPodPolicy: "Running"',
+        '# Not yet there: schedulingPolicy: {"minAvailable": 3, "priorityClass": "high", "queue": "gpu"}',
+        "# Not yet there: label kueue.x-k8s.io/queue-name: team-a",
+        "executionType: Create",
+    ):
+        assert f"{line}\n" in text
+
+
+def test_every_field_has_an_outcome() -> None:
+    found = told("pytorch-everything-PyTorchJob")
+    template = "spec.pytorchReplicaSpecs.worker.template.spec"
+    for path in ("status", "metadata.uid", f"{template}.restartPolicy", "spec.runPolicy.managedBy"):
+        assert found[path] is Outcome.UNCHANGED
+    for path in (
+        "spec.runPolicy.suspend",
+        "spec.runPolicy.backoffLimit",
+        "metadata.labels.kueue.x-k8s.io/queue-name",
+        f"{template}.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution.0.labelSelector.matchLabels.training.kubeflow.org/job-name",
+    ):
+        assert found[path] is Outcome.DIFFERENT
+
+
+def test_an_elastic_job() -> None:
+    made = env(pods("pytorch-elastic-PyTorchJob")["worker-0"])
+    wanted = {
+        "PET_RDZV_ENDPOINT": "etcd-service:2379",
+        "PET_RDZV_BACKEND": "etcd",
+        "PET_NNODES": "1:1",
+        "PET_RDZV_ID": "run-1",
+        "PET_RDZV_CONF": "timeout=30,store=fast",
+        "PET_MAX_RESTARTS": "5",
+        "PET_NPROC_PER_NODE": "auto",
+    }
+    assert {name: made[name] for name in wanted} == wanted
+    assert "PET_STANDALONE" in made
+    assert told("pytorch-elastic-PyTorchJob")["spec.elasticPolicy.metrics"] is Outcome.DIFFERENT
+
+
+def test_a_chief_decides() -> None:
+    found = roles("tensorflow-chief-TFJob")
+    assert {name: role.min_succeeded for name, role in found.items()} == {"chief": 1, "ps": -1, "worker": -1, "evaluator": -1}
+    config = json.loads(env(pods("tensorflow-chief-TFJob")["worker-3"])["TF_CONFIG"])
+    assert config["task"] == {"type": "worker", "index": 3}
+    assert list(config["cluster"]) == ["chief", "evaluator", "ps", "worker"]
+    assert config["cluster"]["chief"] == ["chief-0.mnistchief-chief.research.svc:2222"]
+
+
+def test_dynamic_workers() -> None:
+    made = pods("tensorflow-dynamic-TFJob")
+    own = "worker-2.recdynamic-worker.default.svc:2222"
+    servers = [f"ps-{index}.recdynamic-ps.default.svc:2222" for index in range(2)]
+    wanted = {"cluster": {"worker": {"2": own}, "ps": servers}, "task": {"type": "worker", "index": 2}}
+    assert json.loads(env(made["worker-2"])["TF_CONFIG"]) == wanted
+    assert json.loads(env(made["ps-1"])["TF_CONFIG"])["cluster"] == {"worker": {}, "ps": servers[1:]}
+    worker = roles("tensorflow-dynamic-TFJob")["worker"]
+    assert (worker.min_failed, worker.min_succeeded, worker.task_number) == (-1, 3, 3)
+
+
+def test_jax() -> None:
+    worker = pods("jax-JAXJob")["worker-3"]
+    assert env(worker)["PROCESS_ID"] == "3"
+    assert env(worker)["COORDINATOR_ADDRESS"] == "worker-0.paxlm-worker"
+    assert worker["spec"]["containers"][0]["command"][2] == "--peer=worker-3.paxlm-worker:7000"
+    assert told("jax-JAXJob")["spec.jaxReplicaSpecs.Worker.template.spec.containers.0.command.3"] is Outcome.DIFFERENT
+
+
+def test_paddle_with_servers() -> None:
+    made = pods("paddle-servers-PaddleJob")
+    first, second, trainer = (env(made[name]) for name in ("master0-0", "master-0", "worker-1"))
+    assert (first["PADDLE_MASTER"], first["POD_IP_DUMMY"]["fieldRef"]["fieldPath"]) == ("$(POD_IP_DUMMY):36543", "status.podIP")
+    assert second["PADDLE_MASTER"] == trainer["PADDLE_MASTER"] == "master0-0.ctrservers-master0:36543"
+    assert (second["PADDLE_SERVER_NUM"], trainer["PADDLE_TRAINER_NUM"], trainer["PADDLE_JOB_ID"]) == ("1", "1", "ctr-servers")
+
+
+def test_mpi_with_gpus_in_the_launcher() -> None:
+    framework, objects = made_of(JOBS["mpi-gpu-MPIJob"])
+    made = {(one["kind"], one["metadata"]["name"]): one for one in objects}
+    launcher = made[("Pod", f"{framework}-launcher-0")]
+    assert launcher["spec"]["containers"][0]["command"][2] == "worker-0.horovodgpu-worker:8,worker-1.horovodgpu-worker:8"
+    assert env(launcher)["I_MPI_HYDRA_BOOTSTRAP"] == "ssh"
+    assert "NVIDIA_VISIBLE_DEVICES" not in env(launcher)
+    hosts = made[("ConfigMap", "horovodgpu-config")]["data"]["hostfile"].splitlines()
+    assert hosts[0] == "launcher-0.horovodgpu-launcher slots=8"
+    assert made[("Pod", f"{framework}-worker-1")]["spec"]["containers"][0]["command"] == ["/usr/sbin/sshd", "-De"]
+
+
+def test_mpi_operator() -> None:
+    framework, objects = made_of(JOBS["mpi-operator-MPIJob"])
+    made = {(one["kind"], one["metadata"]["name"]): one for one in objects}
+    launcher = made[("Pod", f"{framework}-launcher-0")]
+    assert env(launcher)["I_MPI_PERHOST"] == "2"
+    assert launcher["spec"]["containers"][0]["args"][4] == "worker-0.piintel-worker.hpc.svc"
+    assert launcher["spec"]["restartPolicy"] == "OnFailure"
+    assert made[("ConfigMap", "piintel-config")]["data"]["hostfile"].splitlines()[1] == "worker-0.piintel-worker.hpc.svc:2"
+    found = roles("mpi-operator-MPIJob")
+    assert (found["launcher"].max_retry_count, found["worker"].min_failed) == (1, -1)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"metadata": {"generateName": "a-"}}, "generateName"),
+        ({"metadata": {}}, "no name"),
+        ({"spec": {"jaxReplicaSpecs": {}}}, "no replicas"),
+        ({"spec": {"jaxReplicaSpecs": {"Master": {}}}}, "no such type"),
+        ({"spec": {"jaxReplicaSpecs": {"Worker": {"template": {"spec": {"containers": [{"name": "a", "image": "b"}]}}}}}}, "named `jax`"),
+        ({"spec": {"jaxReplicaSpecs": {"Worker": {"replicas": "2"}}}}, "whole number"),
+    ],
+)
+def test_refused(change: dict[str, Any], reason: str) -> None:
+    with pytest.raises(Refusal, match=reason):
+        convert_jax({**JOBS["jax-JAXJob"], **change})
+
+
+def test_a_trainjob_with_its_runtime() -> None:
+    made = pods("trainjob-torch-TrainJob")
+    node = made["node-1"]
+    wanted = {
+        "PET_NNODES": "2",
+        "PET_NPROC_PER_NODE": "4",
+        "PET_NODE_RANK": "1",
+        "PET_MASTER_ADDR": "node-0.gpttune-node",
+        "PET_MASTER_PORT": "29500",
+        "SEED": "1",
+        "JOB_COMPLETION_INDEX": "1",
+    }
+    assert env(node) == wanted
+    (container,) = node["spec"]["containers"]
+    assert (container["image"], container["command"][2]) == ("registry.example.com/nlp/gpt:3", "--store=node-0.gpttune-node:29400")
+    assert container["resources"]["requests"] == {"cpu": "3500m"}
+    assert node["spec"]["nodeSelector"] == {"pool": "a100"}
+    assert node["metadata"]["labels"]["cost-center"] == "research"
+    assert [one["name"] for one in node["spec"]["initContainers"]] == ["dataset-initializer", "model-initializer"]
+    fetched = {one["name"]: one.get("value") for one in node["spec"]["initContainers"][0]["env"]}
+    assert (fetched["STORAGE_URI"], fetched["REGION"], fetched["JOB_COMPLETION_INDEX"]) == ("s3://bucket/data", "eu", "0")
+    assert node["spec"]["initContainers"][0]["envFrom"] == [{"secretRef": {"name": "s3-keys"}}]
+    assert len(made) == 2
+
+
+def test_a_trainjob_with_mpi() -> None:
+    framework, objects = made_of(JOBS["trainjob-mpi-TrainJob"])
+    made = {(one["kind"], one["metadata"]["name"]): one for one in objects}
+    launcher = made[("Pod", f"{framework}-launcher-0")]
+    assert env(launcher)["OMPI_MCA_orte_set_default_slots"] == "4"
+    assert launcher["spec"]["containers"][0]["command"] == ["mpirun", "python", "/app/train.py"]
+    assert [one["name"] for one in launcher["spec"]["initContainers"]] == ["wait-for-workers"]
+    lines = made[("ConfigMap", "dsrun-config")]["data"]["hostfile"].splitlines()
+    assert lines == ["launcher-0.dsrun-launcher slots=4", "node-0.dsrun-node slots=4", "node-1.dsrun-node slots=4"]
+    assert {name: role.min_succeeded for name, role in roles("trainjob-mpi-TrainJob").items()} == {"node": -1, "launcher": 1}
+
+
+def test_a_trainjob_with_jax_and_xgboost() -> None:
+    index = {"JOB_COMPLETION_INDEX": "1"}
+    jax = env(pods("trainjob-jax-TrainJob")["node-1"])
+    assert jax == {"JAX_NUM_PROCESSES": "2", "JAX_PROCESS_ID": "1", "JAX_COORDINATOR_ADDRESS": "node-0.runjax-node:29500", **index}
+    boost = env(pods("trainjob-xgboost-TrainJob")["node-1"])
+    wanted = {"DMLC_TRACKER_URI": "node-0.runxgboost-node", "DMLC_TRACKER_PORT": "29500", "DMLC_TASK_ID": "1", "DMLC_NUM_WORKER": "4"}
+    assert boost == {**wanted, **index}
+
+
+def test_a_jobset() -> None:
+    made = pods("jobset-JobSet")
+    assert made["workers-2"]["spec"]["containers"][0]["args"] == ["--driver=driver-0.paramserver-driver"]
+    assert env(made["driver-0"]) == {"INDEX": "0", "JOB_COMPLETION_INDEX": "0"}
+    found = roles("jobset-JobSet")
+    assert {name: (role.min_succeeded, role.max_retry_count) for name, role in found.items()} == {"driver": (1, 0), "workers": (-1, 6)}
+
+
+def _changed(name: str, item: int, **fields: Any) -> Any:
+    value = json.loads(json.dumps(JOBS[name]))
+    value["items"][item]["spec"].update(fields)
+    return value
+
+
+def test_a_trainjob_that_cannot_be() -> None:
+    alone = JOBS["trainjob-torch-TrainJob"]["items"][0]
+    runtime = JOBS["trainjob-torch-TrainJob"]["items"][1]["spec"]["template"]["spec"]["replicatedJobs"]
+    apart = json.loads(json.dumps(runtime))
+    apart[0]["template"]["spec"]["template"]["spec"]["containers"][0]["volumeMounts"] = []
+    shared = json.loads(json.dumps(runtime).replace('{"emptyDir": {}', '{"persistentVolumeClaim": {"claimName": "c"}'))
+    shared = json.loads(json.dumps(shared).replace('"emptyDir": {}', '"persistentVolumeClaim": {"claimName": "c"}'))
+    for value, reason in (
+        (alone, "kubectl get clustertrainingruntime torch-shared -o yaml"),
+        (_changed("trainjob-torch-TrainJob", 1, mlPolicy={"flux": {}}), "flux"),
+        (_changed("trainjob-torch-TrainJob", 1, template={"spec": {"replicatedJobs": apart}}), "shares no volume"),
+        (_changed("trainjob-torch-TrainJob", 1, template={"spec": {"replicatedJobs": shared}}), "in each of 2 Pods"),
+    ):
+        (account,) = convert(json.dumps(value)).refused
+        assert reason in account.reasons[0].text
+
+
+def test_clean_pod_policy_all_changes_nothing() -> None:
+    job = JOBS["jax-JAXJob"]
+    (account,) = convert(json.dumps({**job, "spec": {**job["spec"], "runPolicy": {"cleanPodPolicy": "All"}}})).jobs
+    assert [entry.outcome for entry in account.entries if entry.path[-1] == "cleanPodPolicy"] == [Outcome.UNCHANGED]
+
+
+def test_a_variable_of_the_operator_that_another_one_refers_to() -> None:
+    job = json.loads(json.dumps(JOBS["jax-JAXJob"]))
+    container = job["spec"]["jaxReplicaSpecs"]["Worker"]["template"]["spec"]["containers"][0]
+    container["env"] = [
+        {"name": "PROCESS_ID", "value": "a"},
+        {"name": "NUM_PROCESSES", "value": "b"},
+        {"name": "X", "value": "$(PROCESS_ID)"},
+    ]
+    _, objects = made_of(job)
+    found = objects[-1]["spec"]["containers"][0]["env"] if objects[-1]["kind"] == "Pod" else []
+    own = [(one["name"], one.get("value")) for one in found if not one["name"].startswith("FC_")]
+    assert own[:2] == [("PROCESS_ID", "a"), ("X", "$(PROCESS_ID)")]
+    assert ("PROCESS_ID", "3") in own
+    assert [one for one in own if one[0] == "NUM_PROCESSES"] == [("NUM_PROCESSES", "4")]

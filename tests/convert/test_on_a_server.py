@@ -1,0 +1,31 @@
+"""A real API server with our definition takes every Framework that is converted, and every Pod that it makes."""
+
+from __future__ import annotations
+
+import json
+
+from fcompile import compile as compile_text
+from fcompile.load import documents
+from tests.cluster.cluster import Cluster
+from tests.convert.jobs import jobs
+from tests.convert.operator import convert
+
+ADDRESSES = {
+    "Framework": "/apis/frameworkcontroller.microsoft.com/v1/namespaces/default/frameworks",
+    "ConfigMap": "/api/v1/namespaces/default/configmaps",
+    "Service": "/api/v1/namespaces/default/services",
+    "Pod": "/api/v1/namespaces/default/pods",
+}
+
+
+def test_it_takes_what_is_converted(cluster: Cluster) -> None:
+    for name, job in jobs():
+        text = convert(json.dumps(job)).text()
+        made = [document.value for document in documents(text.encode(), name)] + compile_text(text=text).expected("pods,services")
+        for value in made:
+            if value["kind"] not in ADDRESSES:
+                continue
+            value["metadata"]["namespace"] = "default"
+            status, answer = cluster.api.request("POST", ADDRESSES[value["kind"]], value, {"dryRun": "All", "fieldValidation": "Strict"})
+            # The second of two of one name would be refused when it is made; tried, each is the first.
+            assert status == 201, (name, value["kind"], answer)
