@@ -10,7 +10,7 @@ from fcontroller.decide.context import Action, Key, ReconcileContext
 from fcontroller.decide.status import Attempt, Status
 
 Result = Callable[[ReconcileContext], None]
-"""What follows from an action for the status."""
+"""The change of the status that follows from an action."""
 
 
 class Decided(NamedTuple):

@@ -36,9 +36,9 @@ _LAGS = (0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 _LAG_EVERY = 0.25
 """Seconds between one look at how late the event loop is and the next."""
 FROZEN_AFTER = 30.0
-"""Seconds after which what waits is said to freeze a Framework."""
+"""Seconds of waiting after which a Framework counts as frozen."""
 _STATUS_STORED = "StatusStored"
-"""No condition, since a status that cannot be stored cannot say so."""
+"""Not a condition: a status that cannot be stored cannot have one."""
 _VERBS = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
 
 

@@ -41,10 +41,10 @@ _FINISH, _RELEASE = 10, 5
 """Seconds that what is under way has to come to its end, and that giving up the lease may take."""
 
 _GC_THRESHOLDS = 5_000, 10, 1_000_000
-"""Looking through what is young takes milliseconds. Looking through everything takes a second where there are 100,000 tasks: that comes by
-the clock, since it would come most often just when many Pods are made."""
+"""Collecting young objects takes milliseconds. A full collection takes a second with 100,000 tasks, so it runs by the clock: otherwise it
+would run most often while many Pods are created."""
 _FULL_COLLECTION = 3600
-"""Seconds from one to the next. Hardly anything that is old is a cycle that nobody needs."""
+"""Seconds between full collections. Old objects are hardly ever garbage."""
 
 Connect = Callable[[Wanted], Client]
 """Makes a client of the API server, which writes only while it may."""

@@ -13,7 +13,7 @@ from fcompile.model.values import integer, mapping, sequence, text
 
 DEFAULT_NAMESPACE = "default"
 _WITH_INDEX = ("{{" + names.TASK_INDEX, names.placeholder(names.POD_NAME))
-"""What has the index in it. The first is also the beginning of a sum."""
+"""The placeholders that contain the index. The first is also the beginning of a sum."""
 
 
 class RoleContext(NamedTuple):
@@ -53,14 +53,14 @@ class FrameworkContext(NamedTuple):
     value: dict[str, Any]
     name: str
     namespace: str
-    """As it will be applied; never empty."""
+    """The namespace in which the Framework will be; never empty."""
     version: int
     """Kubernetes 1.x minor."""
     plain: Callable[[Path, Part], str | None]
     """The source text of the plain scalar at a path, or None when it is quoted, no scalar or not there."""
     roles: tuple[RoleContext, ...]
     holds_placeholders: bool
-    """Whether there may be any: when not, nobody has to look for them."""
+    """Whether there may be placeholders; if not, rules need not look for them."""
 
     def templates(self) -> Iterator[tuple[RoleContext, dict[str, Any]]]:
         """Yield each role's template as its first task gets it and, where the index can matter to any rule, as its last one does."""

@@ -23,9 +23,9 @@ from fcompile.waivers import MARK
 from fcompile.waivers.collection import Waivers
 
 _LARGE = 64 * 1024
-"""Characters of a document from which on each item of a list is checked by its own text: a thousand items would each look through all."""
+"""Size, in characters, from which each item of a list is checked with its own text: otherwise each would search the whole text."""
 _ANCHOR = lazy(r"(?:^|[\s,\[{])&[^\s&,\[\]{}]", re.MULTILINE)
-"""An item may then hold what is written in another one."""
+"""With anchors, an item may contain what is written in another one."""
 
 
 class Options(NamedTuple):

@@ -88,7 +88,7 @@ _SYNONYMS: Final[dict[str, dict[str, str]]] = {
         **dict.fromkeys(("claimName", "pvcName"), "persistentVolumeClaim.claimName"),
     },
 }
-"""By type: what the field is called here, from the same object on; with `[]` it is in the items of a list."""
+"""By type: the field's name here, as a path from the same object; `[]` stands for the items of a list."""
 _GPU: Final = "a container asks for GPUs, with `resources: {limits: {nvidia.com/gpu: 1}}`"
 _ENDS: Final = (
     "which tasks end the attempt is said by each role's `frameworkAttemptCompletionPolicy`: `minSucceededTaskCount`, `minFailedTaskCount`"
@@ -113,16 +113,16 @@ _ELSEWHERE: Final = {
     **dict.fromkeys(("gpu", "gpus", "gpuCount", "numGpus"), _GPU),
     **dict.fromkeys(_COUNT, "how many tasks there are is the role's `taskNumber`"),
 }
-"""Words of other tools for what no field says here, and what to do instead."""
+"""Fields of other tools without an equivalent here, and what to do instead."""
 _LACKING: Final = {
     **dict.fromkeys(("FrameworkSpec", "TaskRole", "TaskSpec"), frozenset(_ELSEWHERE)),
     **dict.fromkeys(("PodTemplateSpec", "PodSpec", "Container"), frozenset(word for word in _ELSEWHERE if _ELSEWHERE[word] is _GPU)),
 }
-"""By type: those that are looked for there."""
+"""By type: the missing fields that are looked for there."""
 
 
 _MOST_LOOKED_AT = 100
-"""Unknown fields of one object. More than that are no slips of somebody who meant others."""
+"""Unknown fields of one object that are looked at: more of them are no mere slips."""
 
 
 class Home(NamedTuple):

@@ -21,7 +21,7 @@ Json = dict[str, Any]
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _ROOT = "%SRCROOT%"
 _LONGEST_SNIPPET = 1_000
-"""Code points. A file can be one long line, which would come once for each of its problems."""
+"""Code points. A file can be one long line, which would be repeated for each of its problems."""
 _SUPPRESSION = {"comment": "inSource", "file": "external"}
 _LINK = re.compile(r"\[[^\[\]]*\]\(")
 

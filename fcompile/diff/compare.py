@@ -24,11 +24,11 @@ ABSENT = Absent()
 """There is no such field."""
 ANY = Field("any")
 _MOST_ITEMS, _MOST_PAIRS = 10_000, 50_000
-"""Items of two lists, and pairs of equal ones among them, that can be matched up in no time."""
+"""The largest number of items in two lists, and of pairs of equal items, that can be matched quickly."""
 _UNORDERED = frozenset({"tolerations", "add", "drop"})
 """Lists of Pods whose items have no key and whose order means nothing."""
 _ORDERED = frozenset({"containers", "env", "initContainers"})
-"""Lists of Pods with a key whose order means something all the same: what starts first, which variable can refer to which."""
+"""Lists of Pods that have a key and whose order matters too: what starts first, which variable can refer to which."""
 
 
 class Difference(NamedTuple):

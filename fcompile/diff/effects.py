@@ -18,11 +18,11 @@ class Effect(StrEnum):
     NOTHING = "nothing"
     """Nothing that runs changes."""
     ON_THE_FLY = "on-the-fly"
-    """It is so as soon as the controller sees it, in the attempt that runs."""
+    """It takes effect in the running attempt as soon as the controller sees it."""
     NEXT_RETRY = "next-retry"
-    """Pods that run keep what they have; a task's next attempt has the new one."""
+    """Running Pods stay as they are; a task's next attempt has the change."""
     NEW_ATTEMPT = "new-attempt"
-    """The next attempt of the whole Framework has the new one, and nothing before."""
+    """Only the next attempt of the whole Framework has the change."""
     REFUSED = "refused"
     """The API server refuses the edit, all of it."""
 
@@ -36,14 +36,14 @@ class Verdict(NamedTuple):
     effect: Effect
     reason: str
     ends_pods: bool = False
-    """Pods are ended before their own completion, or may be. What is not known to have completed counts as running."""
+    """Whether Pods are, or may be, ended before their own completion. Pods of unknown state count as running."""
 
 
 class State(StrEnum):
     """What is known of the Framework that is changed."""
 
     RUNS = "runs"
-    """An attempt is under way; taken for granted where nothing is known."""
+    """An attempt is under way; assumed where the status is unknown."""
     WAITS = "waits"
     """No attempt is under way, and the next one begins with what the spec says then."""
     ENDS = "ends"

@@ -75,11 +75,11 @@ class FrameworkDiff(NamedTuple):
     kind: str
     """`added`, `removed` or `changed`."""
     effect: Effect
-    """The weightiest of its changes'."""
+    """The strongest effect of its changes."""
     changes: tuple[Change, ...]
     roles: tuple[RoleSize, ...]
     resources: dict[str, tuple[int, int]]
-    """What all Pods ask for, before and after, in billionths."""
+    """What all Pods request, before and after, in billionths."""
     before: tuple[str, int] | None
     """File and line."""
     after: tuple[str, int] | None

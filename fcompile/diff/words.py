@@ -30,7 +30,7 @@ TITLES = {
     Effect.REFUSED: "refused by the API server",
 }
 ENDS_PODS = "ends Pods"
-"""Said before anything else of what ends Pods before their own completion: when it does so matters less."""
+"""Shown before the effect of a change that ends Pods before their own completion: that matters more than when it does so."""
 _SHORT = {
     Effect.NOTHING: "without effect",
     Effect.ON_THE_FLY: "on the fly",

@@ -34,7 +34,7 @@ USER_MAPS = frozenset(
 _OBJECT_FIRST = ("apiVersion", "kind", "metadata", "name", "namespace")
 _FIRST = ("name", "namespace")
 _LAST = "task"
-"""A role's Pod template is long: what is said of the role itself comes before it."""
+"""A role's Pod template is long, so the other fields of the role come before it."""
 
 
 def ordered(value: Any) -> Any:

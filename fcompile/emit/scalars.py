@@ -23,10 +23,10 @@ SHOWN_ESCAPED = re.compile(
 Python itself calls printable changes from version to version, and the output must not."""
 
 LARGEST_EXACT = 2**53
-"""From here on a float stands for a range of whole numbers."""
+"""From this number on, a float does not identify one whole number."""
 
 DEEPEST = 250
-"""How many maps and lists may stand in one another: Python's own stack ends soon after."""
+"""How deeply maps and lists may be nested: Python's own stack ends soon after."""
 
 
 WIDE_YAML = "\\U{code:08x}"

@@ -46,7 +46,7 @@ class Task(NamedTuple):
     framework: dict[str, Any]
     """As it was read, with overrides carried out."""
     role: int
-    """Its place in `taskRoles`."""
+    """Its index in `taskRoles`."""
     number: int
     """Its index."""
     applied: tuple[Applied, ...]

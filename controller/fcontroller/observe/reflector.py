@@ -26,8 +26,7 @@ TIMEOUT = 55
 _FIRST_DELAY, _LONGEST_DELAY = 1.0, 30.0
 _KINDS = ("ADDED", "MODIFIED", "DELETED", "BOOKMARK")
 _OLDER_ANSWERS = 5
-"""Answers older than what was known, one after the other, after which the server's data is taken to have gone back in time: it then comes
-from a backup, and waiting does not help."""
+"""The number of older answers in a row after which the server's data is taken to come from a backup, so that waiting does not help."""
 _ODD = (AttributeError, LookupError, TypeError, ValueError)
 
 Name = tuple[str, str]

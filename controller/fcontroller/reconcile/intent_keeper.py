@@ -27,9 +27,9 @@ from fcontroller.mailbox import IntentRead, IntentRefused, IntentWritten, Mailbo
 from fcontroller.reconcile.services import Services
 
 _TRANSITORY = 4
-"""Failures one after the other from which on the server's trouble is more than that."""
+"""The number of failures in a row from which a problem of the server is reported."""
 _CALM = 60.0
-"""Seconds after which a change by somebody else has nothing to do with the one before."""
+"""Seconds after which a change by somebody else counts as the first one again."""
 
 
 class _Pace:

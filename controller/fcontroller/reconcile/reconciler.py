@@ -83,12 +83,12 @@ from fcontroller.reconcile.status_writer import StatusWriter, without_status
 from fcontroller.reconcile.workers import Workers, decided_now
 
 _LAG = 0.5
-"""Seconds after which what the watches do not show yet is read."""
+"""Seconds after which objects that the watches do not show yet are read."""
 _BROKEN_DELAY = 30.0
 _FOR_ACTIONS = 0.8
 """Of the time that the end may take; in the rest their results are stored."""
 _OFTEN, _WHILE = 2, 600.0
-"""Statuses of somebody else's found in so many seconds, from which on there is another controller: a former leader's last write is one."""
+"""This many foreign statuses within this many seconds mean that there is another controller. One alone may be a former leader's."""
 _ACCEPTED = ("Accepted", "The Framework may have as many tasks as it wants")
 _CUT = "Failures say more than a status can hold: the first ones are kept whole, the others are cut. Their Pods' logs have all of it"
 _WHOLE = ("Whole", "The messages of failures are whole")
@@ -97,7 +97,7 @@ _GONE = ("Gone", "What was to be deleted is gone")
 _NAMED = 3
 """How many things that are refused or held a message names."""
 _OVERDUE, _LOOK_AT_DELETIONS = 20.0, 10.0
-"""Seconds after which what was to be gone is said to be held, and from one look at that to the next."""
+"""Seconds after which a deleted object that still exists is reported as held, and between two checks of that."""
 _OVERWRITTEN = (
     "Another controller writes this status, or somebody does by hand: each undoes what the other does. Let only one run a Framework"
 )

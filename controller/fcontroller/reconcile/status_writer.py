@@ -28,11 +28,11 @@ change one after the other, and nothing waits for them, the second grows up to t
 _GATES = (CREATION_PENDING, CREATION_REQUESTED, DELETION_PENDING, ATTEMPT_COMPLETED)
 """States of a Framework that must be stored before anything else can happen."""
 _SHARE = 50
-"""A large status takes its time: of so much time, one part at most goes into encoding it."""
+"""Encoding a large status takes long: it may use at most one part in this many of the time."""
 _PATIENCE = 4
-"""A server that is slow to answer is asked less often: what can wait does so for so many times as long as the last write took."""
+"""A slow server is asked less often: writes that can wait do so for this many times the duration of the last write."""
 _ROUNDS = 4
-"""Refusals one after the other, by a server that has the Framework as it is known here, after which that is more than a race."""
+"""Refusals in a row, by a server whose Framework is the known one, after which they are no race."""
 _REMEMBERED = 8
 """Texts that were sent and never answered: any may have been stored."""
 

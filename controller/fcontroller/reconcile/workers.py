@@ -38,12 +38,12 @@ from fcontroller.reconcile.perform import ActionContext, perform
 
 _AT_A_TIME = 32
 _TRANSITORY = 3
-"""Failures one after the other from which on the server's trouble is more than that."""
+"""The number of failures in a row from which a problem of the server is reported."""
 _SLOW = 14.0
-"""Seconds after which one failure is enough, and no answer at all is said to be missing."""
+"""Seconds after which a single failure is reported, and a missing answer too."""
 _SILENT = f"the API server has not answered for {_SLOW:.0f} s"
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 30.0
-"""Seconds for which no Pod of a role is asked for after one was refused so that the others would be too."""
+"""Seconds for which no Pod of a role is requested after a refusal that would meet all others too."""
 
 
 class _Job:
@@ -128,7 +128,7 @@ class Workers:
         self.windows: dict[str, Window] = {}
         """By role."""
         self._failures: dict[Key | None, dict[type[Action], _Failure]] = {}
-        """What has failed last, of each kind of action: one that goes well in between is no reason not to wait."""
+        """The last failure of each kind of action: a success of another kind does not end the waiting."""
         self._waiting: deque[_Job] = deque()
         self._creations: dict[str, deque[_Job]] = {}
         """Pods to be asked for, by role."""

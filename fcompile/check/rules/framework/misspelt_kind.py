@@ -26,9 +26,9 @@ NEARLY_A_FRAMEWORK = rule(
 _VERSION = f"{names.GROUP}/v1"
 _LISTS = f"{names.KIND}List"
 _MISSPELT = 3
-"""Letters of a group that are wrong."""
+"""The largest number of wrong letters in a group that is taken for ours."""
 _MISSPELT_KEY = {"apiVersion": 2, "kind": 1}
-"""The same of a key."""
+"""The same for each key."""
 _TEMPLATED = lazy(r"\{\{|\{%|\$[({]|<%")
 
 

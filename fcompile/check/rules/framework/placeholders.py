@@ -74,7 +74,7 @@ _SUM = r"FC_TASK_INDEX[+-][0-9]{1,5}"
 _UNUSUAL = re.compile(rf"\{{\{{(?!(?:{'|'.join(names.PLACEHOLDERS)}|{_SUM})\}}\}})[ \t]*[Ff][Cc]_")
 _REFERENCE = re.compile(r"\$\$|\$\((FC_[A-Za-z0-9_.-]*)\)")
 _FEW = 200
-"""Among more variables than this no misspelt one is sought: that would take time for every reference again."""
+"""With more variables than this, no similar name is searched for: it would take time for each reference."""
 
 
 def may_hold_placeholders(source: str) -> bool:

@@ -17,9 +17,9 @@ CONFIG_MAP_BYTES = 1_048_576
 STATUS_BYTES_PER_TASK = 110
 """What a task takes of a status that is compressed."""
 SMALL_ENOUGH = 100_000
-"""A Framework whose text is shorter (characters) cannot come near any limit: nothing is measured."""
+"""A Framework whose text has fewer characters cannot come near any limit, so nothing is measured."""
 INTENT_WORTH_MEASURING = 300_000
-"""The same for the intent: compressed, it is never larger than a ConfigMap before the text is this long."""
+"""The same for the intent: while the text is shorter than this, the compressed intent always fits into a ConfigMap."""
 
 TOO_LARGE_FOR_ETCD = rule(
     code="FC601",

@@ -116,7 +116,7 @@ ANNOTATIONS_TOO_LARGE = rule(
 _WORDS = {"true", "false", "null", ""}
 _NUMBER_STARTS = frozenset("0123456789+-.~")
 _SUGGESTIONS = 200
-"""Up to so many findings it is looked for what may have been meant."""
+"""After this number of findings, no more suggestions are searched for."""
 
 
 def structure(value: dict[str, Any], *, version: int, plain: Callable[[Path, Part], str | None] | None = None) -> Iterator[Finding]:

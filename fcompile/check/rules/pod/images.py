@@ -35,7 +35,7 @@ _BARE_ID = lazy(r"[0-9a-f]{64}")
 _SCHEME = lazy(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _TO_FILL_IN = lazy(r"\{\{|\{%|\$\{|\$\(|\$[A-Za-z_]|<[A-Za-z_ -]+>")
 _OURS = "{{FC_"
-"""A placeholder that is none of FrameworkController's is told by its own rule."""
+"""Images with this are skipped: an unknown placeholder is reported by a rule of its own."""
 
 
 def image_rules(pod: Pod) -> Iterator[Finding]:
