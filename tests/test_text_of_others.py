@@ -51,10 +51,13 @@ def sides(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     [
         "validate",
         "validate --format github",
+        "validate --format json",
+        "validate --format sarif",
         "build -v --output name",
         "build -v --emit pods --output name",
         "diff",
         "diff --format markdown",
+        "diff --format json",
     ],
 )
 def test_nothing_acts(sides: list[str], monkeypatch: pytest.MonkeyPatch, command: str, columns: str) -> None:

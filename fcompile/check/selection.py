@@ -95,7 +95,7 @@ def _patches(folder: str, top: str) -> frozenset[str]:
 
 def _up_from(folder: str, top: str) -> Iterator[str]:
     """Yield the folder and all above it, up to `top`. A folder like /tmp ends the way and is left out: anybody may add files there."""
-    while not _is_shared(folder):
+    while not is_shared(folder):
         yield folder
         parent = os.path.dirname(folder)
         if folder in (top, parent):
@@ -104,7 +104,8 @@ def _up_from(folder: str, top: str) -> Iterator[str]:
 
 
 @lru_cache(maxsize=4096)
-def _is_shared(folder: str) -> bool:
+def is_shared(folder: str) -> bool:
+    """Return whether a folder is like /tmp: anybody may add files, and nobody can change another's."""
     shared = stat.S_ISVTX | stat.S_IWOTH
     try:
         return os.stat(folder).st_mode & shared == shared

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TextIO
 
+from fcompile.check.selection import is_shared
 from fcompile.commands.progress import clear
 from fcompile.diagnostics import open_writer
 from fcompile.diagnostics.problem import Problem, Severity
@@ -114,6 +115,9 @@ def waivers_file(named: str | None = None) -> Waivers:
         return Waivers()
     if named is None and not os.path.isfile(path):  # a FIFO would keep us waiting for ever
         raise UsageError(f"{path} is not a file: remove it")
+    if named is None and is_shared(os.getcwd()) and os.stat(path).st_uid != os.getuid():
+        say(f"{path} is not read: it is another user's, in a folder where anybody can put files; --waivers names it")
+        return Waivers()
     try:
         return Waivers.from_file(path)
     except OSError as error:

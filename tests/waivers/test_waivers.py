@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 from pathlib import Path
 from time import process_time
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fcompile.commands.report import waivers_file
 from fcompile.diagnostics.catalog import all_rules
 from fcompile.diagnostics.problem import RULES, Problem, Rule, Span
 from fcompile.load import LoadError, Source, values
@@ -386,6 +388,22 @@ def test_an_empty_waivers_file(tmp_path: Path, text: str) -> None:
 def test_a_missing_waivers_file(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="none"):
         Waivers.from_file(str(tmp_path / "none.yaml"))
+
+
+@pytest.mark.parametrize("mode", [0o1777, 0o755])
+def test_in_a_folder_like_tmp_only_waivers_of_ones_own_count(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], mode: int
+) -> None:
+    """There somebody else may have put the file. One that is named is read, whoever wrote it."""
+    (tmp_path / ".fcompile-waivers.yaml").write_text("- {code: FC304, reason: x}\n")
+    tmp_path.chmod(mode)
+    monkeypatch.chdir(tmp_path)
+    assert waivers_file()
+    another = os.getuid() + 1
+    monkeypatch.setattr(os, "getuid", lambda: another)
+    assert bool(waivers_file()) == (mode == 0o755)
+    assert ("another user's" in capsys.readouterr().err) == (mode == 0o1777)
+    assert waivers_file(".fcompile-waivers.yaml")
 
 
 def test_a_run_over_some_files_reports_only_their_waivers(tmp_path: Path) -> None:
