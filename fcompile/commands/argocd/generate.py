@@ -16,9 +16,9 @@ from fcompile.check.places import Lookup, Place, Where, by_start, look_up
 from fcompile.commands.argocd import application
 from fcompile.commands.argocd.compiled import MAX_OUTPUT, Job, Made, compile_source
 from fcompile.commands.argocd.discreet import Discreet
-from fcompile.commands.argocd.placing import Placing
 from fcompile.commands.argocd.repository import Repository, repository_of
 from fcompile.commands.argocd.settings import OVERRIDE, Settings, settings
+from fcompile.commands.argocd.source_mapper import SourceMapper
 from fcompile.commands.argocd.sources import Source, sources
 from fcompile.commands.group import command
 from fcompile.commands.report import WAIVERS_FILE, OnlyWhenFound, Telling, fails, open_report, waivers_file
@@ -106,8 +106,8 @@ def _numbered(texts: list[Source], job: Job, number: int) -> Made:
 
 def _report(made: list[Made], texts: list[Source], repository: Repository, asked: Settings) -> bool:
     """Print what was found; whether there can be output."""
-    placing = Placing(open_report("text", sys.stderr, "never"), texts, repository)
-    telling = Telling(OnlyWhenFound(Discreet(placing, {one.checked.file: one.hidden for one in made})))
+    mapper = SourceMapper(open_report("text", sys.stderr, "never"), texts, repository)
+    telling = Telling(OnlyWhenFound(Discreet(mapper, {one.checked.file: one.hidden for one in made})))
     places = _places({source.name: source for source in texts}, repository)
     failed = fails(report((one.checked for one in made), places, telling, waivers_file(), whole=True), asked.strict)
     refused = [one.refused for one in made if one.refused]

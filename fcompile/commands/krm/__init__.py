@@ -12,8 +12,8 @@ from fcompile.check.selection import frameworks_in, is_framework
 from fcompile.commands.group import command
 from fcompile.commands.krm.config import Settings, message, of_key, refused, settings
 from fcompile.commands.krm.listed import ResourceList, read_list
-from fcompile.commands.krm.placing import Placing
 from fcompile.commands.krm.results import Results
+from fcompile.commands.krm.source_mapper import SourceMapper
 from fcompile.commands.options import say_namespace
 from fcompile.commands.report import OnlyWhenFound, Telling, fails, open_report, waivers_file
 from fcompile.diagnostics.problem import Problem, field_path
@@ -80,7 +80,7 @@ def _compilation(listed: ResourceList, asked: Settings) -> Compilation:
 
 def _report(compilation: Compilation, listed: ResourceList, found: Results) -> Summary:
     """Report all problems."""
-    telling = Telling(Placing(OnlyWhenFound(open_report("text", sys.stderr)), listed, found))
+    telling = Telling(SourceMapper(OnlyWhenFound(open_report("text", sys.stderr)), listed, found))
     return report(map(_without_internal, compilation.checked()), compilation.look_up, telling, waivers_file())
 
 

@@ -18,7 +18,7 @@ _TELLING = 5
 """A line of fewer characters is found in too many files by chance."""
 
 
-class Placing:
+class SourceMapper:
     """A writer that moves problems of rendered texts to their sources, and passes everything on."""
 
     def __init__(self, writer: Writer, texts: Sequence[Source], repository: Repository) -> None:

@@ -26,7 +26,7 @@ _PACKAGE = "internal.config.kubernetes.io/package-path"
 _PREFIXES = ("internal.config.kubernetes.io/", "config.kubernetes.io/")
 
 
-class Placing:
+class SourceMapper:
     """A writer that moves problems to where users have written them, notes them as results, and passes them on."""
 
     def __init__(self, writer: Writer, listed: ResourceList, results: Results) -> None:
