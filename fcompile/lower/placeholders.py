@@ -46,6 +46,12 @@ def index_values(index: int | str, sums: tuple[str, ...] = ()) -> dict[str, str]
     return {names.TASK_INDEX: str(index), **{written: str(int(index) + addend(written)) for written in sums}}
 
 
+def values_of(framework: str, role: str, namespace: str, index: int, sums: tuple[str, ...]) -> dict[str, str]:
+    """Return what each placeholder, and each of these sums, stands for in the template of a role for one task."""
+    of_task = task_values(namespace, index, sums)
+    return {**substitute(role_values(framework, role), of_task), **of_task}
+
+
 def sums_in(value: Any) -> tuple[str, ...]:
     """Return each different sum, as `FC_TASK_INDEX+1`, in the strings of a value, keys included."""
     found: set[str] = set()
