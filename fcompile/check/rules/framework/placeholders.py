@@ -10,7 +10,7 @@ from fcompile.check.context import FrameworkContext, RoleContext
 from fcompile.check.seen import Seen
 from fcompile.diagnostics.problem import Finding, Fix, Part, Path, Severity, rule
 from fcompile.diagnostics.suggestions import closest
-from fcompile.lower.placeholders import MAX_ADDEND, addend, role_values, substitute, sums_in
+from fcompile.lower.placeholders import MAX_ADDEND, addend, substitute, sums_in
 from fcompile.model import names
 from fcompile.model.patterns import lazy
 from fcompile.model.values import mapping, sequence, text
@@ -93,7 +93,7 @@ def placeholder_rules(context: FrameworkContext, source: str) -> Iterator[Findin
             yield from _inside(role)
     if escapes or _may_be_in_key(source) or "? " in source:
         for role in context.roles:
-            yield from _collisions(role.template, role.template_path, role_values(context.name, role.name))
+            yield from _collisions(role.template, role.template_path, context.values(role, 0))
     if "$(FC_" in source or escapes:
         for role in context.roles:
             yield from _references(role)
