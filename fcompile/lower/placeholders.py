@@ -16,8 +16,7 @@ from typing import Any
 from fcompile.model import names
 from fcompile.model.patterns import lazy
 
-MAX_ADDEND = 99_999
-_SUM = lazy(r"\{\{(FC_TASK_INDEX([+-][0-9]{1,5}))\}\}")
+_SUM = lazy(rf"\{{\{{({names.SUM})\}}\}}")
 
 
 def role_values(framework: str, role: str) -> dict[str, str]:
