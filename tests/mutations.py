@@ -65,6 +65,8 @@ HOSTILE: tuple[Any, ...] = (
     "- a",
     "{{FC_TASK_INDEX}}",
     "{{FC_POD_NAME}}",
+    "{{FC_TASK_INDEX+1}}",
+    "{{FC_TASK_INDEX-1}}",
     "{{FC_FRAMEWORK_NAMESPACE}}-{{FC_TASK_INDEX}}",
     "{{FC_TASK_INDX}}",
     "{{{{FC_TASK_INDEX}}}}",
@@ -134,6 +136,7 @@ HOSTILE: tuple[Any, ...] = (
     [{"name": "a"}, {"name": "a"}],
     {"<<": {}},
     {"{{FC_TASK_INDEX}}": "a", "0": "b"},
+    {"{{FC_TASK_INDEX+1}}": "a", "{{FC_TASK_INDEX+01}}": "b"},
     {"a" * 1100: "long key"},
     {"a": {"b": {"c": [{"d": []}]}}},
 )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from fcompile.diagnostics.problem import Part, Path
-from fcompile.lower.placeholders import role_values, substitute, sums_in, task_values
+from fcompile.lower.placeholders import substitute, sums_in, values_of
 from fcompile.model import names
 from fcompile.model.framework import MAX_TASKS
 from fcompile.model.values import integer, mapping, sequence, text
@@ -74,13 +74,12 @@ class FrameworkContext(NamedTuple):
         """Return a role's template with the placeholders of one task filled in; the template itself when there are none."""
         if not self.holds_placeholders:
             return role.template
-        template: dict[str, Any] = substitute(role.template, self._values(role, index))
+        template: dict[str, Any] = substitute(role.template, self.values(role, index))
         return template
 
-    def _values(self, role: RoleContext, index: int) -> dict[str, str]:
-        # The role's values contain placeholders of the task, which are replaced first.
-        values: dict[str, str] = substitute(role_values(self.name, role.name), task_values(self.namespace, index, role.sums))
-        return values
+    def values(self, role: RoleContext, index: int) -> dict[str, str]:
+        """Return what the placeholders in a role's template, and its sums, stand for in one task."""
+        return values_of(self.name, role.name, self.namespace, index, role.sums)
 
     def source_path(self, path: Path) -> Path:
         """Return a path within a substituted template as it stands in the source, where keys still hold placeholders."""
@@ -105,7 +104,7 @@ class FrameworkContext(NamedTuple):
         return step
 
     def substituted_text(self, role: RoleContext, written: str, index: int) -> str:
-        return str(substitute(written, self._values(role, index)))
+        return str(substitute(written, self.values(role, index)))
 
 
 def framework_context(

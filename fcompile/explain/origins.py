@@ -9,7 +9,7 @@ from fcompile.diagnostics.problem import Path, Span
 from fcompile.emit.order import ordered
 from fcompile.expand import pod
 from fcompile.lower.environment import ENV_BEFORE_INSTANCE
-from fcompile.lower.placeholders import role_values, substitute, task_values
+from fcompile.lower.placeholders import role_values, substitute, values_of
 from fcompile.model import names
 from fcompile.pipeline.compiled import Compiled
 from fcompile.pipeline.overrides import Applied
@@ -87,7 +87,8 @@ class _Finder:
         self._role = task.framework["spec"]["taskRoles"][task.role]
         framework, role = task.compiled.intent.framework, self._role["name"]
         self._known = role_values(framework, role)
-        self._last = task_values(task.compiled.namespace, task.number, task.compiled.intent.roles[task.role].sums)
+        sums = task.compiled.intent.roles[task.role].sums
+        self._values = values_of(framework, role, task.compiled.namespace, task.number, sums)
         self._filled = frozenset(task.compiled.filled)
         self._overridden = [(str(applied.override), applied.path) for applied in task.applied if applied.role is self._role]
 
@@ -153,7 +154,7 @@ class _Finder:
         return max(found, key=lambda one: (substitute(one, self._known), one), default=key)
 
     def _replaced(self, text: str) -> str:
-        made: str = substitute(substitute(text, self._known), self._last)
+        made: str = substitute(text, self._values)
         return made
 
     def _added(self, path: Path, written: Path) -> Origin:

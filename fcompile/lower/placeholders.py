@@ -17,8 +17,7 @@ from typing import Any
 from fcompile.model import names
 from fcompile.model.patterns import lazy
 
-MAX_ADDEND = 99_999
-_SUM = lazy(r"\{\{(FC_TASK_INDEX([+-][0-9]{1,5}))\}\}")
+_SUM = lazy(rf"\{{\{{({names.SUM})\}}\}}")
 
 
 def role_values(framework: str, role: str) -> dict[str, str]:
@@ -45,6 +44,12 @@ def task_values(namespace: str, index: int | str, sums: tuple[str, ...] = ()) ->
 def index_values(index: int | str, sums: tuple[str, ...] = ()) -> dict[str, str]:
     """Return the values of a task's index and of each sum with it."""
     return {names.TASK_INDEX: str(index), **{written: str(int(index) + addend(written)) for written in sums}}
+
+
+def values_of(framework: str, role: str, namespace: str, index: int, sums: tuple[str, ...]) -> dict[str, str]:
+    """Return what each placeholder, and each of these sums, stands for in the template of a role for one task."""
+    of_task = task_values(namespace, index, sums)
+    return {**substitute(role_values(framework, role), of_task), **of_task}
 
 
 def sums_in(value: Any) -> tuple[str, ...]:

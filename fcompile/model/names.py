@@ -48,9 +48,15 @@ POD_LABELS = (FRAMEWORK_NAME, TASKROLE_NAME, TASK_INDEX)
 POD_ENV = (*POD_ANNOTATIONS, POD_UID, TASK_ATTEMPT_INSTANCE_UID)
 PLACEHOLDERS = KNOWN_NAMES
 
+_DIGITS = 5
+SUM = rf"{TASK_INDEX}[+-][0-9]{{1,{_DIGITS}}}"
+"""A pattern for a sum with the index, without its braces."""
+MAX_ADDEND = 10**_DIGITS - 1
+"""The largest number in a sum."""
+
 
 def placeholder(name: str) -> str:
-    """Return `{{NAME}}`, as it stands in a Pod template."""
+    """Return `{{NAME}}`, as it stands in a Pod template, of one of `PLACEHOLDERS` or of a sum such as `FC_TASK_INDEX+1`."""
     return "{{" + name + "}}"
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from fcompile.model import names
 from fcompile.model.fields import Field
 from fcompile.model.framework import INT32_MAX
 
 Schema = dict[str, Any]
-PLACEHOLDER = r"\{\{FC_[A-Z_]+([+-][0-9]{1,5})?\}\}"
+PLACEHOLDER = rf"\{{\{{(FC_[A-Z_]+|{names.SUM})\}}\}}"
 """A pattern for what is let through wherever a form is asked for."""
 
 

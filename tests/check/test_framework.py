@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from fcompile.check.framework import check_framework
 from tests.check.frameworks import context_of, framework, role
 
@@ -39,3 +41,19 @@ def test_placeholders_leave_no_fix() -> None:
     (finding,) = check_framework(context_of(framework(role(spec={"{{FC_TASKROLE_NAME}}": 1}))), "{{FC_TASKROLE_NAME}}")
     assert finding.path == (*TEMPLATE, "spec", "{{FC_TASKROLE_NAME}}")
     assert finding.fix is None
+
+
+@pytest.mark.parametrize("add", ["", "+1", "-0", "+99999"])
+def test_a_sum_is_judged_by_what_it_becomes(add: str) -> None:
+    index = "{{FC_TASK_INDEX" + add + "}}"
+    container = {"name": f"c{index}", "image": f"a:{index}", "resources": {"requests": {"memory": f"{index}Gi"}}}
+    labels = {f"k{index}": f"r{index}"}
+    value = framework(role(metadata={"labels": labels}, spec={"containers": [container], "nodeSelector": labels, "hostname": f"h-{index}"}))
+    assert {code for code, _ in checked(value)} <= {"FC426"}
+
+
+def test_a_sum_that_is_too_long_for_the_last_task_is_told() -> None:
+    name = "w" * 62 + "{{FC_TASK_INDEX+1}}"
+    refused = [("FC151", (*TEMPLATE, "spec", "hostname"))]
+    for count, expected in ((9, []), (10, refused)):
+        assert [one for one in checked(framework(role(count=count, spec={"hostname": name}))) if one[0] != "FC426"] == expected

@@ -121,7 +121,7 @@ spec:
     task:
       pod:
         metadata:
-          labels: {"{{FC_TASKROLE_NAME}}-label": "yes", FC_TASK_INDEX: mine}
+          labels: {"{{FC_TASKROLE_NAME}}-label": "yes", "next-{{FC_TASK_INDEX+1}}": "no", FC_TASK_INDEX: mine}
           name: ignored
         spec:
           restartPolicy: Never
@@ -162,6 +162,7 @@ def train(*written: str) -> dict[str, tuple[Any, str, str, tuple[int, ...] | Non
         ("metadata.name", "train-worker-3", CONTROLLER, "{framework}-{role}-{index}", None),
         ("metadata.namespace", "default", DEFAULT, "the Framework names none: --namespace, or else `default`", None),
         ("metadata.labels.worker-label", "yes", PLACEHOLDER, "{{FC_TASKROLE_NAME}}-label", (12, 50)),
+        ("metadata.labels.next-4", "no", PLACEHOLDER, "next-{{FC_TASK_INDEX+1}}", (12, 85)),
         ("metadata.labels.FC_TASK_INDEX", "3", CONTROLLER, "labels of every Pod of a Framework", None),
         ("spec.containers.0.image", "a:3", PLACEHOLDER, "a:{{FC_TASK_INDEX}}", (20, 20)),
         ("spec.containers.0.tty", True, SOURCE, "", (21, 18)),

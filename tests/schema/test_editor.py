@@ -69,6 +69,10 @@ def test_it_agrees_with_the_check_on_what_the_server_was_asked() -> None:
         (samples.with_main(env=[{"name": "A", "value": 1}]), False),
         (samples.with_main(resources={"limits": {"cpu": 0.5, "memory": "16 GB"}}), False),
         (samples.with_spec(hostname="{{FC_TASKROLE_NAME}}-{{FC_TASK_INDEX}}"), True),
+        (samples.with_spec(hostname="h-{{FC_TASK_INDEX+1}}"), True),
+        (samples.with_spec(hostname="h-{{FC_TASK_INDEX-99999}}"), True),
+        (samples.with_spec(hostname="h-{{FC_TASK_INDEX+100000}}"), False),
+        (samples.with_spec(hostname="h-{{FC_POD_NAME+1}}"), False),
         (framework(role(metadata={"labels": {"{{FC_TASKROLE_NAME}}": "{{FC_POD_NAME}}"}})), True),
     ],
 )

@@ -51,7 +51,8 @@ dns_labels = st.one_of(
     st.from_regex(r"[a-z]([a-z0-9-]{0,10}[a-z0-9])?", fullmatch=True),
 )
 object_names = st.one_of(
-    dns_labels, words("a.b", "shared-{{FC_TASK_INDEX}}", "{{FC_FRAMEWORK_NAME}}.{{FC_TASKROLE_NAME}}", "{{FC_POD_NAME}}")
+    dns_labels,
+    words("a.b", "shared-{{FC_TASK_INDEX}}", "{{FC_FRAMEWORK_NAME}}.{{FC_TASKROLE_NAME}}", "{{FC_POD_NAME}}", "of-{{FC_TASK_INDEX+1}}"),
 )
 """Names of ConfigMaps, Secrets, claims and the like."""
 
@@ -62,6 +63,8 @@ _PLACEHOLDERS = (
     "{{FC_TASKROLE_NAME}}{{FC_TASK_INDEX}}",
     "0{{FC_TASK_INDEX}}",
     "1e{{FC_TASK_INDEX}}",
+    "{{FC_TASK_INDEX+1}}",
+    "{{FC_TASK_INDEX-0}}{{FC_TASK_INDEX+99999}} {{FC_TASK_INDEX}}",
     "{{{{FC_TASK_INDEX}}}}",
     "{{ FC_TASK_INDEX }} {{ .Values.x }} ${{ x }} {{workflow.name}}",
     "\n{{FC_TASK_INDEX}}\n - {{FC_TASK_INDEX}}: {{FC_TASK_INDEX}}\n\n",
@@ -71,12 +74,20 @@ texts = st.one_of(hostile.texts, st.sampled_from(_PLACEHOLDERS))
 references = words("$(FC_POD_UID)", "x$(FC_TASK_ATTEMPT_INSTANCE_UID)y", "$$(FC_POD_NAME)", "$(FC_TASK_INDEX)$(FC_TASK_INDEX)")
 
 label_values = st.one_of(
-    st.sampled_from(_fitting("label-value")), words("{{FC_TASK_INDEX}}", "i{{FC_TASK_INDEX}}", "{{FC_TASKROLE_NAME}}", "x" * 63)
+    st.sampled_from(_fitting("label-value")),
+    words("{{FC_TASK_INDEX}}", "i{{FC_TASK_INDEX}}", "r{{FC_TASK_INDEX+1}}", "{{FC_TASKROLE_NAME}}", "x" * 63),
 )
 label_keys = st.one_of(
     st.sampled_from(_fitting("label-key")),
     dns_labels.map("example.com/{}".format),
-    words("app.kubernetes.io/name", "i{{FC_TASK_INDEX}}", "example.com/{{FC_TASKROLE_NAME}}", "UPPER.lower_0", "k" * 63),
+    words(
+        "app.kubernetes.io/name",
+        "i{{FC_TASK_INDEX}}",
+        "r{{FC_TASK_INDEX+1}}",
+        "example.com/{{FC_TASKROLE_NAME}}",
+        "UPPER.lower_0",
+        "k" * 63,
+    ),
 )
 label_maps = st.dictionaries(label_keys, label_values, max_size=4)
 annotation_maps = st.dictionaries(label_keys, texts, max_size=4)
@@ -122,7 +133,7 @@ def amounts(*rows: tuple[Any, ...]) -> Strategy:
 def requirements(draw: st.DrawFn) -> dict[str, Any]:
     """Requests and limits: no request above its limit, equal ones where Kubernetes wants that, in whatever spelling."""
     found: dict[str, dict[str, Any]] = {"requests": {}, "limits": {}}
-    kinds = {"cpu": CPU, "memory": MEMORY, "ephemeral-storage": MEMORY, "nvidia.com/gpu": WHOLE, "example.com/x{{FC_TASK_INDEX}}": WHOLE}
+    kinds = {"cpu": CPU, "memory": MEMORY, "ephemeral-storage": MEMORY, "nvidia.com/gpu": WHOLE, "example.com/x{{FC_TASK_INDEX+1}}": WHOLE}
     for name in draw(distinct(st.sampled_from(sorted(kinds)), most=3)):
         rows = kinds[name]
         limit = draw(st.integers(0, len(rows) - 1))
@@ -133,6 +144,6 @@ def requirements(draw: st.DrawFn) -> dict[str, Any]:
         if form != "limits":
             found["requests"][name] = draw(st.sampled_from(rows[request]))
     if draw(st.integers(0, 9)) == 0:
-        found["limits"]["memory"] = draw(words("102{{FC_TASK_INDEX}}Mi", "1{{FC_TASK_INDEX}}00m", "1.5{{FC_TASK_INDEX}}Gi"))
+        found["limits"]["memory"] = draw(words("102{{FC_TASK_INDEX}}Mi", "1{{FC_TASK_INDEX}}00m", "{{FC_TASK_INDEX+1}}Gi"))
         found["requests"].pop("memory", None)
     return {kind: held for kind, held in found.items() if held}

@@ -20,7 +20,9 @@ from tests.strategies.basics import (
 )
 from tests.strategies.volumes import files, mounts
 
-_ENV_NAMES = words("A", "PATH", "on", "y", "a.b-c_D", "HTTP_PROXY", "_", "I{{FC_TASK_INDEX}}", "null", "E-1", "a b", "1:30")
+_ENV_NAMES = words(
+    "A", "PATH", "on", "y", "a.b-c_D", "HTTP_PROXY", "_", "I{{FC_TASK_INDEX}}", "I{{FC_TASK_INDEX+2}}", "null", "E-1", "a b", "1:30"
+)
 _ENV_FIELDS = words(
     "metadata.name",
     "metadata.namespace",
@@ -84,7 +86,7 @@ _HTTP = some(
         "host": words("h"),
         "httpHeaders": _HEADERS,
     },
-    port=st.sampled_from([80, "http", "8080x", "i{{FC_TASK_INDEX}}"]),
+    port=st.sampled_from([80, "http", "8080x", "i{{FC_TASK_INDEX}}", "i{{FC_TASK_INDEX+1}}"]),
 )
 _EXEC = st.fixed_dictionaries({"command": st.lists(texts, min_size=1, max_size=3)})
 _TCP = some({"host": words("127.0.0.1")}, port=st.sampled_from([1, 65535, "http"]))
@@ -136,7 +138,15 @@ SECURITY = some(
     }
 ).flatmap(lambda held: st.sampled_from(({}, {"allowPrivilegeEscalation": False}, {"privileged": True})).map(lambda more: {**held, **more}))
 
-_IMAGES = words("busybox", f"registry.example.com:5000/a/b@sha256:{64 * '0'}", "a:{{FC_TASK_INDEX}}", "nginx:1.25", "no", "a__b")
+_IMAGES = words(
+    "busybox",
+    f"registry.example.com:5000/a/b@sha256:{64 * '0'}",
+    "a:{{FC_TASK_INDEX}}",
+    "a:{{FC_TASK_INDEX+1}}",
+    "nginx:1.25",
+    "no",
+    "a__b",
+)
 _PLAIN: dict[str, Strategy] = {
     "command": st.lists(st.one_of(texts, references), max_size=4),
     "args": st.lists(st.one_of(texts, references), max_size=4),
@@ -186,4 +196,4 @@ def port_lists(taken: set[int]) -> Strategy:
     return ports()
 
 
-names = st.one_of(dns_labels, words("main", "i{{FC_TASK_INDEX}}", "on"))
+names = st.one_of(dns_labels, words("main", "i{{FC_TASK_INDEX}}", "c{{FC_TASK_INDEX+1}}", "on"))

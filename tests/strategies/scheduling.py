@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 
 from tests.strategies.basics import Strategy, distinct, label_keys, label_values, some, words
 
-_NODE_KEYS = words("kubernetes.io/hostname", "topology.kubernetes.io/zone", "example.com/pool", "on", "i{{FC_TASK_INDEX}}")
+_NODE_KEYS = words(
+    "kubernetes.io/hostname", "topology.kubernetes.io/zone", "example.com/pool", "on", "i{{FC_TASK_INDEX}}", "i{{FC_TASK_INDEX+1}}"
+)
 
 
 @st.composite

@@ -63,7 +63,7 @@ _FIELDS: dict[str, Strategy] = {
     "hostIPC": st.booleans(),
     "hostPID": st.booleans(),
     "hostUsers": st.just(True),
-    "hostname": words("no", "h-{{FC_TASK_INDEX}}"),
+    "hostname": words("no", "h-{{FC_TASK_INDEX}}", "h-{{FC_TASK_INDEX+1}}"),
     "imagePullSecrets": distinct(object_names, most=2).map(lambda names: [{"name": name} for name in names]),
     "nodeSelector": st.dictionaries(
         words("a", "on", "example.com/{{FC_TASK_INDEX}}"), words("no", "1e3", "{{FC_TASK_INDEX}}", ""), max_size=2

@@ -122,7 +122,7 @@ def volumes(draw: st.DrawFn) -> list[dict[str, Any]]:
     """Up to four volumes; one may give no source, which makes it an `emptyDir`."""
     found = []
     others = dns_labels.filter(lambda name: not re.fullmatch("v[0-9]+", name))  # Those are the names of one with a placeholder.
-    for name in draw(distinct(st.one_of(others, words("data", "v{{FC_TASK_INDEX}}")), most=4)):
+    for name in draw(distinct(st.one_of(others, words("data", "v{{FC_TASK_INDEX}}", "v{{FC_TASK_INDEX+1}}")), most=4)):
         kind = draw(st.sampled_from((*sorted(SOURCES), "configMap", "emptyDir", "")))
         found.append({"name": name, **({kind: draw(SOURCES[kind])} if kind else {})})
     return found

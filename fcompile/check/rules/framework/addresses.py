@@ -43,13 +43,22 @@ def address_rules(context: FrameworkContext, source: str) -> Iterator[Finding]:
     if not labels and not any(f"{role.name}-" in source for role in context.roles if role.name):
         return
     for role in context.roles:
-        spec = mapping(context.substituted(role, 0), "spec")
-        for kind in ("initContainers", "containers"):
-            for place, container in enumerate(sequence(spec, kind)):
-                for number, variable in enumerate(sequence(container, "env")):
-                    path: Path = (*role.template_path, "spec", kind, place, "env", number)
-                    yield from _hosts(context, text(variable, "value"), (*path, "value"))
-                    yield from _label(variable, (*path, "valueFrom", "fieldRef", "fieldPath"))
+        told: set[Path] = set()
+        for index in sorted({0, role.last_index}):
+            # What is wrong for the first task and for the last is told once, although the index makes the messages differ.
+            found = [finding for finding in _of_task(context, role, index) if finding.path not in told]
+            told.update(finding.path for finding in found)
+            yield from found
+
+
+def _of_task(context: FrameworkContext, role: RoleContext, index: int) -> Iterator[Finding]:
+    spec = mapping(context.substituted(role, index), "spec")
+    for kind in ("initContainers", "containers"):
+        for place, container in enumerate(sequence(spec, kind)):
+            for number, variable in enumerate(sequence(container, "env")):
+                path: Path = (*role.template_path, "spec", kind, place, "env", number)
+                yield from _hosts(context, text(variable, "value"), (*path, "value"))
+                yield from _label(variable, (*path, "valueFrom", "fieldRef", "fieldPath"))
 
 
 def _hosts(context: FrameworkContext, value: str | None, path: Path) -> Iterator[Finding]:

@@ -10,7 +10,7 @@ from fcompile.check.context import FrameworkContext, RoleContext
 from fcompile.check.seen import Seen
 from fcompile.diagnostics.problem import Finding, Fix, Part, Path, Severity, rule
 from fcompile.diagnostics.suggestions import closest
-from fcompile.lower.placeholders import MAX_ADDEND, addend, role_values, substitute, sums_in
+from fcompile.lower.placeholders import addend, substitute, sums_in
 from fcompile.model import names
 from fcompile.model.patterns import lazy
 from fcompile.model.values import mapping, sequence, text
@@ -70,8 +70,7 @@ SUM_OF_OURS = rule(
 )
 
 _LOOKS_LIKE = lazy(r"\{\{[ \t]*(FC_[A-Za-z0-9_]*)([ \t]*[-+*/%][^{}\n]{0,40})?[ \t]*(\}\}?)?", re.IGNORECASE)
-_SUM = r"FC_TASK_INDEX[+-][0-9]{1,5}"
-_UNUSUAL = re.compile(rf"\{{\{{(?!(?:{'|'.join(names.PLACEHOLDERS)}|{_SUM})\}}\}})[ \t]*[Ff][Cc]_")
+_UNUSUAL = re.compile(rf"\{{\{{(?!(?:{'|'.join(names.PLACEHOLDERS)}|{names.SUM})\}}\}})[ \t]*[Ff][Cc]_")
 _REFERENCE = re.compile(r"\$\$|\$\((FC_[A-Za-z0-9_.-]*)\)")
 _FEW = 200
 """With more variables than this, no similar name is searched for: it would take time for each reference."""
@@ -93,7 +92,7 @@ def placeholder_rules(context: FrameworkContext, source: str) -> Iterator[Findin
             yield from _inside(role)
     if escapes or _may_be_in_key(source) or "? " in source:
         for role in context.roles:
-            yield from _collisions(role.template, role.template_path, role_values(context.name, role.name))
+            yield from _collisions(role.template, role.template_path, context.values(role, 0))
     if "$(FC_" in source or escapes:
         for role in context.roles:
             yield from _references(role)
@@ -140,7 +139,7 @@ def _unknown(path: Path, part: Part, written: str, match: re.Match[str]) -> Find
     import json
 
     if match.group(2):
-        form = f"{{{{FC_TASK_INDEX+1}}}}, with one number up to {MAX_ADDEND:,}, without spaces"
+        form = f"{{{{FC_TASK_INDEX+1}}}}, with one number up to {names.MAX_ADDEND:,}, without spaces"
         message = f"`{match.group()}` is no sum with the index, and stays as it is: write {form}"
         return Finding(UNKNOWN_PLACEHOLDER, path, message, part=part)
     near = closest(name.upper(), names.PLACEHOLDERS)

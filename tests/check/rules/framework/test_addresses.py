@@ -24,6 +24,7 @@ def found(value: str, **fields: Any) -> list[str]:
         "worker-0.ptddp-worker",
         "worker-{{FC_TASK_INDEX}}.ptddp-worker:80",
         "worker-2.ptddp-worker.default.svc",
+        "worker-{{FC_TASK_INDEX-0}}.ptddp-worker",
         "other-worker-0",
         "pt-ddp-ps-0",
         "/data/pt-ddp-worker-0/x",
@@ -45,11 +46,25 @@ def test_fine(value: str) -> None:
         "tcp://pt-ddp-worker-1.default.svc:80",
         "pt-ddp-worker-{{FC_TASK_INDEX}}",
         "worker-3.ptddp-worker",
+        "worker-{{FC_TASK_INDEX+3}}.ptddp-worker",
+        "pt-ddp-worker-{{FC_TASK_INDEX+1}}",
         "a,pt-ddp-worker-0,pt-ddp-worker-0",
     ],
 )
 def test_told(value: str) -> None:
     assert found(value) == ["FC514"]
+
+
+@pytest.mark.parametrize("value", ["worker-{{FC_TASK_INDEX+1}}.ptddp-worker", "worker-1{{FC_TASK_INDEX}}.ptddp-worker"])
+def test_a_host_is_told_once(value: str) -> None:
+    assert found(value) == ["FC514"]
+
+
+def test_a_host_that_only_the_last_task_lacks() -> None:
+    container = {"name": "c", "image": "a", "env": [{"name": "NEXT", "value": "worker-{{FC_TASK_INDEX+1}}.ptddp-worker"}]}
+    written = framework(role("worker", 3, spec={"containers": [container]}, service={}), name="ptddp")
+    (finding,) = address_rules(context_of(written), repr(written))
+    assert finding.message == "`worker-3.ptddp-worker` will not resolve: the role `worker` has 3 tasks"
 
 
 def test_a_role_without_a_service() -> None:

@@ -127,6 +127,12 @@ def test_keys_that_collide() -> None:
     assert placeholders(framework(role(metadata={"labels": labels}))) == [("FC424", (*TEMPLATE, "metadata", "labels", "a-train"))]
 
 
+def test_keys_that_collide_with_a_sum() -> None:
+    labels = {"a{{FC_TASK_INDEX}}": "1", "a{{FC_TASK_INDEX-0}}": "2", "b{{FC_TASK_INDEX+1}}": "3", "b{{FC_TASK_INDEX}}": "4"}
+    found = placeholders(framework(role(metadata={"labels": labels})))
+    assert [one for one in found if one[0] == "FC424"] == [("FC424", (*TEMPLATE, "metadata", "labels", "a{{FC_TASK_INDEX-0}}"))]
+
+
 def test_references() -> None:
     container = {
         "name": "c",
