@@ -224,10 +224,13 @@ def apply_success_policy(spec: Fields, parts: list[Part], source: Path | None) -
         )
 
 
-def tell_rest(spec: Fields, ledger: Ledger, source: Path | None) -> None:
-    """Take down what of a JobSet is left out."""
+def tell_rest(spec: Fields, ledger: Ledger, source: Path | None, *, told: frozenset[str] = frozenset()) -> None:
+    """Take down what of a JobSet is left out.
+
+    :param told: fields of which the caller has told what becomes of them.
+    """
     for key in spec.each():
-        if key not in _OF_SET:
+        if key not in _OF_SET and key not in told:
             ledger.different(source or spec.at(key), f"{key} is left out", "Framework has nothing like it", "look whether the job needs it")
     for number, item in enumerate(spec.items("replicatedJobs")):
         job = Fields(item, (*spec.at("replicatedJobs"), number)).below("template").below("spec")

@@ -31,17 +31,12 @@ def read_run_policy(policy: Fields, draft: Draft, ledger: Ledger, operator: str)
     :param operator: the value of `managedBy` that means the operator itself.
     """
     for key in policy.each():
-        path = policy.at(key)
         if key == "suspend":
             _suspend(policy, draft, ledger)
         elif key == "managedBy":
             _managed_by(policy, draft, ledger, operator)
         elif key in _LIFETIME:
             _not_yet(policy, key, draft, ledger)
-        elif key == "backoffLimit":
-            continue
-        elif key == "runPolicy":
-            ledger.unchanged(path, "it is empty")
     return policy.count("backoffLimit")
 
 

@@ -270,3 +270,30 @@ def test_a_variable_of_the_operator_that_another_one_refers_to() -> None:
     assert own[:2] == [("PROCESS_ID", "a"), ("X", "$(PROCESS_ID)")]
     assert ("PROCESS_ID", "3") in own
     assert [one for one in own if one[0] == "NUM_PROCESSES"] == [("NUM_PROCESSES", "4")]
+
+
+def test_claims_of_a_runtime_are_told_once() -> None:
+    job = _changed("trainjob-torch-TrainJob", 1)
+    jobs_of_runtime = job["items"][1]["spec"]["template"]["spec"]
+    claim = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    jobs_of_runtime["volumeClaimPolicies"] = [{"templates": [{"metadata": {"name": "scratch"}, "spec": claim}]}]
+    (account,) = convert(json.dumps(job)).jobs
+    found = [entry.what for entry in account.different]
+    assert "each Pod has a volume `scratch` of its own, which goes with the Pod" in found
+    assert "volumeClaimPolicies is left out" not in found
+
+
+def test_a_startup_policy_is_converted_to_nothing() -> None:
+    job = json.loads(json.dumps(JOBS["jobset-JobSet"]))
+    job["spec"]["startupPolicy"] = {"startupPolicyOrder": "AnyOrder"}
+    (account,) = convert(json.dumps(job)).jobs
+    (entry,) = [entry for entry in account.entries if entry.path == ("spec", "startupPolicy")]
+    assert entry.outcome is Outcome.UNCHANGED
+
+
+def test_a_run_policy_within_a_run_policy_is_no_field() -> None:
+    job = JOBS["jax-JAXJob"]
+    within = {"runPolicy": {"runPolicy": {"suspend": True}}}
+    (account,) = convert(json.dumps({**job, "spec": {**job["spec"], **within}})).jobs
+    found = [(entry.outcome, entry.what) for entry in account.entries if entry.path[:3] == ("spec", "runPolicy", "runPolicy")]
+    assert found == [(Outcome.DIFFERENT, "it is left out")]

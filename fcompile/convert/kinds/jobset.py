@@ -41,9 +41,10 @@ def convert_jobset(source: dict[str, Any]) -> Set:
     if any(part.needs for part in parts) or (spec.below("startupPolicy").text("startupPolicyOrder") or "AnyOrder") != "AnyOrder":
         raise Refusal(spec.at("replicatedJobs"), "jobs that wait until others are ready have no equivalent: all roles start at once")
     apply_success_policy(spec, parts, None)
-    for key in ("successPolicy", "startupPolicy"):
-        if key in spec:
-            ledger.converted(spec.at(key), "frameworkAttemptCompletionPolicy")
+    if "successPolicy" in spec:
+        ledger.converted(spec.at("successPolicy"), "frameworkAttemptCompletionPolicy")
+    if "startupPolicy" in spec:
+        ledger.unchanged(spec.at("startupPolicy"), "all roles start at once here as well")
     network = spec.below("network")
     for key in network.each():
         ledger.converted(network.at(key), "the Services of the roles")

@@ -60,7 +60,7 @@ def convert_trainjob(source: dict[str, Any], others: list[Any]) -> Set:
     if "podGroupPolicy" in runtime:
         why, remedy = "Framework has no such field yet", "use a scheduler that gangs by labels of Pods, or leave it"
         ledger.different(RUNTIME, "not yet there: podGroupPolicy of the runtime: its Pods are scheduled one by one", why, remedy)
-    tell_rest(jobs, ledger, RUNTIME)
+    tell_rest(jobs, ledger, RUNTIME, told=frozenset({"volumeClaimPolicies"}))
     finish(parts, hosts, draft, ledger, RUNTIME)
     return Set(draft, ledger, hosts)
 
