@@ -10,7 +10,7 @@ from typing import Any
 from fcompile.convert.containers import add_port, container_named, replace_labels_of_operator, service_ports
 from fcompile.convert.draft import Draft, RoleDraft
 from fcompile.convert.fields import Fields
-from fcompile.convert.ledger import Ledger
+from fcompile.convert.ledger import LEFT_OUT, Ledger
 from fcompile.convert.metadata import read_metadata
 from fcompile.convert.names import Hosts, Task
 from fcompile.convert.replicas import Replica, read_replicas
@@ -153,7 +153,7 @@ def _own_host_names(role: RoleDraft, ledger: Ledger) -> None:
         if role.ports is not None and role.template["spec"].pop(key, None):
             ledger.different(
                 (*role.template_source, "spec", key),
-                "it is left out",
+                LEFT_OUT,
                 "the role's Service makes tasks known by the host name and subdomain that they get",
                 f"use the name {{role}}-{{index}} of the role `{role.name}`",
             )

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 from fcompile.diagnostics.problem import Path
 
+LEFT_OUT = "it is left out"
+
 
 class Outcome(StrEnum):
     """What becomes of a field."""
@@ -83,7 +85,7 @@ def _unknown(path: Path) -> Entry:
     return Entry(
         path,
         Outcome.DIFFERENT,
-        "it is left out",
+        LEFT_OUT,
         "the operator has no such field, or `convert` does not know it",
         "look whether the job needs it",
     )
