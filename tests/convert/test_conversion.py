@@ -116,6 +116,31 @@ class TestCommand:
         assert main(["convert", "--to", str(out), str(tmp_path / "a"), str(tmp_path / "b")]) == 2
         assert (out / "a" / "job.yaml").read_text("utf-8") == "mine"
 
+    def test_a_link_in_the_folder_is_not_followed(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        for name in ("a", "b", "out", "outside"):
+            (tmp_path / name).mkdir()
+        for name in ("a", "b"):
+            (tmp_path / name / "job.yaml").write_text(JOB.replace("pax-lm", f"pax-{name}"), "utf-8")
+        precious = tmp_path / "outside" / "job.yaml"
+        precious.write_text("mine", "utf-8")
+        convert_to = ["convert", "--to", str(tmp_path / "out"), str(tmp_path / "a"), str(tmp_path / "b")]
+        (tmp_path / "out" / "b").symlink_to(tmp_path / "outside")
+        assert main([*convert_to, "--force"]) == 2
+        assert "leads: remove the link" in capsys.readouterr().err
+        assert not (tmp_path / "out" / "a").exists(), "nothing is written before that"
+        (tmp_path / "out" / "b").unlink()
+        assert main(convert_to) == 0
+        written = tmp_path / "out" / "a" / "job.yaml"
+        precious.write_text(written.read_text("utf-8"), "utf-8")
+        written.unlink()
+        written.symlink_to(precious)
+        assert main(convert_to) == 2
+        assert written.is_symlink(), "not even where it leads to the same text"
+        precious.write_text("mine", "utf-8")
+        assert main([*convert_to, "--force"]) == 0
+        assert not written.is_symlink()
+        assert precious.read_text("utf-8") == "mine"
+
     def test_refused(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (tmp_path / "job.yaml").write_text(JOB.replace("name: pax-lm", "generateName: pax-lm-"), "utf-8")
         assert main(["convert", str(tmp_path / "job.yaml")]) == 1
