@@ -71,7 +71,7 @@ def add_variables(role: RoleDraft, variables: list[Variable], ledger: Ledger, on
                 kept.append(variable)
                 ledger.converted(path, "its place before the operator's variable of the same name: another one refers to it")
             else:
-                ledger.unchanged(path, "the operator sets the same variable after it, and the last one counts")
+                ledger.dropped(path, "the operator sets the same variable after it, and the last one counts")
         container["env"] = [*kept, *(_variable(name, value) for name, value in last.items())]
         if only is not None:
             break

@@ -140,7 +140,7 @@ def read_job(
     spec = Fields(source, ()).below("spec")
     policy = spec.below("runPolicy")
     if "runPolicy" in spec and not policy.value:
-        ledger.unchanged(policy.path, "it is empty")
+        ledger.dropped(policy.path, "it is empty")
     limit = read_run_policy(policy, draft, ledger, operator)
     replicas = read_replicas(spec.below(specs), types, ledger, default_policy, default_count)
     path = tuple(str(step) for step in policy.at("backoffLimit"))

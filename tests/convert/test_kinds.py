@@ -71,7 +71,7 @@ def test_every_field_has_an_outcome() -> None:
     found = told("pytorch-everything-PyTorchJob")
     template = "spec.pytorchReplicaSpecs.worker.template.spec"
     for path in ("status", "metadata.uid", f"{template}.restartPolicy", "spec.runPolicy.managedBy"):
-        assert found[path] is Outcome.UNCHANGED
+        assert found[path] is Outcome.DROPPED
     for path in (
         "spec.runPolicy.suspend",
         "spec.runPolicy.backoffLimit",
@@ -253,7 +253,7 @@ def test_a_trainjob_that_cannot_be() -> None:
 def test_clean_pod_policy_all_changes_nothing() -> None:
     job = JOBS["jax-JAXJob"]
     (account,) = convert(json.dumps({**job, "spec": {**job["spec"], "runPolicy": {"cleanPodPolicy": "All"}}})).jobs
-    assert [entry.outcome for entry in account.entries if entry.path[-1] == "cleanPodPolicy"] == [Outcome.UNCHANGED]
+    assert [entry.outcome for entry in account.entries if entry.path[-1] == "cleanPodPolicy"] == [Outcome.DROPPED]
 
 
 def test_a_variable_of_the_operator_that_another_one_refers_to() -> None:
@@ -288,7 +288,7 @@ def test_a_startup_policy_is_converted_to_nothing() -> None:
     job["spec"]["startupPolicy"] = {"startupPolicyOrder": "AnyOrder"}
     (account,) = convert(json.dumps(job)).jobs
     (entry,) = [entry for entry in account.entries if entry.path == ("spec", "startupPolicy")]
-    assert entry.outcome is Outcome.UNCHANGED
+    assert entry.outcome is Outcome.DROPPED
 
 
 def test_a_run_policy_within_a_run_policy_is_no_field() -> None:

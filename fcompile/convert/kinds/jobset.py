@@ -44,7 +44,7 @@ def convert_jobset(source: dict[str, Any]) -> Set:
     if "successPolicy" in spec:
         ledger.converted(spec.at("successPolicy"), "frameworkAttemptCompletionPolicy")
     if "startupPolicy" in spec:
-        ledger.unchanged(spec.at("startupPolicy"), "all roles start at once here as well")
+        ledger.dropped(spec.at("startupPolicy"), "all roles start at once here as well")
     network = spec.below("network")
     for key in network.each():
         ledger.converted(network.at(key), "the Services of the roles")

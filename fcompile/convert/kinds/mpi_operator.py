@@ -99,7 +99,7 @@ def _tell(job: Job, policy: str | None, tries: int) -> None:
             job.spec.at("launcherCreationPolicy"), "an init container of the launcher that waits until ssh reaches each worker"
         )
     elif policy is not None:
-        job.ledger.unchanged(job.spec.at("launcherCreationPolicy"), "all Pods are made at once here as well")
+        job.ledger.dropped(job.spec.at("launcherCreationPolicy"), "all Pods are made at once here as well")
     what = f"keys for ssh are yours to make, and the launcher's Pod may be made anew {tries}×"
     why = "the operator makes a Secret with keys for each job, and its launcher is a Job, which counts restarts of its containers too"
     job.ledger.different(job.replicas["Launcher"].path, what, why, "make the Secret that the comment at the head of the Framework names")

@@ -65,7 +65,7 @@ def _elastic(job: Job) -> None:
     for key in ("minReplicas", "maxReplicas", "maxRestarts"):
         policy.count(key)
         if key in policy:
-            job.ledger.unchanged(policy.at(key), "the operator uses it for nothing but its autoscaler")
+            job.ledger.dropped(policy.at(key), "the operator uses it for nothing but its autoscaler")
     if not policy.value:
-        job.ledger.unchanged(policy.path, "it is empty")
+        job.ledger.dropped(policy.path, "it is empty")
     tell_metrics(job, policy)

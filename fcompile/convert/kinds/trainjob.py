@@ -87,7 +87,7 @@ def _patched(spec: Fields, runtime: dict[str, Any], ledger: Ledger) -> Fields:
         patch = Fields(item, path).below("trainingRuntimeSpec")
         runtime = merge(runtime, patch.value, patch.path)
         ledger.converted(patch.path, "spec.taskRoles")
-        ledger.unchanged((*path, "manager"), "it says who wrote the patch")
+        ledger.dropped((*path, "manager"), "it says who wrote the patch")
     try:
         return _checked(Fields(runtime, RUNTIME))
     except Refusal as refusal:
