@@ -8,18 +8,17 @@ from fcompile.convert.conversion import Converted
 from fcompile.diagnostics.visible import visible
 from fcompile.emit.files import write
 from fcompile.errors import UsageError
-from fcompile.program import say
 
 
-def write_folder(folder: str, files: list[Converted], *, force: bool) -> None:
-    """Write each file. Raises UsageError, before anything is written, when one is there and differs, or is a link."""
+def write_folder(folder: str, files: list[Converted], *, force: bool) -> int:
+    """Write each file, and return how many. Raises UsageError, before anything is written, when one is there and differs, or is a link."""
     wanted = {name: text for name, text in _named(files).items() if text}
     for name, text in wanted.items():
         path = os.path.join(folder, name)
         if not force and os.path.lexists(path) and _text_of(path) != text:
             raise UsageError(f"{visible(path)} is there and differs: use --force to replace it, or another folder")
     write(folder, wanted)
-    say(f"wrote {len(wanted)} file{'s' if len(wanted) != 1 else ''} to {folder}")
+    return len(wanted)
 
 
 def _named(files: list[Converted]) -> dict[str, str]:
