@@ -25,7 +25,6 @@ _CONVERTERS = {
     ("jobset.x-k8s.io/v1alpha2", "JobSet"): ("jobset", "convert_jobset"),
 }
 KINDS = frozenset(kind for _, kind in _CONVERTERS)
-_GROUPS = ("kubeflow.org", "jobset.x-k8s.io")
 
 
 class Made:
@@ -39,7 +38,13 @@ class Made:
 
 def is_job(value: Any) -> bool:
     """Return whether an object is a job of Kubeflow's, in whatever version."""
-    return (text(value, "kind") or "") in KINDS and _group(value).endswith(_GROUPS)
+    version = text(value, "apiVersion") or ""
+    return (text(value, "kind") or "") in KINDS and (is_kubeflow(version) or _is_in("jobset.x-k8s.io", version))
+
+
+def is_kubeflow(version: str) -> bool:
+    """Return whether an `apiVersion` is of a group of Kubeflow's: kubeflow.org, or one below it."""
+    return _is_in("kubeflow.org", version)
 
 
 def convert_job(source: dict[str, Any], others: list[Any]) -> Made:
@@ -59,5 +64,5 @@ def convert_job(source: dict[str, Any], others: list[Any]) -> Made:
     return Made(job.draft, job.ledger, job.hosts())
 
 
-def _group(value: Any) -> str:
-    return (text(value, "apiVersion") or "").partition("/")[0]
+def _is_in(domain: str, version: str) -> bool:
+    return f".{version.partition('/')[0]}".endswith(f".{domain}")

@@ -77,6 +77,23 @@ def test_other_versions_are_refused() -> None:
     assert "kubeflow.org/v1" in account.reasons[0].text
 
 
+@pytest.mark.parametrize(
+    "version", ["notkubeflow.org/v1", "kubeflow.org.example.com/v1", "my-kubeflow.org/v1", "notjobset.x-k8s.io/v1alpha2"]
+)
+def test_a_group_that_only_ends_like_kubeflows_is_somebody_elses(version: str) -> None:
+    job = JOB.replace("kubeflow.org/v1", version)
+    conversion = convert(job)
+    assert conversion.accounts == []
+    assert conversion.text() == f"---\n{job}"
+
+
+def test_what_such_a_group_says_of_a_job_is_told() -> None:
+    other = "apiVersion: notkubeflow.org/v1\nkind: Peers\nmetadata: {name: a}\nspec: {peer: pax-lm-worker-1.research}\n"
+    assert [account.kind for account in convert(f"{JOB}---\n{other}").accounts] == ["JAXJob", "Peers"]
+    own = other.replace("notkubeflow.org", "trainer.kubeflow.org")
+    assert [account.kind for account in convert(f"{JOB}---\n{own}").accounts] == ["JAXJob"]
+
+
 def test_what_is_wrong_is_shown_in_the_source() -> None:
     (account,) = convert(JOB.replace("imagePullPolicy: Always", "imagePullPolicy: Sometimes")).refused
     (reason,) = account.reasons
