@@ -36,7 +36,7 @@ def read_run_policy(policy: Fields, draft: Draft, ledger: Ledger, operator: str)
         elif key == "managedBy":
             _managed_by(policy, draft, ledger, operator)
         elif key in _LIFETIME:
-            _not_yet(policy, key, draft, ledger)
+            not_yet(policy, key, draft, ledger)
     return policy.count("backoffLimit")
 
 
@@ -62,7 +62,8 @@ def _managed_by(policy: Fields, draft: Draft, ledger: Ledger, operator: str) -> 
         raise Refusal(path, f"`{value}` manages this job: what that makes of it is not known here")
 
 
-def _not_yet(policy: Fields, key: str, draft: Draft, ledger: Ledger) -> None:
+def not_yet(policy: Fields, key: str, draft: Draft, ledger: Ledger) -> None:
+    """Take down a field that Framework does not have yet: it stays in a comment."""
     value, path = policy.value[key], policy.at(key)
     if value in ({}, "") or (key, value) == ("cleanPodPolicy", "All"):
         ledger.dropped(path, "all Pods of a Framework go when it ends" if value == "All" else "it is empty")

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from fcompile.convert.job import Job, Part
 from fcompile.convert.kinds.jax import convert_jax
+from fcompile.convert.kinds.mpi import convert_mpi
 from fcompile.convert.ledger import Outcome, Refusal
 from tests.convert.jobs import jobs
 from tests.convert.operator import convert, made_of
@@ -297,3 +300,12 @@ def test_a_run_policy_within_a_run_policy_is_no_field() -> None:
     (account,) = convert(json.dumps({**job, "spec": {**job["spec"], **within}})).jobs
     found = [(entry.outcome, entry.what) for entry in account.entries if entry.path[:3] == ("spec", "runPolicy", "runPolicy")]
     assert found == [(Outcome.DIFFERENT, "it is left out")]
+
+
+def test_workers_that_are_two_roles_are_each_given_a_server_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    add_role: Callable[..., list[Part]] = Job.add_role
+    monkeypatch.setattr(Job, "add_role", lambda job, kind: add_role(job, kind, split_first=kind == "Worker"))
+    job = convert_mpi(JOBS["mpi-gpu-MPIJob"])
+    assert [part.role.template["spec"]["containers"][0]["command"] for part in job.parts["Worker"]] == [["/usr/sbin/sshd", "-De"]] * 2
+    told = [entry.what for entry in job.ledger.entries(JOBS["mpi-gpu-MPIJob"])]
+    assert not [what for what in told if "this command may start no server" in what]

@@ -30,11 +30,10 @@ def convert_mpi_policy(mpi: Fields, spec: Fields, parts: list[Part], nodes: int,
         slots = asked
     elif slots == 1:
         slots = max(1, gpus(node.container("node") or main))
-    job = _Named(draft)
     for part in (node, launcher):
         _main_first(part)
-        ssh.mount_keys(job, part.role, path)
-    ssh.mount_config(job, launcher.role, {"hostfile": 0o444})
+        ssh.mount_keys(draft, part.role, path)
+    ssh.mount_config(draft, launcher.role, {"hostfile": 0o444})
     variables = {
         "OMPI_MCA_orte_default_hostfile": f"{ssh.CONFIG_PATH}/hostfile",
         "OMPI_MCA_orte_keep_fqdn_hostnames": "true",
@@ -46,17 +45,10 @@ def convert_mpi_policy(mpi: Fields, spec: Fields, parts: list[Part], nodes: int,
         ssh.wait_for_workers(launcher.role, path, "launcher-")
     if launcher.needs or node.needs:
         raise Refusal(source, "jobs that wait until others are ready have no equivalent: all roles start at once")
-    ssh.tell_keys(job)
+    ssh.tell_keys(draft)
     hosts = [host(draft.name, launcher.role.name, 0)] if shares else []
     hosts += [host(draft.name, node.role.name, index) for index in range(node.role.task_number)]
-    return ssh.config_map(job, [f"{name} slots={slots}" for name in hosts], {})
-
-
-class _Named:
-    """What the functions for ssh ask of a job."""
-
-    def __init__(self, draft: Draft) -> None:
-        self.draft = draft
+    return ssh.config_map(draft, [f"{name} slots={slots}" for name in hosts], {})
 
 
 def _main_first(part: Part) -> None:
