@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from fcompile.convert.ledger import Entry, Outcome
-from fcompile.convert.registry import Made, is_job, is_kubeflow
+from fcompile.convert.made import Made
+from fcompile.convert.registry import is_job, is_kubeflow
 from fcompile.convert.texts import is_label_of_operator, strings
 from fcompile.diagnostics.problem import Path
 from fcompile.model.values import mapping, text

@@ -2,34 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
-from fcompile.convert.draft import Draft
 from fcompile.convert.fields import Fields
 from fcompile.convert.ledger import Ledger, Refusal
+from fcompile.convert.made import Made
 from fcompile.convert.metadata import read_metadata
-from fcompile.convert.names import Hosts
 from fcompile.convert.replicated_jobs import apply_success_policy, finish, hosts_of, read_parts, run_once_first, tell_rest
 from fcompile.convert.run_policy import read_run_policy
 
 OPERATOR = "jobset.sigs.k8s.io/jobset-controller"
 
 
-@dataclass
-class Set:
-    """A JobSet that was converted, or what Trainer makes of a TrainJob."""
-
-    draft: Draft
-    ledger: Ledger
-    names: Hosts
-
-    def hosts(self) -> Hosts:
-        """Return the names of all Pods."""
-        return self.names
-
-
-def convert_jobset(source: dict[str, Any]) -> Set:
+def convert_jobset(source: dict[str, Any]) -> Made:
     """Convert a JobSet. Raises Refusal."""
     ledger = Ledger()
     draft = read_metadata(source, ledger)
@@ -58,4 +43,4 @@ def convert_jobset(source: dict[str, Any]) -> Set:
     tell_rest(spec, ledger, None)
     hosts = hosts_of(source["metadata"]["name"], draft, parts, network.text("subdomain"))
     finish(parts, hosts, draft, ledger, None)
-    return Set(draft, ledger, hosts)
+    return Made(draft, ledger, hosts)

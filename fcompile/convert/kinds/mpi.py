@@ -8,6 +8,7 @@ from fcompile.convert.containers import Variable, add_variables
 from fcompile.convert.job import Job, Part, read_job
 from fcompile.convert.kinds.ssh import CONFIG_PATH, RSH, SSHD, config_map, mount_config, mount_keys, tell_hosts, tell_keys, wait_for_workers
 from fcompile.convert.ledger import Refusal
+from fcompile.convert.made import Made
 from fcompile.convert.names import host
 from fcompile.convert.run_policy import not_yet
 
@@ -16,7 +17,7 @@ _SCRIPT = "kubexec.sh"
 """The name that training-operator's script has: users' texts name it."""
 
 
-def convert_mpi(source: dict[str, Any]) -> Job:
+def convert_mpi(source: dict[str, Any]) -> Made:
     """Convert an MPIJob of kubeflow.org/v1. Raises Refusal."""
     job = read_job(source, "mpiReplicaSpecs", ("Launcher", "Worker"), "Never", default_count={"Launcher": 1, "Worker": 0})
     if "Launcher" not in job.replicas or job.replicas["Launcher"].count != 1:
@@ -48,8 +49,7 @@ def convert_mpi(source: dict[str, Any]) -> Job:
     scripts = {"discover_hosts.sh": f"#!/bin/sh\n{found}", _SCRIPT: RSH}
     job.draft.beside.append(config_map(job.draft, [f"{name} slots={slots or 1}" for name in names], scripts))
     _tell(job)
-    job.finish()
-    return job
+    return job.finish()
 
 
 def _asks_for_gpus(containers: list[dict[str, Any]]) -> bool:

@@ -8,6 +8,7 @@ from fcompile.convert.containers import Variable, add_variables
 from fcompile.convert.job import Job, read_job
 from fcompile.convert.kinds.ssh import CONFIG_PATH, SSHD, config_map, mount_config, mount_keys, tell_hosts, tell_keys, wait_for_workers
 from fcompile.convert.ledger import Refusal
+from fcompile.convert.made import Made
 from fcompile.convert.names import Task
 from fcompile.convert.names import host as host_of
 from fcompile.convert.replicated_jobs import JOB_TRIES
@@ -16,7 +17,7 @@ from fcompile.model import names
 _IMPLEMENTATIONS = ("OpenMPI", "Intel", "MPICH")
 
 
-def convert_mpi_operator(source: dict[str, Any]) -> Job:
+def convert_mpi_operator(source: dict[str, Any]) -> Made:
     """Convert an MPIJob of kubeflow.org/v2beta1. Raises Refusal."""
     defaults = {"Launcher": 1, "Worker": 0}
     operator = "kubeflow.org/mpi-operator"
@@ -61,8 +62,7 @@ def convert_mpi_operator(source: dict[str, Any]) -> Job:
     scripts = {"discover_hosts.sh": "#!/bin/sh\n" + "".join(f"echo {name}\n" for name in full)}
     job.draft.beside.append(config_map(job.draft, lines, scripts))
     _tell(job, policy, tries)
-    job.finish()
-    return job
+    return job.finish()
 
 
 def _variables(implementation: str, slots: str, shares: bool) -> list[Variable]:

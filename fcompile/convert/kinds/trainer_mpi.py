@@ -9,12 +9,12 @@ from fcompile.convert.fields import Fields
 from fcompile.convert.kinds import ssh
 from fcompile.convert.ledger import Refusal
 from fcompile.convert.names import host
-from fcompile.convert.replicated_jobs import Part
+from fcompile.convert.replicated_jobs import ReplicatedJob
 from fcompile.convert.trainer import gpus, upsert
 from fcompile.diagnostics.problem import Path
 
 
-def convert_mpi_policy(mpi: Fields, spec: Fields, parts: list[Part], nodes: int, draft: Draft, source: Path) -> dict[str, Any]:
+def convert_mpi_policy(mpi: Fields, spec: Fields, parts: list[ReplicatedJob], nodes: int, draft: Draft, source: Path) -> dict[str, Any]:
     """Set the nodes, keys, variables and waiting of the policy, and return the ConfigMap with the hostfile. Raises Refusal."""
     by_name = {part.name: part for part in parts}
     launcher, node = by_name.get("launcher"), by_name.get("node")
@@ -51,7 +51,7 @@ def convert_mpi_policy(mpi: Fields, spec: Fields, parts: list[Part], nodes: int,
     return ssh.config_map(draft, [f"{name} slots={slots}" for name in hosts], {})
 
 
-def _main_first(part: Part) -> None:
+def _main_first(part: ReplicatedJob) -> None:
     """Put the container `node` first: that is the one that gets the mounts."""
     containers = part.role.template["spec"]["containers"]
     containers.sort(key=lambda container: container.get("name") != "node")
