@@ -7,13 +7,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
+import click
 import jsonschema
 import pytest
 import yaml
 from pydantic import BaseModel, RootModel
 
 from fcompile.cli import main
+from fcompile.convert.ledger import Outcome
 from fcompile.declare.argocd import Announcements
+from fcompile.declare.convert import Conversion, Field
 from fcompile.declare.diagnostics import Diagnostics, Problem, Rules
 from fcompile.declare.diff import Comparison, Effect
 from fcompile.declare.explain import Explanation
@@ -22,15 +25,26 @@ from fcompile.diff import json as diff_json
 from fcompile.diff.effects import ORDER
 from fcompile.diff.result import Result
 from tests.argocd.server import inside
+from tests.convert.operator import DATA as CONVERTED
 from tests.diff.frameworks import framework, role, spec
 from tests.diff.test_command import config, put
 from tests.diff.test_live import live, stored
 from tests.docs.blocks import blocks
 from tests.test_cli import good
+from tests.test_command_line import COMMANDS
 from tools.schemas import FOLDER, PRINTED
 
 Capture = pytest.CaptureFixture[str]
 Model = TypeVar("Model", bound=BaseModel)
+PRINTED_BY: dict[str, type[BaseModel] | None] = {
+    "fcompile build": None,  # objects of Kubernetes
+    "fcompile convert": Conversion,
+    "fcompile diff": Comparison,
+    "fcompile explain": Explanation,
+    "fcompile rule": Rules,
+    "fcompile validate": Diagnostics,
+}
+"""What each command with `--format json` prints."""
 
 
 def checked(model: type[Model], printed: str) -> Model:
@@ -59,6 +73,20 @@ def declared(model: type[BaseModel]) -> set[tuple[str, str]]:
     schema = model.model_json_schema()
     types = {**schema.get("$defs", {}), **({} if issubclass(model, RootModel) else {model.__name__: schema})}
     return {(name, field) for name, one in types.items() for field in one["properties"]}
+
+
+def test_every_command_with_json_has_a_model(repository: Path) -> None:
+    found = {
+        context.command_path
+        for context in COMMANDS
+        for param in context.command.params
+        if param.name == "format" and isinstance(param.type, click.Choice) and "json" in param.type.choices
+    }
+    assert found == set(PRINTED_BY)
+    page = (repository / "docs" / "json.md").read_text("utf-8")
+    for command, model in PRINTED_BY.items():
+        assert f"| `{command} --format json`" in page or f"| `{command}` as JSON |" in page
+        assert model is None or model in PRINTED.values()
 
 
 def test_validate(repository: Path, tmp_path: Path, capsys: Capture) -> None:
@@ -127,8 +155,24 @@ def test_diff_live() -> None:
 
 
 def test_the_words_are_those_that_there_are() -> None:
+    assert get_args(Field.model_fields["outcome"].annotation) == tuple(outcome.name.lower() for outcome in Outcome)
     assert get_args(Effect) == tuple(effect.value for effect in ORDER)
     assert get_args(Problem.model_fields["severity"].annotation) == tuple(severity.value for severity in Severity)
+
+
+def test_convert(tmp_path: Path, capsys: Capture) -> None:
+    job = (CONVERTED / "jobs" / "pytorch-everything.yaml").read_text("utf-8")
+    (tmp_path / "job.yaml").write_text(job, "utf-8")
+    (tmp_path / "job2.yaml").write_text(job.replace("name: bert-large\n", "generateName: zürich\n", 1), "utf-8")
+    (tmp_path / "broken.yaml").write_text("a: [", "utf-8")
+    assert main(["convert", "--format", "json", "--to", str(tmp_path / "out"), str(tmp_path)]) == 1
+    streams = capsys.readouterr()
+    assert (streams.out, streams.err.isascii()) == ("", True)
+    found = checked(Conversion, streams.err)
+    assert set(used(found)) == declared(Conversion)
+    assert [len(found.objects), len(found.unreadable)] == [2, 1]
+    assert {field.outcome for one in found.objects for field in one.fields} == {"converted", "dropped", "different"}
+    assert all(bool(field.remedy) == (field.outcome == "different") for one in found.objects for field in one.fields)
 
 
 def test_parameters(repository: Path, tmp_path: Path) -> None:

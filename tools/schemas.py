@@ -20,6 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # this checkout, whatever is installed
 
 from fcompile.declare.argocd import Announcements  # noqa: E402
+from fcompile.declare.convert import Conversion  # noqa: E402
 from fcompile.declare.diagnostics import Diagnostics, Rules  # noqa: E402
 from fcompile.declare.diff import Comparison  # noqa: E402
 from fcompile.declare.explain import Explanation  # noqa: E402
@@ -30,6 +31,7 @@ FOLDER = ROOT / "schemas"
 TABLES = {"framework.schema.json": editor.rendered, "framework-crd.yaml": crd.rendered}
 PRINTED: dict[str, type[BaseModel]] = {
     "argocd-parameters.schema.json": Announcements,
+    "convert.schema.json": Conversion,
     "diagnostics.schema.json": Diagnostics,
     "diff.schema.json": Comparison,
     "explain.schema.json": Explanation,

@@ -48,11 +48,13 @@ def convert(*, paths: tuple[str, ...], to: str | None, force: bool, format: str,
     if find_spec("ruamel") is None or find_spec("ruamel.yaml") is None:
         raise UsageError("convert needs ruamel.yaml: install fcompile with the extra `convert` (docs/install.md)")
     conversion = Conversion(Inputs(paths).files(), checked_with(DEFAULT_KUBERNETES, namespace))
-    for error in conversion.unreadable:
+    for error in conversion.unreadable if format != "json" else ():  # there it is in the document, and nothing else may be on stderr
         say(f"{visible(error.name)}:{error.span.line}:{error.span.column}: {visible(error.message)}")
     sys.stderr.writelines(report(conversion, format, verbose=verbose))
     if to is not None:
-        write_folder(to, conversion.files, force=force)
+        count = write_folder(to, conversion.files, force=force)
+        if format != "json":
+            say(f"wrote {count} file{'s' if count != 1 else ''} to {to}")
     else:
         write([conversion.text()])
     failed = conversion.refused or conversion.unreadable or (strict and conversion.different)

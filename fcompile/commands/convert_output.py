@@ -5,21 +5,20 @@ from __future__ import annotations
 import os
 
 from fcompile.convert.conversion import Converted
+from fcompile.diagnostics.visible import visible
+from fcompile.emit.files import write
 from fcompile.errors import UsageError
-from fcompile.program import say
 
 
-def write_folder(folder: str, files: list[Converted], *, force: bool) -> None:
-    """Write each file. Raises UsageError, before anything is written, when one is there and differs."""
-    wanted = {os.path.join(folder, name): text for name, text in _named(files).items() if text}
-    for path, text in wanted.items():
+def write_folder(folder: str, files: list[Converted], *, force: bool) -> int:
+    """Write each file, and return how many. Raises UsageError, before anything is written, when one is there and differs, or is a link."""
+    wanted = {name: text for name, text in _named(files).items() if text}
+    for name, text in wanted.items():
+        path = os.path.join(folder, name)
         if not force and os.path.lexists(path) and _text_of(path) != text:
-            raise UsageError(f"{path} is there and differs: use --force to replace it, or another folder")
-    for path, text in wanted.items():
-        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-        with open(path, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-    say(f"wrote {len(wanted)} file{'s' if len(wanted) != 1 else ''} to {folder}")
+            raise UsageError(f"{visible(path)} is there and differs: use --force to replace it, or another folder")
+    write(folder, wanted)
+    return len(wanted)
 
 
 def _named(files: list[Converted]) -> dict[str, str]:
@@ -36,6 +35,9 @@ def _named(files: list[Converted]) -> dict[str, str]:
 
 
 def _text_of(path: str) -> str | None:
+    """Return the text of a file; None: it is no text, or a link, which would be replaced."""
+    if os.path.islink(path):
+        return None
     try:
         with open(path, encoding="utf-8", newline="") as file:
             return file.read()

@@ -28,7 +28,7 @@ def container_named(replica: Replica, name: str) -> int:
 def add_port(replica: Replica, place: int, name: str, number: int) -> int:
     """Give a container the port that the operator counts on, where it has none of that name, and return its number."""
     container = replica.containers[place]
-    for port, at in zip(container.get("ports") or (), range(1000), strict=False):
+    for at, port in enumerate(container.get("ports") or ()):
         if port.get("name") == name:
             path = (*replica.template_path, "spec", "containers", place, "ports", at)
             found = Fields(port, path).count("containerPort", 1, 65535)
@@ -71,7 +71,7 @@ def add_variables(role: RoleDraft, variables: list[Variable], ledger: Ledger, on
                 kept.append(variable)
                 ledger.converted(path, "its place before the operator's variable of the same name: another one refers to it")
             else:
-                ledger.unchanged(path, "the operator sets the same variable after it, and the last one counts")
+                ledger.dropped(path, "the operator sets the same variable after it, and the last one counts")
         container["env"] = [*kept, *(_variable(name, value) for name, value in last.items())]
         if only is not None:
             break

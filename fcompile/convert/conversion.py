@@ -10,8 +10,9 @@ from fcompile.check.document import Options
 from fcompile.check.selection import is_framework, objects_in
 from fcompile.convert.draft import Draft
 from fcompile.convert.ledger import Entry, Outcome, Refusal
+from fcompile.convert.made import Made
 from fcompile.convert.references import references
-from fcompile.convert.registry import Made, convert_job, is_job
+from fcompile.convert.registry import convert_job, is_job
 from fcompile.convert.write import write_framework
 from fcompile.diagnostics.problem import Path, Problem, Severity, Span, field_path
 from fcompile.emit import yaml as plain_yaml

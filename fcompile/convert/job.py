@@ -10,7 +10,8 @@ from typing import Any
 from fcompile.convert.containers import add_port, container_named, replace_labels_of_operator, service_ports
 from fcompile.convert.draft import Draft, RoleDraft
 from fcompile.convert.fields import Fields
-from fcompile.convert.ledger import Ledger
+from fcompile.convert.ledger import LEFT_OUT, Ledger
+from fcompile.convert.made import Made
 from fcompile.convert.metadata import read_metadata
 from fcompile.convert.names import Hosts, Task
 from fcompile.convert.replicas import Replica, read_replicas
@@ -101,8 +102,8 @@ class Job:
         tasks: dict[str, Callable[[int], Task | None]] = {self._prefix(kind): partial(self._task, kind) for kind in self.parts}
         return Hosts(self.draft.name, self.draft.namespace, tasks, single=self.single, subdomain=self.subdomain)
 
-    def finish(self) -> None:
-        """Rewrite the user's texts, and take down what is left to tell."""
+    def finish(self) -> Made:
+        """Rewrite the user's texts, take down what is left to tell, and return what came of the job."""
         hosts = self.hosts()
         for kind, parts in self.parts.items():
             replica = self.replicas[kind]
@@ -114,6 +115,7 @@ class Job:
             tell_labels(replica.template, replica.template_path, self.ledger)
         self.draft.remarks.append(_END)
         tell_backoff(self.replicas, self.limit, self.limit_path, self.draft, self.ledger)
+        return Made(self.draft, self.ledger, hosts)
 
     def _prefix(self, kind: str) -> str:
         return f"{self.name}-{kind.lower()}-"
@@ -140,7 +142,7 @@ def read_job(
     spec = Fields(source, ()).below("spec")
     policy = spec.below("runPolicy")
     if "runPolicy" in spec and not policy.value:
-        ledger.unchanged(policy.path, "it is empty")
+        ledger.dropped(policy.path, "it is empty")
     limit = read_run_policy(policy, draft, ledger, operator)
     replicas = read_replicas(spec.below(specs), types, ledger, default_policy, default_count)
     path = tuple(str(step) for step in policy.at("backoffLimit"))
@@ -153,7 +155,7 @@ def _own_host_names(role: RoleDraft, ledger: Ledger) -> None:
         if role.ports is not None and role.template["spec"].pop(key, None):
             ledger.different(
                 (*role.template_source, "spec", key),
-                "it is left out",
+                LEFT_OUT,
                 "the role's Service makes tasks known by the host name and subdomain that they get",
                 f"use the name {{role}}-{{index}} of the role `{role.name}`",
             )

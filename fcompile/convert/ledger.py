@@ -8,12 +8,14 @@ from typing import Any, NamedTuple
 
 from fcompile.diagnostics.problem import Path
 
+LEFT_OUT = "it is left out"
+
 
 class Outcome(StrEnum):
     """What becomes of a field."""
 
     CONVERTED = "converted"
-    UNCHANGED = "dropped because it changes nothing"
+    DROPPED = "dropped because it changes nothing"
     DIFFERENT = "different"
 
 
@@ -24,7 +26,7 @@ class Entry(NamedTuple):
     """From the root of the source object."""
     outcome: Outcome
     what: str
-    """CONVERTED: where it is now. UNCHANGED: why it changes nothing. DIFFERENT: what is different."""
+    """CONVERTED: where it is now. DROPPED: why it changes nothing. DIFFERENT: what is different."""
     why: str = ""
     remedy: str = ""
     """What to do."""
@@ -49,9 +51,9 @@ class Ledger:
         """Take down that a field is in the Framework."""
         self._add(Entry(path, Outcome.CONVERTED, to))
 
-    def unchanged(self, path: Path, why: str) -> None:
+    def dropped(self, path: Path, why: str) -> None:
         """Take down that a field is left out, since that changes nothing."""
-        self._add(Entry(path, Outcome.UNCHANGED, why))
+        self._add(Entry(path, Outcome.DROPPED, why))
 
     def different(self, path: Path, what: str, why: str, remedy: str) -> None:
         """Take down that something will be different."""
@@ -83,7 +85,7 @@ def _unknown(path: Path) -> Entry:
     return Entry(
         path,
         Outcome.DIFFERENT,
-        "it is left out",
+        LEFT_OUT,
         "the operator has no such field, or `convert` does not know it",
         "look whether the job needs it",
     )

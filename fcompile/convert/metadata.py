@@ -20,7 +20,7 @@ def read_metadata(source: dict[str, Any], ledger: Ledger) -> Draft:
     ledger.converted(("apiVersion",), "apiVersion")
     ledger.converted(("kind",), "kind")
     if "status" in source:
-        ledger.unchanged(("status",), "the operator wrote it")
+        ledger.dropped(("status",), "the operator wrote it")
     metadata = root.below("metadata")
     name = metadata.text("name")
     if not name:
@@ -33,9 +33,9 @@ def read_metadata(source: dict[str, Any], ledger: Ledger) -> Draft:
         if key == "namespace":
             ledger.converted(path, "metadata.namespace")
         elif key == "generateName":
-            ledger.unchanged(path, "there is a name")
+            ledger.dropped(path, "there is a name")
         elif key in SERVER_SET:
-            ledger.unchanged(path, "the API server wrote it")
+            ledger.dropped(path, "the API server wrote it")
         elif key in ("finalizers", "ownerReferences"):
             why = "it ties the job to another object, and the Framework is a new one"
             ledger.different(path, "it is left out", why, "let what made the job make the Framework")
@@ -48,12 +48,12 @@ def _texts(metadata: Fields, kind: str, draft: Draft, ledger: Ledger) -> dict[st
     kept: dict[str, str] = {}
     found = metadata.below(kind)
     if not found.value and kind in metadata.value:
-        ledger.unchanged(metadata.at(kind), "it is empty")
+        ledger.dropped(metadata.at(kind), "it is empty")
     for key in found.value:
         value = found.text(key) or ""
         path = found.at(key)
         if key in _TOOLS:
-            ledger.unchanged(path, _TOOLS[key])
+            ledger.dropped(path, _TOOLS[key])
         elif key.startswith(KUEUE):
             ledger.different(path, "it is in a comment", "queues of Kueue are not yet there for Frameworks", "admit the Framework by hand")
             draft.comment(f"Not yet there: {kind[:-1]} {key}: {value}", ("metadata",))

@@ -78,10 +78,6 @@ class Hosts:
         """Return whether a text holds the beginning of a name, which a program puts together when it runs."""
         return self._made_later.search(text) is not None
 
-    def mentions(self, text: str) -> bool:
-        """Return whether a text of another document holds the name of a task."""
-        return self.rewrite(text) != text
-
     def name(self, prefix: str, index: int) -> str | None:
         """Return what the operator's name with that prefix and index is here; None: there is no such task."""
         task = self._prefixes[prefix](index)

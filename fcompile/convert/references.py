@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from fcompile.convert.ledger import Entry, Outcome
-from fcompile.convert.registry import Made, is_job
+from fcompile.convert.made import Made
+from fcompile.convert.registry import is_job, is_kubeflow
 from fcompile.convert.texts import is_label_of_operator, strings
 from fcompile.diagnostics.problem import Path
 from fcompile.model.values import mapping, text
@@ -25,7 +26,7 @@ def references(value: Any, made: list[tuple[Any, Made]]) -> Iterator[Entry]:
         )
     if not made:
         return
-    if (text(value, "apiVersion") or "").partition("/")[0].endswith("kubeflow.org"):
+    if is_kubeflow(text(value, "apiVersion") or ""):
         return  # a runtime, or what somebody else makes of one
     for path, written in strings(value):
         if is_label_of_operator(written) and path[-2:-1] not in (("labels",), ("annotations",)):

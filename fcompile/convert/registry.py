@@ -7,9 +7,8 @@ from importlib import import_module
 from typing import Any
 
 from fcompile.convert.comments import comment_differences
-from fcompile.convert.draft import Draft
-from fcompile.convert.ledger import Ledger, Refusal
-from fcompile.convert.names import Hosts
+from fcompile.convert.ledger import Refusal
+from fcompile.convert.made import Made
 from fcompile.model.values import text
 
 _V1 = "kubeflow.org/v1"
@@ -25,21 +24,17 @@ _CONVERTERS = {
     ("jobset.x-k8s.io/v1alpha2", "JobSet"): ("jobset", "convert_jobset"),
 }
 KINDS = frozenset(kind for _, kind in _CONVERTERS)
-_GROUPS = ("kubeflow.org", "jobset.x-k8s.io")
-
-
-class Made:
-    """What came of a job."""
-
-    def __init__(self, draft: Draft, ledger: Ledger, hosts: Hosts) -> None:
-        self.draft = draft
-        self.ledger = ledger
-        self.hosts = hosts
 
 
 def is_job(value: Any) -> bool:
     """Return whether an object is a job of Kubeflow's, in whatever version."""
-    return (text(value, "kind") or "") in KINDS and _group(value).endswith(_GROUPS)
+    version = text(value, "apiVersion") or ""
+    return (text(value, "kind") or "") in KINDS and (is_kubeflow(version) or _is_in("jobset.x-k8s.io", version))
+
+
+def is_kubeflow(version: str) -> bool:
+    """Return whether an `apiVersion` is of a group of Kubeflow's: kubeflow.org, or one below it."""
+    return _is_in("kubeflow.org", version)
 
 
 def convert_job(source: dict[str, Any], others: list[Any]) -> Made:
@@ -53,11 +48,11 @@ def convert_job(source: dict[str, Any], others: list[Any]) -> Made:
         known = " and ".join(one for one, other in _CONVERTERS if other == kind)
         raise Refusal(("apiVersion",), f"`convert` knows {kind} of {known}, and `{version}` is another API: bring it to that first")
     module = import_module(f"fcompile.convert.kinds.{where[0]}")
-    convert: Callable[..., Any] = getattr(module, where[1])
-    job = convert(source, others) if kind == "TrainJob" else convert(source)
-    comment_differences(job.draft, job.ledger.entries(source))
-    return Made(job.draft, job.ledger, job.hosts())
+    convert: Callable[..., Made] = getattr(module, where[1])
+    made = convert(source, others) if kind == "TrainJob" else convert(source)
+    comment_differences(made.draft, made.ledger.entries(source))
+    return made
 
 
-def _group(value: Any) -> str:
-    return (text(value, "apiVersion") or "").partition("/")[0]
+def _is_in(domain: str, version: str) -> bool:
+    return f".{version.partition('/')[0]}".endswith(f".{domain}")

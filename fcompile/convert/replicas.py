@@ -93,10 +93,10 @@ def _template(replica: Fields, ledger: Ledger) -> dict[str, Any]:
             if found.value:
                 made.setdefault("metadata", {})[key] = dict(found.value)
         else:
-            ledger.unchanged(metadata.at(key), "the operator does not take it over")
+            ledger.dropped(metadata.at(key), "the operator does not take it over")
     ledger.converted(template.path, "task.pod")
     made["spec"] = deepcopy(spec.value)
     require_shape(spec)
     if "restartPolicy" in made["spec"]:
-        ledger.unchanged(spec.at("restartPolicy"), "the operator overwrites it with the one of the replicas")
+        ledger.dropped(spec.at("restartPolicy"), "the operator overwrites it with the one of the replicas")
     return made

@@ -35,7 +35,7 @@ _OF_SET = {
 
 
 @dataclass
-class Part:
+class ReplicatedJob:
     """A replicated job."""
 
     name: str
@@ -51,7 +51,7 @@ class Part:
         return next((one for one in self.role.template["spec"]["containers"] if one.get("name") == name), None)
 
 
-def read_parts(spec: Fields, source: Path | None = None) -> list[Part]:
+def read_parts(spec: Fields, source: Path | None = None) -> list[ReplicatedJob]:
     """Return the replicated jobs. Raises Refusal for what no role can say.
 
     :param source: what stands for every field of it in the source, where the fields are not in the source themselves.
@@ -67,7 +67,7 @@ def read_parts(spec: Fields, source: Path | None = None) -> list[Part]:
     return parts
 
 
-def _part(fields: Fields, source: Path | None) -> Part:
+def _part(fields: Fields, source: Path | None) -> ReplicatedJob:
     name = fields.text("name")
     if not name:
         raise Refusal(source or fields.path, "a replicated job has no name")
@@ -97,10 +97,10 @@ def _part(fields: Fields, source: Path | None) -> Part:
             raise Refusal(source or fields.at("dependsOn"), "it must have a name, and the status Ready or Complete")
         needs[one["name"]] = str(one["status"])
     labels = fields.below("template").below("metadata").below("labels").value
-    return Part(name, fields, draft, labels, needs, job.text("completionMode") != "NonIndexed")
+    return ReplicatedJob(name, fields, draft, labels, needs, job.text("completionMode") != "NonIndexed")
 
 
-def run_once_first(parts: list[Part], source: Path, draft: Draft) -> list[Part]:
+def run_once_first(parts: list[ReplicatedJob], source: Path, draft: Draft) -> list[ReplicatedJob]:
     """Return the parts without those that only run before others: these become init containers of the others. Raises Refusal."""
     by_name = {part.name: part for part in parts}
     first = {name for part in parts for name, status in part.needs.items() if status == "Complete"}
@@ -119,7 +119,7 @@ def run_once_first(parts: list[Part], source: Path, draft: Draft) -> list[Part]:
     return [part for part in parts if part.name not in first]
 
 
-def _put_before(part: Part, other: Part, source: Path) -> bool:
+def _put_before(part: ReplicatedJob, other: ReplicatedJob, source: Path) -> bool:
     """Make init containers of a job that runs first, where the result is the same: it needs a volume that the two share.
 
     Return whether the operator's Pods would each have such a volume of their own.
@@ -155,17 +155,17 @@ def _mounted(spec: dict[str, Any]) -> set[str]:
     }
 
 
-def hosts_of(job: str, draft: Draft, parts: list[Part], subdomain: str | None = None) -> Hosts:
+def hosts_of(job: str, draft: Draft, parts: list[ReplicatedJob], subdomain: str | None = None) -> Hosts:
     """Return the names of all Pods: `JOB-PART-0-INDEX.JOB`."""
 
-    def task(part: Part, index: int) -> Task | None:
+    def task(part: ReplicatedJob, index: int) -> Task | None:
         return Task(part.role.name, index) if index < part.role.task_number else None
 
     prefixes = {f"{job}-{part.name}-0-": partial(task, part) for part in parts}
     return Hosts(draft.name, draft.namespace, prefixes, subdomain=subdomain or job)
 
 
-def finish(parts: list[Part], hosts: Hosts, draft: Draft, ledger: Ledger, source: Path | None) -> None:
+def finish(parts: list[ReplicatedJob], hosts: Hosts, draft: Draft, ledger: Ledger, source: Path | None) -> None:
     """Give the draft its roles, with the names and indices that tasks have here."""
     seen: dict[str, str] = {}
     for part in parts:
@@ -207,7 +207,7 @@ def _replace_index(container: Any) -> None:
             container["env"][number] = {"name": variable.get("name"), "value": "{{FC_TASK_INDEX}}"}
 
 
-def apply_success_policy(spec: Fields, parts: list[Part], source: Path | None) -> None:
+def apply_success_policy(spec: Fields, parts: list[ReplicatedJob], source: Path | None) -> None:
     """Set whose end is the end of all. Raises Refusal for what the policies of roles cannot say."""
     policy = spec.below("successPolicy")
     targets = policy.items("targetReplicatedJobs")
@@ -224,10 +224,13 @@ def apply_success_policy(spec: Fields, parts: list[Part], source: Path | None) -
         )
 
 
-def tell_rest(spec: Fields, ledger: Ledger, source: Path | None) -> None:
-    """Take down what of a JobSet is left out."""
+def tell_rest(spec: Fields, ledger: Ledger, source: Path | None, *, told: frozenset[str] = frozenset()) -> None:
+    """Take down what of a JobSet is left out.
+
+    :param told: fields of which the caller has told what becomes of them.
+    """
     for key in spec.each():
-        if key not in _OF_SET:
+        if key not in _OF_SET and key not in told:
             ledger.different(source or spec.at(key), f"{key} is left out", "Framework has nothing like it", "look whether the job needs it")
     for number, item in enumerate(spec.items("replicatedJobs")):
         job = Fields(item, (*spec.at("replicatedJobs"), number)).below("template").below("spec")

@@ -34,7 +34,7 @@ def tell_backoff(replicas: dict[str, Replica], limit: int | None, path: tuple[st
     if limit is None:
         return
     if all(replica.policy in ("Never", "ExitCode") for replica in replicas.values()):
-        ledger.unchanged(path, "it counts restarts of containers, and none of these Pods restarts its containers")
+        ledger.dropped(path, "it counts restarts of containers, and none of these Pods restarts its containers")
         return
     what = f"the Pod of each task may be made anew {limit}×; restarts of containers within a Pod are not counted"
     why = "the operator adds up the restarts of the containers that run"

@@ -31,24 +31,19 @@ def read_run_policy(policy: Fields, draft: Draft, ledger: Ledger, operator: str)
     :param operator: the value of `managedBy` that means the operator itself.
     """
     for key in policy.each():
-        path = policy.at(key)
         if key == "suspend":
             _suspend(policy, draft, ledger)
         elif key == "managedBy":
             _managed_by(policy, draft, ledger, operator)
         elif key in _LIFETIME:
-            _not_yet(policy, key, draft, ledger)
-        elif key == "backoffLimit":
-            continue
-        elif key == "runPolicy":
-            ledger.unchanged(path, "it is empty")
+            not_yet(policy, key, draft, ledger)
     return policy.count("backoffLimit")
 
 
 def _suspend(policy: Fields, draft: Draft, ledger: Ledger) -> None:
     path = policy.at("suspend")
     if not policy.flag("suspend"):
-        ledger.unchanged(path, "false is the default")
+        ledger.dropped(path, "false is the default")
         return
     draft.execution_type = "Create"
     draft.comment("Not yet there: suspend: true. As `Create` it waits until somebody writes `Start`.", ("spec", "executionType"))
@@ -59,7 +54,7 @@ def _suspend(policy: Fields, draft: Draft, ledger: Ledger) -> None:
 def _managed_by(policy: Fields, draft: Draft, ledger: Ledger, operator: str) -> None:
     value, path = policy.text("managedBy") or "", policy.at("managedBy")
     if value in ("", operator):
-        ledger.unchanged(path, "it names the operator itself")
+        ledger.dropped(path, "it names the operator itself")
     elif value == MULTIKUEUE and MULTIKUEUE in MANAGED_BY:
         draft.managed_by = value
         ledger.converted(path, "spec.managedBy")
@@ -67,10 +62,11 @@ def _managed_by(policy: Fields, draft: Draft, ledger: Ledger, operator: str) -> 
         raise Refusal(path, f"`{value}` manages this job: what that makes of it is not known here")
 
 
-def _not_yet(policy: Fields, key: str, draft: Draft, ledger: Ledger) -> None:
+def not_yet(policy: Fields, key: str, draft: Draft, ledger: Ledger) -> None:
+    """Take down a field that Framework does not have yet: it stays in a comment."""
     value, path = policy.value[key], policy.at(key)
     if value in ({}, "") or (key, value) == ("cleanPodPolicy", "All"):
-        ledger.unchanged(path, "all Pods of a Framework go when it ends" if value == "All" else "it is empty")
+        ledger.dropped(path, "all Pods of a Framework go when it ends" if value == "All" else "it is empty")
         return
     what, remedy = _LIFETIME[key]
     ledger.different(path, f"not yet there: {what}", _NOT_YET, remedy)

@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-from math import ceil
 from typing import Any
 
 from fcompile.convert.ledger import Refusal
 from fcompile.model import names
-from fcompile.model.quantities import NANO
-from fcompile.model.quantities import canonical as canonical_quantity
+from fcompile.model.quantities import NANO, nanos
 from fcompile.model.values import mapping
 
 PORT = 29500
 INDEX = names.placeholder(names.TASK_INDEX)
-_UNITS = {
-    "n": Fraction(1, NANO),
-    "u": Fraction(1, 10**6),
-    "m": Fraction(1, 1000),
-    "": Fraction(1),
-    "k": Fraction(1000),
-    "M": Fraction(10**6),
-}
 
 
 def upsert(container: dict[str, Any], variables: list[Any]) -> None:
@@ -64,12 +53,4 @@ def cpus(container: dict[str, Any]) -> int:
 
 def _amount(written: Any) -> int:
     """Return a quantity as a whole number, rounded up; 0 for what is none."""
-    if isinstance(written, bool) or not isinstance(written, (str, int, float)):
-        return 0
-    text = canonical_quantity(str(written))
-    digits = text.rstrip("numkMGTPEi")
-    unit = _UNITS.get(text[len(digits) :])
-    try:
-        return 0 if unit is None else ceil(Fraction(digits) * unit)
-    except (ValueError, ZeroDivisionError):
-        return 0
+    return -(-(nanos(written) or 0) // NANO)

@@ -35,6 +35,16 @@ def test_all_of_it_is_written(tmp_path: Path, plugin: Path) -> None:
     assert {name for name in others if not name.startswith(bundle.LAYOUT) or not name.endswith(".yaml")} == {"Dockerfile"}
 
 
+def test_what_a_link_points_to_is_not_overwritten(tmp_path: Path) -> None:
+    new, precious = tmp_path / "new", tmp_path / "precious"
+    new.mkdir()
+    precious.write_text("mine")
+    (new / "plugin.yaml").symlink_to(precious)
+    assert main(["argocd", "bundle", "plugin", "--to", str(new)]) == 0
+    assert precious.read_text() == "mine"
+    assert (new / "plugin.yaml").read_text() == bundle.FORMS["plugin"]("")
+
+
 def test_each_form_is_printed(capsys: pytest.CaptureFixture[str], plugin: Path) -> None:
     for form, name in bundle.FILES.items():
         assert main(["argocd", "bundle", form]) == 0

@@ -77,6 +77,23 @@ def test_other_versions_are_refused() -> None:
     assert "kubeflow.org/v1" in account.reasons[0].text
 
 
+@pytest.mark.parametrize(
+    "version", ["notkubeflow.org/v1", "kubeflow.org.example.com/v1", "my-kubeflow.org/v1", "notjobset.x-k8s.io/v1alpha2"]
+)
+def test_a_group_that_only_ends_like_kubeflows_is_somebody_elses(version: str) -> None:
+    job = JOB.replace("kubeflow.org/v1", version)
+    conversion = convert(job)
+    assert conversion.accounts == []
+    assert conversion.text() == f"---\n{job}"
+
+
+def test_what_such_a_group_says_of_a_job_is_told() -> None:
+    other = "apiVersion: notkubeflow.org/v1\nkind: Peers\nmetadata: {name: a}\nspec: {peer: pax-lm-worker-1.research}\n"
+    assert [account.kind for account in convert(f"{JOB}---\n{other}").accounts] == ["JAXJob", "Peers"]
+    own = other.replace("notkubeflow.org", "trainer.kubeflow.org")
+    assert [account.kind for account in convert(f"{JOB}---\n{own}").accounts] == ["JAXJob"]
+
+
 def test_what_is_wrong_is_shown_in_the_source() -> None:
     (account,) = convert(JOB.replace("imagePullPolicy: Always", "imagePullPolicy: Sometimes")).refused
     (reason,) = account.reasons
@@ -115,6 +132,31 @@ class TestCommand:
         (out / "a" / "job.yaml").write_text("mine", "utf-8")
         assert main(["convert", "--to", str(out), str(tmp_path / "a"), str(tmp_path / "b")]) == 2
         assert (out / "a" / "job.yaml").read_text("utf-8") == "mine"
+
+    def test_a_link_in_the_folder_is_not_followed(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        for name in ("a", "b", "out", "outside"):
+            (tmp_path / name).mkdir()
+        for name in ("a", "b"):
+            (tmp_path / name / "job.yaml").write_text(JOB.replace("pax-lm", f"pax-{name}"), "utf-8")
+        precious = tmp_path / "outside" / "job.yaml"
+        precious.write_text("mine", "utf-8")
+        convert_to = ["convert", "--to", str(tmp_path / "out"), str(tmp_path / "a"), str(tmp_path / "b")]
+        (tmp_path / "out" / "b").symlink_to(tmp_path / "outside")
+        assert main([*convert_to, "--force"]) == 2
+        assert "leads: remove the link" in capsys.readouterr().err
+        assert not (tmp_path / "out" / "a").exists(), "nothing is written before that"
+        (tmp_path / "out" / "b").unlink()
+        assert main(convert_to) == 0
+        written = tmp_path / "out" / "a" / "job.yaml"
+        precious.write_text(written.read_text("utf-8"), "utf-8")
+        written.unlink()
+        written.symlink_to(precious)
+        assert main(convert_to) == 2
+        assert written.is_symlink(), "not even where it leads to the same text"
+        precious.write_text("mine", "utf-8")
+        assert main([*convert_to, "--force"]) == 0
+        assert not written.is_symlink()
+        assert precious.read_text("utf-8") == "mine"
 
     def test_refused(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (tmp_path / "job.yaml").write_text(JOB.replace("name: pax-lm", "generateName: pax-lm-"), "utf-8")

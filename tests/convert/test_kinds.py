@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from fcompile.convert.job import Job, Part
 from fcompile.convert.kinds.jax import convert_jax
+from fcompile.convert.kinds.mpi import convert_mpi
 from fcompile.convert.ledger import Outcome, Refusal
 from tests.convert.jobs import jobs
 from tests.convert.operator import convert, made_of
@@ -71,7 +74,7 @@ def test_every_field_has_an_outcome() -> None:
     found = told("pytorch-everything-PyTorchJob")
     template = "spec.pytorchReplicaSpecs.worker.template.spec"
     for path in ("status", "metadata.uid", f"{template}.restartPolicy", "spec.runPolicy.managedBy"):
-        assert found[path] is Outcome.UNCHANGED
+        assert found[path] is Outcome.DROPPED
     for path in (
         "spec.runPolicy.suspend",
         "spec.runPolicy.backoffLimit",
@@ -253,7 +256,7 @@ def test_a_trainjob_that_cannot_be() -> None:
 def test_clean_pod_policy_all_changes_nothing() -> None:
     job = JOBS["jax-JAXJob"]
     (account,) = convert(json.dumps({**job, "spec": {**job["spec"], "runPolicy": {"cleanPodPolicy": "All"}}})).jobs
-    assert [entry.outcome for entry in account.entries if entry.path[-1] == "cleanPodPolicy"] == [Outcome.UNCHANGED]
+    assert [entry.outcome for entry in account.entries if entry.path[-1] == "cleanPodPolicy"] == [Outcome.DROPPED]
 
 
 def test_a_variable_of_the_operator_that_another_one_refers_to() -> None:
@@ -270,3 +273,40 @@ def test_a_variable_of_the_operator_that_another_one_refers_to() -> None:
     assert own[:2] == [("PROCESS_ID", "a"), ("X", "$(PROCESS_ID)")]
     assert ("PROCESS_ID", "3") in own
     assert [one for one in own if one[0] == "NUM_PROCESSES"] == [("NUM_PROCESSES", "4")]
+
+
+def test_claims_of_a_runtime_are_told_once() -> None:
+    job = _changed("trainjob-torch-TrainJob", 1)
+    jobs_of_runtime = job["items"][1]["spec"]["template"]["spec"]
+    claim = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    jobs_of_runtime["volumeClaimPolicies"] = [{"templates": [{"metadata": {"name": "scratch"}, "spec": claim}]}]
+    (account,) = convert(json.dumps(job)).jobs
+    found = [entry.what for entry in account.different]
+    assert "each Pod has a volume `scratch` of its own, which goes with the Pod" in found
+    assert "volumeClaimPolicies is left out" not in found
+
+
+def test_a_startup_policy_is_converted_to_nothing() -> None:
+    job = json.loads(json.dumps(JOBS["jobset-JobSet"]))
+    job["spec"]["startupPolicy"] = {"startupPolicyOrder": "AnyOrder"}
+    (account,) = convert(json.dumps(job)).jobs
+    (entry,) = [entry for entry in account.entries if entry.path == ("spec", "startupPolicy")]
+    assert entry.outcome is Outcome.DROPPED
+
+
+def test_a_run_policy_within_a_run_policy_is_no_field() -> None:
+    job = JOBS["jax-JAXJob"]
+    within = {"runPolicy": {"runPolicy": {"suspend": True}}}
+    (account,) = convert(json.dumps({**job, "spec": {**job["spec"], **within}})).jobs
+    found = [(entry.outcome, entry.what) for entry in account.entries if entry.path[:3] == ("spec", "runPolicy", "runPolicy")]
+    assert found == [(Outcome.DIFFERENT, "it is left out")]
+
+
+def test_workers_that_are_two_roles_are_each_given_a_server_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    add_role: Callable[..., list[Part]] = Job.add_role
+    monkeypatch.setattr(Job, "add_role", lambda job, kind: add_role(job, kind, split_first=kind == "Worker"))
+    made = convert_mpi(JOBS["mpi-gpu-MPIJob"])
+    commands = {role.name: role.template["spec"]["containers"][0]["command"] for role in made.draft.roles if role.name != "launcher"}
+    assert commands == {name: ["/usr/sbin/sshd", "-De"] for name in ("worker0", "worker")}
+    told = [entry.what for entry in made.ledger.entries(JOBS["mpi-gpu-MPIJob"])]
+    assert not [what for what in told if "this command may start no server" in what]

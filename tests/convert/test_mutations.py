@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from fcompile import compile as compile_text
+from fcompile.convert.conversion import Account
+from fcompile.convert.ledger import LEFT_OUT, Ledger, Outcome
 from fcompile.convert.report import FORMATS, report
-from fcompile.diagnostics.problem import Severity
-from fcompile.load import Document
+from fcompile.diagnostics.problem import Path, Severity, field_path
 from fcompile.model.values import at
 from tests.convert.jobs import jobs
 from tests.convert.mutations import mutated
@@ -39,20 +41,37 @@ def test_a_changed_job_is_converted_or_refused(job: dict[str, Any]) -> None:
             assert [str(one) for one in compilation.problems if one.severity is Severity.ERROR] == [], written
             assert convert(text).text() == text
         for account in conversion.jobs:
-            _all_told(account.document, account)
+            _is_of_one_mind(account)
     assert converted > EACH // 20
 
 
-def _all_told(document: Document, account: Any) -> None:
-    """Every leaf of the source is in the account of a converted job."""
-    if account.made is None:
-        return
-    told = {entry.path for entry in account.entries}
-    for path in _leaves(at(document.value, account.item), ()):
-        assert any(path[:length] in told for length in range(len(path) + 1)), path
+@pytest.mark.parametrize("job", [pytest.param(job, id=name) for name, job in jobs()])
+def test_every_field_of_a_job_as_people_write_it_is_spoken_of(job: dict[str, Any]) -> None:
+    (account,) = convert(json.dumps(job)).jobs
+    assert account.made is not None
+    assert [field_path(path) for path in _left_out(account)] == []
 
 
-def _leaves(value: Any, path: tuple[str | int, ...]) -> Any:
+@pytest.mark.parametrize("job", [pytest.param(job, id=name) for name, job in jobs()])
+def test_what_nobody_spoke_of_is_left_out(job: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """What `entries` makes of silence, so that the test above can fail."""
+    monkeypatch.setattr(Ledger, "_add", lambda *_: None)
+    (account,) = convert(json.dumps(job)).jobs
+    assert _left_out(account) == list(_leaves(at(account.document.value, account.item), ()))
+
+
+def _is_of_one_mind(account: Account) -> None:
+    """No field is both kept, or dropped since it changes nothing, and left out."""
+    left_out = set(_left_out(account))
+    others = {entry.path for entry in account.entries if entry.outcome is not Outcome.DIFFERENT}
+    assert not left_out & others
+
+
+def _left_out(account: Account) -> list[Path]:
+    return [entry.path for entry in account.entries if entry.what == LEFT_OUT]
+
+
+def _leaves(value: Any, path: Path) -> Iterator[Path]:
     below = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     found = [leaf for step, item in below for leaf in _leaves(item, (*path, step))]
-    return found or [path]
+    yield from found or [path]

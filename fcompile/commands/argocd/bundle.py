@@ -6,7 +6,6 @@ tools/argocd_plugin.py.
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,6 +17,7 @@ from fcompile._version import __version__
 from fcompile.commands.group import argument, command, former
 from fcompile.commands.options import completed
 from fcompile.emit import yaml
+from fcompile.emit.files import write
 from fcompile.errors import UsageError
 from fcompile.model.names import GROUP, KIND
 
@@ -166,8 +166,5 @@ def bundle(*, form: str, at_rest: str, to: str | None) -> int:
             raise UsageError("the whole bundle is many files: say where to write them with --to FOLDER")
         sys.stdout.write(FORMS[form](at_rest))
         return 0
-    for name, text in [(FILES[form], FORMS[form](at_rest))] if form != "all" else files(at_rest):
-        path = os.path.join(to, name)
-        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-        Path(path).write_text(text, "utf-8")
+    write(to, dict(files(at_rest)) if form == "all" else {FILES[form]: FORMS[form](at_rest)})
     return 0

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from fcompile.convert.containers import add_variables
-from fcompile.convert.job import Job, read_job
+from fcompile.convert.job import read_job
+from fcompile.convert.made import Made
 
 CONTAINER, PORT, NUMBER = "jax", "jaxjob-port", 6666
 
 
-def convert_jax(source: dict[str, Any]) -> Job:
+def convert_jax(source: dict[str, Any]) -> Made:
     """Convert a JAXJob. Raises Refusal."""
     job = read_job(source, "jaxReplicaSpecs", ("Worker",), "Never")
     port = job.add_service("Worker", CONTAINER, PORT, NUMBER)
@@ -24,5 +25,4 @@ def convert_jax(source: dict[str, Any]) -> Job:
         ("PROCESS_ID", part.index()),
     ]
     add_variables(part.role, [*variables], job.ledger)
-    job.finish()
-    return job
+    return job.finish()

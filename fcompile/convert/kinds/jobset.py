@@ -2,34 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
-from fcompile.convert.draft import Draft
 from fcompile.convert.fields import Fields
 from fcompile.convert.ledger import Ledger, Refusal
+from fcompile.convert.made import Made
 from fcompile.convert.metadata import read_metadata
-from fcompile.convert.names import Hosts
 from fcompile.convert.replicated_jobs import apply_success_policy, finish, hosts_of, read_parts, run_once_first, tell_rest
 from fcompile.convert.run_policy import read_run_policy
 
 OPERATOR = "jobset.sigs.k8s.io/jobset-controller"
 
 
-@dataclass
-class Set:
-    """A JobSet that was converted, or what Trainer makes of a TrainJob."""
-
-    draft: Draft
-    ledger: Ledger
-    names: Hosts
-
-    def hosts(self) -> Hosts:
-        """Return the names of all Pods."""
-        return self.names
-
-
-def convert_jobset(source: dict[str, Any]) -> Set:
+def convert_jobset(source: dict[str, Any]) -> Made:
     """Convert a JobSet. Raises Refusal."""
     ledger = Ledger()
     draft = read_metadata(source, ledger)
@@ -41,9 +26,10 @@ def convert_jobset(source: dict[str, Any]) -> Set:
     if any(part.needs for part in parts) or (spec.below("startupPolicy").text("startupPolicyOrder") or "AnyOrder") != "AnyOrder":
         raise Refusal(spec.at("replicatedJobs"), "jobs that wait until others are ready have no equivalent: all roles start at once")
     apply_success_policy(spec, parts, None)
-    for key in ("successPolicy", "startupPolicy"):
-        if key in spec:
-            ledger.converted(spec.at(key), "frameworkAttemptCompletionPolicy")
+    if "successPolicy" in spec:
+        ledger.converted(spec.at("successPolicy"), "frameworkAttemptCompletionPolicy")
+    if "startupPolicy" in spec:
+        ledger.dropped(spec.at("startupPolicy"), "all roles start at once here as well")
     network = spec.below("network")
     for key in network.each():
         ledger.converted(network.at(key), "the Services of the roles")
@@ -57,4 +43,4 @@ def convert_jobset(source: dict[str, Any]) -> Set:
     tell_rest(spec, ledger, None)
     hosts = hosts_of(source["metadata"]["name"], draft, parts, network.text("subdomain"))
     finish(parts, hosts, draft, ledger, None)
-    return Set(draft, ledger, hosts)
+    return Made(draft, ledger, hosts)

@@ -5,19 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 from fcompile.convert.containers import Variable, add_variables
-from fcompile.convert.job import Job, read_job
-from fcompile.convert.kinds.ssh import CONFIG_PATH, RSH, config_map, mount_config, mount_keys, tell_hosts, tell_keys, wait_for_workers
+from fcompile.convert.job import Job, Part, read_job
+from fcompile.convert.kinds.ssh import CONFIG_PATH, RSH, SSHD, config_map, mount_config, mount_keys, tell_hosts, tell_keys, wait_for_workers
 from fcompile.convert.ledger import Refusal
+from fcompile.convert.made import Made
 from fcompile.convert.names import host
-from fcompile.convert.run_policy import read_run_policy
+from fcompile.convert.run_policy import not_yet
 
 _SSH_PATH = "/root/.ssh"
 _SCRIPT = "kubexec.sh"
 """The name that training-operator's script has: users' texts name it."""
-_SSHD = ["/usr/sbin/sshd", "-De"]
 
 
-def convert_mpi(source: dict[str, Any]) -> Job:
+def convert_mpi(source: dict[str, Any]) -> Made:
     """Convert an MPIJob of kubeflow.org/v1. Raises Refusal."""
     job = read_job(source, "mpiReplicaSpecs", ("Launcher", "Worker"), "Never", default_count={"Launcher": 1, "Worker": 0})
     if "Launcher" not in job.replicas or job.replicas["Launcher"].count != 1:
@@ -38,19 +38,18 @@ def convert_mpi(source: dict[str, Any]) -> Job:
     for part in job.parts.get("Worker", ()):
         part.role.ports = []
         names += [job.host("Worker", index) for index in range(part.role.task_number)]
-        mount_config(job, part.role, {_SCRIPT: 0o555})
-        mount_keys(job, part.role, _SSH_PATH)
-        _serve(job)
-    mount_config(job, launcher, {_SCRIPT: 0o555, "hostfile": 0o444, "discover_hosts.sh": 0o555})
-    mount_keys(job, launcher, _SSH_PATH)
+        mount_config(job.draft, part.role, {_SCRIPT: 0o555})
+        mount_keys(job.draft, part.role, _SSH_PATH)
+        _serve(job, part)
+    mount_config(job.draft, launcher, {_SCRIPT: 0o555, "hostfile": 0o444, "discover_hosts.sh": 0o555})
+    mount_keys(job.draft, launcher, _SSH_PATH)
     _variables(job, shares)
     wait_for_workers(launcher, _SSH_PATH, "launcher-")
     found = "".join(f"echo {name}:{slots or 1}\n" for name in names)
     scripts = {"discover_hosts.sh": f"#!/bin/sh\n{found}", _SCRIPT: RSH}
-    job.draft.beside.append(config_map(job, [f"{name} slots={slots or 1}" for name in names], scripts))
+    job.draft.beside.append(config_map(job.draft, [f"{name} slots={slots or 1}" for name in names], scripts))
     _tell(job)
-    job.finish()
-    return job
+    return job.finish()
 
 
 def _asks_for_gpus(containers: list[dict[str, Any]]) -> bool:
@@ -61,25 +60,23 @@ def _asks_for_gpus(containers: list[dict[str, Any]]) -> bool:
 def _clean_pod_policy(job: Job) -> None:
     if "cleanPodPolicy" in job.spec:
         job.spec.text("cleanPodPolicy")
-        only = {key: item for key, item in job.spec.value.items() if key == "cleanPodPolicy"}
-        read_run_policy(type(job.spec)(only, job.spec.path), job.draft, job.ledger, "")
+        not_yet(job.spec, "cleanPodPolicy", job.draft, job.ledger)
 
 
-def _serve(job: Job) -> None:
+def _serve(job: Job, part: Part) -> None:
     """Let workers without a command wait for ssh, as those of the operator wait for `kubectl exec`."""
-    for part in job.parts["Worker"]:
-        container = part.role.template["spec"]["containers"][0]
-        if not container.get("command"):
-            container["command"] = list(_SSHD)
-            container.pop("args", None)
-            continue
-        path = (*part.role.template_source, "spec", "containers", 0, "command")
-        job.ledger.different(
-            path,
-            "the launcher reaches a worker by ssh, and this command may start no server for that",
-            "the operator runs `kubectl exec` in the workers, for which any command will do",
-            "write `/usr/sbin/sshd -De` where the command only sleeps, and install an ssh server in the image",
-        )
+    container = part.role.template["spec"]["containers"][0]
+    if not container.get("command"):
+        container["command"] = list(SSHD)
+        container.pop("args", None)
+        return
+    path = (*part.role.template_source, "spec", "containers", 0, "command")
+    job.ledger.different(
+        path,
+        "the launcher reaches a worker by ssh, and this command may start no server for that",
+        "the operator runs `kubectl exec` in the workers, for which any command will do",
+        "write `/usr/sbin/sshd -De` where the command only sleeps, and install an ssh server in the image",
+    )
 
 
 def _variables(job: Job, shares: bool) -> None:
@@ -98,8 +95,8 @@ def _variables(job: Job, shares: bool) -> None:
 
 
 def _tell(job: Job) -> None:
-    tell_keys(job)
-    tell_hosts(job)
+    tell_keys(job.draft)
+    tell_hosts(job.draft)
     why = "`kubectl exec` needs rights in every Pod and no Framework makes roles and service accounts"
     remedy = "make the Secret that the comment at the head of the Framework names, and use images with ssh"
     what = "the launcher reaches the workers by ssh, where the operator runs `kubectl exec` (kubexec)"

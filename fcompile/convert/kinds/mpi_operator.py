@@ -6,19 +6,18 @@ from typing import Any
 
 from fcompile.convert.containers import Variable, add_variables
 from fcompile.convert.job import Job, read_job
-from fcompile.convert.kinds.ssh import CONFIG_PATH, config_map, mount_config, mount_keys, tell_hosts, tell_keys, wait_for_workers
+from fcompile.convert.kinds.ssh import CONFIG_PATH, SSHD, config_map, mount_config, mount_keys, tell_hosts, tell_keys, wait_for_workers
 from fcompile.convert.ledger import Refusal
+from fcompile.convert.made import Made
 from fcompile.convert.names import Task
 from fcompile.convert.names import host as host_of
+from fcompile.convert.replicated_jobs import JOB_TRIES
 from fcompile.model import names
 
-_SSHD = ["/usr/sbin/sshd", "-De"]
 _IMPLEMENTATIONS = ("OpenMPI", "Intel", "MPICH")
-_TRIES = 6
-"""Of a launcher, which is a Job of Kubernetes there."""
 
 
-def convert_mpi_operator(source: dict[str, Any]) -> Job:
+def convert_mpi_operator(source: dict[str, Any]) -> Made:
     """Convert an MPIJob of kubeflow.org/v2beta1. Raises Refusal."""
     defaults = {"Launcher": 1, "Worker": 0}
     operator = "kubeflow.org/mpi-operator"
@@ -28,7 +27,7 @@ def convert_mpi_operator(source: dict[str, Any]) -> Job:
     launching = job.replicas["Launcher"]
     if not job.spec.below("mpiReplicaSpecs").below("Launcher").text("restartPolicy"):
         launching.policy = "OnFailure"
-    tries = _TRIES if job.limit is None else job.limit
+    tries = JOB_TRIES if job.limit is None else job.limit  # the launcher is a Job of Kubernetes there
     for kind in ("Launcher", "Worker"):
         if kind in job.replicas:
             job.add_role(kind)
@@ -47,13 +46,13 @@ def convert_mpi_operator(source: dict[str, Any]) -> Job:
         hosts += [job.host("Worker", index) for index in range(part.role.task_number)]
         container = part.role.template["spec"]["containers"][0]
         if not container.get("command") and not container.get("args"):
-            container["command"] = list(_SSHD)
+            container["command"] = list(SSHD)
         add_variables(part.role, [("K_MPI_JOB_ROLE", "worker")], job.ledger, only=str(container.get("name")))
-        mount_keys(job, part.role, path)
+        mount_keys(job.draft, part.role, path)
     variables = _variables(implementation, str(slots), shares)
     add_variables(launcher, variables, job.ledger, only=str(launcher.template["spec"]["containers"][0].get("name")))
-    mount_keys(job, launcher, path)
-    mount_config(job, launcher, {"hostfile": 0o444, "discover_hosts.sh": 0o555})
+    mount_keys(job.draft, launcher, path)
+    mount_config(job.draft, launcher, {"hostfile": 0o444, "discover_hosts.sh": 0o555})
     policy = job.spec.text("launcherCreationPolicy")
     if policy == "WaitForWorkersReady":
         wait_for_workers(launcher, path, "launcher-")
@@ -61,10 +60,9 @@ def convert_mpi_operator(source: dict[str, Any]) -> Job:
     full = [f"{name}.{own}.svc" if job.draft.namespace else name for name in hosts]
     lines = [f"{name} slots={slots}" if implementation == "OpenMPI" else f"{name}:{slots}" for name in full]
     scripts = {"discover_hosts.sh": "#!/bin/sh\n" + "".join(f"echo {name}\n" for name in full)}
-    job.draft.beside.append(config_map(job, lines, scripts))
+    job.draft.beside.append(config_map(job.draft, lines, scripts))
     _tell(job, policy, tries)
-    job.finish()
-    return job
+    return job.finish()
 
 
 def _variables(implementation: str, slots: str, shares: bool) -> list[Variable]:
@@ -83,8 +81,8 @@ def _variables(implementation: str, slots: str, shares: bool) -> list[Variable]:
 
 
 def _tell(job: Job, policy: str | None, tries: int) -> None:
-    tell_keys(job)
-    tell_hosts(job)
+    tell_keys(job.draft)
+    tell_hosts(job.draft)
     targets = {
         "slotsPerWorker": "the hostfile",
         "sshAuthMountPath": "the mount of the keys",
@@ -99,7 +97,7 @@ def _tell(job: Job, policy: str | None, tries: int) -> None:
             job.spec.at("launcherCreationPolicy"), "an init container of the launcher that waits until ssh reaches each worker"
         )
     elif policy is not None:
-        job.ledger.unchanged(job.spec.at("launcherCreationPolicy"), "all Pods are made at once here as well")
+        job.ledger.dropped(job.spec.at("launcherCreationPolicy"), "all Pods are made at once here as well")
     what = f"keys for ssh are yours to make, and the launcher's Pod may be made anew {tries}×"
     why = "the operator makes a Secret with keys for each job, and its launcher is a Job, which counts restarts of its containers too"
     job.ledger.different(job.replicas["Launcher"].path, what, why, "make the Secret that the comment at the head of the Framework names")

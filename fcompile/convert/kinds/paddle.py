@@ -7,13 +7,14 @@ from typing import Any
 from fcompile.convert.containers import Variable, add_variables
 from fcompile.convert.job import Job, Part, read_job
 from fcompile.convert.kinds.pytorch import tell_metrics
+from fcompile.convert.made import Made
 
 _TYPES: tuple[str, ...] = ("Master", "Worker")
 CONTAINER, PORT, NUMBER = "paddle", "master", 36543
 _OWN_ADDRESS = {"fieldRef": {"fieldPath": "status.podIP"}}
 
 
-def convert_paddle(source: dict[str, Any]) -> Job:
+def convert_paddle(source: dict[str, Any]) -> Made:
     """Convert a PaddleJob. Raises Refusal."""
     job = read_job(source, "paddleReplicaSpecs", _TYPES, "OnFailure")
     ports: dict[str, int] = {kind: job.add_service(kind, CONTAINER, PORT, NUMBER) for kind in _TYPES if kind in job.replicas}
@@ -31,8 +32,7 @@ def convert_paddle(source: dict[str, Any]) -> Job:
         for part in parts:
             add_variables(part.role, _variables(job, kind, part, meeting, ports), job.ledger)
     _elastic(job)
-    job.finish()
-    return job
+    return job.finish()
 
 
 def _variables(job: Job, kind: str, part: Part, meeting: str, ports: dict[str, int]) -> list[Variable]:
@@ -65,7 +65,7 @@ def _elastic(job: Job) -> None:
     for key in ("minReplicas", "maxReplicas", "maxRestarts"):
         policy.count(key)
         if key in policy:
-            job.ledger.unchanged(policy.at(key), "the operator uses it for nothing but its autoscaler")
+            job.ledger.dropped(policy.at(key), "the operator uses it for nothing but its autoscaler")
     if not policy.value:
-        job.ledger.unchanged(policy.path, "it is empty")
+        job.ledger.dropped(policy.path, "it is empty")
     tell_metrics(job, policy)

@@ -8,6 +8,7 @@ from fcompile.convert.containers import Variable, add_variables
 from fcompile.convert.fields import Fields
 from fcompile.convert.job import Job, Part, read_job
 from fcompile.convert.ledger import Refusal
+from fcompile.convert.made import Made
 
 _TYPES: tuple[str, ...] = ("Master", "Worker")
 CONTAINER, PORT, NUMBER = "pytorch", "pytorchjob-port", 23456
@@ -17,7 +18,7 @@ _NO_WAITING = (
 )
 
 
-def convert_pytorch(source: dict[str, Any]) -> Job:
+def convert_pytorch(source: dict[str, Any]) -> Made:
     """Convert a PyTorchJob. Raises Refusal."""
     job = read_job(source, "pytorchReplicaSpecs", _TYPES, "OnFailure")
     master = job.replicas.get("Master")
@@ -41,8 +42,7 @@ def convert_pytorch(source: dict[str, Any]) -> Job:
     for kind, parts in job.parts.items():
         for part in parts:
             add_variables(part.role, _variables(job, kind, part, ports, nproc, rendezvous), job.ledger)
-    job.finish()
-    return job
+    return job.finish()
 
 
 def _nproc(job: Job, elastic: Fields | None) -> str | None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 from fcompile.convert.draft import Draft, RoleDraft
 
 CONFIG_VOLUME, CONFIG_PATH, SSH_VOLUME = "mpi-job-config", "/etc/mpi", "ssh-auth"
+SSHD = ("/usr/sbin/sshd", "-De")
+"""What workers run that have no command of their own."""
 _KEYS = [
     {"key": "ssh-privatekey", "path": "id_rsa"},
     {"key": "ssh-publickey", "path": "id_rsa.pub"},
@@ -22,43 +24,35 @@ exec ssh {_OPTIONS} "$host" "$*"
 """
 
 
-class HasDraft(Protocol):
-    """A job that is being converted."""
-
-    @property
-    def draft(self) -> Draft:
-        """Return what it becomes."""
-
-
-def config_map(job: HasDraft, hosts: list[str], scripts: dict[str, str]) -> dict[str, Any]:
+def config_map(draft: Draft, hosts: list[str], scripts: dict[str, str]) -> dict[str, Any]:
     """Return the ConfigMap with the hostfile and scripts."""
-    metadata: dict[str, Any] = {"name": config_name(job)}
-    if job.draft.namespace is not None:
-        metadata["namespace"] = job.draft.namespace
+    metadata: dict[str, Any] = {"name": config_name(draft)}
+    if draft.namespace is not None:
+        metadata["namespace"] = draft.namespace
     data = {"hostfile": "".join(f"{line}\n" for line in hosts), **scripts}
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
 
 
-def config_name(job: HasDraft) -> str:
+def config_name(draft: Draft) -> str:
     """Return the name of the ConfigMap."""
-    return f"{job.draft.name}-config"
+    return f"{draft.name}-config"
 
 
-def secret_name(job: HasDraft) -> str:
+def secret_name(draft: Draft) -> str:
     """Return the name of the Secret with the keys."""
-    return f"{job.draft.name}-ssh"
+    return f"{draft.name}-ssh"
 
 
-def mount_config(job: HasDraft, role: RoleDraft, modes: dict[str, int]) -> None:
+def mount_config(draft: Draft, role: RoleDraft, modes: dict[str, int]) -> None:
     """Mount files of the ConfigMap into the first container of a role."""
     items = [{"key": key, "mode": mode, "path": key} for key, mode in modes.items()]
-    _add_volume(role, {"name": CONFIG_VOLUME, "configMap": {"name": config_name(job), "items": items}})
+    _add_volume(role, {"name": CONFIG_VOLUME, "configMap": {"name": config_name(draft), "items": items}})
     _mount(role.template["spec"]["containers"][0], CONFIG_VOLUME, CONFIG_PATH)
 
 
-def mount_keys(job: HasDraft, role: RoleDraft, path: str) -> None:
+def mount_keys(draft: Draft, role: RoleDraft, path: str) -> None:
     """Mount the keys for ssh into the first container of a role."""
-    secret: dict[str, Any] = {"secretName": secret_name(job), "items": [dict(key) for key in _KEYS]}
+    secret: dict[str, Any] = {"secretName": secret_name(draft), "items": [dict(key) for key in _KEYS]}
     if path == "/root/.ssh":
         secret["defaultMode"] = 0o600
     _add_volume(role, {"name": SSH_VOLUME, "secret": secret})
@@ -85,17 +79,15 @@ def wait_for_workers(role: RoleDraft, ssh_path: str, own: str) -> None:
     spec["initContainers"] = [*(spec.get("initContainers") or ()), container]
 
 
-def tell_hosts(job: HasDraft) -> None:
+def tell_hosts(draft: Draft) -> None:
     """Say that the list of hosts does not follow the Pods that run."""
-    job.draft.remarks.append(
-        "`discover_hosts.sh` and the hostfile name all workers; the operator's `discover_hosts.sh` names those that run"
-    )
+    draft.remarks.append("`discover_hosts.sh` and the hostfile name all workers; the operator's `discover_hosts.sh` names those that run")
 
 
-def tell_keys(job: HasDraft) -> None:
+def tell_keys(draft: Draft) -> None:
     """Say how the keys are made: no key may stand in a file that is kept."""
-    secret = secret_name(job)
-    namespace = f" -n {job.draft.namespace}" if job.draft.namespace else ""
+    secret = secret_name(draft)
+    namespace = f" -n {draft.namespace}" if draft.namespace else ""
     lines = (
         "Different: the operator makes keys for ssh. Make them once:",
         "ssh-keygen -q -t ed25519 -N '' -f mpi-key",
@@ -103,7 +95,7 @@ def tell_keys(job: HasDraft) -> None:
         " --from-file=ssh-privatekey=mpi-key --from-file=ssh-publickey=mpi-key.pub",
     )
     for line in lines:
-        job.draft.comment(line)
+        draft.comment(line)
 
 
 def _add_volume(role: RoleDraft, volume: dict[str, Any]) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from fcompile.convert.containers import add_variables
 from fcompile.convert.job import Job, Part, read_job
 from fcompile.convert.ledger import Refusal
+from fcompile.convert.made import Made
 from fcompile.model import names
 
 CONTAINER, PORT, NUMBER = "tensorflow", "tfjob-port", 2222
@@ -16,7 +17,7 @@ _INDEX = "<index>"
 """Stands for the task's index until the JSON is written: a sum with it is no JSON."""
 
 
-def convert_tensorflow(source: dict[str, Any]) -> Job:
+def convert_tensorflow(source: dict[str, Any]) -> Made:
     """Convert a TFJob. Raises Refusal."""
     job = read_job(source, "tfReplicaSpecs", TYPES, "Never")
     if "Chief" in job.replicas and "Master" in job.replicas:
@@ -40,8 +41,7 @@ def convert_tensorflow(source: dict[str, Any]) -> Job:
     if dynamic:
         for part in job.parts.get("Worker", ()):
             part.role.min_failed = -1
-    job.finish()
-    return job
+    return job.finish()
 
 
 def _success_policy(job: Job) -> bool:

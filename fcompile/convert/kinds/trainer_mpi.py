@@ -9,12 +9,12 @@ from fcompile.convert.fields import Fields
 from fcompile.convert.kinds import ssh
 from fcompile.convert.ledger import Refusal
 from fcompile.convert.names import host
-from fcompile.convert.replicated_jobs import Part
+from fcompile.convert.replicated_jobs import ReplicatedJob
 from fcompile.convert.trainer import gpus, upsert
 from fcompile.diagnostics.problem import Path
 
 
-def convert_mpi_policy(mpi: Fields, spec: Fields, parts: list[Part], nodes: int, draft: Draft, source: Path) -> dict[str, Any]:
+def convert_mpi_policy(mpi: Fields, spec: Fields, parts: list[ReplicatedJob], nodes: int, draft: Draft, source: Path) -> dict[str, Any]:
     """Set the nodes, keys, variables and waiting of the policy, and return the ConfigMap with the hostfile. Raises Refusal."""
     by_name = {part.name: part for part in parts}
     launcher, node = by_name.get("launcher"), by_name.get("node")
@@ -30,11 +30,10 @@ def convert_mpi_policy(mpi: Fields, spec: Fields, parts: list[Part], nodes: int,
         slots = asked
     elif slots == 1:
         slots = max(1, gpus(node.container("node") or main))
-    job = _Named(draft)
     for part in (node, launcher):
         _main_first(part)
-        ssh.mount_keys(job, part.role, path)
-    ssh.mount_config(job, launcher.role, {"hostfile": 0o444})
+        ssh.mount_keys(draft, part.role, path)
+    ssh.mount_config(draft, launcher.role, {"hostfile": 0o444})
     variables = {
         "OMPI_MCA_orte_default_hostfile": f"{ssh.CONFIG_PATH}/hostfile",
         "OMPI_MCA_orte_keep_fqdn_hostnames": "true",
@@ -46,20 +45,13 @@ def convert_mpi_policy(mpi: Fields, spec: Fields, parts: list[Part], nodes: int,
         ssh.wait_for_workers(launcher.role, path, "launcher-")
     if launcher.needs or node.needs:
         raise Refusal(source, "jobs that wait until others are ready have no equivalent: all roles start at once")
-    ssh.tell_keys(job)
+    ssh.tell_keys(draft)
     hosts = [host(draft.name, launcher.role.name, 0)] if shares else []
     hosts += [host(draft.name, node.role.name, index) for index in range(node.role.task_number)]
-    return ssh.config_map(job, [f"{name} slots={slots}" for name in hosts], {})
+    return ssh.config_map(draft, [f"{name} slots={slots}" for name in hosts], {})
 
 
-class _Named:
-    """What the functions for ssh ask of a job."""
-
-    def __init__(self, draft: Draft) -> None:
-        self.draft = draft
-
-
-def _main_first(part: Part) -> None:
+def _main_first(part: ReplicatedJob) -> None:
     """Put the container `node` first: that is the one that gets the mounts."""
     containers = part.role.template["spec"]["containers"]
     containers.sort(key=lambda container: container.get("name") != "node")

@@ -6,13 +6,13 @@ from copy import deepcopy
 from typing import Any
 
 from fcompile.convert.fields import Fields
-from fcompile.convert.kinds.jobset import Set
 from fcompile.convert.kinds.trainer_mpi import convert_mpi_policy
 from fcompile.convert.ledger import Ledger, Refusal
+from fcompile.convert.made import Made
 from fcompile.convert.merge import merge
 from fcompile.convert.metadata import read_metadata
 from fcompile.convert.names import host
-from fcompile.convert.replicated_jobs import Part, apply_success_policy, finish, hosts_of, read_parts, run_once_first, tell_rest
+from fcompile.convert.replicated_jobs import ReplicatedJob, apply_success_policy, finish, hosts_of, read_parts, run_once_first, tell_rest
 from fcompile.convert.run_policy import read_run_policy
 from fcompile.convert.trainer import INDEX, PORT, add_port, cpus, gpus, upsert
 from fcompile.diagnostics.problem import Path
@@ -27,7 +27,7 @@ _POLICIES = ("torch", "mpi", "jax", "xgboost", "flux")
 _TUNE = ["tune", "run"]
 
 
-def convert_trainjob(source: dict[str, Any], others: list[Any]) -> Set:
+def convert_trainjob(source: dict[str, Any], others: list[Any]) -> Made:
     """Convert a TrainJob whose runtime is among the other objects. Raises Refusal."""
     ledger = Ledger()
     draft = read_metadata(source, ledger)
@@ -60,9 +60,9 @@ def convert_trainjob(source: dict[str, Any], others: list[Any]) -> Set:
     if "podGroupPolicy" in runtime:
         why, remedy = "Framework has no such field yet", "use a scheduler that gangs by labels of Pods, or leave it"
         ledger.different(RUNTIME, "not yet there: podGroupPolicy of the runtime: its Pods are scheduled one by one", why, remedy)
-    tell_rest(jobs, ledger, RUNTIME)
+    tell_rest(jobs, ledger, RUNTIME, told=frozenset({"volumeClaimPolicies"}))
     finish(parts, hosts, draft, ledger, RUNTIME)
-    return Set(draft, ledger, hosts)
+    return Made(draft, ledger, hosts)
 
 
 def _runtime(spec: Fields, namespace: str | None, others: list[Any]) -> dict[str, Any]:
@@ -87,7 +87,7 @@ def _patched(spec: Fields, runtime: dict[str, Any], ledger: Ledger) -> Fields:
         patch = Fields(item, path).below("trainingRuntimeSpec")
         runtime = merge(runtime, patch.value, patch.path)
         ledger.converted(patch.path, "spec.taskRoles")
-        ledger.unchanged((*path, "manager"), "it says who wrote the patch")
+        ledger.dropped((*path, "manager"), "it says who wrote the patch")
     try:
         return _checked(Fields(runtime, RUNTIME))
     except Refusal as refusal:
@@ -116,7 +116,7 @@ def _policy(runtime: Fields, spec: Fields) -> tuple[str, int]:
     return found[0] if found else "", 1 if nodes is None else nodes
 
 
-def _claims(jobs: Fields, parts: list[Part], ledger: Ledger) -> None:
+def _claims(jobs: Fields, parts: list[ReplicatedJob], ledger: Ledger) -> None:
     """Give Pods volumes of their own in the place of claims that the JobSet makes."""
     for policy in jobs.items("volumeClaimPolicies"):
         for template in Fields(policy if isinstance(policy, dict) else {}, RUNTIME).items("templates"):
@@ -130,7 +130,7 @@ def _claims(jobs: Fields, parts: list[Part], ledger: Ledger) -> None:
             ledger.different(RUNTIME, what, why, "make a PersistentVolumeClaim, and name it in the Pods, where results must stay")
 
 
-def _trainer(spec: Fields, trainer: Part, parts: list[Part], ledger: Ledger) -> None:
+def _trainer(spec: Fields, trainer: ReplicatedJob, parts: list[ReplicatedJob], ledger: Ledger) -> None:
     """Put what the TrainJob says of its trainer into the container `node`."""
     fields = spec.below("trainer")
     targets = {"image": "image", "command": "command", "args": "args", "resourcesPerNode": "resources", "env": "env"}
@@ -158,7 +158,7 @@ def _trainer(spec: Fields, trainer: Part, parts: list[Part], ledger: Ledger) -> 
     upsert(container, fields.items("env"))
 
 
-def _initializers(spec: Fields, parts: list[Part], ledger: Ledger) -> None:
+def _initializers(spec: Fields, parts: list[ReplicatedJob], ledger: Ledger) -> None:
     """Put what the TrainJob says of its data and model into the containers that fetch them."""
     asked = spec.below("initializer")
     for kind in ("dataset", "model"):
@@ -177,7 +177,7 @@ def _initializers(spec: Fields, parts: list[Part], ledger: Ledger) -> None:
                 container["envFrom"] = [*(container.get("envFrom") or ()), {"secretRef": {"name": secret}}]
 
 
-def _variables(policy: str, spec: Fields, trainer: Part, nodes: int, first: str) -> None:
+def _variables(policy: str, spec: Fields, trainer: ReplicatedJob, nodes: int, first: str) -> None:
     container = trainer.container("node")
     if container is None or not policy:
         return

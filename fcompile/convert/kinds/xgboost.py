@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from fcompile.convert.containers import Variable, add_variables
-from fcompile.convert.job import Job, read_job
+from fcompile.convert.job import read_job
 from fcompile.convert.ledger import Refusal
+from fcompile.convert.made import Made
 
 _TYPES: tuple[str, ...] = ("Master", "Worker")
 CONTAINER, PORT, NUMBER = "xgboost", "xgboostjob-port", 9999
 
 
-def convert_xgboost(source: dict[str, Any]) -> Job:
+def convert_xgboost(source: dict[str, Any]) -> Made:
     """Convert an XGBoostJob. Raises Refusal."""
     job = read_job(source, "xgbReplicaSpecs", _TYPES, "Never")
     if "Master" not in job.replicas or job.replicas["Master"].count != 1:
@@ -34,5 +35,4 @@ def convert_xgboost(source: dict[str, Any]) -> Job:
         if workers:
             variables += [("WORKER_PORT", str(ports["Worker"])), ("WORKER_ADDRS", ",".join(workers))]
         add_variables(part.role, variables, job.ledger)
-    job.finish()
-    return job
+    return job.finish()

@@ -1,20 +1,28 @@
-"""The report for programs."""
+"""The report for programs, as `fcompile.declare.convert` declares it. What is there stays as it is, more may come."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
 from fcompile.convert.conversion import Account, Conversion
 from fcompile.diagnostics.problem import Path, field_path
-from fcompile.emit.json import pretty
 
 VERSION = 1
 
 
 def write(conversion: Conversion, _verbose: bool) -> Iterator[str]:
     """Yield the report as one document."""
-    yield pretty({"version": VERSION, "objects": [_account(account) for account in conversion.accounts]})
+    document = {
+        "version": VERSION,
+        "objects": [_account(account) for account in conversion.accounts],
+        "unreadable": [
+            {"file": error.name, "line": error.span.line, "column": error.span.column, "message": error.message}
+            for error in conversion.unreadable
+        ],
+    }
+    yield json.dumps(document, indent=2) + "\n"
 
 
 def _account(account: Account) -> dict[str, Any]:
@@ -33,7 +41,7 @@ def _account(account: Account) -> dict[str, Any]:
                 "outcome": entry.outcome.name.lower(),
                 "what": entry.what,
                 "why": entry.why,
-                "todo": entry.remedy,
+                "remedy": entry.remedy,
             }
             for entry in account.entries
         ],
