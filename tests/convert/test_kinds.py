@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from fcompile import compile as compile_text
 from fcompile.convert.kinds.jax import convert_jax
 from fcompile.convert.ledger import Outcome, Refusal
 from tests.convert.jobs import jobs
@@ -225,6 +226,36 @@ def test_a_jobset() -> None:
     assert env(made["driver-0"]) == {"INDEX": "0", "JOB_COMPLETION_INDEX": "0"}
     found = roles("jobset-JobSet")
     assert {name: (role.min_succeeded, role.max_retry_count) for name, role in found.items()} == {"driver": (1, 0), "workers": (-1, 6)}
+
+
+def _with_variables(name: str, fields: dict[str, str]) -> dict[str, Any]:
+    """Return a JobSet whose job `driver` reads fields of its Pod in variables."""
+    job: dict[str, Any] = json.loads(json.dumps(JOBS[name]))
+    pod = job["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]
+    pod["containers"][0]["env"] = [{"name": one, "valueFrom": {"fieldRef": {"fieldPath": path}}} for one, path in fields.items()]
+    return job
+
+
+def test_labels_of_a_jobset_become_their_values() -> None:
+    fields = {
+        "SET": "metadata.labels['jobset.sigs.k8s.io/jobset-name']",
+        "PART": "metadata.annotations['jobset.sigs.k8s.io/replicatedjob-name']",
+        "JOB": "metadata.labels['batch.kubernetes.io/job-name']",
+        "RANK": "metadata.labels['batch.kubernetes.io/job-completion-index']",
+    }
+    job = _with_variables("jobset-JobSet", fields)
+    framework, objects = made_of(job)
+    (driver,) = [one for one in objects if one["metadata"]["name"] == f"{framework}-driver-0" and one["kind"] == "Pod"]
+    wanted = {"SET": "param-server", "PART": "driver", "JOB": "param-server-driver-0", "RANK": "0", "JOB_COMPLETION_INDEX": "0"}
+    assert env(driver) == wanted
+
+
+def test_a_label_of_a_jobset_whose_value_nobody_knows_is_told() -> None:
+    job = _with_variables("jobset-JobSet", {"TRY": "metadata.labels['jobset.sigs.k8s.io/restart-attempt']"})
+    conversion = convert(json.dumps(job))
+    (account,) = conversion.jobs
+    assert "the variable `TRY` will be empty" in [entry.what for entry in account.different]
+    assert [problem.rule.code for problem in compile_text(text=conversion.text()).problems if "restart" in str(problem)] == ["FC515"]
 
 
 def _changed(name: str, item: int, **fields: Any) -> Any:
