@@ -68,6 +68,16 @@ def test_what_is_not_yet_there_stays_in_comments() -> None:
         assert f"{line}\n" in text
 
 
+def test_what_kueue_held_back_waits_here() -> None:
+    job = json.loads(json.dumps(JOBS["jax-JAXJob"]))
+    job["metadata"]["labels"] = {"kueue.x-k8s.io/queue-name": "team-a"}
+    conversion = convert(json.dumps(job))
+    assert "\n  executionType: Create\n" in conversion.text()
+    (entry,) = [entry for entry in conversion.accounts[0].different if entry.path[-1] == "kueue.x-k8s.io/queue-name"]
+    assert entry.what == "`queue-name: team-a`: no queue holds a Framework, so it waits as `executionType: Create`"
+    assert entry.remedy == "write `executionType: Start` when there is room"
+
+
 def test_every_field_has_an_outcome() -> None:
     found = told("pytorch-everything-PyTorchJob")
     template = "spec.pytorchReplicaSpecs.worker.template.spec"
