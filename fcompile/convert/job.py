@@ -20,7 +20,6 @@ from fcompile.convert.texts import rewrite_texts, tell_labels
 from fcompile.model import names
 
 TRAINING_OPERATOR = "kubeflow.org/training-operator"
-_END = "When the Framework ends, all of its Pods go, those that run too; the operator leaves them by default (`cleanPodPolicy: None`)"
 
 
 @dataclass
@@ -112,7 +111,6 @@ class Job:
                 rewrite_texts(part.role, hosts, self.ledger)
                 _own_host_names(part.role, self.ledger)
             tell_labels(replica.template, replica.template_path, self.ledger)
-        self.draft.remarks.append(_END)
         tell_backoff(self.replicas, self.limit, self.limit_path, self.draft, self.ledger)
 
     def _prefix(self, kind: str) -> str:
@@ -142,9 +140,19 @@ def read_job(
     if "runPolicy" in spec and not policy.value:
         ledger.unchanged(policy.path, "it is empty")
     limit = read_run_policy(policy, draft, ledger, operator)
+    if "cleanPodPolicy" not in policy and "cleanPodPolicy" not in spec:
+        _tell_default_of_clean_pod_policy(policy, draft, ledger)
     replicas = read_replicas(spec.below(specs), types, ledger, default_policy, default_count)
     path = tuple(str(step) for step in policy.at("backoffLimit"))
     return Job(source["metadata"]["name"], draft, ledger, spec, replicas, limit, path)
+
+
+def _tell_default_of_clean_pod_policy(policy: Fields, draft: Draft, ledger: Ledger) -> None:
+    """Take down the difference that a `cleanPodPolicy: None` would make: it is the default."""
+    what = "when it ends, all of its Pods go, those that run too"
+    why = "by default (`cleanPodPolicy: None`) the operator leaves them, and Framework has no such field yet"
+    ledger.different(policy.at("cleanPodPolicy"), f"not yet there: {what}", why, "collect logs while the Pods run")
+    draft.comment(f"Not yet there: cleanPodPolicy, by default None: {what}.", ("spec",))
 
 
 def _own_host_names(role: RoleDraft, ledger: Ledger) -> None:

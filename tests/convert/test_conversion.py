@@ -102,7 +102,10 @@ class TestCommand:
         assert main(["convert", "--strict", "--format", "json", str(tmp_path)]) == 1
         found = json.loads(capsys.readouterr().err)["objects"][0]
         different = [field for field in found["fields"] if field["outcome"] == "different"]
-        assert [(field["line"], field["field"].rpartition(".")[2]) for field in different] == [(16, "command[3]")]
+        assert [(field["line"], field["field"].rpartition(".")[2]) for field in different] == [
+            (16, "command[3]"),
+            (6, "cleanPodPolicy"),
+        ]
 
     def test_a_folder(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         for name in ("a", "b"):

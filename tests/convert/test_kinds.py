@@ -297,6 +297,16 @@ def test_clean_pod_policy_all_changes_nothing() -> None:
     assert [entry.outcome for entry in account.entries if entry.path[-1] == "cleanPodPolicy"] == [Outcome.UNCHANGED]
 
 
+def test_the_default_of_clean_pod_policy_is_as_different_as_the_same_in_words() -> None:
+    job = JOBS["jax-JAXJob"]
+    for policy in ({}, {"cleanPodPolicy": "None"}):
+        (account,) = convert(json.dumps({**job, "spec": {**job["spec"], "runPolicy": policy}})).jobs
+        (entry,) = [entry for entry in account.entries if entry.path[-1] == "cleanPodPolicy"]
+        assert (entry.outcome, entry.what) == (Outcome.DIFFERENT, "not yet there: when it ends, all of its Pods go, those that run too")
+        assert account.made is not None
+        assert not account.made.remarks
+
+
 def test_a_variable_of_the_operator_that_another_one_refers_to() -> None:
     job = json.loads(json.dumps(JOBS["jax-JAXJob"]))
     container = job["spec"]["jaxReplicaSpecs"]["Worker"]["template"]["spec"]["containers"][0]
