@@ -11,7 +11,7 @@ from fcompile.check.selection import is_framework, objects_in
 from fcompile.convert.draft import Draft
 from fcompile.convert.ledger import Entry, Outcome, Refusal
 from fcompile.convert.references import references
-from fcompile.convert.registry import Made, convert_job, is_job
+from fcompile.convert.registry import Made, convert_job, is_job, is_unknown_job
 from fcompile.convert.write import write_framework
 from fcompile.diagnostics.problem import Path, Problem, Severity, Span, field_path
 from fcompile.emit import yaml as plain_yaml
@@ -111,7 +111,7 @@ class Conversion:
     def _run(self, files: list[File]) -> None:
         objects = [one for file in files for document in file.documents() for one in _objects(document)]
         values = [one.value for one in objects]
-        results = {id(one.value): _converted(one, values) for one in objects if is_job(one.value)}
+        results = {id(one.value): _converted(one, values) for one in objects if is_job(one.value) or is_unknown_job(one.value)}
         self._refuse_collisions(objects, results)
         for one in objects:
             result = results.get(id(one.value))

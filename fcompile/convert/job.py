@@ -10,13 +10,14 @@ from typing import Any
 from fcompile.convert.containers import add_port, container_named, replace_labels_of_operator, service_ports
 from fcompile.convert.draft import Draft, RoleDraft
 from fcompile.convert.fields import Fields
-from fcompile.convert.ledger import Ledger
+from fcompile.convert.ledger import Ledger, Refusal
 from fcompile.convert.metadata import read_metadata
 from fcompile.convert.names import Hosts, Task
 from fcompile.convert.replicas import Replica, read_replicas
 from fcompile.convert.retries import set_retries, tell_backoff
 from fcompile.convert.run_policy import read_run_policy
 from fcompile.convert.texts import rewrite_texts, tell_labels
+from fcompile.diagnostics.suggestions import closest
 from fcompile.model import names
 
 TRAINING_OPERATOR = "kubeflow.org/training-operator"
@@ -142,9 +143,17 @@ def read_job(
     limit = read_run_policy(policy, draft, ledger, operator)
     if "cleanPodPolicy" not in policy and "cleanPodPolicy" not in spec:
         _tell_default_of_clean_pod_policy(policy, draft, ledger)
+    _refuse_misspelt(spec, specs)
     replicas = read_replicas(spec.below(specs), types, ledger, default_policy, default_count)
     path = tuple(str(step) for step in policy.at("backoffLimit"))
     return Job(source["metadata"]["name"], draft, ledger, spec, replicas, limit, path)
+
+
+def _refuse_misspelt(spec: Fields, specs: str) -> None:
+    """Raise Refusal where the field with the replicas is there under a name that is nearly right."""
+    near = [key for key in spec.each() if specs not in spec and isinstance(key, str) and closest(key, [specs])]
+    if near:
+        raise Refusal(spec.at(near[0]), f"the operator has no such field: did you mean `{specs}`?")
 
 
 def _tell_default_of_clean_pod_policy(policy: Fields, draft: Draft, ledger: Ledger) -> None:

@@ -77,6 +77,26 @@ def test_other_versions_are_refused() -> None:
     assert "kubeflow.org/v1" in account.reasons[0].text
 
 
+@pytest.mark.parametrize(
+    ("written", "misspelt", "line", "reason"),
+    [
+        ("jaxReplicaSpecs", "jaxReplicaSpec", 8, "the operator has no such field: did you mean `jaxReplicaSpecs`?"),
+        ("kind: JAXJob", "kind: JaxJob", 2, "there is no such kind: did you mean `JAXJob`?"),
+        ("kind: JAXJob", "kind: JAXJbo", 2, "there is no such kind: did you mean `JAXJob`?"),
+        ("kind: JAXJob", "kind: MXNetJob", 2, "`convert` does not know MXNetJob"),
+    ],
+)
+def test_what_is_misspelt_is_named(written: str, misspelt: str, line: int, reason: str) -> None:
+    conversion = convert(JOB.replace(written, misspelt, 1))
+    (account,) = conversion.refused
+    assert [(account.span(one.path).line, one.text) for one in account.reasons] == [(line, reason)]
+
+
+@pytest.mark.parametrize(("group", "kind"), [("kubeflow.org", "Notebook"), ("trainer.kubeflow.org", "TrainingRuntime"), ("batch", "Job")])
+def test_what_is_no_job_of_kubeflow_passes_through(group: str, kind: str) -> None:
+    assert not convert(JOB.replace("kubeflow.org/v1", f"{group}/v1").replace("kind: JAXJob", f"kind: {kind}")).jobs
+
+
 def test_what_is_wrong_is_shown_in_the_source() -> None:
     (account,) = convert(JOB.replace("imagePullPolicy: Always", "imagePullPolicy: Sometimes")).refused
     (reason,) = account.reasons
