@@ -48,6 +48,8 @@ def convert(*, paths: tuple[str, ...], to: str | None, force: bool, format: str,
     if find_spec("ruamel") is None or find_spec("ruamel.yaml") is None:
         raise UsageError("convert needs ruamel.yaml: install fcompile with the extra `convert` (docs/install.md)")
     conversion = Conversion(Inputs(paths).files(), checked_with(DEFAULT_KUBERNETES, namespace))
+    if not conversion.accounts and not conversion.frameworks and not conversion.unreadable:
+        raise UsageError("there is no job of Kubeflow in the input")
     for error in conversion.unreadable:
         say(f"{visible(error.name)}:{error.span.line}:{error.span.column}: {visible(error.message)}")
     sys.stderr.writelines(report(conversion, format, verbose=verbose))

@@ -87,6 +87,8 @@ class Conversion:
         self.files: list[Converted] = []
         self.accounts: list[Account] = []
         self.unreadable: list[LoadError] = []
+        self.frameworks = 0
+        """How many are Frameworks already, and pass through."""
         self._run(list(files))
 
     @property
@@ -110,6 +112,7 @@ class Conversion:
 
     def _run(self, files: list[File]) -> None:
         objects = [one for file in files for document in file.documents() for one in _objects(document)]
+        self.frameworks = sum(is_framework(one.value) for one in objects)
         values = [one.value for one in objects]
         results = {id(one.value): _converted(one, values) for one in objects if is_job(one.value) or is_unknown_job(one.value)}
         self._refuse_collisions(objects, results)

@@ -148,3 +148,17 @@ class TestCommand:
         (tmp_path / "job.yaml").write_text("a: [", "utf-8")
         assert main(["convert", str(tmp_path / "job.yaml")]) == 1
         assert "job.yaml:1:" in capsys.readouterr().err
+
+    def test_no_job_at_all(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        (tmp_path / "empty.yaml").write_text("", "utf-8")
+        (tmp_path / "map.yaml").write_text(NAMED, "utf-8")
+        for name in ("empty.yaml", "map.yaml"):
+            assert main(["convert", str(tmp_path / name)]) == 2
+            streams = capsys.readouterr()
+            assert streams.out == ""
+            assert "there is no job of Kubeflow in the input" in streams.err
+
+    def test_frameworks_pass_through(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        (tmp_path / "framework.yaml").write_text(convert(JOB).text(), "utf-8")
+        assert main(["convert", str(tmp_path / "framework.yaml")]) == 0
+        assert capsys.readouterr().err == "Converted 0 of 0 jobs; 0 differences; 1 Framework passed through.\n"
