@@ -162,3 +162,24 @@ class TestCommand:
         (tmp_path / "framework.yaml").write_text(convert(JOB).text(), "utf-8")
         assert main(["convert", str(tmp_path / "framework.yaml")]) == 0
         assert capsys.readouterr().err == "Converted 0 of 0 jobs; 0 differences; 1 Framework passed through.\n"
+
+    @pytest.mark.parametrize("force", [[], ["--force"]])
+    def test_the_folder_that_is_read(self, tmp_path: Path, capsys: pytest.CaptureFixture[str], force: list[str]) -> None:
+        (tmp_path / "k8s" / "more").mkdir(parents=True)
+        for name in ("k8s/a.yaml", "k8s/more/a.yaml"):
+            (tmp_path / name).write_text(JOB.replace("pax-lm", f"pax-{len(name)}"), "utf-8")
+        for to in ("k8s", "k8s/more"):
+            assert main(["convert", *force, "--to", str(tmp_path / to), str(tmp_path / "k8s")]) == 2
+            assert f"{to} holds files that are read: name another folder" in capsys.readouterr().err
+        assert "JAXJob" in (tmp_path / "k8s" / "more" / "a.yaml").read_text("utf-8")
+
+    def test_a_file_of_a_job_that_is_refused_now(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        source, out = tmp_path / "k8s", tmp_path / "out"
+        source.mkdir()
+        for name in ("a", "b"):
+            (source / f"{name}.yaml").write_text(JOB.replace("pax-lm", f"pax-{name}"), "utf-8")
+        assert main(["convert", "--to", str(out), str(source)]) == 0
+        assert "earlier run" not in capsys.readouterr().err
+        (source / "a.yaml").write_text(JOB.replace("kind: JAXJob", "kind: MXJob"), "utf-8")
+        assert main(["convert", "--to", str(out), str(source)]) == 1
+        assert f"{out / 'a.yaml'} is from an earlier run: its job is refused now" in capsys.readouterr().err
