@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib.util import find_spec
 
@@ -48,6 +49,10 @@ def convert(*, paths: tuple[str, ...], to: str | None, force: bool, format: str,
     if find_spec("ruamel") is None or find_spec("ruamel.yaml") is None:
         raise UsageError("convert needs ruamel.yaml: install fcompile with the extra `convert` (docs/install.md)")
     conversion = Conversion(Inputs(paths).files(), checked_with(DEFAULT_KUBERNETES, namespace))
+    if not conversion.accounts and not conversion.frameworks and not conversion.unreadable:
+        raise UsageError("there is no job of Kubeflow in the input")
+    if to is not None:
+        _refuse_to_overwrite(to, conversion)
     for error in conversion.unreadable if format != "json" else ():  # there it is in the document, and nothing else may be on stderr
         say(f"{visible(error.name)}:{error.span.line}:{error.span.column}: {visible(error.message)}")
     sys.stderr.writelines(report(conversion, format, verbose=verbose))
@@ -55,7 +60,31 @@ def convert(*, paths: tuple[str, ...], to: str | None, force: bool, format: str,
         count = write_folder(to, conversion.files, force=force)
         if format != "json":
             say(f"wrote {count} file{'s' if count != 1 else ''} to {to}")
+            _tell_left_over(to, conversion)
     else:
         write([conversion.text()])
     failed = conversion.refused or conversion.unreadable or (strict and conversion.different)
     return EXIT_ERRORS if failed else 0
+
+
+def _refuse_to_overwrite(to: str, conversion: Conversion) -> None:
+    """Raise UsageError when a file of the input is in the folder: what is written there could take its place."""
+    folder = os.path.realpath(to)
+    for path in _read(conversion):
+        if os.path.commonpath([folder, os.path.realpath(path)]) == folder:
+            raise UsageError(f"{to} holds files that are read: name another folder")
+
+
+def _tell_left_over(to: str, conversion: Conversion) -> None:
+    """Name each file of an earlier run whose job is refused now: nothing was written over it."""
+    refused, read = {account.file for account in conversion.refused}, _read(conversion)
+    top = os.path.commonpath([os.path.dirname(path) for path in read]) if read else ""
+    for file in conversion.files:
+        name = "stdin.yaml" if file.name == "-" else os.path.relpath(os.path.abspath(file.name), top)
+        path = os.path.join(to, name)
+        if file.name in refused and not any(file.texts) and os.path.lexists(path):
+            say(f"{visible(path)} is from an earlier run: its job is refused now")
+
+
+def _read(conversion: Conversion) -> list[str]:
+    return [os.path.abspath(file.name) for file in conversion.files if file.name != "-"]

@@ -12,7 +12,7 @@ from fcompile.convert.draft import Draft
 from fcompile.convert.ledger import Entry, Outcome, Refusal
 from fcompile.convert.made import Made
 from fcompile.convert.references import references
-from fcompile.convert.registry import convert_job, is_job
+from fcompile.convert.registry import convert_job, is_job, is_unknown_job
 from fcompile.convert.write import write_framework
 from fcompile.diagnostics.problem import Path, Problem, Severity, Span, field_path
 from fcompile.emit import yaml as plain_yaml
@@ -88,6 +88,8 @@ class Conversion:
         self.files: list[Converted] = []
         self.accounts: list[Account] = []
         self.unreadable: list[LoadError] = []
+        self.frameworks = 0
+        """How many are Frameworks already, and pass through."""
         self._run(list(files))
 
     @property
@@ -111,8 +113,9 @@ class Conversion:
 
     def _run(self, files: list[File]) -> None:
         objects = [one for file in files for document in file.documents() for one in _objects(document)]
+        self.frameworks = sum(is_framework(one.value) for one in objects)
         values = [one.value for one in objects]
-        results = {id(one.value): _converted(one, values) for one in objects if is_job(one.value)}
+        results = {id(one.value): _converted(one, values) for one in objects if is_job(one.value) or is_unknown_job(one.value)}
         self._refuse_collisions(objects, results)
         for one in objects:
             result = results.get(id(one.value))

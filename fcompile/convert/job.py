@@ -10,7 +10,7 @@ from typing import Any
 from fcompile.convert.containers import add_port, container_named, replace_labels_of_operator, service_ports
 from fcompile.convert.draft import Draft, RoleDraft
 from fcompile.convert.fields import Fields
-from fcompile.convert.ledger import LEFT_OUT, Ledger
+from fcompile.convert.ledger import LEFT_OUT, Ledger, Refusal
 from fcompile.convert.made import Made
 from fcompile.convert.metadata import read_metadata
 from fcompile.convert.names import Hosts, Task
@@ -18,10 +18,10 @@ from fcompile.convert.replicas import Replica, read_replicas
 from fcompile.convert.retries import set_retries, tell_backoff
 from fcompile.convert.run_policy import read_run_policy
 from fcompile.convert.texts import rewrite_texts, tell_labels
+from fcompile.diagnostics.suggestions import closest
 from fcompile.model import names
 
 TRAINING_OPERATOR = "kubeflow.org/training-operator"
-_END = "When the Framework ends, all of its Pods go, those that run too; the operator leaves them by default (`cleanPodPolicy: None`)"
 
 
 @dataclass
@@ -113,7 +113,6 @@ class Job:
                 rewrite_texts(part.role, hosts, self.ledger)
                 _own_host_names(part.role, self.ledger)
             tell_labels(replica.template, replica.template_path, self.ledger)
-        self.draft.remarks.append(_END)
         tell_backoff(self.replicas, self.limit, self.limit_path, self.draft, self.ledger)
         return Made(self.draft, self.ledger, hosts)
 
@@ -144,9 +143,27 @@ def read_job(
     if "runPolicy" in spec and not policy.value:
         ledger.dropped(policy.path, "it is empty")
     limit = read_run_policy(policy, draft, ledger, operator)
+    if "cleanPodPolicy" not in policy and "cleanPodPolicy" not in spec:
+        _tell_default_of_clean_pod_policy(policy, draft, ledger)
+    _refuse_misspelt(spec, specs)
     replicas = read_replicas(spec.below(specs), types, ledger, default_policy, default_count)
     path = tuple(str(step) for step in policy.at("backoffLimit"))
     return Job(source["metadata"]["name"], draft, ledger, spec, replicas, limit, path)
+
+
+def _refuse_misspelt(spec: Fields, specs: str) -> None:
+    """Raise Refusal where the field with the replicas is there under a name that is nearly right."""
+    near = [key for key in spec.each() if specs not in spec and isinstance(key, str) and closest(key, [specs])]
+    if near:
+        raise Refusal(spec.at(near[0]), f"the operator has no such field: did you mean `{specs}`?")
+
+
+def _tell_default_of_clean_pod_policy(policy: Fields, draft: Draft, ledger: Ledger) -> None:
+    """Take down the difference that a `cleanPodPolicy: None` would make: it is the default."""
+    what = "when it ends, all of its Pods go, those that run too"
+    why = "by default (`cleanPodPolicy: None`) the operator leaves them, and Framework has no such field yet"
+    ledger.different(policy.at("cleanPodPolicy"), f"not yet there: {what}", why, "collect logs while the Pods run")
+    draft.comment(f"Not yet there: cleanPodPolicy, by default None: {what}.", ("spec",))
 
 
 def _own_host_names(role: RoleDraft, ledger: Ledger) -> None:

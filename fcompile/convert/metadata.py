@@ -8,9 +8,11 @@ from fcompile.convert.draft import Draft
 from fcompile.convert.fields import Fields
 from fcompile.convert.ledger import Ledger, Refusal
 from fcompile.convert.names import framework_name
+from fcompile.diagnostics.problem import Path
 from fcompile.model.framework import SERVER_SET
 
 KUEUE = "kueue.x-k8s.io/"
+_QUEUE = f"{KUEUE}queue-name"
 _TOOLS = {"kubectl.kubernetes.io/last-applied-configuration": "kubectl writes it itself"}
 
 
@@ -54,10 +56,23 @@ def _texts(metadata: Fields, kind: str, draft: Draft, ledger: Ledger) -> dict[st
         path = found.at(key)
         if key in _TOOLS:
             ledger.dropped(path, _TOOLS[key])
+        elif key == _QUEUE and value:
+            _wait(draft, path, value, ledger)
+            draft.comment(f"Not yet there: {kind[:-1]} {key}: {value}", ("metadata",))
         elif key.startswith(KUEUE):
-            ledger.different(path, "it is in a comment", "queues of Kueue are not yet there for Frameworks", "admit the Framework by hand")
+            ledger.different(
+                path, "it is in a comment", "queues of Kueue are not yet there for Frameworks", "look whether the job needs it"
+            )
             draft.comment(f"Not yet there: {kind[:-1]} {key}: {value}", ("metadata",))
         else:
             ledger.converted(path, f"metadata.{kind}")
             kept[key] = value
     return kept
+
+
+def _wait(draft: Draft, path: Path, queue: str, ledger: Ledger) -> None:
+    """Let the Framework wait, since Kueue would have held the job back until its queue had room."""
+    draft.execution_type = "Create"
+    draft.comment("No queue holds it: as `Create` it waits until somebody writes `Start`.", ("spec", "executionType"))
+    what = f"`queue-name: {queue}`: no queue holds a Framework, so it waits as `executionType: Create`"
+    ledger.different(path, what, "queues of Kueue are not yet there for Frameworks", "write `executionType: Start` when there is room")

@@ -9,6 +9,7 @@ from typing import Any
 from fcompile.convert.comments import comment_differences
 from fcompile.convert.ledger import Refusal
 from fcompile.convert.made import Made
+from fcompile.diagnostics.suggestions import closest
 from fcompile.model.values import text
 
 _V1 = "kubeflow.org/v1"
@@ -24,6 +25,7 @@ _CONVERTERS = {
     ("jobset.x-k8s.io/v1alpha2", "JobSet"): ("jobset", "convert_jobset"),
 }
 KINDS = frozenset(kind for _, kind in _CONVERTERS)
+_GROUPS_OF_JOBS = ("kubeflow.org", "trainer.kubeflow.org", "jobset.x-k8s.io")
 
 
 def is_job(value: Any) -> bool:
@@ -37,12 +39,22 @@ def is_kubeflow(version: str) -> bool:
     return _is_in("kubeflow.org", version)
 
 
+def is_unknown_job(value: Any) -> bool:
+    """Return whether an object of Kubeflow's seems to be a job, and is of no kind that is known: a misspelt one, or one of old."""
+    kind = text(value, "kind") or ""
+    ours = (text(value, "apiVersion") or "").partition("/")[0] in _GROUPS_OF_JOBS
+    return ours and kind not in KINDS and (kind.lower().endswith("job") or closest(kind, KINDS) is not None)
+
+
 def convert_job(source: dict[str, Any], others: list[Any]) -> Made:
     """Convert a job. Raises Refusal.
 
     :param others: all objects of the input; among them is the runtime of a TrainJob.
     """
     version, kind = text(source, "apiVersion") or "", text(source, "kind") or ""
+    if kind not in KINDS:
+        near = closest(kind, KINDS)
+        raise Refusal(("kind",), f"there is no such kind: did you mean `{near.word}`?" if near else f"`convert` does not know {kind}")
     where = _CONVERTERS.get((version, kind))
     if where is None:
         known = " and ".join(one for one, other in _CONVERTERS if other == kind)

@@ -18,7 +18,7 @@ from fcompile.model.framework import MAX_TASKS
 
 JOB_TRIES = 6
 """Of a Job of Kubernetes that does not say how many."""
-INDEX_ANNOTATION = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
+INDEX_FIELDS = tuple(f"metadata.{kind}['batch.kubernetes.io/job-completion-index']" for kind in ("annotations", "labels"))
 _INDEX_VARIABLE = "JOB_COMPLETION_INDEX"
 """Kubernetes gives it to every container of an indexed Job, and a JobSet's Jobs are indexed unless they say otherwise."""
 _OF_JOB = {"template", "parallelism", "completions", "backoffLimit", "completionMode"}
@@ -203,7 +203,7 @@ def _replace_index(container: Any) -> None:
     for number, variable in enumerate(container.get("env") or ()):
         field = variable.get("valueFrom") if isinstance(variable, dict) else None
         reference = field.get("fieldRef") if isinstance(field, dict) else None
-        if isinstance(reference, dict) and reference.get("fieldPath") == INDEX_ANNOTATION:
+        if isinstance(reference, dict) and reference.get("fieldPath") in INDEX_FIELDS:
             container["env"][number] = {"name": variable.get("name"), "value": "{{FC_TASK_INDEX}}"}
 
 

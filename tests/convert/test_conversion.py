@@ -94,6 +94,26 @@ def test_what_such_a_group_says_of_a_job_is_told() -> None:
     assert [account.kind for account in convert(f"{JOB}---\n{own}").accounts] == ["JAXJob"]
 
 
+@pytest.mark.parametrize(
+    ("written", "misspelt", "line", "reason"),
+    [
+        ("jaxReplicaSpecs", "jaxReplicaSpec", 8, "the operator has no such field: did you mean `jaxReplicaSpecs`?"),
+        ("kind: JAXJob", "kind: JaxJob", 2, "there is no such kind: did you mean `JAXJob`?"),
+        ("kind: JAXJob", "kind: JAXJbo", 2, "there is no such kind: did you mean `JAXJob`?"),
+        ("kind: JAXJob", "kind: MXNetJob", 2, "`convert` does not know MXNetJob"),
+    ],
+)
+def test_what_is_misspelt_is_named(written: str, misspelt: str, line: int, reason: str) -> None:
+    conversion = convert(JOB.replace(written, misspelt, 1))
+    (account,) = conversion.refused
+    assert [(account.span(one.path).line, one.text) for one in account.reasons] == [(line, reason)]
+
+
+@pytest.mark.parametrize(("group", "kind"), [("kubeflow.org", "Notebook"), ("trainer.kubeflow.org", "TrainingRuntime"), ("batch", "Job")])
+def test_what_is_no_job_of_kubeflow_passes_through(group: str, kind: str) -> None:
+    assert not convert(JOB.replace("kubeflow.org/v1", f"{group}/v1").replace("kind: JAXJob", f"kind: {kind}")).jobs
+
+
 def test_what_is_wrong_is_shown_in_the_source() -> None:
     (account,) = convert(JOB.replace("imagePullPolicy: Always", "imagePullPolicy: Sometimes")).refused
     (reason,) = account.reasons
@@ -119,7 +139,10 @@ class TestCommand:
         assert main(["convert", "--strict", "--format", "json", str(tmp_path)]) == 1
         found = json.loads(capsys.readouterr().err)["objects"][0]
         different = [field for field in found["fields"] if field["outcome"] == "different"]
-        assert [(field["line"], field["field"].rpartition(".")[2]) for field in different] == [(16, "command[3]")]
+        assert [(field["line"], field["field"].rpartition(".")[2]) for field in different] == [
+            (16, "command[3]"),
+            (6, "cleanPodPolicy"),
+        ]
 
     def test_a_folder(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         for name in ("a", "b"):
@@ -167,3 +190,38 @@ class TestCommand:
         (tmp_path / "job.yaml").write_text("a: [", "utf-8")
         assert main(["convert", str(tmp_path / "job.yaml")]) == 1
         assert "job.yaml:1:" in capsys.readouterr().err
+
+    def test_no_job_at_all(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        (tmp_path / "empty.yaml").write_text("", "utf-8")
+        (tmp_path / "map.yaml").write_text(NAMED, "utf-8")
+        for name in ("empty.yaml", "map.yaml"):
+            assert main(["convert", str(tmp_path / name)]) == 2
+            streams = capsys.readouterr()
+            assert streams.out == ""
+            assert "there is no job of Kubeflow in the input" in streams.err
+
+    def test_frameworks_pass_through(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        (tmp_path / "framework.yaml").write_text(convert(JOB).text(), "utf-8")
+        assert main(["convert", str(tmp_path / "framework.yaml")]) == 0
+        assert capsys.readouterr().err == "Converted 0 of 0 jobs; 0 differences; 1 Framework passed through.\n"
+
+    @pytest.mark.parametrize("force", [[], ["--force"]])
+    def test_the_folder_that_is_read(self, tmp_path: Path, capsys: pytest.CaptureFixture[str], force: list[str]) -> None:
+        (tmp_path / "k8s" / "more").mkdir(parents=True)
+        for name in ("k8s/a.yaml", "k8s/more/a.yaml"):
+            (tmp_path / name).write_text(JOB.replace("pax-lm", f"pax-{len(name)}"), "utf-8")
+        for to in ("k8s", "k8s/more"):
+            assert main(["convert", *force, "--to", str(tmp_path / to), str(tmp_path / "k8s")]) == 2
+            assert f"{to} holds files that are read: name another folder" in capsys.readouterr().err
+        assert "JAXJob" in (tmp_path / "k8s" / "more" / "a.yaml").read_text("utf-8")
+
+    def test_a_file_of_a_job_that_is_refused_now(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        source, out = tmp_path / "k8s", tmp_path / "out"
+        source.mkdir()
+        for name in ("a", "b"):
+            (source / f"{name}.yaml").write_text(JOB.replace("pax-lm", f"pax-{name}"), "utf-8")
+        assert main(["convert", "--to", str(out), str(source)]) == 0
+        assert "earlier run" not in capsys.readouterr().err
+        (source / "a.yaml").write_text(JOB.replace("kind: JAXJob", "kind: MXJob"), "utf-8")
+        assert main(["convert", "--to", str(out), str(source)]) == 1
+        assert f"{out / 'a.yaml'} is from an earlier run: its job is refused now" in capsys.readouterr().err

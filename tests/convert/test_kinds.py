@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from fcompile import compile as compile_text
 from fcompile.convert.job import Job, Part
 from fcompile.convert.kinds.jax import convert_jax
 from fcompile.convert.kinds.mpi import convert_mpi
@@ -68,6 +69,16 @@ def test_what_is_not_yet_there_stays_in_comments() -> None:
         "executionType: Create",
     ):
         assert f"{line}\n" in text
+
+
+def test_what_kueue_held_back_waits_here() -> None:
+    job = json.loads(json.dumps(JOBS["jax-JAXJob"]))
+    job["metadata"]["labels"] = {"kueue.x-k8s.io/queue-name": "team-a"}
+    conversion = convert(json.dumps(job))
+    assert "\n  executionType: Create\n" in conversion.text()
+    (entry,) = [entry for entry in conversion.accounts[0].different if entry.path[-1] == "kueue.x-k8s.io/queue-name"]
+    assert entry.what == "`queue-name: team-a`: no queue holds a Framework, so it waits as `executionType: Create`"
+    assert entry.remedy == "write `executionType: Start` when there is room"
 
 
 def test_every_field_has_an_outcome() -> None:
@@ -230,6 +241,36 @@ def test_a_jobset() -> None:
     assert {name: (role.min_succeeded, role.max_retry_count) for name, role in found.items()} == {"driver": (1, 0), "workers": (-1, 6)}
 
 
+def _with_variables(name: str, fields: dict[str, str]) -> dict[str, Any]:
+    """Return a JobSet whose job `driver` reads fields of its Pod in variables."""
+    job: dict[str, Any] = json.loads(json.dumps(JOBS[name]))
+    pod = job["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]
+    pod["containers"][0]["env"] = [{"name": one, "valueFrom": {"fieldRef": {"fieldPath": path}}} for one, path in fields.items()]
+    return job
+
+
+def test_labels_of_a_jobset_become_their_values() -> None:
+    fields = {
+        "SET": "metadata.labels['jobset.sigs.k8s.io/jobset-name']",
+        "PART": "metadata.annotations['jobset.sigs.k8s.io/replicatedjob-name']",
+        "JOB": "metadata.labels['batch.kubernetes.io/job-name']",
+        "RANK": "metadata.labels['batch.kubernetes.io/job-completion-index']",
+    }
+    job = _with_variables("jobset-JobSet", fields)
+    framework, objects = made_of(job)
+    (driver,) = [one for one in objects if one["metadata"]["name"] == f"{framework}-driver-0" and one["kind"] == "Pod"]
+    wanted = {"SET": "param-server", "PART": "driver", "JOB": "param-server-driver-0", "RANK": "0", "JOB_COMPLETION_INDEX": "0"}
+    assert env(driver) == wanted
+
+
+def test_a_label_of_a_jobset_whose_value_nobody_knows_is_told() -> None:
+    job = _with_variables("jobset-JobSet", {"TRY": "metadata.labels['jobset.sigs.k8s.io/restart-attempt']"})
+    conversion = convert(json.dumps(job))
+    (account,) = conversion.jobs
+    assert "the variable `TRY` will be empty" in [entry.what for entry in account.different]
+    assert [problem.rule.code for problem in compile_text(text=conversion.text()).problems if "restart" in str(problem)] == ["FC515"]
+
+
 def _changed(name: str, item: int, **fields: Any) -> Any:
     value = json.loads(json.dumps(JOBS[name]))
     value["items"][item]["spec"].update(fields)
@@ -257,6 +298,16 @@ def test_clean_pod_policy_all_changes_nothing() -> None:
     job = JOBS["jax-JAXJob"]
     (account,) = convert(json.dumps({**job, "spec": {**job["spec"], "runPolicy": {"cleanPodPolicy": "All"}}})).jobs
     assert [entry.outcome for entry in account.entries if entry.path[-1] == "cleanPodPolicy"] == [Outcome.DROPPED]
+
+
+def test_the_default_of_clean_pod_policy_is_as_different_as_the_same_in_words() -> None:
+    job = JOBS["jax-JAXJob"]
+    for policy in ({}, {"cleanPodPolicy": "None"}):
+        (account,) = convert(json.dumps({**job, "spec": {**job["spec"], "runPolicy": policy}})).jobs
+        (entry,) = [entry for entry in account.entries if entry.path[-1] == "cleanPodPolicy"]
+        assert (entry.outcome, entry.what) == (Outcome.DIFFERENT, "not yet there: when it ends, all of its Pods go, those that run too")
+        assert account.made is not None
+        assert not account.made.remarks
 
 
 def test_a_variable_of_the_operator_that_another_one_refers_to() -> None:

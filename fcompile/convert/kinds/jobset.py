@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fcompile.convert.fields import Fields
+from fcompile.convert.jobset_labels import replace_labels
 from fcompile.convert.ledger import Ledger, Refusal
 from fcompile.convert.made import Made
 from fcompile.convert.metadata import read_metadata
@@ -22,7 +23,9 @@ def convert_jobset(source: dict[str, Any]) -> Made:
     policy = {key: spec.value[key] for key in ("suspend", "managedBy", "ttlSecondsAfterFinished") if key in spec}
     read_run_policy(Fields(policy, spec.path), draft, ledger, OPERATOR)
     ledger.converted(spec.at("replicatedJobs"), "spec.taskRoles")
-    parts = run_once_first(read_parts(spec), spec.at("replicatedJobs"), draft)
+    parts = read_parts(spec)
+    replace_labels(source["metadata"]["name"], parts, ledger, None)
+    parts = run_once_first(parts, spec.at("replicatedJobs"), draft)
     if any(part.needs for part in parts) or (spec.below("startupPolicy").text("startupPolicyOrder") or "AnyOrder") != "AnyOrder":
         raise Refusal(spec.at("replicatedJobs"), "jobs that wait until others are ready have no equivalent: all roles start at once")
     apply_success_policy(spec, parts, None)

@@ -6,6 +6,7 @@ from copy import deepcopy
 from typing import Any
 
 from fcompile.convert.fields import Fields
+from fcompile.convert.jobset_labels import replace_labels
 from fcompile.convert.kinds.trainer_mpi import convert_mpi_policy
 from fcompile.convert.ledger import Ledger, Refusal
 from fcompile.convert.made import Made
@@ -48,6 +49,7 @@ def convert_trainjob(source: dict[str, Any], others: list[Any]) -> Made:
     _initializers(spec, parts, ledger)
     if chosen != "mpi":
         trainer.role.task_number = nodes
+    replace_labels(name, parts, ledger, RUNTIME)
     parts = run_once_first(parts, RUNTIME, draft)
     apply_success_policy(jobs, parts, RUNTIME)
     hosts = hosts_of(name, draft, parts, jobs.below("network").text("subdomain"))

@@ -16,7 +16,8 @@ def write(conversion: Conversion, verbose: bool) -> Iterator[str]:
         yield from _account(account, verbose)
     jobs, refused = conversion.jobs, conversion.refused
     differences = sum(len(account.different) for account in conversion.accounts)
-    yield f"Converted {len(jobs) - len(refused)} of {_counted(len(jobs), 'job')}; {_counted(differences, 'difference')}.\n"
+    passed = f"; {_counted(conversion.frameworks, 'Framework')} passed through" if conversion.frameworks else ""
+    yield f"Converted {len(jobs) - len(refused)} of {_counted(len(jobs), 'job')}; {_counted(differences, 'difference')}{passed}.\n"
 
 
 def title(account: Account) -> str:

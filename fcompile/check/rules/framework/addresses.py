@@ -33,8 +33,8 @@ LABEL_OF_KUBEFLOW = rule(
 )
 
 _HOST = lazy(r"(?<![\w.-])([a-z0-9](?:[a-z0-9-]*[a-z0-9])?)-([0-9]{1,5})((?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*)(?![\w-]|/[\w.-])")
-_LABELS = ("training.kubeflow.org/", "trainer.kubeflow.org/")
-_LABEL = re.compile(r"metadata\.labels\['((?:training|trainer)\.kubeflow\.org/[^']*)'\]")
+_LABELS = ("training.kubeflow.org/", "trainer.kubeflow.org/", "jobset.sigs.k8s.io/", "batch.kubernetes.io/")
+_LABEL = re.compile(rf"metadata\.(label|annotation)s\['((?:{'|'.join(map(re.escape, _LABELS))})[^']*)'\]")
 
 
 def address_rules(context: FrameworkContext, source: str) -> Iterator[Finding]:
@@ -52,13 +52,14 @@ def address_rules(context: FrameworkContext, source: str) -> Iterator[Finding]:
 
 
 def _of_task(context: FrameworkContext, role: RoleContext, index: int) -> Iterator[Finding]:
-    spec = mapping(context.substituted(role, index), "spec")
+    pod = context.substituted(role, index)
+    spec = mapping(pod, "spec")
     for kind in ("initContainers", "containers"):
         for place, container in enumerate(sequence(spec, kind)):
             for number, variable in enumerate(sequence(container, "env")):
                 path: Path = (*role.template_path, "spec", kind, place, "env", number)
                 yield from _hosts(context, text(variable, "value"), (*path, "value"))
-                yield from _label(variable, (*path, "valueFrom", "fieldRef", "fieldPath"))
+                yield from _label(variable, mapping(pod, "metadata"), (*path, "valueFrom", "fieldRef", "fieldPath"))
 
 
 def _hosts(context: FrameworkContext, value: str | None, path: Path) -> Iterator[Finding]:
@@ -91,7 +92,7 @@ def _lacks(role: RoleContext, index: int) -> str:
     return "" if index <= role.last_index else f"the role `{role.name}` has {role.last_index + 1} tasks"
 
 
-def _label(variable: Any, path: Path) -> Iterator[Finding]:
+def _label(variable: Any, metadata: Any, path: Path) -> Iterator[Finding]:
     match = _LABEL.fullmatch(text(mapping(mapping(variable, "valueFrom"), "fieldRef"), "fieldPath") or "")
-    if match:
-        yield Finding(LABEL_OF_KUBEFLOW, path, f"no Pod of a Framework has the label `{match[1]}`: the variable will be empty")
+    if match and match[2] not in mapping(metadata, f"{match[1]}s"):
+        yield Finding(LABEL_OF_KUBEFLOW, path, f"no Pod of a Framework has the {match[1]} `{match[2]}`: the variable will be empty")
