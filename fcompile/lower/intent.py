@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from fcompile.emit.splice import keys
 from fcompile.lower.atomic import as_stored
 from fcompile.lower.digest import LOWERING_VERSION, LOWERING_VERSIONS, SUMS_VERSION, digest
 from fcompile.lower.environment import lower_container
 from fcompile.lower.placeholders import role_values, substitute, sums_in
-from fcompile.lower.quantities import canonical_quantities
+from fcompile.lower.quantities import canonical_quantities, has_symbolic_quantity
 from fcompile.lower.services import add_host_names, lower_service
 from fcompile.model import names
 from fcompile.model.framework import SERVER_SET
@@ -39,6 +40,13 @@ class Role(NamedTuple):
             "pod": self.pod,
             "service": self.service,
         }
+
+
+def differ_in_strings_only(role: Role) -> bool:
+    """Return whether a role's Pods differ only in strings that hold the index as it is, so that one text, filled in, serves for all."""
+    if role.sums or has_symbolic_quantity(role.pod, POD_TEMPLATE):
+        return False
+    return not any(names.placeholder(names.TASK_INDEX) in key for key in keys(role.pod))
 
 
 class Intent(NamedTuple):
