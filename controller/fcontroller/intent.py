@@ -15,7 +15,7 @@ from typing import Any
 from fcompile import expand
 from fcompile.default import default
 from fcompile.emit.json import canonical
-from fcompile.lower.digest import LOWERING_VERSIONS, document_digest, version_of
+from fcompile.lower.digest import KNOWN, document_digest, version_of
 from fcompile.lower.environment import ClusterValues
 from fcompile.lower.intent import Intent, Role, lower, sums_of
 from fcompile.model import names
@@ -35,7 +35,7 @@ def reviewed_digest(framework: Json) -> str | None:
 def intent_of(framework: Json, *digests: str | None) -> Intent:
     """Return the intent of a stored Framework, lowered by the version of the rules in the first digest whose version is known."""
     versions = (version_of(digest) for digest in digests if digest)
-    return lower(default(framework).framework, next((version for version in versions if version in LOWERING_VERSIONS), None))
+    return lower(default(framework).framework, next((version for version in versions if version in KNOWN), None))
 
 
 def digest_of(intent: Intent) -> str:

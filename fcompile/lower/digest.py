@@ -8,15 +8,15 @@ from typing import Any
 
 from fcompile.emit.json import canonical
 
-LOWERING_VERSION = "v1"
-"""The version of the lowering rules. Any change of what `lower` makes of a Framework needs a new one."""
-SUMS_VERSION = "v2"
+V1 = "v1"
+"""The first version of the lowering rules. Any change of what `lower` makes of a Framework needs a new one."""
+V2 = "v2"
 """The rules of v1, and sums with the index (`{{FC_TASK_INDEX+1}}`): only for Frameworks that have one, so that other digests stay."""
-LOWERING_VERSIONS = (LOWERING_VERSION, SUMS_VERSION)
+KNOWN = (V1, V2)
 """All that `lower` knows: a release keeps at least the version before its own, so that what was reviewed with that still runs."""
 
 
-def digest(roles: list[dict[str, Any]], version: str = LOWERING_VERSION) -> str:
+def digest(roles: list[dict[str, Any]], version: str) -> str:
     """Return `v1:sha256:…` over the canonical JSON of what Pods and Services will be.
 
     `roles` are mappings of `name`, `pod` and `service` (null without one). Their order does not count, nor do counts and

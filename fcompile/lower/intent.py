@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from fcompile.emit.splice import keys
 from fcompile.lower.atomic import as_stored
-from fcompile.lower.digest import LOWERING_VERSION, LOWERING_VERSIONS, SUMS_VERSION, digest
+from fcompile.lower.digest import KNOWN, V1, V2, digest
 from fcompile.lower.environment import lower_container
 from fcompile.lower.placeholders import role_values, substitute, sums_in
-from fcompile.lower.quantities import canonical_quantities
+from fcompile.lower.quantities import canonical_quantities, has_symbolic_quantity
 from fcompile.lower.services import add_host_names, lower_service
 from fcompile.model import names
 from fcompile.model.framework import SERVER_SET
@@ -27,7 +28,7 @@ class Role(NamedTuple):
     policies: dict[str, Any]
     pod: dict[str, Any]
     service: dict[str, Any] | None
-    sums: tuple[str, ...] = ()
+    sums: tuple[str, ...]
     """The sums in the Pod that are replaced, as `FC_TASK_INDEX+1`. They follow from the Pod and the rules that it was lowered by."""
 
     def document(self) -> dict[str, Any]:
@@ -41,6 +42,13 @@ class Role(NamedTuple):
         }
 
 
+def differ_in_strings_only(role: Role) -> bool:
+    """Return whether a role's Pods differ only in strings that hold the index as it is, so that one text, filled in, serves for all."""
+    if role.sums or has_symbolic_quantity(role.pod, POD_TEMPLATE):
+        return False
+    return not any(names.placeholder(names.TASK_INDEX) in key for key in keys(role.pod))
+
+
 class Intent(NamedTuple):
     """Everything that the attempts of a Framework will run. The namespace stays a placeholder."""
 
@@ -49,7 +57,7 @@ class Intent(NamedTuple):
     retry_policy: dict[str, Any]
     roles: tuple[Role, ...]
     digest: str
-    lowering: str = LOWERING_VERSION
+    lowering: str
     """The version of the rules that it was lowered by."""
 
     def document(self) -> dict[str, Any]:
@@ -69,10 +77,10 @@ def lower(framework: dict[str, Any], version: str | None = None) -> Intent:
 
     :param version: of the rules; by default the oldest that can do what the Framework asks for.
 
-    Raises ValueError for a version of the rules that is not among `LOWERING_VERSIONS`.
+    Raises ValueError for a version of the rules that is not among `digest.KNOWN`.
     """
     version = version or version_for(framework)
-    if version not in LOWERING_VERSIONS:
+    if version not in KNOWN:
         raise ValueError(f"lowering rules {version} are not known")
     name, spec = framework["metadata"]["name"], framework["spec"]
     roles = tuple(lower_role(name, role, version) for role in spec.get("taskRoles") or ())
@@ -89,15 +97,15 @@ def lower(framework: dict[str, Any], version: str | None = None) -> Intent:
 def version_for(framework: dict[str, Any]) -> str:
     """Return the version of the rules that a Framework asks for."""
     templates = (role["task"]["pod"] for role in framework["spec"].get("taskRoles") or ())
-    return SUMS_VERSION if any(sums_in(template) for template in templates) else LOWERING_VERSION
+    return V2 if any(sums_in(template) for template in templates) else V1
 
 
 def sums_of(pod: dict[str, Any], version: str) -> tuple[str, ...]:
     """Return the sums with the index that the rules replace in a lowered Pod."""
-    return () if version == LOWERING_VERSION else sums_in(pod)
+    return () if version == V1 else sums_in(pod)
 
 
-def lower_role(framework: str, role: dict[str, Any], version: str = LOWERING_VERSION) -> Role:
+def lower_role(framework: str, role: dict[str, Any], version: str) -> Role:
     """Lower one role of a Framework whose defaults are filled in."""
     task = role["task"]
     pod = _lower_pod(framework, role)

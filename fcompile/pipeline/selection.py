@@ -9,12 +9,10 @@ from fcompile.emit.order import ordered
 from fcompile.emit.splice import pods as spliced
 from fcompile.errors import SettingError
 from fcompile.expand import config_map, pod, service
-from fcompile.lower.intent import Role
-from fcompile.lower.quantities import has_symbolic_quantity
+from fcompile.lower.intent import Role, differ_in_strings_only
 from fcompile.model.patterns import lazy
 from fcompile.pipeline.compiled import Compiled
 from fcompile.pipeline.passthrough import PassedThrough
-from fcompile.schema.pod_schemas import POD_TEMPLATE
 
 KINDS = ("framework", "configmap", "services", "pods")
 EXPECTED = ("configmap", "services", "pods")
@@ -73,10 +71,10 @@ class Selection(NamedTuple):
         for part in self._parts(unit):
             if not isinstance(part, Tasks):
                 yield own or dump(part)
-            elif part.role.sums or has_symbolic_quantity(part.role.pod, POD_TEMPLATE):
-                yield from (dump(part.pod(index)) for index in part.indices)
-            else:
+            elif differ_in_strings_only(part.role):
                 yield from spliced(part.pod, part.indices, dump)
+            else:
+                yield from (dump(part.pod(index)) for index in part.indices)
 
     def tasks(self, compiled: Compiled) -> Iterator[Tasks]:
         """Yield the tasks that are wanted, role by role. Raises SettingError for an index that does not exist."""

@@ -16,7 +16,7 @@ from fcompile.diagnostics.problem import Severity
 from fcompile.expand import pod, service
 from fcompile.load.files import FileEntry
 from fcompile.lower.environment import ClusterValues
-from fcompile.lower.intent import Role, lower_role
+from fcompile.lower.intent import Role, lower_role, version_for
 from fcompile.model import names
 from fcompile.pipeline.inputs import check_entry
 
@@ -101,7 +101,8 @@ class Judge:
         try:
             defaulted = default(framework).framework
             namespace = defaulted["metadata"].get("namespace") or self.namespace
-            roles = [lower_role(defaulted["metadata"]["name"], role) for role in defaulted["spec"].get("taskRoles") or ()]
+            version = version_for(defaulted)
+            roles = [lower_role(defaulted["metadata"]["name"], role, version) for role in defaulted["spec"].get("taskRoles") or ()]
             return [made for role in roles for made in _objects(role, namespace)]
         except (KeyError, TypeError, AttributeError, ValueError, RecursionError):
             return None

@@ -6,11 +6,11 @@ import hashlib
 import json
 from typing import Any
 
-from fcompile.lower.digest import LOWERING_VERSION, digest
+from fcompile.lower.digest import V1, digest
 
 
 def test_digest_can_be_computed_by_anybody() -> None:
     roles: list[dict[str, Any]] = [{"name": "b", "pod": {"é": [1, 0.5, "x"]}, "service": None}, {"name": "a", "pod": {}, "service": None}]
-    content = {"lowering": LOWERING_VERSION, "roles": roles[::-1]}
+    content = {"lowering": V1, "roles": roles[::-1]}
     written = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
-    assert digest(roles) == f"v1:sha256:{hashlib.sha256(written).hexdigest()}"
+    assert digest(roles, V1) == f"v1:sha256:{hashlib.sha256(written).hexdigest()}"

@@ -10,7 +10,7 @@ import pytest
 from fcompile.emit import json as emit_json
 from fcompile.emit.json import canonical
 from fcompile.expand import pod
-from fcompile.lower.intent import lower
+from fcompile.lower.intent import differ_in_strings_only, lower
 from fcompile.lower.placeholders import sums_in
 from fcompile.pipeline.compiled import compile_framework
 from fcompile.pipeline.selection import selection
@@ -86,6 +86,27 @@ def test_the_controller_makes_the_same_pods() -> None:
     status = RoleStatus("worker", "role")
     sent = [json.loads(renderer.pod(0, status, Task(index, "task", "", 0.0)) or b"") for index in range(12)]
     assert ranks(sent) == [str(index + 1) for index in range(12)]
+
+
+@pytest.mark.parametrize(
+    ("template", "only"),
+    [
+        ({"labels": {"a": "{{FC_TASK_INDEX}}"}}, True),
+        ({"labels": {"a{{FC_FRAMEWORK_NAME}}": "b"}}, True),
+        ({"labels": {"a{{FC_TASK_INDEX}}": "b"}}, False),
+        ({"labels": {"a{{FC_POD_NAME}}": "b"}}, False),
+        ({"labels": {"a": "{{FC_TASK_INDEX+1}}"}}, False),
+        ({"memory": "1{{FC_TASK_INDEX}}Mi"}, False),
+    ],
+)
+def test_whether_one_text_serves_all_tasks(template: Json, only: bool) -> None:
+    value = framework(value="a")
+    pod_template = value["spec"]["taskRoles"][0]["task"]["pod"]
+    pod_template["metadata"] = {"labels": template.get("labels", {})}
+    if "memory" in template:
+        pod_template["spec"]["containers"][0]["resources"] = {"requests": template}
+    compiled = compile_framework(value, "default")
+    assert differ_in_strings_only(compiled.intent.roles[0]) is only
 
 
 def test_each_sum_is_found_once() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from fcompile.lower.digest import LOWERING_VERSIONS, version_of
+from fcompile.lower.digest import KNOWN, version_of
 from fcompile.lower.intent import Intent, Role
 from fcontroller.decide.spec import RetryPolicy, RoleSpec, Spec, read_role
 from fcontroller.decide.status import Role as RoleStatus
@@ -40,8 +40,8 @@ def review(reviewed: str | None, digest: str, rules: Rules) -> Verdict:
         said = "The Framework has no digest of what was reviewed"
         return Verdict(False if rules.require else None, "NotCompiled", f"{said}: {fix}" if rules.require else said, not rules.require)
     version = version_of(reviewed)
-    if version[:1] == "v" and version[1:].isdecimal() and version not in LOWERING_VERSIONS:
-        said = f"{reviewed} was reviewed, by the lowering rules {version}, and this controller has {' and '.join(LOWERING_VERSIONS)}"
+    if version[:1] == "v" and version[1:].isdecimal() and version not in KNOWN:
+        said = f"{reviewed} was reviewed, by the lowering rules {version}, and this controller has {' and '.join(KNOWN)}"
         return Verdict(False, "UnknownLowering", f"{said}: use fcompile and fcontroller of one version, or {fix}", not enforced)
     return Verdict(False, "DigestDiffers", f"What would run is {digest}, and {reviewed} was reviewed: {fix}", not enforced)
 

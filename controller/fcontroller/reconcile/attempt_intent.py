@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine
 from typing import Any, NamedTuple
 
-from fcompile.lower.digest import LOWERING_VERSIONS, version_of
+from fcompile.lower.digest import KNOWN, V1, version_of
 from fcompile.lower.intent import Intent
 from fcontroller import intent as intents
 from fcontroller.api import Json
@@ -176,7 +176,7 @@ class AttemptIntent:
                 intent = intents.intent_of(framework, reviewed, record.digest)
                 verdict = review(reviewed, intent.digest, self._dependencies.rules)
             except Exception as error:  # Whatever is wrong with the spec, what runs goes on, and Stop works.
-                intent = Intent(framework["metadata"]["name"], "", {}, (), "")
+                intent = Intent(framework["metadata"]["name"], "", {}, (), "", V1)
                 verdict = Verdict(False, "Uncompilable", f"The spec cannot be compiled: {error!r}: see `fcompile validate`", False)
             self._lowered = _Lowered(generation, reviewed, intent, intents.digest_of(intent), verdict)
         return self._lowered
@@ -184,7 +184,7 @@ class AttemptIntent:
     def _recover(self, digest: str, framework: Json) -> None:
         """Restore the document in force by lowering the spec, if that still gives the same digest."""
         tried = digest, framework["metadata"]["generation"]
-        if self._recovered != tried and version_of(digest) in LOWERING_VERSIONS:
+        if self._recovered != tried and version_of(digest) in KNOWN:
             self._recovered = tried
             intent = intents.intent_of(framework, digest)
             if intents.digest_of(intent) == digest:

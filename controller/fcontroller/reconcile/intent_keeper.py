@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from fcompile.emit.json import canonical
-from fcompile.lower.digest import LOWERING_VERSIONS, digest_text, version_of
+from fcompile.lower.digest import KNOWN, digest_text, version_of
 from fcompile.lower.intent import Intent
 from fcompile.model import names
 from fcompile.model.packed import INTENT_BYTES
@@ -126,7 +126,7 @@ class IntentKeeper:
             case IntentRead(version, digest, document, problem, orphaned):
                 self.stored, self._version, self.problem, self.refused, self._failures = digest, version, problem, "", 0
                 self.orphaned = orphaned
-                if document and digest not in self.held and version_of(digest) in LOWERING_VERSIONS:
+                if document and digest not in self.held and version_of(digest) in KNOWN:
                     self.held[digest] = intents.read_document(document)
             case IntentWritten(digest, version):
                 self.stored, self._version, self.problem, self.refused, self._failures = digest, version, "", "", 0

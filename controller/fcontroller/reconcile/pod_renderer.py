@@ -11,13 +11,10 @@ import re
 import uuid
 from typing import NamedTuple
 
-from fcompile.emit.splice import keys
 from fcompile.lower.environment import ClusterValues
-from fcompile.lower.intent import Intent
+from fcompile.lower.intent import Intent, differ_in_strings_only
 from fcompile.lower.intent import Role as RoleIntent
-from fcompile.lower.quantities import has_symbolic_quantity
 from fcompile.model import names
-from fcompile.schema.pod_schemas import POD_TEMPLATE
 from fcontroller import intent as intents
 from fcontroller.api import Json
 from fcontroller.decide.status import Role, Task
@@ -85,11 +82,9 @@ class PodRenderer:
 
     def _cut(self, role: RoleIntent, attempt: int, role_uid: str) -> RoleTemplate | None:
         """Return the template of a role; None where strings are not all that differs between its Pods."""
-        if role.sums or has_symbolic_quantity(role.pod, POD_TEMPLATE):
+        if not differ_in_strings_only(role):
             return None
         made = self._make(role, attempt, role_uid, _INDEX, _TASK_UID, _TASK_ATTEMPT)
-        if any(_INDEX in key for key in keys(made)):
-            return None
         parts = _HOLE.split(_text(made))
         holes = ([i for i, part in enumerate(parts) if part == mark] for mark in (_INDEX, _TASK_UID, _TASK_ATTEMPT))
         return RoleTemplate(role_uid, parts, *holes)
