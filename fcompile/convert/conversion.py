@@ -74,10 +74,59 @@ class Converted(NamedTuple):
     """Documents of a stream."""
 
 
-class _Object(NamedTuple):
-    document: Document
-    item: Path
-    value: Any
+class _Object:
+    """An object of the input on its way: what it is, what comes of it, and the text of that."""
+
+    def __init__(self, document: Document, item: Path, value: Any) -> None:
+        self.document = document
+        self.item = item
+        self.value = value
+        self.is_job = is_job(value) or is_unknown_job(value)
+        self.made: Made | None = None
+        self.reasons: tuple[Reason, ...] = ()
+        """Why it is refused."""
+        self.text = ""
+
+    @property
+    def place(self) -> str:
+        """Return where it is, for people."""
+        return f"{self.document.source.name}:{self.document.locate(self.item).line}"
+
+    def convert(self, others: list[Any]) -> None:
+        """Make a Framework of a job, or refuse it."""
+        try:
+            self.made = convert_job(self.value, others)
+        except Refusal as refusal:
+            self.refuse(Reason(refusal.path, refusal.reason))
+
+    def refuse(self, *reasons: Reason) -> None:
+        """Refuse it, whatever was made of it."""
+        self.made, self.reasons = None, reasons
+
+    def name_here(self, default: str) -> tuple[str, str] | None:
+        """Return the namespace and name of the Framework that it becomes, or is."""
+        if self.made is not None:
+            return self.made.draft.namespace or default, self.made.draft.name
+        if is_framework(self.value):
+            metadata = mapping(self.value, "metadata")
+            return text(metadata, "namespace") or default, text(metadata, "name") or ""
+        return None
+
+    def check(self, options: Options) -> None:
+        """Write what was made. It is refused if that has an error, which is told of in the source."""
+        if self.made is None:
+            return
+        self.text = write_framework(self.made.draft)
+        compilation = Compilation([open_file(FileEntry("-", "-"), self.text.encode("utf-8", "surrogatepass"))], options)
+        errors = [problem for problem in compilation.problems if problem.severity is Severity.ERROR]
+        if errors:
+            self.refuse(*(_in_source(problem, self.made.draft) for problem in errors))
+
+    def account(self, entries: tuple[Entry, ...], reasons: tuple[Reason, ...] = ()) -> Account:
+        """Return the account of it."""
+        metadata = mapping(self.value, "metadata")
+        kind, name, namespace = text(self.value, "kind") or "", text(metadata, "name") or "", text(metadata, "namespace")
+        return Account(self.document, self.item, kind, name, namespace, None if self.made is None else self.made.draft, entries, reasons)
 
 
 class Conversion:
@@ -112,97 +161,68 @@ class Conversion:
         return "".join(text for file in self.files for text in file.texts)
 
     def _run(self, files: list[File]) -> None:
-        objects = [one for file in files for document in file.documents() for one in _objects(document)]
+        streams = [(file, [(item, _objects(item)) for item in file.read]) for file in files]
+        objects = [one for _, stream in streams for _, found in stream for one in found]
         self.frameworks = sum(is_framework(one.value) for one in objects)
         values = [one.value for one in objects]
-        results = {id(one.value): _converted(one, values) for one in objects if is_job(one.value) or is_unknown_job(one.value)}
-        self._refuse_collisions(objects, results)
-        for one in objects:
-            result = results.get(id(one.value))
-            if isinstance(result, Made):
-                results[id(one.value)] = self._checked(one, result)
-        made = [(one, result) for one in objects if isinstance(result := results.get(id(one.value)), Made)]
-        for file in files:
-            self._file(file, results, [(one.value, result) for one, result in made])
+        jobs = [one for one in objects if one.is_job]
+        for one in jobs:
+            one.convert(values)
+        self._refuse_collisions(objects)
+        for one in jobs:
+            one.check(self._options)
+        made = [(one.value, one.made) for one in jobs if one.made is not None]
+        for file, stream in streams:
+            texts = [one for item, found in stream for one in self._texts(item, found, made)]
+            self.files.append(Converted(file.name, texts))
 
-    def _file(self, file: File, results: dict[int, Made | tuple[Reason, ...]], made: list[tuple[Any, Made]]) -> None:
-        texts: list[str] = []
-        for item in file.read:
-            if isinstance(item, LoadError):
-                if item.rule.severity is Severity.ERROR:
-                    self.unreadable.append(item)
-                continue
-            objects = list(_objects(item))
-            if not any(id(one.value) in results for one in objects):
-                for one in objects:
-                    self._tell_references(one, made)
-                texts.append(own_text(item) or plain_yaml.document(item.value))
-                continue
+    def _texts(self, item: Document | LoadError, objects: list[_Object], made: list[tuple[Any, Made]]) -> Iterator[str]:
+        """Yield what comes of a document, and take down the accounts of what is in it."""
+        if isinstance(item, LoadError):
+            if item.rule.severity is Severity.ERROR:
+                self.unreadable.append(item)
+        elif not any(one.is_job for one in objects):
             for one in objects:
-                result = results.get(id(one.value))
-                if not isinstance(one.value, dict):
-                    self.accounts.append(_account(one, (Reason((), "it is no object"),)))
-                elif result is None:
-                    self._tell_references(one, made)
-                    texts.append(plain_yaml.document(one.value))
-                else:
-                    self.accounts.append(_account(one, result))
-                    if isinstance(result, Made):
-                        texts.append(write_framework(result.draft))
-        self.files.append(Converted(file.name, texts))
+                self._tell_references(one, made)
+            yield own_text(item) or plain_yaml.document(item.value)
+        else:
+            for one in objects:
+                yield from self._text(one, made)
+
+    def _text(self, one: _Object, made: list[tuple[Any, Made]]) -> Iterator[str]:
+        """Yield what comes of an object that stands beside a job in a list, or is one."""
+        if not isinstance(one.value, dict):
+            self.accounts.append(one.account((), (Reason((), "it is no object"),)))
+        elif not one.is_job:
+            self._tell_references(one, made)
+            yield plain_yaml.document(one.value)
+        elif one.made is None:
+            self.accounts.append(one.account((), one.reasons))
+        else:
+            self.accounts.append(one.account(tuple(one.made.ledger.entries(one.value))))
+            yield one.text
 
     def _tell_references(self, one: _Object, made: list[tuple[Any, Made]]) -> None:
         found = tuple(references(one.value, made))
         if found:
-            metadata = mapping(one.value, "metadata")
-            name, namespace = text(metadata, "name") or "", text(metadata, "namespace")
-            self.accounts.append(Account(one.document, one.item, text(one.value, "kind") or "", name, namespace, None, found))
+            self.accounts.append(one.account(found))
 
-    def _refuse_collisions(self, objects: list[_Object], results: dict[int, Made | tuple[Reason, ...]]) -> None:
+    def _refuse_collisions(self, objects: list[_Object]) -> None:
         names: dict[tuple[str, str], list[_Object]] = {}
         for one in objects:
-            result = results.get(id(one.value))
-            if isinstance(result, Made):
-                names.setdefault((result.draft.namespace or self._options.namespace, result.draft.name), []).append(one)
-            elif is_framework(one.value):
-                metadata = mapping(one.value, "metadata")
-                key = text(metadata, "namespace") or self._options.namespace, text(metadata, "name") or ""
+            key = one.name_here(self._options.namespace)
+            if key is not None:
                 names.setdefault(key, []).append(one)
         for (_, name), same in names.items():
             for one in same if len(same) > 1 else ():
-                if id(one.value) in results:
-                    others = [
-                        f"{other.document.source.name}:{other.document.locate(other.item).line}" for other in same if other is not one
-                    ]
+                if one.is_job:
+                    others = [other.place for other in same if other is not one]
                     why = f"its Framework would be named `{name}`, as that of {', '.join(others[:3])}: rename one of them"
-                    results[id(one.value)] = (Reason(("metadata", "name"), why),)
-
-    def _checked(self, one: _Object, made: Made) -> Made | tuple[Reason, ...]:
-        """Return what was made if it has no error, else what is wrong with it, in the source."""
-        written = write_framework(made.draft)
-        compilation = Compilation([open_file(FileEntry("-", "-"), written.encode("utf-8", "surrogatepass"))], self._options)
-        errors = [problem for problem in compilation.problems if problem.severity is Severity.ERROR]
-        return tuple(_in_source(problem, made.draft) for problem in errors) or made
+                    one.refuse(Reason(("metadata", "name"), why))
 
 
-def _objects(document: Document) -> Iterator[_Object]:
-    for path, value in objects_in(document.value):
-        yield _Object(document, path, value)
-
-
-def _converted(one: _Object, others: list[Any]) -> Made | tuple[Reason, ...]:
-    try:
-        return convert_job(one.value, others)
-    except Refusal as refusal:
-        return (Reason(refusal.path, refusal.reason),)
-
-
-def _account(one: _Object, result: Made | tuple[Reason, ...]) -> Account:
-    metadata = mapping(one.value, "metadata")
-    kind, name, namespace = text(one.value, "kind") or "", text(metadata, "name") or "", text(metadata, "namespace")
-    if isinstance(result, Made):
-        return Account(one.document, one.item, kind, name, namespace, result.draft, tuple(result.ledger.entries(one.value)))
-    return Account(one.document, one.item, kind, name, namespace, None, (), result)
+def _objects(item: Document | LoadError) -> list[_Object]:
+    return [] if isinstance(item, LoadError) else [_Object(item, path, value) for path, value in objects_in(item.value)]
 
 
 def _in_source(problem: Problem, draft: Draft) -> Reason:

@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 
 from fcompile.cli import main
+from fcompile.convert import conversion as conversion_module
+from fcompile.convert.draft import Draft
+from fcompile.convert.write import write_framework
 from tests.convert.operator import DATA, convert
 
 JOB = (DATA / "jobs" / "jax.yaml").read_text("utf-8")
@@ -57,6 +60,18 @@ def test_a_list_of_kubectl() -> None:
     conversion = convert(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
     assert [account.made and account.made.name for account in conversion.jobs] == ["ptddp", "xgthree"]
     assert conversion.jobs[1].entries[0].path == ("apiVersion",)
+
+
+def test_each_framework_is_written_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[str] = []
+
+    def counted(draft: Draft) -> str:
+        written.append(draft.name)
+        return write_framework(draft)
+
+    monkeypatch.setattr(conversion_module, "write_framework", counted)
+    assert len(convert("---\n".join(JOB.replace("pax-lm", f"pax-{name}") for name in "abc")).jobs) == 3
+    assert written == ["paxa", "paxb", "paxc"]
 
 
 @pytest.mark.parametrize(

@@ -158,11 +158,14 @@ def _unknown(path: Path, part: Part, written: str, match: re.Match[str]) -> Find
 def _sums(context: FrameworkContext) -> Iterator[Finding]:
     told = False
     for role in context.roles:
+        first: dict[str, tuple[Path, Part]] = {}
+        for path, part, held in _strings(role.template, role.template_path) if role.sums else ():
+            for written in sums_in(held):
+                first.setdefault(written, (path, part))
         for written in role.sums:
-            place = _first(role, names.placeholder(written))
-            if place is None:
+            if written not in first:
                 continue
-            path, part = place
+            path, part = first[written]
             if addend(written) < 0:
                 said = f"{names.placeholder(written)} is {addend(written)} for the first task of the role, whose index is 0"
                 yield Finding(NEGATIVE_SUM, path, said, part=part)
@@ -170,10 +173,6 @@ def _sums(context: FrameworkContext) -> Iterator[Finding]:
                 told = True
                 said = f"{names.placeholder(written)} is replaced by fcontroller only: FrameworkController leaves it as it is"
                 yield Finding(SUM_OF_OURS, path, said, part=part)
-
-
-def _first(role: RoleContext, written: str) -> tuple[Path, Part] | None:
-    return next(((path, part) for path, part, text in _strings(role.template, role.template_path) if written in text), None)
 
 
 def _collisions(value: Any, path: Path, values: dict[str, str]) -> Iterator[Finding]:
