@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from fcompile.check.document import Options
 from fcompile.check.selection import is_framework, objects_in
+from fcompile.convert.comment_lines import tell_comments
 from fcompile.convert.draft import Draft
 from fcompile.convert.ledger import Entry, Outcome, Refusal
 from fcompile.convert.references import references
@@ -200,6 +201,8 @@ def _account(one: _Object, result: Made | tuple[Reason, ...]) -> Account:
     metadata = mapping(one.value, "metadata")
     kind, name, namespace = text(one.value, "kind") or "", text(metadata, "name") or "", text(metadata, "namespace")
     if isinstance(result, Made):
+        comments = tell_comments(one.document, one.item)
+        result.draft.remarks += [comments] if comments else []
         return Account(one.document, one.item, kind, name, namespace, result.draft, tuple(result.ledger.entries(one.value)))
     return Account(one.document, one.item, kind, name, namespace, None, (), result)
 
