@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from fcompile.check.document import Options
 from fcompile.check.selection import is_framework, objects_in
+from fcompile.convert.comment_lines import tell_comments
 from fcompile.convert.draft import Draft
 from fcompile.convert.ledger import Entry, Outcome, Refusal
 from fcompile.convert.made import Made
@@ -199,6 +200,8 @@ class Conversion:
         elif one.made is None:
             self.accounts.append(one.account((), one.reasons))
         else:
+            comments = tell_comments(one.document, one.item)
+            one.made.draft.remarks += [comments] if comments else []
             self.accounts.append(one.account(tuple(one.made.ledger.entries(one.value))))
             yield one.text
 

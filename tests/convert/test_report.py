@@ -9,6 +9,7 @@ from fcompile.convert.report import report
 from tests.convert.operator import DATA, convert
 
 EVERYTHING = (DATA / "jobs" / "pytorch-everything.yaml").read_text("utf-8")
+JAX = (DATA / "jobs" / "jax.yaml").read_text("utf-8")
 REFUSED = EVERYTHING.replace("name: bert-large\n", "generateName: bert-\n", 1)
 
 
@@ -61,3 +62,26 @@ def test_each_difference_is_a_comment_too() -> None:
     comments = [line for line in conversion.text().splitlines() if line.lstrip().startswith("#")]
     for entry in conversion.accounts[0].different:
         assert any(entry.what in line or str(entry.path[-1]) in line for line in comments), entry
+
+
+def test_comments_of_a_job_that_are_left_out_are_counted() -> None:
+    head = "# who runs it\n---\n"
+    job = JAX.replace("  replicas: 4", "  replicas: 4  # as many as there are nodes").replace("--peer=", "--peer=#1 # no comment ")
+    for text in (head + job, head.replace("---", "") + job):
+        assert "  note: 2 comments are left out (lines 1, 11).\n" in written(text, "text")
+    assert "left out (" not in written(JAX, "text")
+
+
+def test_a_comment_may_stand_at_a_block_and_not_in_it() -> None:
+    block = "args:\n            - |  # said\n              # not said\n              echo 'a # b'\n            imagePullPolicy"
+    assert "  note: 1 comment is left out (line 18).\n" in written(JAX.replace("imagePullPolicy", block), "text")
+
+
+def test_comments_of_a_list_are_those_of_its_items() -> None:
+    items = ["- " + JAX.replace("pax-lm", name).replace("\n", "\n  ").rstrip() + "\n" for name in ("pax-a", "pax-b")]
+    items[1] = items[1].replace("replicas: 4", "replicas: 4  # enough")
+    (first, second) = convert("apiVersion: v1\nkind: List\nitems:\n" + "".join(items)).jobs
+    assert first.made is not None
+    assert second.made is not None
+    line = second.span(("spec", "jaxReplicaSpecs", "Worker", "replicas")).line
+    assert [first.made.remarks, second.made.remarks] == [[], [f"1 comment is left out (line {line})"]]
