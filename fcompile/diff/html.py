@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from fcompile._version import __version__
 from fcompile.diff import words
 from fcompile.diff.compare import ABSENT
-from fcompile.diff.effects import ORDER
 from fcompile.diff.result import Result
 
 TEMPLATE = "page.html.jinja"
@@ -30,13 +29,12 @@ def write(result: Result) -> Iterator[str]:
     )
     page = environment.get_template(TEMPLATE)
     found = words.folded(result)
-    counts = {effect: sum(one.kind == "changed" and one.effect is effect for one in result.frameworks) for effect in ORDER}
     # Piece by piece: a page can be of many megabytes.
     return page.generate(
         result=result,
         words=words,
         ABSENT=ABSENT,
-        counts=counts,
+        counts=words.counts(result),
         ending=sum(one.ends_pods for one in result.frameworks),
         found=found,
         open=len(found) <= _OPEN,

@@ -317,3 +317,16 @@ def test_git_says_nothing_of_files_that_are_the_same(diff: Diff) -> None:
     code, _, err = diff("--git", "HEAD", "--require")
     assert code == 2
     assert "--require does not go with --git" in err
+
+
+def test_no_new_attempt_is_promised_where_nothing_is_ever_retried(diff: Diff) -> None:
+    never = [framework(spec(role(pod={"containers": [{"name": "main", "image": image}]})), "never") for image in ("a:1", "a:2")]
+    whole = [framework(spec(role(pod={"containers": [{"name": "main", "image": image}]}), retryPolicy={"maxRetryCount": 1}), "whole") for image in ("a:1", "a:2")]
+    put("a.yaml", never[0], whole[0])
+    put("b.yaml", never[1], whole[1])
+    out = diff("a.yaml", "b.yaml")[1]
+    assert "default/never  needs to be created anew" in out
+    assert out.count("needs a new attempt") == 2
+    assert out.endswith("2 Frameworks differ: 1 only when it is created anew, 1 in a new attempt.\n")
+    page = diff("--format", "html", "a.yaml", "b.yaml")[1]
+    assert page.count("eeds to be created anew") == 3
