@@ -335,3 +335,26 @@ def test_an_index_that_no_task_has_is_refused(index: str, tmp_path: Path) -> Non
     done = run(["build", "--only", f"worker[{index}]", str(tmp_path / "train.yaml")])
     assert (done.code, done.out) == (2, b"")
     assert "role[index]" in done.err
+
+
+def test_a_port_that_is_no_mapping_is_told_once(tmp_path: Path, capsys: Capture) -> None:
+    path = tmp_path / "a.yaml"
+    path.write_text(good().replace("taskNumber: 3", "service: {ports: [80, 22, {}]}"), encoding="utf-8")
+    main(["validate", str(path)])
+    out = capsys.readouterr().out
+    assert out.count("FC111") == 2
+    assert out.count("FC511") == 1
+    assert "None" not in out
+
+
+def test_a_job_of_kubeflow_leads_to_convert(tmp_path: Path, capsys: Capture) -> None:
+    path = tmp_path / "pj.yaml"
+    path.write_text("apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nmetadata: {name: a}\n", encoding="utf-8")
+    hint = f"{path} holds a PyTorchJob: `fcompile convert {path}` makes a Framework of it\n"
+    assert main(["validate", str(path)]) == 0
+    assert capsys.readouterr() == ("No Framework found in 1 file.\n", f"fcompile: {hint}")
+    assert main(["build", str(path)]) == 2
+    assert capsys.readouterr().err == f"fcompile: no Framework found in the input: {hint}"
+    path.write_text("kind: PyTorchJob\n", encoding="utf-8")
+    assert main(["validate", str(path)]) == 0
+    assert capsys.readouterr().err == ""
