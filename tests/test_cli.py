@@ -59,6 +59,9 @@ def test_version(capsys: Capture) -> None:
     [
         ([], "Usage: fcompile [OPTIONS] COMMAND"),
         (["frobnicate"], "No such command 'frobnicate'. There are validate, build"),
+        (["validate", "--namespace=", "x"], "--namespace"),
+        (
+        ),
         (["validate"], "PATH"),
         (["validate", "--format", "html", "x"], "'html' is not one of 'text', 'json'"),
         (["validate", "--kubernetes-version", "1.24", "x"], "1.25 to 1.37"),
