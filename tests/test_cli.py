@@ -59,9 +59,15 @@ def test_version(capsys: Capture) -> None:
     [
         ([], "Usage: fcompile [OPTIONS] COMMAND"),
         (["frobnicate"], "No such command 'frobnicate'. There are validate, build"),
+        (["rule", "FC101", "--all"], "a code or `--all`, not both"),
         (["validate", "--namespace=", "x"], "--namespace"),
         (
+            ["explain", "README.md", "train-worker-0"],
+            "README.md is a file: the Pod comes first: `fcompile explain train-worker-0 README.md`",
         ),
+        (["explain", "pod/train-nobody-0", "-"], "has no role `nobody`"),
+        (["build", "--set", "worker.replicas=3", "-"], "has no field `replicas`; did you mean `taskNumber`?"),
+        (["build", "--set", "worker.task.pod.spec.containers[hallo].image=x", "-"], "has no item `hallo`; it has [main]"),
         (["validate"], "PATH"),
         (["validate", "--format", "html", "x"], "'html' is not one of 'text', 'json'"),
         (["validate", "--kubernetes-version", "1.24", "x"], "1.25 to 1.37"),
