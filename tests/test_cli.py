@@ -59,6 +59,17 @@ def test_version(capsys: Capture) -> None:
     [
         ([], "Usage: fcompile [OPTIONS] COMMAND"),
         (["frobnicate"], "No such command 'frobnicate'. There are validate, build"),
+        (["help", "build"], "No such command 'help': `fcompile build --help`"),
+        (["help"], "No such command 'help': `fcompile --help`"),
+        (["version"], "No such command 'version': `fcompile --version`"),
+        (["validate", "-o", "json", "x"], "No such option '-o': `--format json`"),
+        (["validate", "-ojson", "x"], "No such option '-o': `--format json`"),
+        (["validate", "--output=json", "x"], "No such option '--output': `--format json`"),
+        (["diff", "-o", "html", "x", "y"], "No such option '-o': `--format html`"),
+        (["explain", "-o", "yaml", "x"], "No such option '-o': `--format text|json`"),
+        (["convert", "-o", "out", "x"], "No such option '-o': `--to out`"),
+        (["validate", "-f", "hello.yaml"], "No such option '-f': files are named without it: `fcompile validate hello.yaml`"),
+        (["validate", "--frobnicate", "x"], "No such option '--frobnicate'"),
         (["rule", "FC101", "--all"], "a code or `--all`, not both"),
         (["validate", "--namespace=", "x"], "--namespace"),
         (

@@ -320,8 +320,11 @@ def test_git_says_nothing_of_files_that_are_the_same(diff: Diff) -> None:
 
 
 def test_no_new_attempt_is_promised_where_nothing_is_ever_retried(diff: Diff) -> None:
-    never = [framework(spec(role(pod={"containers": [{"name": "main", "image": image}]})), "never") for image in ("a:1", "a:2")]
-    whole = [framework(spec(role(pod={"containers": [{"name": "main", "image": image}]}), retryPolicy={"maxRetryCount": 1}), "whole") for image in ("a:1", "a:2")]
+    def both(name: str, **policy: Any) -> list[Json]:
+        pods = [{"containers": [{"name": "main", "image": image}]} for image in ("a:1", "a:2")]
+        return [framework(spec(role(pod=pod), **policy), name) for pod in pods]
+
+    never, whole = both("never"), both("whole", retryPolicy={"maxRetryCount": 1})
     put("a.yaml", never[0], whole[0])
     put("b.yaml", never[1], whole[1])
     out = diff("a.yaml", "b.yaml")[1]
