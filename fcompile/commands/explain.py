@@ -77,8 +77,8 @@ def explain(
     POD is the Pod's name, as in `kubectl get pods`, and may go on with a field: train-worker-3.spec.containers[0].env
     """
     if "." in pod and os.path.isfile(pod):
-        name, files = (paths[0], (pod, *paths[1:])) if paths else ("POD", (pod,))
-        raise UsageError(f"{visible(pod)} is a file: the Pod comes first: `fcompile explain {visible(' '.join([name, *files]))}`")
+        swapped = (paths[0], pod, *paths[1:]) if paths else ("POD", pod)
+        raise UsageError(f"{visible(pod)} is a file: the Pod comes first: `fcompile explain {visible(' '.join(swapped))}`")
     paths = paths or (".",)
     of_namespace, name, field = _parsed(pod)
     framework, role, index = _task_of(name)
