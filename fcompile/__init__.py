@@ -100,6 +100,8 @@ def compile(
     """
     if bool(paths) + (text is not None) + (frameworks is not None) != 1:
         raise TypeError("compile() takes paths, or text=, or frameworks=: exactly one of them")
+    if any(isinstance(path, list | tuple) for path in paths):
+        raise TypeError("compile() takes paths one by one: write `compile(*paths)`")
     from fcompile.pipeline import python
 
     return python.compilation(paths, text, frameworks, python.options(kubernetes_version, namespace), overrides, waivers)

@@ -124,7 +124,8 @@ def group() -> Group:
         params=[version_option(_version)],
         lazy={name: (f"fcompile.commands.{name}", about) for name, about in COMMANDS.items()},
         help="Check Frameworks (frameworkcontroller.microsoft.com/v1), and write down exactly what will run.\n\n"
-        "Exit codes: 0 fine, 1 errors in the input, 2 wrong use or nowhere to write, 3 a bug in fcompile, 130 interrupted.",
+        "Exit codes: 0 fine, 1 errors in the input, 2 wrong use or nowhere to write, 3 a bug in fcompile, 130 interrupted, "
+        "141 nobody read the output to its end.",
         page="index.md",
         examples={
             "fcompile validate .": "every problem in the files of this folder",

@@ -59,6 +59,26 @@ def test_version(capsys: Capture) -> None:
     [
         ([], "Usage: fcompile [OPTIONS] COMMAND"),
         (["frobnicate"], "No such command 'frobnicate'. There are validate, build"),
+        (["help", "build"], "No such command 'help': `fcompile build --help`"),
+        (["help"], "No such command 'help': `fcompile --help`"),
+        (["version"], "No such command 'version': `fcompile --version`"),
+        (["validate", "-o", "json", "x"], "No such option '-o': `--format json`"),
+        (["validate", "-ojson", "x"], "No such option '-o': `--format json`"),
+        (["validate", "--output=json", "x"], "No such option '--output': `--format json`"),
+        (["diff", "-o", "html", "x", "y"], "No such option '-o': `--format html`"),
+        (["explain", "-o", "yaml", "x"], "No such option '-o': `--format text|json`"),
+        (["convert", "-o", "out", "x"], "No such option '-o': `--to out`"),
+        (["validate", "-f", "hello.yaml"], "No such option '-f': files are named without it: `fcompile validate hello.yaml`"),
+        (["validate", "--frobnicate", "x"], "No such option '--frobnicate'"),
+        (["rule", "FC101", "--all"], "a code or `--all`, not both"),
+        (["validate", "--namespace=", "x"], "--namespace"),
+        (
+            ["explain", "README.md", "train-worker-0"],
+            "README.md is a file: the Pod comes first: `fcompile explain train-worker-0 README.md`",
+        ),
+        (["explain", "pod/train-nobody-0", "-"], "has no role `nobody`"),
+        (["build", "--set", "worker.replicas=3", "-"], "has no field `replicas`; did you mean `taskNumber`?"),
+        (["build", "--set", "worker.task.pod.spec.containers[hallo].image=x", "-"], "has no item `hallo`; it has [main]"),
         (["validate"], "PATH"),
         (["validate", "--format", "html", "x"], "'html' is not one of 'text', 'json'"),
         (["validate", "--kubernetes-version", "1.24", "x"], "1.25 to 1.37"),
@@ -335,3 +355,26 @@ def test_an_index_that_no_task_has_is_refused(index: str, tmp_path: Path) -> Non
     done = run(["build", "--only", f"worker[{index}]", str(tmp_path / "train.yaml")])
     assert (done.code, done.out) == (2, b"")
     assert "role[index]" in done.err
+
+
+def test_a_port_that_is_no_mapping_is_told_once(tmp_path: Path, capsys: Capture) -> None:
+    path = tmp_path / "a.yaml"
+    path.write_text(good().replace("taskNumber: 3", "service: {ports: [80, 22, {}]}"), encoding="utf-8")
+    main(["validate", str(path)])
+    out = capsys.readouterr().out
+    assert out.count("FC111") == 2
+    assert out.count("FC511") == 1
+    assert "None" not in out
+
+
+def test_a_job_of_kubeflow_leads_to_convert(tmp_path: Path, capsys: Capture) -> None:
+    path = tmp_path / "pj.yaml"
+    path.write_text("apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nmetadata: {name: a}\n", encoding="utf-8")
+    hint = f"{path} holds a PyTorchJob: `fcompile convert {path}` makes a Framework of it\n"
+    assert main(["validate", str(path)]) == 0
+    assert capsys.readouterr() == ("No Framework found in 1 file.\n", f"fcompile: {hint}")
+    assert main(["build", str(path)]) == 2
+    assert capsys.readouterr().err == f"fcompile: no Framework found in the input: {hint}"
+    path.write_text("kind: PyTorchJob\n", encoding="utf-8")
+    assert main(["validate", str(path)]) == 0
+    assert capsys.readouterr().err == ""

@@ -114,7 +114,7 @@ def test_help_fits_and_has_one_form(context: click.Context, columns: int, monkey
         (["build", "--format", "json", "-o", "name", "y"], "Option '--format' is there twice: '-o' is its old spelling.\n"),
         (["argocd", "bundle", "--to", "a", "-o", "b"], "Option '--to' is there twice: '-o' is its old spelling.\n"),
         (["argocd", "bundle", "plugin", "--at-rest", "Healthy"], "--at-rest: plugin says nothing of health; config-map and helm do\n"),
-        (["rule", "--all", "FC101"], "name a code, for example `fcompile rule FC101`, or ask for `--all`\n"),
+        (["rule", "--all", "FC101"], "a code or `--all`, not both\n"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
@@ -137,7 +137,7 @@ def test_options_stand_anywhere_and_can_be_cut(tmp_path: Path) -> None:
 
 SPELLINGS = [
     ("build -o json", "build --format json", "-o json is written --format json now"),
-    ("build --output=name", "build --format=name", "-o name is written --format name now"),
+    ("build --output=name", "build --format=name", "--output name is written --format name now"),
     ("build -oyaml", "build", "-o yaml is written --format yaml now"),
     ("build --emit framework,configmap", "build --emit frameworks,configmaps", ""),
     ("rule --all -o json", "rule --all --format json", "-o json is written --format json now"),

@@ -177,3 +177,18 @@ def test_without_pydantic_all_else_works() -> None:
 def test_compiling_loads_no_pydantic() -> None:
     code = "import sys, fcompile; fcompile.compile('examples/batch.yaml').expected(); sys.exit('pydantic' in sys.modules)"
     assert python(code).returncode == 0
+
+
+def test_metadata_and_its_fields_are_not_given_both() -> None:
+    with pytest.raises(ValidationError, match=r"give `metadata` and `spec`, or their fields \(name\), not both"):
+        Framework.model_validate({"metadata": {"name": "a"}, "spec": {}, "name": "b"})
+
+
+def test_a_list_of_paths_is_to_be_unpacked() -> None:
+    with pytest.raises(TypeError, match=r"write `compile\(\*paths\)`"):
+        fcompile.compile(["train.yaml"])  # type: ignore[arg-type]
+
+
+def test_a_misspelt_field_is_told_where_it_belongs() -> None:
+    (found,) = fcompile.compile(frameworks=[train(executiontype="Stop")]).problems
+    assert (found.field, found.message) == ("spec.executiontype", "`spec` has no field `executiontype`: did you mean `executionType`?")

@@ -39,7 +39,7 @@ def _in_pod(way: str) -> dict[str, str]:
     }
 
 
-_ROLES: Final = ("roles", "tasks", "groups", "workers", "replicaSpecs", "replicatedJobs", "pytorchReplicaSpecs", "tfReplicaSpecs")
+_ROLES: Final = ("roles", "tasks", "groups", "workers", "replicaSpecs", "replicatedJobs")
 _SYNONYMS: Final[dict[str, dict[str, str]]] = {
     "FrameworkSpec": {
         **dict.fromkeys(_COUNT, "taskRoles[].taskNumber"),
@@ -94,6 +94,17 @@ _ENDS: Final = (
     "which tasks end the attempt is said by each role's `frameworkAttemptCompletionPolicy`: `minSucceededTaskCount`, `minFailedTaskCount`"
 )
 _GANG: Final = "all Pods are always created, and a scheduler that knows gangs places them together: `schedulerName` in the Pod's `spec`"
+_JOBS: Final = {
+    "jaxReplicaSpecs": "JAXJob",
+    "mpiReplicaSpecs": "MPIJob",
+    "paddleReplicaSpecs": "PaddleJob",
+    "pytorchReplicaSpecs": "PyTorchJob",
+    "runtimeRef": "TrainJob",
+    "tfReplicaSpecs": "TFJob",
+    "trainer": "TrainJob",
+    "xgbReplicaSpecs": "XGBoostJob",
+}
+"""Fields of Kubeflow's jobs, with the kind that has them."""
 _ELSEWHERE: Final = {
     "suspend": "`executionType: Create` in `spec` lets it wait until that is set to Start; the annotation"
     ' `frameworkcontroller.microsoft.com/pause: "true"` holds one that runs',
@@ -112,6 +123,7 @@ _ELSEWHERE: Final = {
     **dict.fromkeys(("minAvailable", "minMember"), _GANG),
     **dict.fromkeys(("gpu", "gpus", "gpuCount", "numGpus"), _GPU),
     **dict.fromkeys(_COUNT, "how many tasks there are is the role's `taskNumber`"),
+    **{field: f"it is a {kind}'s; `fcompile convert` makes a Framework of one" for field, kind in _JOBS.items()},
 }
 """Fields of other tools without an equivalent here, and what to do instead."""
 _LACKING: Final = {
@@ -175,6 +187,8 @@ def explained(type_name: str, siblings: Mapping[str, Any], fields: Type, version
 
 def _meant(type_name: str, name: str, siblings: Mapping[str, Any], fields: Type, version: int) -> Iterable[str]:
     word = synonym(type_name, name, fields)
+    if type_name == "FrameworkSpec" and name in _JOBS:
+        yield "taskRoles"
     if word is not None:
         yield word.partition(".")[0].removesuffix("[]")
     near = closest(name, fields)

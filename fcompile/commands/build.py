@@ -23,7 +23,7 @@ from fcompile.commands.options import (
     set_,
 )
 from fcompile.commands.progress import progress
-from fcompile.commands.report import OnlyWhenFound, Telling, fails, holds_current_folder, open_report, waivers_file
+from fcompile.commands.report import OnlyWhenFound, Telling, fails, holds_current_folder, job_hint, open_report, waivers_file
 from fcompile.diagnostics.problem import field_path
 from fcompile.diagnostics.visible import at_line_start, visible
 from fcompile.emit import json, yaml
@@ -124,14 +124,16 @@ def build(
     checked, asked = checked_with(kubernetes_version, namespace), parsed(overrides)
     waived, whole = waivers_file(waivers), holds_current_folder(paths)
     check_paths(paths)
-    compilation = Compilation(progress(Inputs(paths).files(), "files read"), checked, asked, waived, whole)
+    files = Inputs(paths)
+    compilation = Compilation(progress(files.files(), "files read"), checked, asked, waived, whole)
     telling = Telling(OnlyWhenFound(open_report("text", sys.stderr, color)))
     if fails(compilation.report(telling), strict):
         return EXIT_ERRORS
     units = list(_units(compilation))
     compiled = [unit for unit in units if isinstance(unit, Compiled)]
     if not compiled:
-        raise UsageError("no Framework found in the input")
+        hint = job_hint(files)
+        raise UsageError("no Framework found in the input" + (f": {hint}" if hint else ""))
     wanted.require(compiled)  # Whatever is wrong with it must be known before anything is printed.
     if not namespace:
         _tell_namespace(compiled, checked.namespace)

@@ -6,7 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -14,11 +14,14 @@ from fcompile.commands.comparison_input import Contents, File, is_small, read_si
 from fcompile.commands.group import argument, command
 from fcompile.commands.options import check_paths, checked_with, completed, kubernetes_version, namespace, reporting
 from fcompile.commands.report import Telling, holds_current_folder, open_errors, text_style, waivers_file
+from fcompile.diagnostics.visible import visible
 from fcompile.diff.result import Result, compare_all
 from fcompile.emit.stdout import write
 from fcompile.errors import UsageError
 from fcompile.load import LoadError
-from fcompile.load.files import FileEntry, find
+from fcompile.load.files import FileEntry, find, may_hold_framework
+from fcompile.pipeline.file import open_file
+from fcompile.program import say
 
 if TYPE_CHECKING:
     from fcompile.diagnostics.text import ColorChoice
@@ -64,6 +67,7 @@ _KUBECTL = re.compile(r"(?:LIVE|MERGED)-[0-9]+")
     show_default=True,
     help="exit with 1 for any difference, or only for what ends Pods before they complete",
 )
+@click.option("--require", is_flag=True, help="fail when there is no Framework on either side: a wrong path or an empty output")
 @kubernetes_version
 @reporting
 def diff(
@@ -75,6 +79,7 @@ def diff(
     format: str,
     namespace: str | None,
     fail_on: str,
+    require: bool,
     kubernetes_version: str,
     strict: bool,
     waivers: str | None,
@@ -96,8 +101,17 @@ def diff(
         if not paths or git is not None:
             raise UsageError("--live compares the cluster with files: name these, and nothing else to compare with")
         result = _with_cluster(paths, read, context or "")
+    elif git is not None:
+        if require:
+            raise UsageError("--require does not go with --git, which looks at no file that is the same on both sides")
+        result = _compared(_changed(git, paths), read)
     else:
-        result = _compared(_changed(git, paths) if git is not None else _named(paths), read)
+        named = _named(paths)
+        result = _compared(named.different, read)
+        if result is not None and not result.compared and not any(map(_holds_framework, named.same)):
+            if require:
+                raise UsageError("--require: there is no Framework on either side")
+            say("there is no Framework on either side")
     if result is None:
         return EXIT_TROUBLE
     write(_formatted(result, format, color))
@@ -119,6 +133,9 @@ def _with_cluster(paths: Sequence[str], read: Reader, context: str) -> Result | 
     after = read([file for path in paths for _, file in _read(path)])
     if after is None:
         return None
+    if not after.frameworks:  # nothing would be asked, and a gate with a wrong path would pass for ever
+        listed = ", ".join(map(visible, paths[:3])) + (", …" if len(paths) > 3 else "")
+        raise UsageError(f"no Framework in {listed}: nothing was compared with the cluster")
     before = read(live.frameworks(after.frameworks, context))
     if before is None:
         return None
@@ -133,14 +150,27 @@ def _changed(git: str, paths: Sequence[str]) -> tuple[Iterable[File], Iterable[F
     return changed(git, paths)
 
 
-def _named(paths: Sequence[str]) -> tuple[Iterable[File], Iterable[File]]:
-    """Return the files of both sides that are not the same."""
+class _Named(NamedTuple):
+    """The files of two sides."""
+
+    different: tuple[Iterable[File], Iterable[File]]
+    same: list[File]
+    """Those that are on both sides, byte by byte: they are not compared."""
+
+
+def _named(paths: Sequence[str]) -> _Named:
+    """Return the files of both sides."""
     if len(paths) != 2:
         raise UsageError("name two things to compare, OLD and NEW, or use --git or --live")
     check_paths(paths)
     old, new = (dict(_read(path)) for path in paths)
     same = {name for name, file in old.items() if name in new and new[name].data == file.data and isinstance(file.data, bytes)}
-    return tuple([file for name, file in side.items() if name not in same] for side in (old, new))  # type: ignore[return-value]
+    before, after = ([file for name, file in side.items() if name not in same] for side in (old, new))
+    return _Named((before, after), [new[name] for name in same])
+
+
+def _holds_framework(file: File) -> bool:
+    return isinstance(file.data, bytes) and may_hold_framework(file.data) and any(open_file(file.entry, file.data).frameworks())
 
 
 def _read(path: str) -> Iterator[tuple[str, File]]:

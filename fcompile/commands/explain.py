@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -22,6 +24,7 @@ from fcompile.commands.options import (
 )
 from fcompile.commands.report import Telling, fails, holds_current_folder, open_errors, text_style, waivers_file
 from fcompile.diagnostics.problem import Path, Span
+from fcompile.diagnostics.visible import visible
 from fcompile.emit.stdout import write
 from fcompile.errors import EXIT_ERRORS, InputError, UsageError
 from fcompile.explain.fields import select
@@ -73,6 +76,9 @@ def explain(
 
     POD is the Pod's name, as in `kubectl get pods`, and may go on with a field: train-worker-3.spec.containers[0].env
     """
+    if "." in pod and os.path.isfile(pod):
+        swapped = (paths[0], pod, *paths[1:]) if paths else ("POD", pod)
+        raise UsageError(f"{visible(pod)} is a file: the Pod comes first: `fcompile explain {visible(' '.join(swapped))}`")
     paths = paths or (".",)
     of_namespace, name, field = _parsed(pod)
     framework, role, index = _task_of(name)
@@ -99,7 +105,8 @@ def explain(
 
 
 def _parsed(written: str) -> tuple[str, str, tuple[str, ...]]:
-    """The namespace, name and field of `[namespace/]name.field`."""
+    """The namespace, name and field of `[namespace/]name.field`, or of `pod/name.field` as kubectl writes it."""
+    written = re.sub("^(?:po|pods?)/", "", written)  # a Pod of a namespace `pod` is `pod/pod/NAME`
     head = written.partition("[")[0].partition(".")[0]
     namespace, slash, name = head.rpartition("/")
     try:

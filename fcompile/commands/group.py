@@ -29,6 +29,10 @@ UNKNOWN: Final = "fcompile.unknown"
 """There: a command is named that there is not."""
 
 
+_TYPED: Final = "fcompile.typed"
+"""In a context: which name of a former option was typed, if it is not the first."""
+
+
 class _Parser(_OptionParser):
     """Takes a long option by the beginning of its name too, if no other option begins so."""
 
@@ -58,7 +62,11 @@ class _Parser(_OptionParser):
         super()._process_opts(arg, state)
 
     def _match_long_opt(self, opt: str, explicit_value: str | None, state: Any) -> None:
-        super()._match_long_opt(self.whole(opt), explicit_value, state)
+        name = self.whole(opt)
+        found = self._long_opt.get(name)
+        if self.ctx is not None and found is not None and isinstance(found.obj, Former):
+            self.ctx.meta[_TYPED] = name
+        super()._match_long_opt(name, explicit_value, state)
 
     def _get_value_from_state(self, option_name: str, option: Any, state: Any) -> Any:
         if self.ctx is not None and len(state.rargs) < option.nargs:
@@ -129,14 +137,15 @@ class Former(click.Option):
         value = context.params.pop(self.name or "", None)
         if value is None or context.resilient_parsing:
             return
-        now = {f"--{name.replace('_', '-')}": name for name in self._now(value)}
+        given = self._now(value)
+        now = {param.opts[-1]: param.name for param in context.command.params if param.name in given and isinstance(param, click.Option)}
         for option, name in now.items():
-            if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            if context.get_parameter_source(name or "") is ParameterSource.COMMANDLINE:
                 raise click.UsageError(f"Option {option!r} is there twice: {self.opts[0]!r} is its old spelling.", context)
-        context.params.update(self._now(value))
+        context.params.update(given)
         if sys.stderr.isatty():
-            written = " ".join(f"{option} {context.params[name]}" for option, name in now.items())
-            say(f"{self.opts[0]} {value} is written {written} now")
+            written = " ".join(f"{option} {given[name or '']}" for option, name in now.items())
+            say(f"{context.meta.get(_TYPED, self.opts[0])} {value} is written {written} now")
 
 
 class Command(click.Command):
@@ -169,15 +178,32 @@ class Command(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse, and carry over what is spelt as it was once."""
+        given = list(args)
         try:
             rest = super().parse_args(ctx, args)
         except click.UsageError as error:
             error.ctx = error.ctx or ctx
+            if isinstance(error, click.NoSuchOption) and (advice := self._advice(error.option_name, given)):
+                raise click.UsageError(f"No such option {error.option_name!r}: {advice}", error.ctx) from None
             raise
         for param in self.params:
             if isinstance(param, Former):
                 param.carry_over(ctx)
         return rest
+
+    def _advice(self, option: str, given: list[str]) -> str:
+        """Return how an option that other tools have is written here; empty for any other."""
+        word = next((word for word in given if word.split("=")[0] == option or (len(option) == 2 and word.startswith(option))), option)
+        value = word[len(option) :].removeprefix("=") or next(iter(given[given.index(word) + 1 :] if word in given else ()), "")
+        options = {param.opts[-1]: param for param in self.params if isinstance(param, click.Option)}
+        if option in ("-o", "--output"):
+            formats = getattr(getattr(options.get("--format"), "type", None), "choices", ())
+            if value in formats or (formats and "--to" not in options):
+                return f"`--format {value if value in formats else '|'.join(formats)}`"
+            return f"`--to {value or 'FOLDER'}`" if "--to" in options else ""
+        if option in ("-f", "--filename", "--file") and any(isinstance(param, Argument) and param.name == "paths" for param in self.params):
+            return f"files are named without it: `fcompile {self.name} {value or 'PATH'}`"
+        return ""
 
     def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the form of the command, or each of its forms."""
@@ -228,6 +254,10 @@ class Group(Command, click.Group):
         if ctx.resilient_parsing:
             ctx.meta[UNKNOWN] = True
             return None, None, []
+        if args[0] == "version":
+            raise click.UsageError(f"No such command 'version': `{ctx.command_path} --version`", ctx)
+        if args[0] == "help":
+            raise click.UsageError(f"No such command 'help': `{' '.join([ctx.command_path, *args[1:2], '--help'])}`", ctx)
         from difflib import get_close_matches
 
         near = get_close_matches(args[0], self.lazy, 1)

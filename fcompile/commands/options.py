@@ -113,7 +113,7 @@ def option_of(setting: str) -> str:
 
 def checked_with(kubernetes_version: str, namespace: str | None) -> Options:
     """Return what a check depends on besides its input. Raises SettingError."""
-    return settings.options(kubernetes_version, namespace or DEFAULT_NAMESPACE)
+    return settings.options(kubernetes_version, DEFAULT_NAMESPACE if namespace is None else namespace)
 
 
 def parsed(overrides: Sequence[str]) -> list[Override]:

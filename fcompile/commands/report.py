@@ -7,18 +7,20 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TextIO
 
-from fcompile.check.selection import is_shared
+from fcompile.check.selection import is_shared, objects_in
 from fcompile.commands.progress import clear
 from fcompile.diagnostics import open_writer
 from fcompile.diagnostics.problem import Problem, Severity
 from fcompile.diagnostics.visible import visible
 from fcompile.diagnostics.writer import Style, Summary, Waived, Writer
 from fcompile.errors import UsageError
+from fcompile.load.files import STDIN
 from fcompile.program import say
 from fcompile.waivers.collection import Waivers
 
 if TYPE_CHECKING:
     from fcompile.diagnostics.text import ColorChoice
+    from fcompile.pipeline.inputs import Inputs
 
 WAIVERS_FILE = ".fcompile-waivers.yaml"
 
@@ -127,3 +129,16 @@ def waivers_file(named: str | None = None) -> Waivers:
 def holds_current_folder(paths: Sequence[str]) -> bool:
     """Return whether all that the waivers file is for is looked at."""
     return any(os.path.isdir(path) and os.path.samefile(path, os.curdir) for path in paths)
+
+
+def job_hint(files: Inputs) -> str:
+    """Return what to do with a job of Kubeflow's that the files hold in place of a Framework; empty when they hold none."""
+    from fcompile.convert.registry import is_job
+
+    for file in files.holding(b"kubeflow.org"):
+        for document in file.documents():
+            for _, value in objects_in(document.value):
+                if is_job(value):
+                    name = visible(file.name)
+                    return f"{name} holds a {value['kind']}: `fcompile convert {'-' if name == STDIN else name}` makes a Framework of it"
+    return ""

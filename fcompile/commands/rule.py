@@ -35,7 +35,9 @@ def rule(*, rules: tuple[str, ...], all: bool, format: str) -> int:
 
     `fcompile rule FC101` explains one, `fcompile rule --all` lists all.
     """
-    if bool(rules) == all:
+    if rules and all:
+        raise UsageError("a code or `--all`, not both")
+    if not rules and not all:
         raise UsageError("name a code, for example `fcompile rule FC101`, or ask for `--all`")
     found = list(all_rules()) if all else [find(written) for written in rules]
     if format == "json":

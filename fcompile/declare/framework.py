@@ -6,6 +6,8 @@ defaulted, and the tables of docs/framework.md, which explains more. A Pod templ
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, model_validator
@@ -177,9 +179,17 @@ class Framework(Manifest):
         if not isinstance(value, dict) or not value.keys().isdisjoint(("apiVersion", "kind")):
             return value
         head = {"apiVersion": API_VERSION, "kind": KIND}
+        direct = [name for name in value if name in ("name", "namespace", "labels", "annotations") or name in FrameworkSpec.model_fields]
         if not value.keys().isdisjoint(("metadata", "spec")):
+            if direct:
+                raise ValueError(f"give `metadata` and `spec`, or their fields ({', '.join(direct)}), not both")
             return head | value
-        metadata = {name: value[name] for name in ("name", "namespace", "labels", "annotations") if name in value}
-        spec = {name: value[name] for name in FrameworkSpec.model_fields if name in value}
+        metadata = {name: value[name] for name in value if _is_meant(name, ("name", "namespace", "labels", "annotations"))}
+        spec = {name: value[name] for name in value if name not in metadata and _is_meant(name, FrameworkSpec.model_fields)}
         others = {name: value[name] for name in value.keys() - metadata.keys() - spec.keys()}
         return {**head, "metadata": metadata, "spec": spec, **others}
+
+
+def _is_meant(name: str, fields: Iterable[str]) -> bool:
+    """Return whether a name is that of a field, perhaps misspelt: it is put beside that, where the check says what was meant."""
+    return bool(get_close_matches(name.lower(), map(str.lower, fields), 1, 0.85))

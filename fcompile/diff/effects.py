@@ -62,6 +62,8 @@ _OVER = {
     State.OVER: "the Framework is over: nothing of it runs again",
     State.ELSEWHERE: "another controller runs this Framework; what it does with the edit is not known here",
 }
+ANEW = "nothing is ever retried here, neither tasks nor the whole Framework: to run the change, delete the Framework and create it anew"
+"""The reason of a change that waits for an attempt that never comes."""
 _STOPPED = (State.STOPS, State.STOPS_WAITING)
 
 
@@ -210,10 +212,7 @@ def of_pod(stay: int, retry: Mapping[str, Any], framework_retry: Mapping[str, An
         return Verdict(
             Effect.NEW_ATTEMPT, f"tasks of this role are never retried; the whole Framework is retried {policy(framework_retry)}"
         )
-    return Verdict(
-        Effect.NEW_ATTEMPT,
-        "nothing is ever retried here, neither tasks nor the whole Framework: to run the change, delete the Framework and create it anew",
-    )
+    return Verdict(Effect.NEW_ATTEMPT, ANEW)
 
 
 def of_service(before: Any, after: Any, state: State) -> Verdict:

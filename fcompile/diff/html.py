@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from fcompile._version import __version__
 from fcompile.diff import words
 from fcompile.diff.compare import ABSENT
-from fcompile.diff.effects import ORDER
 from fcompile.diff.result import Result
 
 TEMPLATE = "page.html.jinja"
@@ -30,15 +29,12 @@ def write(result: Result) -> Iterator[str]:
     )
     page = environment.get_template(TEMPLATE)
     groups = words.folded(result)
-    counts = {
-        effect: sum(framework.kind == "changed" and framework.effect is effect for framework in result.frameworks) for effect in ORDER
-    }
     # In pieces, since a page can have many megabytes.
     return page.generate(
         result=result,
         words=words,
         ABSENT=ABSENT,
-        counts=counts,
+        counts=words.counts(result),
         ending=sum(framework.ends_pods for framework in result.frameworks),
         found=groups,
         open=len(groups) <= _OPEN,

@@ -53,6 +53,8 @@ class Result(NamedTuple):
     objects: tuple[ObjectDiff, ...] = ()
     live: tuple[Live, ...] = ()
     """What runs in the cluster, where that was asked for."""
+    compared: int = 0
+    """How many Frameworks there are on the two sides, one that is on both once."""
 
     @property
     def differs(self) -> bool:
@@ -75,9 +77,10 @@ def compare_all(
     before: Mapping[Key, Side], after: Mapping[Key, Side], objects: tuple[Mapping[ObjectKey, Object], Mapping[ObjectKey, Object]]
 ) -> Result:
     """Compare two sides."""
-    frameworks = (compare(before.get(key), after.get(key)) for key in _both(before, after))
+    keys = _both(before, after)
+    frameworks = (compare(before.get(key), after.get(key)) for key in keys)
     others = (_object(key, objects[0].get(key), objects[1].get(key)) for key in _both(*objects))
-    return Result(tuple(filter(None, frameworks)), tuple(filter(None, others)))
+    return Result(tuple(filter(None, frameworks)), tuple(filter(None, others)), compared=len(keys))
 
 
 def _both(before: Iterable[K], after: Iterable[K]) -> list[K]:

@@ -6,13 +6,14 @@ Names may be of any form, since an error in one can be waived. Each format has i
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from typing import Any, NamedTuple
 
 from fcompile.diagnostics.visible import visible
 from fcompile.diff.compare import ABSENT, Difference, blocks
-from fcompile.diff.effects import ORDER, Effect
+from fcompile.diff.effects import ANEW, ORDER, Effect
 from fcompile.diff.frameworks import Change, FrameworkDiff, Pods, RoleSize
 from fcompile.diff.live import Live
 from fcompile.diff.live import Pods as LivePods
@@ -29,6 +30,8 @@ TITLES = {
     Effect.NEW_ATTEMPT: "needs a new attempt",
     Effect.REFUSED: "refused by the API server",
 }
+_ANEW = "needs to be created anew", "only when it is created anew"
+"""The same of Frameworks that have no attempt but the first."""
 ENDS_PODS = "ends Pods"
 """Shown before the effect of a change that ends Pods before their own completion: that matters more than when it does so."""
 _SHORT = {
@@ -72,7 +75,7 @@ class Group(NamedTuple):
     @property
     def title(self) -> str:
         """Return what the changes do, the worst first."""
-        return ENDS_PODS if self.ends_pods else TITLES[self.effect]
+        return ENDS_PODS if self.ends_pods else _ANEW[0] if self.reason == ANEW else TITLES[self.effect]
 
 
 def groups(framework: FrameworkDiff) -> list[Group]:
@@ -134,8 +137,32 @@ def headline(framework: FrameworkDiff) -> str:
         return "refused by the API server, the whole edit"
     if framework.ends_pods:
         later = framework.effect if framework.effect is not Effect.ON_THE_FLY else None
-        return f"{ENDS_PODS}, and {TITLES[later]}" if later else ENDS_PODS
-    return TITLES[framework.effect]
+        return f"{ENDS_PODS}, and {_title(framework)}" if later else ENDS_PODS
+    return _title(framework)
+
+
+def _title(framework: FrameworkDiff) -> str:
+    return _ANEW[0] if _waits_for_ever(framework) else TITLES[framework.effect]
+
+
+def _waits_for_ever(framework: FrameworkDiff) -> bool:
+    """Return whether what waits for a new attempt never gets one."""
+    return framework.effect is Effect.NEW_ATTEMPT and any(change.reason == ANEW for change in framework.changes)
+
+
+def _short(framework: FrameworkDiff) -> str:
+    if framework.kind != "changed":
+        return {"added": "new", "removed": "gone"}[framework.kind]
+    return _ANEW[1] if _waits_for_ever(framework) else _SHORT[framework.effect]
+
+
+def counts(result: Result) -> dict[tuple[Effect, str], int]:
+    """Return how many Frameworks change with each effect, in what words."""
+    found = sorted(
+        ((framework.effect, _title(framework)) for framework in result.frameworks if framework.kind == "changed"),
+        key=lambda one: ORDER.index(one[0]),
+    )
+    return dict(Counter(found))
 
 
 def location(framework: FrameworkDiff) -> str:
@@ -279,7 +306,7 @@ def summary(result: Result) -> str:
         return "No differences in what will run."
     parts = []
     if result.frameworks:
-        kinds = [{"added": "new", "removed": "gone"}.get(framework.kind, _SHORT[framework.effect]) for framework in result.frameworks]
+        kinds = list(map(_short, result.frameworks))
         listed = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
         parts.append(f"{total(result)}{ending(result.frameworks)}: {listed}")
     if result.objects:

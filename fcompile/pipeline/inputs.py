@@ -46,6 +46,13 @@ class Inputs:
         for entry in self._entries():
             yield open_file(entry, self._data(entry))
 
+    def holding(self, literal: bytes) -> Iterator[File]:
+        """Yield the files that have these bytes in them, read again."""
+        for entry in self._entries():
+            data = self._data(entry)
+            if isinstance(data, bytes) and literal in data:
+                yield open_file(entry, data)
+
     def checked(self, options: Options, jobs: int | None) -> Iterator[Checked]:
         """Yield every file checked, in the order of the files. `jobs` is the number of processes; None: as many as are worth it."""
         entries = self._entries()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from fcompile.check.misplaced import synonym
 from fcompile.check.selection import frameworks_in
 from fcompile.diagnostics.problem import Path, Problem, field_path
 from fcompile.diagnostics.suggestions import closest
@@ -164,7 +165,8 @@ def _enter(
         fields = types[field.ref]
         if step not in fields:
             near = closest(step, fields)
-            hint = f"; did you mean `{near.word}`?" if near else f"; its fields are {', '.join(sorted(fields))}"
+            meant = synonym(field.ref, step, fields) or (near and near.word)
+            hint = f"; did you mean `{meant}`?" if meant else f"; its fields are {', '.join(sorted(fields))}"
             raise _refused(override.written, f"`{where}` has no field `{step}`{hint}")
         return step, fields[step]
     if field.kind == "map" and isinstance(node, dict):
@@ -186,7 +188,9 @@ def _item(items: list[Any], step: str, field: Field, override: Override, where: 
         raise _refused(override.written, f"`{where}` has {len(named)} items called `{step}`: use an index")
     if step.isascii() and step.isdigit() and int(step) < len(items):
         return int(step)
-    raise _refused(override.written, f"`{where}` has no item `{step}`; it has {len(items)}")
+    known = [text(item, "name") for item in items[:10]]
+    has = ", ".join(f"[{name}]" for name in known if name) + (", …" if len(items) > 10 else "") if known and all(known) else str(len(items))
+    raise _refused(override.written, f"`{where}` has no item `{step}`; it has {has}")
 
 
 def _typed(override: Override, field: Field, where: str) -> Any:

@@ -214,3 +214,11 @@ def test_set_is_named(repository: Path) -> None:
     assert "--set greeter.task.pod.spec.volumes=[{nam: x}]: `volumes[0]` has no field `nam`" in within.err
     wrong = laws.run(["build", "--set", "greeter.taskNumber=3", str(repository / "examples" / "bad" / "FC101-unknown-field.yaml")])
     assert "--set greeter.taskNumber=3: no such role" in wrong.err
+
+
+@pytest.mark.parametrize(
+    ("field", "kind"), [("pytorchReplicaSpecs", "PyTorchJob"), ("xgbReplicaSpecs", "XGBoostJob"), ("trainer", "TrainJob")]
+)
+def test_fields_of_jobs_of_kubeflow_lead_to_convert(field: str, kind: str) -> None:
+    found = problems(f"{HEAD}spec: {{{field}: {{}}}}\n")
+    assert found[0][2] == f"`spec` has no field `{field}`: it is a {kind}'s; `fcompile convert` makes a Framework of one"

@@ -297,3 +297,39 @@ def test_what_every_container_gets_is_not_shown(diff: Diff) -> None:
         "      + image: p:1",
         "      + restartPolicy: Always",
     ]
+
+
+def test_it_is_said_that_neither_side_has_a_framework(diff: Diff) -> None:
+    put("a.yaml", config(a="1"))
+    put("b.yaml", config(a="2"))
+    said = "fcompile: there is no Framework on either side\n"
+    assert diff("a.yaml", "a.yaml") == (0, "No differences in what will run.\n", said)
+    assert diff("a.yaml", "b.yaml")[::2] == (1, said)
+    assert diff("--require", "a.yaml", "b.yaml") == (2, "", "fcompile: --require: there is no Framework on either side\n")
+
+
+def test_frameworks_that_are_the_same_are_frameworks(diff: Diff) -> None:
+    put("a.yaml", train())
+    assert diff("--require", "a.yaml", "a.yaml") == (0, "No differences in what will run.\n", "")
+
+
+def test_git_says_nothing_of_files_that_are_the_same(diff: Diff) -> None:
+    code, _, err = diff("--git", "HEAD", "--require")
+    assert code == 2
+    assert "--require does not go with --git" in err
+
+
+def test_no_new_attempt_is_promised_where_nothing_is_ever_retried(diff: Diff) -> None:
+    def both(name: str, **policy: Any) -> list[Json]:
+        pods = [{"containers": [{"name": "main", "image": image}]} for image in ("a:1", "a:2")]
+        return [framework(spec(role(pod=pod), **policy), name) for pod in pods]
+
+    never, whole = both("never"), both("whole", retryPolicy={"maxRetryCount": 1})
+    put("a.yaml", never[0], whole[0])
+    put("b.yaml", never[1], whole[1])
+    out = diff("a.yaml", "b.yaml")[1]
+    assert "default/never  needs to be created anew" in out
+    assert out.count("needs a new attempt") == 2
+    assert out.endswith("2 Frameworks differ: 1 only when it is created anew, 1 in a new attempt.\n")
+    page = diff("--format", "html", "a.yaml", "b.yaml")[1]
+    assert page.count("eeds to be created anew") == 3

@@ -281,3 +281,10 @@ def test_a_name_is_no_option_of_kubectl(tmp_path: Path, monkeypatch: pytest.Monk
     assert asked, capsys.readouterr().err
     options = asked[: asked.index("--")]
     assert [option for option in options if "evil" in option] == ["--namespace=--server=evil"]
+
+
+def test_files_without_a_framework_are_no_comparison(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "pj.yaml"
+    path.write_text("apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nmetadata: {name: a}\n")
+    assert main(["diff", "--live", "--context", "there-is-none", "--fail-on", "ends-pods", str(path)]) == 2
+    assert capsys.readouterr().err == f"fcompile: no Framework in {path}: nothing was compared with the cluster\n"

@@ -9,7 +9,7 @@ from fcompile.commands.options import completed
 
 ACTIONS = {
     "generate": "print the manifests of an application: Frameworks compiled, everything else as it is",
-    "discover": "print the files that hold Frameworks, nothing when there is none",
+    "discover": "print the first file that holds a Framework, nothing when there is none",
     "doctor": "call the plugin for a folder as Argo CD would, and say what would go wrong",
     "bundle": "print what Argo CD must be told about Frameworks: health, actions, what to compare, the plugin",
     "parameters": "print what can be set in the roles of the application, as Argo CD's announcements",

@@ -50,14 +50,17 @@ def _ports(role: RoleContext) -> Iterator[Finding]:
     ports = sequence(mapping(role.value, "service"), "ports")
     names, numbers = Seen(), Seen()
     for index, port in enumerate(ports):
+        if not isinstance(port, dict):  # which has been told
+            continue
         path: Path = (*role.path, "service", "ports", index)
         name, number, protocol = text(port, "name"), integer(port, "port"), text(port, "protocol") or "TCP"
         if not name:
             if len(ports) > 1:
+                called = "the port" if number is None else f"port {number}"
                 yield Finding(
                     PORT_NAME_MISSING,
                     path,
-                    f"port {number} has no name, and a service of {len(ports)} ports needs one for each: add `name`",
+                    f"{called} has no name, and a service of {len(ports)} ports needs one for each: add `name`",
                 )
         elif first := names.again(name, (*path, "name")):
             yield Finding(PORT_REPEATED, (*path, "name"), f"the port name `{name}` was there before: give each port its own", related=first)

@@ -6,6 +6,7 @@ fields when a file first has them, and kept: nearly all files are right, and a r
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cache
@@ -115,6 +116,8 @@ ANNOTATIONS_TOO_LARGE = rule(
 
 _WORDS = {"true", "false", "null", ""}
 _NUMBER_STARTS = frozenset("0123456789+-.~")
+_RETRIES = {"Always": "-2", "OnFailure": "-1", "Never": "0"}
+"""How often a task is retried, by the word of a Pod's `restartPolicy` that comes to the same."""
 _SUGGESTIONS = 200
 """After this number of findings, no more suggestions are searched for."""
 
@@ -199,7 +202,7 @@ def _object_check(type_name: str, version: int) -> Check:
 
     def check(value: Any, path: Path, step: str | int, walk: Walk) -> None:
         if type(value) is not dict:
-            wrong_type(value, "a mapping", path, step, walk)
+            wrong_type(value, "a mapping", path, step, walk, _object_advice(type_name, value))
             return
         if not members:
             # Made only now: most types of a Pod are in no file.
@@ -207,6 +210,20 @@ def _object_check(type_name: str, version: int) -> Check:
         members[0](value, (*path, step), walk)
 
     return check
+
+
+def _object_advice(type_name: str, value: Any) -> str:
+    """Return the form of an object that others write as a number or a word; empty where there is none."""
+    whole = type(value) is int and 0 <= value <= 65535
+    number = str(value) if whole or (isinstance(value, str) and re.fullmatch("[0-9]{1,5}", value)) else ""
+    if type_name == "TaskRoleServicePort":
+        return f"write `- {{name: …, port: {number or '80'}}}`"
+    if type_name == "ContainerPort":
+        return f"write `- containerPort: {number or '8080'}`"
+    if type_name == "RetryPolicy":
+        count = (_RETRIES.get(value) if isinstance(value, str) else None) or number or "0"
+        return f"write `{{maxRetryCount: {count}}}`"
+    return ""
 
 
 def _list_check(field: Field, inner: Check, version: int) -> Check:

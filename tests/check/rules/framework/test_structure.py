@@ -546,3 +546,18 @@ def test_nothing_that_is_put_anywhere_raises(path: Path, value: Any, version: in
         assert finding.message
         assert not finding.message.endswith(".")
         json.dumps([finding.message, finding.path])
+
+
+@pytest.mark.parametrize(
+    ("value", "advice"),
+    [
+        (framework({**role(), "service": {"ports": [80]}}), "write `- {name: …, port: 80}`"),
+        (framework({**role(), "service": {"ports": ["http"]}}), "write `- {name: …, port: 80}`"),
+        (with_main(ports=[9000]), "write `- containerPort: 9000`"),
+        ({**framework(role()), "spec": {**framework(role())["spec"], "retryPolicy": "Never"}}, "write `{maxRetryCount: 0}`"),
+        ({**framework(role()), "spec": {**framework(role())["spec"], "retryPolicy": "OnFailure"}}, "write `{maxRetryCount: -1}`"),
+        ({**framework(role()), "spec": {**framework(role())["spec"], "retryPolicy": 3}}, "write `{maxRetryCount: 3}`"),
+    ],
+)
+def test_the_form_of_an_object_is_given_for_a_number_or_word(value: Any, advice: str) -> None:
+    assert [(one.rule.code, one.message.rpartition(": write")[2]) for one in check(value)] == [("FC111", advice.removeprefix("write"))]
