@@ -73,6 +73,10 @@ ATTACKS: dict[str, tuple[str | bytes, str]] = {
     "unknown fields": (_in_spec("".join(f"  zz{number}: 1\n" for number in range(200_000))), "FC035"),
     "unknown fields on one line": (_in_metadata(", ".join(f"zz{number}: 1" for number in range(200_000))), "FC035"),
     "scalars that are read in two ways": (_in_spec("  zz:\n" + "  - 1:30\n" * 400_000), "FC035"),
+    "sums with the index": (
+        _in_container("args: [" + ", ".join(f'"{{{{FC_TASK_INDEX+{number}}}}}"' for number in range(20_000)) + "]"),
+        "FC602",
+    ),
     "wrong types": (_in_metadata("annotations: {" + ", ".join(f"a{number}: {{}}" for number in range(150_000)) + "}"), "FC111"),
     "a nested map": (_in_spec("  zz:\n" + "".join(f"    k{number}:\n      a:\n        b: 1\n" for number in range(80_000))), "FC101"),
     "a nested map that is too large": (

@@ -53,6 +53,14 @@ def test_what_is_no_sum_stays(value: str) -> None:
     assert ranks([pod(compiled.intent.roles[0], "default", 3)]) == [value]
 
 
+def test_what_a_placeholder_leaves_is_not_looked_at_again() -> None:
+    compiled = compile_framework(framework(value="{{FC_TASK_INDEX+{{FC_TASK_INDEX}}}} {{FC_TASK_INDEX+1}}"), "default")
+    assert ranks([pod(compiled.intent.roles[0], "default", index) for index in (0, 1)]) == [
+        "{{FC_TASK_INDEX+0}} 1",
+        "{{FC_TASK_INDEX+1}} 2",
+    ]
+
+
 def test_a_framework_without_a_sum_keeps_its_digest() -> None:
     asked = compile_framework(framework(value="{{FC_TASK_INDEX}}"), "default")
     assert asked.intent == lower(compile_framework(framework(value="{{FC_TASK_INDEX}}"), "default").framework, "v1")
