@@ -113,7 +113,7 @@ def _value(field: Field) -> str:
         return f"a mapping{below}"
     if field.kind == "list":
         most = f" of at most {field.max_items}" if field.max_items else ""
-        keys = f", each with its own {' and '.join(f'`{key}`' for key in field.map_keys)}" if field.map_keys else ""
+        keys = f", no two with the same {' and '.join(f'`{key}`' for key in field.map_keys)}" if field.map_keys else ""
         return f"a list{most}{keys}{below}" + (f"; each item {_string(field)}" if field.items == "string" else "")
     if field.kind == "map":
         return f"strings, each under {FORMATS[field.keys].wanted}" + (f"; each is {_string(field)}" if field.format else "")
@@ -150,7 +150,7 @@ def _retried(policy: RetryPolicy, code: Code) -> str:
         return "no"
     if not first.accountable:
         return "always, after a while" if first.conflict else "always"
-    return "always, counted" if last.retries else "so often"
+    return "always, counted" if last.retries else "up to N times"
 
 
 def _failures() -> Iterator[str]:
