@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from fcompile.cli import main
+from fcompile.convert.report import report
 from tests.convert.operator import DATA, convert
 
 JOB = (DATA / "jobs" / "jax.yaml").read_text("utf-8")
@@ -36,13 +37,36 @@ def test_others_pass_through_and_what_they_say_of_a_job_is_told() -> None:
         (account.kind, entry.path, entry.remedy) for account in conversion.accounts if account.made is None for entry in account.different
     ]
     assert found == [
-        ("ConfigMap", ("data", "peer"), "write `worker-1.paxlm-worker.research.svc:7000`"),
+        ("ConfigMap", ("data", "peer"), "write `worker-1.paxlm-worker` for `pax-lm-worker-1`"),
         (
             "NetworkPolicy",
             ("spec", "podSelector", "matchLabels", "training.kubeflow.org/job-name"),
             "select by FC_FRAMEWORK_NAME, FC_TASKROLE_NAME and FC_TASK_INDEX",
         ),
     ]
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "json"])
+def test_no_report_has_the_text_of_a_secret(form: str) -> None:
+    secret = """\
+apiVersion: v1
+kind: Secret
+metadata: {name: s}
+stringData:
+  url: postgres://admin:hunter2@pax-lm-worker-0:5432/db
+  label: training.kubeflow.org/hunter2
+"""
+    conversion = convert(f"{JOB}---\n{secret}")
+    said = "".join(report(conversion, form, verbose=True))
+    assert "hunter2" not in said
+    (entry,) = conversion.accounts[1].different
+    assert entry.remedy == "write `worker-0.paxlm-worker` for `pax-lm-worker-0`"
+
+
+def test_of_many_names_in_a_text_three_are_shown() -> None:
+    other = NAMED.replace("pax-lm-worker-1.research.svc:7000", " ".join(f"pax-lm-worker-{index}" for index in range(4)))
+    (entry,) = convert(f"{JOB}---\n{other}").accounts[1].different
+    assert entry.remedy.endswith("for `pax-lm-worker-2` and so on for 1 more")
 
 
 def test_a_job_within_another_object_is_told() -> None:
