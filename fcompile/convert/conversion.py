@@ -13,6 +13,7 @@ from fcompile.convert.ledger import Entry, Outcome, Refusal
 from fcompile.convert.made import Made
 from fcompile.convert.references import references
 from fcompile.convert.registry import convert_job, is_job, is_unknown_job
+from fcompile.convert.texts import tell_placeholders
 from fcompile.convert.write import write_framework
 from fcompile.diagnostics.problem import Path, Problem, Severity, Span, field_path
 from fcompile.emit import yaml as plain_yaml
@@ -192,9 +193,11 @@ def _objects(document: Document) -> Iterator[_Object]:
 
 def _converted(one: _Object, others: list[Any]) -> Made | tuple[Reason, ...]:
     try:
-        return convert_job(one.value, others)
+        made = convert_job(one.value, others)
     except Refusal as refusal:
         return (Reason(refusal.path, refusal.reason),)
+    tell_placeholders(mapping(one.value, "spec"), ("spec",), made.ledger)
+    return made
 
 
 def _account(one: _Object, result: Made | tuple[Reason, ...]) -> Account:

@@ -361,3 +361,20 @@ def test_workers_that_are_two_roles_are_each_given_a_server_once(monkeypatch: py
     assert commands == {name: ["/usr/sbin/sshd", "-De"] for name in ("worker0", "worker")}
     told = [entry.what for entry in made.ledger.entries(JOBS["mpi-gpu-MPIJob"])]
     assert not [what for what in told if "this command may start no server" in what]
+
+
+@pytest.mark.parametrize("written", ["{{FC_TASK_INDEX}}", "a {{FC_FRAMEWORK_NAME}}", "{{FC_TASK_INDEX+1}}"])
+@pytest.mark.parametrize("name", ["jax-JAXJob", "trainjob-torch-TrainJob"])
+def test_a_text_that_would_be_replaced_here_is_told(name: str, written: str) -> None:
+    job = json.dumps(JOBS[name]).replace('"image": "', f'"workingDir": "{written}", "image": "', 1)
+    found = [entry.what for entry in convert(job).jobs[0].different if "is replaced by" in entry.what]
+    assert found == [f"`{written.removeprefix('a ')}` is replaced by a value of the task's"]
+    assert not [entry for entry in convert(job.replace("{{FC_", "{{ FC_")).jobs[0].different if "is replaced by" in entry.what]
+
+
+def test_a_text_that_would_be_replaced_in_a_runtime_is_told() -> None:
+    job = json.loads(json.dumps(JOBS["trainjob-torch-TrainJob"]))
+    pod = job["items"][1]["spec"]["template"]["spec"]["replicatedJobs"][-1]["template"]["spec"]["template"]["spec"]
+    pod["containers"][0]["workingDir"] = "/w/{{FC_TASK_INDEX}}"
+    (entry,) = [entry for entry in convert(json.dumps(job)).jobs[0].different if "is replaced by" in entry.what]
+    assert entry.path == ("spec", "runtimeRef")
