@@ -179,12 +179,35 @@ def finish(parts: list[ReplicatedJob], hosts: Hosts, draft: Draft, ledger: Ledge
             for container in part.role.template["spec"].get(kind) or ():
                 _replace_index(container)
         rewrite_texts(part.role, hosts, own)
+        _tell_backoff(part, ledger, source)
         if source and own.differs:
             what = "the name of a Pod is put together when it runs, and will be none"
             ledger.different(
                 source, what, "tasks have other names here", f"write the form {{role}}-{{index}}.{hosts.framework}-{{role}} there"
             )
         draft.roles.append(part.role)
+
+
+def _tell_backoff(part: ReplicatedJob, ledger: Ledger, source: Path | None) -> None:
+    """Take down what becomes of a `backoffLimit` that is more than a retry of the one Pod."""
+    job = part.fields.below("template").below("spec")
+    limit, restarts = job.count("backoffLimit"), part.role.template["spec"]["restartPolicy"] != "Never"
+    if limit is None or not (restarts or (limit and part.role.task_number > 1)):
+        return
+    what = f"the Pod of each task of `{part.role.name}` may be made anew {limit}×; restarts of containers within a Pod are not counted"
+    remedy = "to end a job whose containers fail again and again, write `restartPolicy: Never` in `task.pod.spec`: then each failure counts"
+    ledger.different(source or job.at("backoffLimit"), what, "a Job adds up the failures and restarts of all of its Pods", remedy)
+
+
+def tell_network(spec: Fields, ledger: Ledger, source: Path | None) -> None:
+    """Take down what becomes of the names of the Pods."""
+    network = spec.below("network")
+    for key in network.each():
+        if key != "subdomain" and network.flag(key) is False:
+            what, why = f"{key} counts as true", "the Services of roles make names that resolve before Pods are ready"
+            ledger.different(source or network.at(key), what, why, "take `service` out of the roles where no name may be there")
+        elif source is None:
+            ledger.converted(network.at(key), "the Services of the roles")
 
 
 def _add_index(spec: dict[str, Any], index: str) -> None:
@@ -215,7 +238,7 @@ def apply_success_policy(spec: Fields, parts: list[ReplicatedJob], source: Path 
     chosen = [part for part in parts if not targets or part.name in targets]
     if operator == "Any":
         for part in chosen:
-            part.role.min_succeeded = 1
+            part.role.min_succeeded = max(part.role.task_number, 1)  # a Job has succeeded when all of its Pods have
     elif targets and len(chosen) == 1:
         chosen[0].role.min_succeeded = max(chosen[0].role.task_number, 1)
     elif targets and len(chosen) != len(parts):
