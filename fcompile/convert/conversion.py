@@ -118,6 +118,7 @@ class Conversion:
         values = [one.value for one in objects]
         results = {id(one.value): _converted(one, values) for one in objects if is_job(one.value) or is_unknown_job(one.value)}
         self._refuse_collisions(objects, results)
+        self._refuse_collisions_beside(objects, results)
         for one in objects:
             result = results.get(id(one.value))
             if isinstance(result, Made):
@@ -177,6 +178,23 @@ class Conversion:
                     ]
                     why = f"its Framework would be named `{name}`, as that of {', '.join(others[:3])}: rename one of them"
                     results[id(one.value)] = (Reason(("metadata", "name"), why),)
+
+    def _refuse_collisions_beside(self, objects: list[_Object], results: dict[int, Made | tuple[Reason, ...]]) -> None:
+        """Refuse each job that comes with an object, such as a ConfigMap, of which the input has another of the same name."""
+        there = {self._key(one.value): one for one in reversed(objects)}
+        for one in objects:
+            result = results.get(id(one.value))
+            for beside in result.draft.beside if isinstance(result, Made) else ():
+                other = there.get(self._key(beside))
+                if other is not None:
+                    kind, name = text(beside, "kind") or "", text(mapping(beside, "metadata"), "name") or ""
+                    place = f"{other.document.source.name}:{other.document.locate(other.item).line}"
+                    why = f"with its Framework comes a {kind} `{name}`, and {place} is one of that name: rename one of them"
+                    results[id(one.value)] = (Reason(("metadata", "name"), why),)
+
+    def _key(self, value: Any) -> tuple[str, str, str]:
+        metadata = mapping(value, "metadata")
+        return text(value, "kind") or "", text(metadata, "namespace") or self._options.namespace, text(metadata, "name") or ""
 
     def _checked(self, one: _Object, made: Made) -> Made | tuple[Reason, ...]:
         """Return what was made if it has no error, else what is wrong with it, in the source."""

@@ -96,6 +96,22 @@ def test_two_of_one_name_are_refused(other: str) -> None:
     assert "would be named `paxlm`" in conversion.refused[0].reasons[0].text
 
 
+@pytest.mark.parametrize(("name", "namespace", "refused"), [("same", "", True), ("other", "", False), ("same", "elsewhere", False)])
+def test_a_config_map_that_comes_with_a_framework_is_there_once(name: str, namespace: str, refused: bool) -> None:
+    job = (DATA / "jobs" / "mpi-gpu.yaml").read_text("utf-8")
+    (config,) = [document for document in convert(job).text().split("---\n") if "kind: ConfigMap" in document]
+    own = config.split("\ndata:")[0]
+    (made,) = [line.split()[-1] for line in own.splitlines() if line.startswith("  name: ")]
+    if name == "other":
+        own = own.replace(f"name: {made}", "name: other")
+    if namespace:
+        own = "\n".join(line for line in own.splitlines() if "namespace:" not in line) + f"\n  namespace: {namespace}"
+    conversion = convert(f"{job}---\n{own}\n")
+    found = [account.reasons[0].text for account in conversion.refused]
+    assert bool(found) == refused
+    assert all(f"comes a ConfigMap `{made}`, and job.yaml:" in text for text in found)
+
+
 def test_other_versions_are_refused() -> None:
     (account,) = convert(JOB.replace("kubeflow.org/v1", "kubeflow.org/v1beta1")).refused
     assert "kubeflow.org/v1" in account.reasons[0].text
