@@ -24,6 +24,9 @@ from fcompile.pipeline.compilation import Compilation
 from fcompile.pipeline.file import File, open_file
 from fcompile.pipeline.passthrough import own_text
 
+_SHOWN = 3
+"""Of others of the same name."""
+
 
 class Reason(NamedTuple):
     """Why a job is refused."""
@@ -173,10 +176,9 @@ class Conversion:
         for (_, name), same in names.items():
             for one in same if len(same) > 1 else ():
                 if id(one.value) in results:
-                    others = [
-                        f"{other.document.source.name}:{other.document.locate(other.item).line}" for other in same if other is not one
-                    ]
-                    why = f"its Framework would be named `{name}`, as that of {', '.join(others[:3])}: rename one of them"
+                    others = [other for other in same[: _SHOWN + 1] if other is not one][:_SHOWN]
+                    places = ", ".join(f"{other.document.source.name}:{other.document.locate(other.item).line}" for other in others)
+                    why = f"its Framework would be named `{name}`, as that of {places}: rename one of them"
                     results[id(one.value)] = (Reason(("metadata", "name"), why),)
 
     def _refuse_collisions_beside(self, objects: list[_Object], results: dict[int, Made | tuple[Reason, ...]]) -> None:
