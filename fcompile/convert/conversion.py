@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from fcompile.check.document import Options
 from fcompile.check.selection import is_framework, objects_in
 from fcompile.convert.draft import Draft
-from fcompile.convert.ledger import Entry, Outcome, Refusal
+from fcompile.convert.ledger import Entry, Outcome, Refusal, shown
 from fcompile.convert.made import Made
 from fcompile.convert.references import references
 from fcompile.convert.registry import convert_job, is_job, is_unknown_job
@@ -157,7 +157,7 @@ class Conversion:
         self.files.append(Converted(file.name, texts))
 
     def _tell_references(self, one: _Object, made: list[tuple[Any, Made]]) -> None:
-        found = tuple(references(one.value, made))
+        found = tuple(shown(references(one.value, made)))
         if found:
             metadata = mapping(one.value, "metadata")
             name, namespace = text(metadata, "name") or "", text(metadata, "namespace")

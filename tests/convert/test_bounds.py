@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
+from fcompile.convert.ledger import MAX_ENTRIES
 from fcompile.convert.names import Hosts, Task
+from fcompile.convert.report import FORMATS, report
 from fcompile.diagnostics.problem import Path, Span
-from fcompile.load import Document
+from fcompile.load import Document, documents
 from tests.convert.operator import DATA, convert
 
 JOB = (DATA / "jobs" / "jax.yaml").read_text("utf-8")
@@ -45,3 +48,29 @@ def test_of_many_jobs_of_one_name_three_are_looked_up(monkeypatch: pytest.Monkey
     assert len(refused) == 30
     assert "as that of job.yaml:1, job.yaml:" in refused[-1].reasons[0].text
     assert len(calls) <= 3 * 30
+
+
+def _change(**spec: Any) -> str:
+    return json.dumps({**(job := _jax()), "spec": {**job["spec"], **spec}})
+
+
+def _jax() -> dict[str, Any]:
+    (document,) = documents(JOB.encode(), "jax.yaml")
+    found: dict[str, Any] = document.value
+    return found
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_of_very_many_fields_that_are_left_out_a_thousand_are_shown(form: str) -> None:
+    conversion = convert(_change(foo=[1] * 5_000))
+    (account,) = conversion.jobs
+    counted = [entry.what for entry in account.different if entry.path == ()]
+    assert len(account.different) == MAX_ENTRIES + 1
+    assert counted == [f"{5_000 + len(convert(JOB).jobs[0].different) - MAX_ENTRIES:,} more of these are not shown"]
+    assert sum(map(len, report(conversion, form, verbose=True))) < 500 * MAX_ENTRIES
+
+
+def test_of_very_many_texts_that_name_a_job_a_thousand_are_shown() -> None:
+    other = json.dumps({"apiVersion": "v1", "kind": "Peers", "peers": ["pax-lm-worker-1"] * 3_000})
+    account = convert(f"{JOB}---\n{other}").accounts[1]
+    assert [entry.what for entry in account.different][-1] == "2,000 more of these are not shown"
