@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from fcompile.convert.draft import Draft
 from fcompile.convert.ledger import MAX_ENTRIES
 from fcompile.convert.names import Hosts, Task
 from fcompile.convert.report import FORMATS, report
+from fcompile.convert.write import write_framework
 from fcompile.diagnostics.problem import Path, Span
 from fcompile.load import Document, documents
 from tests.convert.operator import DATA, convert
@@ -74,3 +76,33 @@ def test_of_very_many_texts_that_name_a_job_a_thousand_are_shown() -> None:
     other = json.dumps({"apiVersion": "v1", "kind": "Peers", "peers": ["pax-lm-worker-1"] * 3_000})
     account = convert(f"{JOB}---\n{other}").accounts[1]
     assert [entry.what for entry in account.different][-1] == "2,000 more of these are not shown"
+
+
+def _dumped(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return what is written from now on."""
+    written: list[str] = []
+
+    def counted(draft: Draft) -> str:
+        text = write_framework(draft)
+        written.append(text)
+        return text
+
+    monkeypatch.setattr("fcompile.convert.conversion.write_framework", counted)
+    return written
+
+
+def test_variables_that_name_all_workers_in_many_containers_are_refused_before_they_are_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    def job(containers: int) -> str:
+        named = [{"name": name, "image": "x"} for name in ("xgboost", *map("c{}".format, range(containers - 1)))]
+        replica = {"template": {"spec": {"containers": named}}}
+        specs = {"Master": replica, "Worker": {"replicas": 9_000, **replica}}
+        return json.dumps(
+            {"apiVersion": "kubeflow.org/v1", "kind": "XGBoostJob", "metadata": {"name": "a"}, "spec": {"xgbReplicaSpecs": specs}}
+        )
+
+    written = _dumped(monkeypatch)
+    for containers in (11, 401):
+        (account,) = convert(job(containers)).refused
+        assert "which is all that etcd takes" in account.reasons[0].text
+    assert not written
+    assert convert(job(1).replace("9000", "90")).jobs[0].made is not None
