@@ -10,10 +10,11 @@ from fcompile.check.document import Options
 from fcompile.check.selection import is_framework, objects_in
 from fcompile.convert.comment_lines import tell_comments
 from fcompile.convert.draft import Draft
-from fcompile.convert.ledger import Entry, Outcome, Refusal
+from fcompile.convert.ledger import Entry, Outcome, Refusal, shown
 from fcompile.convert.made import Made
 from fcompile.convert.references import references
 from fcompile.convert.registry import convert_job, is_job, is_unknown_job
+from fcompile.convert.texts import tell_placeholders
 from fcompile.convert.write import write_framework
 from fcompile.diagnostics.problem import Path, Problem, Severity, Span, field_path
 from fcompile.emit import yaml as plain_yaml
@@ -23,6 +24,9 @@ from fcompile.model.values import mapping, text
 from fcompile.pipeline.compilation import Compilation
 from fcompile.pipeline.file import File, open_file
 from fcompile.pipeline.passthrough import own_text
+
+_SHOWN = 3
+"""Of others of the same name."""
 
 
 class Reason(NamedTuple):
@@ -99,6 +103,8 @@ class _Object:
             self.made = convert_job(self.value, others)
         except Refusal as refusal:
             self.refuse(Reason(refusal.path, refusal.reason))
+        else:
+            tell_placeholders(mapping(self.value, "spec"), ("spec",), self.made.ledger)
 
     def refuse(self, *reasons: Reason) -> None:
         """Refuse it, whatever was made of it."""
@@ -170,6 +176,7 @@ class Conversion:
         for one in jobs:
             one.convert(values)
         self._refuse_collisions(objects)
+        self._refuse_collisions_beside(objects)
         for one in jobs:
             one.check(self._options)
         made = [(one.value, one.made) for one in jobs if one.made is not None]
@@ -206,7 +213,7 @@ class Conversion:
             yield one.text
 
     def _tell_references(self, one: _Object, made: list[tuple[Any, Made]]) -> None:
-        found = tuple(references(one.value, made))
+        found = tuple(shown(references(one.value, made)))
         if found:
             self.accounts.append(one.account(found))
 
@@ -219,9 +226,25 @@ class Conversion:
         for (_, name), same in names.items():
             for one in same if len(same) > 1 else ():
                 if one.is_job:
-                    others = [other.place for other in same if other is not one]
-                    why = f"its Framework would be named `{name}`, as that of {', '.join(others[:3])}: rename one of them"
+                    others = [other for other in same[: _SHOWN + 1] if other is not one][:_SHOWN]
+                    places = ", ".join(other.place for other in others)
+                    why = f"its Framework would be named `{name}`, as that of {places}: rename one of them"
                     one.refuse(Reason(("metadata", "name"), why))
+
+    def _refuse_collisions_beside(self, objects: list[_Object]) -> None:
+        """Refuse each job that comes with an object, such as a ConfigMap, of which the input has another of the same name."""
+        there = {self._key(one.value): one for one in reversed(objects)}
+        for one in objects:
+            for beside in one.made.draft.beside if one.made is not None else ():
+                other = there.get(self._key(beside))
+                if other is not None:
+                    kind, name = text(beside, "kind") or "", text(mapping(beside, "metadata"), "name") or ""
+                    why = f"with its Framework comes a {kind} `{name}`, and {other.place} is one of that name: rename one of them"
+                    one.refuse(Reason(("metadata", "name"), why))
+
+    def _key(self, value: Any) -> tuple[str, str, str]:
+        metadata = mapping(value, "metadata")
+        return text(value, "kind") or "", text(metadata, "namespace") or self._options.namespace, text(metadata, "name") or ""
 
 
 def _objects(item: Document | LoadError) -> list[_Object]:

@@ -17,6 +17,7 @@ from fcompile.convert.names import Hosts, Task
 from fcompile.convert.replicas import Replica, read_replicas
 from fcompile.convert.retries import set_retries, tell_backoff
 from fcompile.convert.run_policy import read_run_policy
+from fcompile.convert.shape import require_size
 from fcompile.convert.texts import rewrite_texts, tell_labels
 from fcompile.diagnostics.suggestions import closest
 from fcompile.model import names
@@ -104,6 +105,7 @@ class Job:
 
     def finish(self) -> Made:
         """Rewrite the user's texts, take down what is left to tell, and return what came of the job."""
+        require_size(self.draft.roles, self.spec.path)
         hosts = self.hosts()
         for kind, parts in self.parts.items():
             replica = self.replicas[kind]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from typing import Any, NamedTuple
 
 from fcompile.diagnostics.problem import Path
 
 LEFT_OUT = "it is left out"
+MAX_ENTRIES = 1_000
+"""Of one outcome that are shown of one object."""
 
 
 class Outcome(StrEnum):
@@ -32,6 +35,19 @@ class Entry(NamedTuple):
     """What to do."""
 
 
+def shown(entries: Iterable[Entry]) -> Iterator[Entry]:
+    """Yield the entries, of each outcome no more than can be read, and how many more there are."""
+    counts: Counter[Outcome] = Counter()
+    for entry in entries:
+        counts[entry.outcome] += 1
+        if counts[entry.outcome] <= MAX_ENTRIES:
+            yield entry
+    for outcome, count in counts.items():
+        if count > MAX_ENTRIES:
+            why = f"of each outcome at most {MAX_ENTRIES:,} are shown"
+            yield Entry((), outcome, f"{count - MAX_ENTRIES:,} more of these are not shown", why, "mend these first")
+
+
 class Refusal(Exception):
     """Why a job cannot be converted, and the field that it lies in."""
 
@@ -45,7 +61,7 @@ class Ledger:
     """The entries of one job."""
 
     def __init__(self) -> None:
-        self._entries: dict[Path, list[Entry]] = {}
+        self._entries: dict[Path, dict[Entry, None]] = {}
 
     def converted(self, path: Path, to: str) -> None:
         """Take down that a field is in the Framework."""
@@ -65,7 +81,7 @@ class Ledger:
         return any(entry.outcome is Outcome.DIFFERENT for entries in self._entries.values() for entry in entries)
 
     def entries(self, source: Any) -> list[Entry]:
-        """Return all entries in the order of the source, fields that nobody spoke of among them."""
+        """Return the entries in the order of the source, fields that nobody spoke of among them. Of very many, the last says how many."""
         order: dict[Path, int] = {}
         silent: list[Entry] = []
         for path, leaf in _walk(source, ()):
@@ -73,12 +89,10 @@ class Ledger:
             if leaf and not any(path[:length] in self._entries for length in range(len(path) + 1)):
                 silent.append(_unknown(path))
         found = [*(entry for entries in self._entries.values() for entry in entries), *silent]
-        return sorted(found, key=lambda entry: order.get(entry.path, len(order)))
+        return list(shown(sorted(found, key=lambda entry: order.get(entry.path, len(order)))))
 
     def _add(self, entry: Entry) -> None:
-        known = self._entries.setdefault(entry.path, [])
-        if entry not in known:
-            known.append(entry)
+        self._entries.setdefault(entry.path, {})[entry] = None
 
 
 def _unknown(path: Path) -> Entry:

@@ -74,6 +74,11 @@ class Hosts:
         """Return a text with each whole name of a task replaced by the one that it has here."""
         return self._whole.sub(lambda match: self._replaced(match, text), text)
 
+    def renamed(self, text: str) -> dict[str, str]:
+        """Return each name of a task that a text holds, and the one that it has here, without anything else of the text."""
+        found = ((match, self._host(match, text)) for match in self._whole.finditer(text))
+        return {(match[3] or f"{match[1]}{match[2]}"): new for match, new in found if new is not None}
+
     def has_unfinished_name(self, text: str) -> bool:
         """Return whether a text holds the beginning of a name, which a program puts together when it runs."""
         return self._made_later.search(text) is not None
@@ -84,17 +89,25 @@ class Hosts:
         return None if task is None else host(self.framework, task.role, task.number)
 
     def _replaced(self, match: re.Match[str], text: str) -> str:
-        before, after = text[: match.start()], text[match.end() : match.end() + 1]
-        in_url = before.endswith("//")
-        if (before.endswith("/") and not in_url) or (after == "/" and not in_url):
-            return match[0]  # a part of a path
-        labels = match[4].split(".")[1:]
-        if labels and labels[0] == self._subdomain:
-            labels = labels[1:]
+        new = self._host(match, text)
+        return match[0] if new is None else ".".join([new, *self._labels(match)])
+
+    def _host(self, match: re.Match[str], text: str) -> str | None:
+        """Return the host that a name stands for; None: it is none of the job's Pods."""
+        start, end = match.span()
+        in_url = start >= 2 and text.startswith("//", start - 2)
+        if not in_url and (text.startswith("/", end) or (start > 0 and text[start - 1] == "/")):
+            return None  # a part of a path
+        labels = self._labels(match)
         if labels and not (labels[0] == self._namespace or (self._namespace is None and labels[1:2] == ["svc"])):
-            return match[0]  # a file, or something in another namespace
+            return None  # a file, or something in another namespace
         task = self._single[match[3]] if match[3] else self._prefixes[match[1]](int(match[2]))
-        return match[0] if task is None else ".".join([host(self.framework, task.role, task.number), *labels])
+        return None if task is None else host(self.framework, task.role, task.number)
+
+    def _labels(self, match: re.Match[str]) -> list[str]:
+        """Return what follows a name, without the subdomain."""
+        labels = match[4].split(".")[1:]
+        return labels[1:] if labels and labels[0] == self._subdomain else labels
 
 
 def _any_of(texts: Iterable[str]) -> str:

@@ -14,6 +14,10 @@ from fcompile.model.values import mapping, text
 
 _LABEL_REMEDY = "select by FC_FRAMEWORK_NAME, FC_TASKROLE_NAME and FC_TASK_INDEX"
 
+_LONGEST_LABEL = 317
+"""Characters of the key of a label."""
+_SHOWN = 3
+
 
 def references(value: Any, made: list[tuple[Any, Made]]) -> Iterator[Entry]:
     """Yield what in another document refers to converted jobs, and will find nothing."""
@@ -28,16 +32,17 @@ def references(value: Any, made: list[tuple[Any, Made]]) -> Iterator[Entry]:
         return
     if is_kubeflow(text(value, "apiVersion") or ""):
         return  # a runtime, or what somebody else makes of one
+    secret = text(value, "kind") == "Secret"  # what is in one is never shown, and selects nothing
     for path, written in strings(value):
-        if is_label_of_operator(written) and path[-2:-1] not in (("labels",), ("annotations",)):
+        if not secret and is_label_of_operator(written) and path[-2:-1] not in (("labels",), ("annotations",)):
             why = "Pods of a Framework have no labels of Kubeflow's"
-            yield Entry(path, Outcome.DIFFERENT, f"`{written}` will select no Pod of a converted job", why, _LABEL_REMEDY)
+            yield Entry(path, Outcome.DIFFERENT, f"`{written[:_LONGEST_LABEL]}` will select no Pod of a converted job", why, _LABEL_REMEDY)
         for source, one in made:
-            new = one.hosts.rewrite(written)
-            if new != written:
+            renamed = one.hosts.renamed(written)
+            if renamed:
                 name = text(mapping(source, "metadata"), "name")
                 why = f"it names a Pod of the job `{name}`"
-                yield Entry(path, Outcome.DIFFERENT, "it names a Pod that will have another name", why, f"write `{new}`")
+                yield Entry(path, Outcome.DIFFERENT, "it names a Pod that will have another name", why, _write(renamed))
     target = mapping(mapping(value, "spec"), "scaleTargetRef")
     for source, one in made:
         metadata = mapping(source, "metadata")
@@ -45,6 +50,13 @@ def references(value: Any, made: list[tuple[Any, Made]]) -> Iterator[Entry]:
             why = "a Framework has no scale subresource"
             remedy = f"change `taskNumber` of the Framework `{one.draft.name}`"
             yield Entry(("spec", "scaleTargetRef"), Outcome.DIFFERENT, "it scales a job that is no more", why, remedy)
+
+
+def _write(renamed: dict[str, str]) -> str:
+    """Return what to write for names of Pods, and nothing of what stands around them: that may be a password."""
+    shown = [f"`{new}` for `{old}`" for old, new in list(renamed.items())[:_SHOWN]]
+    more = len(renamed) - len(shown)
+    return f"write {', '.join(shown)}{f' and so on for {more} more' if more else ''}"
 
 
 def _jobs_within(value: Any, path: Path) -> Iterator[Path]:

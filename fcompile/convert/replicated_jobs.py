@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from fcompile.check.rules.framework.sizes import ETCD_BYTES
 from fcompile.convert.draft import Draft, RoleDraft
 from fcompile.convert.fields import Fields
 from fcompile.convert.ledger import Ledger, Refusal
 from fcompile.convert.names import Hosts, Task
-from fcompile.convert.shape import require_shape
+from fcompile.convert.shape import require_shape, require_size
 from fcompile.convert.texts import rewrite_texts
 from fcompile.diagnostics.problem import Path
 from fcompile.model.framework import MAX_TASKS
@@ -32,6 +33,10 @@ _OF_SET = {
     "ttlSecondsAfterFinished",
     "startupPolicy",
 }
+
+
+_CONTAINER_BYTES = len('{"name":"a"},')
+"""No container has fewer."""
 
 
 @dataclass
@@ -103,6 +108,7 @@ def _part(fields: Fields, source: Path | None) -> ReplicatedJob:
 def run_once_first(parts: list[ReplicatedJob], source: Path, draft: Draft) -> list[ReplicatedJob]:
     """Return the parts without those that only run before others: these become init containers of the others. Raises Refusal."""
     by_name = {part.name: part for part in parts}
+    left = ETCD_BYTES // _CONTAINER_BYTES
     first = {name for part in parts for name, status in part.needs.items() if status == "Complete"}
     for part in parts:
         for name, status in reversed(list(part.needs.items())):
@@ -110,6 +116,12 @@ def run_once_first(parts: list[ReplicatedJob], source: Path, draft: Draft) -> li
             if other is None:
                 raise Refusal(source, f"`{part.name}` waits for `{name}`, and there is no such job")
             if status == "Complete":
+                pod = other.role.template["spec"]
+                left -= len(pod["containers"]) + len(pod.get("initContainers") or ())
+                if left < 0:
+                    raise Refusal(
+                        source, f"as init containers, `{name}` and others would be more than {ETCD_BYTES:,} bytes: etcd takes no more"
+                    )
                 if _put_before(part, other, source):
                     draft.remarks.append(
                         f"What `{name}` fetches is in an emptyDir: `{part.name}` finds it only here, where they are one Pod"
@@ -167,6 +179,7 @@ def hosts_of(job: str, draft: Draft, parts: list[ReplicatedJob], subdomain: str 
 
 def finish(parts: list[ReplicatedJob], hosts: Hosts, draft: Draft, ledger: Ledger, source: Path | None) -> None:
     """Give the draft its roles, with the names and indices that tasks have here."""
+    require_size((part.role for part in parts), source or ("spec", "replicatedJobs"))
     seen: dict[str, str] = {}
     for part in parts:
         if seen.setdefault(part.role.name, part.name) != part.name:
@@ -179,12 +192,35 @@ def finish(parts: list[ReplicatedJob], hosts: Hosts, draft: Draft, ledger: Ledge
             for container in part.role.template["spec"].get(kind) or ():
                 _replace_index(container)
         rewrite_texts(part.role, hosts, own)
+        _tell_backoff(part, ledger, source)
         if source and own.differs:
             what = "the name of a Pod is put together when it runs, and will be none"
             ledger.different(
                 source, what, "tasks have other names here", f"write the form {{role}}-{{index}}.{hosts.framework}-{{role}} there"
             )
         draft.roles.append(part.role)
+
+
+def _tell_backoff(part: ReplicatedJob, ledger: Ledger, source: Path | None) -> None:
+    """Take down what becomes of a `backoffLimit` that is more than a retry of the one Pod."""
+    job = part.fields.below("template").below("spec")
+    limit, restarts = job.count("backoffLimit"), part.role.template["spec"]["restartPolicy"] != "Never"
+    if limit is None or not (restarts or (limit and part.role.task_number > 1)):
+        return
+    what = f"the Pod of each task of `{part.role.name}` may be made anew {limit}×; restarts of containers within a Pod are not counted"
+    remedy = "to end a job whose containers fail again and again, write `restartPolicy: Never` in `task.pod.spec`: then each failure counts"
+    ledger.different(source or job.at("backoffLimit"), what, "a Job adds up the failures and restarts of all of its Pods", remedy)
+
+
+def tell_network(spec: Fields, ledger: Ledger, source: Path | None) -> None:
+    """Take down what becomes of the names of the Pods."""
+    network = spec.below("network")
+    for key in network.each():
+        if key != "subdomain" and network.flag(key) is False:
+            what, why = f"{key} counts as true", "the Services of roles make names that resolve before Pods are ready"
+            ledger.different(source or network.at(key), what, why, "take `service` out of the roles where no name may be there")
+        elif source is None:
+            ledger.converted(network.at(key), "the Services of the roles")
 
 
 def _add_index(spec: dict[str, Any], index: str) -> None:
@@ -215,7 +251,7 @@ def apply_success_policy(spec: Fields, parts: list[ReplicatedJob], source: Path 
     chosen = [part for part in parts if not targets or part.name in targets]
     if operator == "Any":
         for part in chosen:
-            part.role.min_succeeded = 1
+            part.role.min_succeeded = max(part.role.task_number, 1)  # a Job has succeeded when all of its Pods have
     elif targets and len(chosen) == 1:
         chosen[0].role.min_succeeded = max(chosen[0].role.task_number, 1)
     elif targets and len(chosen) != len(parts):

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
+from fcompile.check.rules.framework.sizes import ETCD_BYTES
+from fcompile.convert.draft import RoleDraft
 from fcompile.convert.fields import Fields
 from fcompile.convert.ledger import Refusal
+from fcompile.diagnostics.problem import Path
 
 
 def require_shape(spec: Fields) -> None:
@@ -13,6 +19,22 @@ def require_shape(spec: Fields) -> None:
             _require_container(_item(spec, kind, place))
     for place, _ in enumerate(spec.items("volumes")):
         _item(spec, "volumes", place).text("name")
+
+
+def require_size(roles: Iterable[RoleDraft], path: Path) -> None:
+    """Raise Refusal where the roles alone are more than etcd takes, before anything of them is written: a variable may name all tasks."""
+    left = ETCD_BYTES
+    waiting: list[Any] = [role.template for role in roles]
+    while waiting:
+        value = waiting.pop()
+        left -= len(value) + 1 if isinstance(value, str | dict | list) else 1
+        if isinstance(value, dict):
+            left -= sum(map(len, value))
+            waiting.extend(value.values())
+        elif isinstance(value, list):
+            waiting.extend(value)
+        if left < 0:
+            raise Refusal(path, f"its Framework would have more than {ETCD_BYTES:,} bytes, which is all that etcd takes")
 
 
 def _require_container(container: Fields) -> None:

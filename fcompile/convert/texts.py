@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -9,8 +10,10 @@ from fcompile.convert.draft import RoleDraft
 from fcompile.convert.ledger import Ledger
 from fcompile.convert.names import Hosts
 from fcompile.diagnostics.problem import Path
+from fcompile.model import names
 
 LABELS = ("training.kubeflow.org/", "trainer.kubeflow.org/", "group-name", "pytorch-job-name", "tf-job-name", "mpi-job-name")
+_PLACEHOLDER = re.compile(rf"\{{\{{(?:{'|'.join([*names.PLACEHOLDERS, names.SUM])})\}}\}}")
 _FIELDS = ("command", "args", "env", "lifecycle", "livenessProbe", "readinessProbe", "startupProbe")
 
 
@@ -34,6 +37,22 @@ def tell_labels(template: Any, path: Path, ledger: Ledger) -> None:
                 "it selects by a label that Pods do not have here",
                 "Pods of a Framework have the labels FC_FRAMEWORK_NAME, FC_TASKROLE_NAME and FC_TASK_INDEX",
                 "select by FC_FRAMEWORK_NAME and FC_TASKROLE_NAME",
+            )
+
+
+def tell_placeholders(value: Any, path: Path, ledger: Ledger, source: Path | None = None) -> None:
+    """Take down each text of the user's that a Framework would replace, and Kubeflow leaves as it is.
+
+    :param source: what stands for every field in the source, where the fields are not in the source themselves.
+    """
+    for at, _, written in _strings(value, path):
+        match = _PLACEHOLDER.search(written) if "{{FC_" in written else None
+        if match is not None:
+            ledger.different(
+                source or at,
+                f"`{match[0]}` is replaced by a value of the task's",
+                "with Kubeflow it is a text like any other",
+                "write another text, or the braces apart: `$(OPEN)FC_…` with a variable OPEN before it",
             )
 
 

@@ -10,6 +10,7 @@ import pytest
 from fcompile.cli import main
 from fcompile.convert import conversion as conversion_module
 from fcompile.convert.draft import Draft
+from fcompile.convert.report import report
 from fcompile.convert.write import write_framework
 from tests.convert.operator import DATA, convert
 
@@ -39,13 +40,36 @@ def test_others_pass_through_and_what_they_say_of_a_job_is_told() -> None:
         (account.kind, entry.path, entry.remedy) for account in conversion.accounts if account.made is None for entry in account.different
     ]
     assert found == [
-        ("ConfigMap", ("data", "peer"), "write `worker-1.paxlm-worker.research.svc:7000`"),
+        ("ConfigMap", ("data", "peer"), "write `worker-1.paxlm-worker` for `pax-lm-worker-1`"),
         (
             "NetworkPolicy",
             ("spec", "podSelector", "matchLabels", "training.kubeflow.org/job-name"),
             "select by FC_FRAMEWORK_NAME, FC_TASKROLE_NAME and FC_TASK_INDEX",
         ),
     ]
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "json"])
+def test_no_report_has_the_text_of_a_secret(form: str) -> None:
+    secret = """\
+apiVersion: v1
+kind: Secret
+metadata: {name: s}
+stringData:
+  url: postgres://admin:hunter2@pax-lm-worker-0:5432/db
+  label: training.kubeflow.org/hunter2
+"""
+    conversion = convert(f"{JOB}---\n{secret}")
+    said = "".join(report(conversion, form, verbose=True))
+    assert "hunter2" not in said
+    (entry,) = conversion.accounts[1].different
+    assert entry.remedy == "write `worker-0.paxlm-worker` for `pax-lm-worker-0`"
+
+
+def test_of_many_names_in_a_text_three_are_shown() -> None:
+    other = NAMED.replace("pax-lm-worker-1.research.svc:7000", " ".join(f"pax-lm-worker-{index}" for index in range(4)))
+    (entry,) = convert(f"{JOB}---\n{other}").accounts[1].different
+    assert entry.remedy.endswith("for `pax-lm-worker-2` and so on for 1 more")
 
 
 def test_a_job_within_another_object_is_told() -> None:
@@ -85,6 +109,22 @@ def test_two_of_one_name_are_refused(other: str) -> None:
     conversion = convert(f"{JOB}---\n{other}")
     assert conversion.refused
     assert "would be named `paxlm`" in conversion.refused[0].reasons[0].text
+
+
+@pytest.mark.parametrize(("name", "namespace", "refused"), [("same", "", True), ("other", "", False), ("same", "elsewhere", False)])
+def test_a_config_map_that_comes_with_a_framework_is_there_once(name: str, namespace: str, refused: bool) -> None:
+    job = (DATA / "jobs" / "mpi-gpu.yaml").read_text("utf-8")
+    (config,) = [document for document in convert(job).text().split("---\n") if "kind: ConfigMap" in document]
+    own = config.split("\ndata:")[0]
+    (made,) = [line.split()[-1] for line in own.splitlines() if line.startswith("  name: ")]
+    if name == "other":
+        own = own.replace(f"name: {made}", "name: other")
+    if namespace:
+        own = "\n".join(line for line in own.splitlines() if "namespace:" not in line) + f"\n  namespace: {namespace}"
+    conversion = convert(f"{job}---\n{own}\n")
+    found = [account.reasons[0].text for account in conversion.refused]
+    assert bool(found) == refused
+    assert all(f"comes a ConfigMap `{made}`, and job.yaml:" in text for text in found)
 
 
 def test_other_versions_are_refused() -> None:

@@ -361,3 +361,55 @@ def test_workers_that_are_two_roles_are_each_given_a_server_once(monkeypatch: py
     assert commands == {name: ["/usr/sbin/sshd", "-De"] for name in ("worker0", "worker")}
     told = [entry.what for entry in made.ledger.entries(JOBS["mpi-gpu-MPIJob"])]
     assert not [what for what in told if "this command may start no server" in what]
+
+
+@pytest.mark.parametrize("written", ["{{FC_TASK_INDEX}}", "a {{FC_FRAMEWORK_NAME}}", "{{FC_TASK_INDEX+1}}"])
+@pytest.mark.parametrize("name", ["jax-JAXJob", "trainjob-torch-TrainJob"])
+def test_a_text_that_would_be_replaced_here_is_told(name: str, written: str) -> None:
+    job = json.dumps(JOBS[name]).replace('"image": "', f'"workingDir": "{written}", "image": "', 1)
+    found = [entry.what for entry in convert(job).jobs[0].different if "is replaced by" in entry.what]
+    assert found == [f"`{written.removeprefix('a ')}` is replaced by a value of the task's"]
+    assert not [entry for entry in convert(job.replace("{{FC_", "{{ FC_")).jobs[0].different if "is replaced by" in entry.what]
+
+
+def test_a_text_that_would_be_replaced_in_a_runtime_is_told() -> None:
+    job = json.loads(json.dumps(JOBS["trainjob-torch-TrainJob"]))
+    pod = job["items"][1]["spec"]["template"]["spec"]["replicatedJobs"][-1]["template"]["spec"]["template"]["spec"]
+    pod["containers"][0]["workingDir"] = "/w/{{FC_TASK_INDEX}}"
+    (entry,) = [entry for entry in convert(json.dumps(job)).jobs[0].different if "is replaced by" in entry.what]
+    assert entry.path == ("spec", "runtimeRef")
+
+
+def _jobset(change: Callable[[dict[str, Any]], None]) -> Any:
+    """Return the account of a JobSet that is changed."""
+    job = json.loads(json.dumps(JOBS["jobset-JobSet"]))
+    change(job["spec"])
+    (account,) = convert(json.dumps(job)).jobs
+    assert account.made is not None
+    return account
+
+
+def test_any_job_that_succeeds_does_so_with_all_of_its_pods() -> None:
+    account = _jobset(lambda spec: spec.update(successPolicy={"operator": "Any"}))
+    assert [role.min_succeeded for role in account.made.roles] == [1, 3]
+
+
+@pytest.mark.parametrize(
+    ("policy", "limit", "pods", "different"),
+    [("Never", 2, 3, True), ("Never", 2, 1, False), ("Never", 0, 3, False), ("OnFailure", 0, 1, True)],
+)
+def test_the_backoff_limit_of_a_job_is_for_all_of_its_pods(policy: str, limit: int, pods: int, different: bool) -> None:
+    def change(spec: dict[str, Any]) -> None:
+        job = spec["replicatedJobs"][1]["template"]["spec"]
+        job.update(backoffLimit=limit, parallelism=pods, completions=pods)
+        job["template"]["spec"]["restartPolicy"] = policy
+
+    found = [".".join(map(str, entry.path)) for entry in _jobset(change).different]
+    assert ("spec.replicatedJobs.1.template.spec.backoffLimit" in found) == different
+
+
+@pytest.mark.parametrize("key", ["enableDNSHostnames", "publishNotReadyAddresses"])
+def test_names_that_a_jobset_does_not_want_are_told(key: str) -> None:
+    for wanted in (True, False):
+        account = _jobset(lambda spec, wanted=wanted: spec.update(network={key: wanted}))  # type: ignore[misc]
+        assert (("spec", "network", key) in [entry.path for entry in account.different]) is not wanted

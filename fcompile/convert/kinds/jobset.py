@@ -9,7 +9,7 @@ from fcompile.convert.jobset_labels import replace_labels
 from fcompile.convert.ledger import Ledger, Refusal
 from fcompile.convert.made import Made
 from fcompile.convert.metadata import read_metadata
-from fcompile.convert.replicated_jobs import apply_success_policy, finish, hosts_of, read_parts, run_once_first, tell_rest
+from fcompile.convert.replicated_jobs import apply_success_policy, finish, hosts_of, read_parts, run_once_first, tell_network, tell_rest
 from fcompile.convert.run_policy import read_run_policy
 
 OPERATOR = "jobset.sigs.k8s.io/jobset-controller"
@@ -33,9 +33,7 @@ def convert_jobset(source: dict[str, Any]) -> Made:
         ledger.converted(spec.at("successPolicy"), "frameworkAttemptCompletionPolicy")
     if "startupPolicy" in spec:
         ledger.dropped(spec.at("startupPolicy"), "all roles start at once here as well")
-    network = spec.below("network")
-    for key in network.each():
-        ledger.converted(network.at(key), "the Services of the roles")
+    tell_network(spec, ledger, None)
     restarts = spec.below("failurePolicy").count("maxRestarts")
     if "failurePolicy" in spec:
         what = "after a failure the whole Framework is not run again"
@@ -44,6 +42,6 @@ def convert_jobset(source: dict[str, Any]) -> Made:
             spec.at("failurePolicy"), what, "a JobSet makes all of its Jobs anew, by rules that a Framework does not have", remedy
         )
     tell_rest(spec, ledger, None)
-    hosts = hosts_of(source["metadata"]["name"], draft, parts, network.text("subdomain"))
+    hosts = hosts_of(source["metadata"]["name"], draft, parts, spec.below("network").text("subdomain"))
     finish(parts, hosts, draft, ledger, None)
     return Made(draft, ledger, hosts)

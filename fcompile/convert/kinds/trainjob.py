@@ -13,8 +13,18 @@ from fcompile.convert.made import Made
 from fcompile.convert.merge import merge
 from fcompile.convert.metadata import read_metadata
 from fcompile.convert.names import host
-from fcompile.convert.replicated_jobs import ReplicatedJob, apply_success_policy, finish, hosts_of, read_parts, run_once_first, tell_rest
+from fcompile.convert.replicated_jobs import (
+    ReplicatedJob,
+    apply_success_policy,
+    finish,
+    hosts_of,
+    read_parts,
+    run_once_first,
+    tell_network,
+    tell_rest,
+)
 from fcompile.convert.run_policy import read_run_policy
+from fcompile.convert.texts import tell_placeholders
 from fcompile.convert.trainer import INDEX, PORT, add_port, cpus, gpus, upsert
 from fcompile.diagnostics.problem import Path
 from fcompile.model.framework import MAX_TASKS
@@ -39,6 +49,7 @@ def convert_trainjob(source: dict[str, Any], others: list[Any]) -> Made:
     runtime = _patched(spec, _runtime(spec, draft.namespace, others), ledger)
     jobs = runtime.below("template").below("spec")
     ledger.converted(RUNTIME, "spec.taskRoles")
+    tell_placeholders(jobs.value, jobs.path, ledger, RUNTIME)
     parts = read_parts(jobs, RUNTIME)
     trainer = next((part for part in parts if part.labels.get(_STEP) == "trainer"), None)
     if trainer is None:
@@ -62,6 +73,7 @@ def convert_trainjob(source: dict[str, Any], others: list[Any]) -> Made:
     if "podGroupPolicy" in runtime:
         why, remedy = "Framework has no such field yet", "use a scheduler that gangs by labels of Pods, or leave it"
         ledger.different(RUNTIME, "not yet there: podGroupPolicy of the runtime: its Pods are scheduled one by one", why, remedy)
+    tell_network(jobs, ledger, RUNTIME)
     tell_rest(jobs, ledger, RUNTIME, told=frozenset({"volumeClaimPolicies"}))
     finish(parts, hosts, draft, ledger, RUNTIME)
     return Made(draft, ledger, hosts)
