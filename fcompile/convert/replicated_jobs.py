@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from fcompile.check.rules.framework.sizes import ETCD_BYTES
 from fcompile.convert.draft import Draft, RoleDraft
 from fcompile.convert.fields import Fields
 from fcompile.convert.ledger import Ledger, Refusal
 from fcompile.convert.names import Hosts, Task
-from fcompile.convert.shape import require_shape
+from fcompile.convert.shape import require_shape, require_size
 from fcompile.convert.texts import rewrite_texts
 from fcompile.diagnostics.problem import Path
 from fcompile.model.framework import MAX_TASKS
@@ -32,6 +33,10 @@ _OF_SET = {
     "ttlSecondsAfterFinished",
     "startupPolicy",
 }
+
+
+_CONTAINER_BYTES = len('{"name":"a"},')
+"""No container has fewer."""
 
 
 @dataclass
@@ -103,6 +108,7 @@ def _part(fields: Fields, source: Path | None) -> ReplicatedJob:
 def run_once_first(parts: list[ReplicatedJob], source: Path, draft: Draft) -> list[ReplicatedJob]:
     """Return the parts without those that only run before others: these become init containers of the others. Raises Refusal."""
     by_name = {part.name: part for part in parts}
+    left = ETCD_BYTES // _CONTAINER_BYTES
     first = {name for part in parts for name, status in part.needs.items() if status == "Complete"}
     for part in parts:
         for name, status in reversed(list(part.needs.items())):
@@ -110,6 +116,12 @@ def run_once_first(parts: list[ReplicatedJob], source: Path, draft: Draft) -> li
             if other is None:
                 raise Refusal(source, f"`{part.name}` waits for `{name}`, and there is no such job")
             if status == "Complete":
+                pod = other.role.template["spec"]
+                left -= len(pod["containers"]) + len(pod.get("initContainers") or ())
+                if left < 0:
+                    raise Refusal(
+                        source, f"as init containers, `{name}` and others would be more than {ETCD_BYTES:,} bytes: etcd takes no more"
+                    )
                 if _put_before(part, other, source):
                     draft.remarks.append(
                         f"What `{name}` fetches is in an emptyDir: `{part.name}` finds it only here, where they are one Pod"
@@ -167,6 +179,7 @@ def hosts_of(job: str, draft: Draft, parts: list[ReplicatedJob], subdomain: str 
 
 def finish(parts: list[ReplicatedJob], hosts: Hosts, draft: Draft, ledger: Ledger, source: Path | None) -> None:
     """Give the draft its roles, with the names and indices that tasks have here."""
+    require_size((part.role for part in parts), source or ("spec", "replicatedJobs"))
     seen: dict[str, str] = {}
     for part in parts:
         if seen.setdefault(part.role.name, part.name) != part.name:

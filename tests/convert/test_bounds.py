@@ -106,3 +106,27 @@ def test_variables_that_name_all_workers_in_many_containers_are_refused_before_t
         assert "which is all that etcd takes" in account.reasons[0].text
     assert not written
     assert convert(job(1).replace("9000", "90")).jobs[0].made is not None
+
+
+@pytest.mark.parametrize(
+    ("parts", "containers", "said"),
+    [(20, 3_000, "its Framework would have more"), (300, 1_000, "as init containers, `first`"), (2, 2, "")],
+)
+def test_many_jobs_that_wait_for_one_of_many_containers_are_refused(
+    parts: int, containers: int, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def replicated(name: str, count: int, **more: Any) -> dict[str, Any]:
+        mounts = [{"name": "data", "mountPath": "/data"}]
+        made = [{"name": f"{name}{number}", "image": "x", **({} if number else {"volumeMounts": mounts})} for number in range(count)]
+        pod = {"restartPolicy": "Never", "volumes": [{"name": "data", "emptyDir": {}}], "containers": made}
+        return {"name": name, "template": {"spec": {"template": {"spec": pod}}}, **more}
+
+    needs = [{"name": "first", "status": "Complete"}]
+    jobs = [replicated("first", containers), *(replicated(f"p{number}", 1, dependsOn=needs) for number in range(parts))]
+    head = {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": {"name": "a"}}
+    text = json.dumps({**head, "spec": {"replicatedJobs": jobs}})
+    written = _dumped(monkeypatch)
+    reasons = [account.reasons[0].text for account in convert(text).refused]
+    assert len(reasons) == bool(said)
+    assert all(said in one for one in reasons)
+    assert bool(written) is not bool(said)
