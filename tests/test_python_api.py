@@ -306,3 +306,12 @@ def test_no_exception_prints_what_acts_on_a_terminal(call: Callable[[], object])
 def test_other_types_are_type_errors_that_say_what_is_taken(call: Callable[[], object], says: str) -> None:
     with pytest.raises(TypeError, match=says):
         call()
+
+
+def test_a_part_that_stands_in_ever_more_places_is_refused() -> None:
+    """As aliases make it, when another reader has read the YAML."""
+    part: list[Any] = ["x"]
+    for _ in range(40):
+        part = [part, part]
+    with pytest.raises(TypeError, match="more than 500,000 values"):
+        fcompile.compile(frameworks=[{"apiVersion": "frameworkcontroller.microsoft.com/v1", "kind": "Framework", "spec": part}])

@@ -13,6 +13,7 @@ from fcompile.diagnostics.visible import visible
 from fcompile.emit import yaml
 from fcompile.emit.scalars import DEEPEST, EmitError
 from fcompile.load.files import FileEntry
+from fcompile.load.rules import MAX_NODES
 from fcompile.pipeline import settings
 from fcompile.pipeline.compilation import Compilation
 from fcompile.pipeline.file import File, open_file
@@ -62,7 +63,7 @@ def _of_frameworks(frameworks: Iterable[object]) -> Iterator[File]:
         raise TypeError("frameworks= takes several Frameworks: write one as a list of one")
     for number, framework in enumerate(frameworks):
         name = f"frameworks[{number}]"
-        value = _plain(framework, name, ())
+        value = _plain(framework, name, (), iter(range(MAX_NODES)))
         if not is_framework(value):
             raise TypeError(f"{name} is no Framework: it lacks its `apiVersion` or its `kind`, or has others")
         try:
@@ -77,8 +78,13 @@ def _opened(name: str, data: bytes) -> File:
     return open_file(FileEntry(name, "-"), data)
 
 
-def _plain(value: Any, name: str, path: Path) -> Any:
-    """Return the value in the types that YAML has. Raises TypeError for others, and for a value that is too deep or contains itself."""
+def _plain(value: Any, name: str, path: Path, left: Iterator[int]) -> Any:
+    """Return the value in the types that YAML has. Raises TypeError for other types, and for more depth or values than a file may have.
+
+    :param left: has an item for each value that there may still be: a part that stands in many places is written at each of them.
+    """
+    if next(left, None) is None:
+        raise TypeError(f"{name}: more than {MAX_NODES:,} values")
     if len(path) > DEEPEST:
         raise TypeError(f"{name}: nested deeper than {DEEPEST} levels")
     value = _without_models(value)
@@ -89,9 +95,9 @@ def _plain(value: Any, name: str, path: Path) -> Any:
     if isinstance(value, Mapping):
         if not all(isinstance(key, str) for key in value):
             raise TypeError(f"{name}: `{visible(field_path(path))}` has a key that is no string")
-        return {str(key): _plain(item, name, (*path, str(key))) for key, item in value.items()}
+        return {str(key): _plain(item, name, (*path, str(key)), left) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item, name, (*path, index)) for index, item in enumerate(value)]
+        return [_plain(item, name, (*path, index), left) for index, item in enumerate(value)]
     where = f"`{visible(field_path(path))}`" if path else "it"
     raise TypeError(f"{name}: {where} is of the type {type(value).__name__}: write strings, numbers, booleans, lists and mappings")
 
