@@ -351,7 +351,7 @@ def _unknown(name: str, siblings: dict[str, Any], type_name: str, fields: Type, 
     if versions is not None:
         since, until = versions
         which = f"came with Kubernetes 1.{since}" if walk.version < since else f"was last in Kubernetes 1.{until}"
-        message = f"`{name}` {which}, and this is checked for 1.{walk.version}: remove it, or set --kubernetes-version to your cluster's"
+        message = f"`{name}` {which}, and this is checked for 1.{walk.version}: remove it, or check for the version of your cluster"
         walk.findings.append(Finding(FIELD_NOT_IN_VERSION, path, message, part="key"))
         return
     # Looking for what was meant takes long, and nobody reads many such suggestions.
