@@ -89,6 +89,8 @@ class Conversion:
 
     def __init__(self, files: Iterable[File], options: Options) -> None:
         self._options = options
+        self._written: dict[int, str] = {}
+        """By the source of each, so that none is written twice: that takes most of the time."""
         self.files: list[Converted] = []
         self.accounts: list[Account] = []
         self.unreadable: list[LoadError] = []
@@ -153,7 +155,7 @@ class Conversion:
                 else:
                     self.accounts.append(_account(one, result))
                     if isinstance(result, Made):
-                        texts.append(write_framework(result.draft))
+                        texts.append(self._written[id(one.value)])
         self.files.append(Converted(file.name, texts))
 
     def _tell_references(self, one: _Object, made: list[tuple[Any, Made]]) -> None:
@@ -200,7 +202,7 @@ class Conversion:
 
     def _checked(self, one: _Object, made: Made) -> Made | tuple[Reason, ...]:
         """Return what was made if it has no error, else what is wrong with it, in the source."""
-        written = write_framework(made.draft)
+        written = self._written[id(one.value)] = write_framework(made.draft)
         compilation = Compilation([open_file(FileEntry("-", "-"), written.encode("utf-8", "surrogatepass"))], self._options)
         errors = [problem for problem in compilation.problems if problem.severity is Severity.ERROR]
         return tuple(_in_source(problem, made.draft) for problem in errors) or made
