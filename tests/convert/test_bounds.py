@@ -130,3 +130,8 @@ def test_many_jobs_that_wait_for_one_of_many_containers_are_refused(
     assert len(reasons) == bool(said)
     assert all(said in one for one in reasons)
     assert bool(written) is not bool(said)
+
+
+def test_a_framework_is_written_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    written = _dumped(monkeypatch)
+    assert convert(JOB).text() == "".join(written)

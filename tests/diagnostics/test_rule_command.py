@@ -60,7 +60,7 @@ def test_all_rules_as_json(capsys: CAPTURE) -> None:
     ("arguments", "words"),
     [
         ([], "name a code"),
-        (["FC101", "--all"], "name a code"),
+        (["FC101", "--all"], "a code or `--all`, not both"),
         (["FC999"], "there is no rule `FC999`"),
         (["unknwn-field"], "did you mean unknown-field"),
     ],
