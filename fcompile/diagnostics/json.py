@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, TextIO
 
 from fcompile.diagnostics.problem import Problem, Span, field_path
-from fcompile.diagnostics.visible import clean, harmless
+from fcompile.diagnostics.visible import clean, without_commands
 from fcompile.diagnostics.writer import Style, Summary, Waived
 
 VERSION = 1
@@ -42,7 +42,7 @@ class JsonWriter:
 
 def to_json(value: Any) -> str:
     """Return JSON on one line, in ASCII. Lone surrogates, which file names can hold, become U+FFFD."""
-    return harmless(json.dumps(cleaned(value)))
+    return without_commands(json.dumps(cleaned(value)))
 
 
 def _one_a_line(items: list[str]) -> str:

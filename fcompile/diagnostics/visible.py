@@ -24,9 +24,15 @@ def visible(text: str) -> str:
     return _hidden().sub(_escape, text)
 
 
-def harmless(text: str) -> str:
+def without_commands(json: str) -> str:
     """Return JSON without what CI runners take for a command (`##vso[`). Who reads the JSON gets the original text."""
-    return text.replace("##", "#\\u0023")
+    return json.replace("##", "#\\u0023")
+
+
+def harmless(line: str) -> str:
+    """Return a line of JSON with the characters that `visible` escapes written as JSON's own escapes."""
+    line = without_commands(line)
+    return line if line.isascii() and line.isprintable() else _hidden().sub(_escape_in_json, line)
 
 
 def at_line_start(text: str) -> str:
@@ -55,6 +61,11 @@ def _escape(match: re.Match[str]) -> str:
     if 0xDC80 <= code <= 0xDCFF:  # a byte of a file name that is no UTF-8, as `os.fsdecode` gives it
         code -= 0xDC00
     return _SHORT.get(character) or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}")
+
+
+def _escape_in_json(match: re.Match[str]) -> str:
+    units = match[0].encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))
 
 
 def width(text: str) -> int:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from fcompile.diagnostics.visible import harmless
+from fcompile.diagnostics.visible import without_commands
 from fcompile.diff.compare import ABSENT, Difference
 from fcompile.diff.effects import ORDER
 from fcompile.diff.frameworks import Change, FrameworkDiff, Pods
@@ -36,7 +36,7 @@ def _streamed(value: Any, line: str = "\n") -> Iterator[str]:
     """Yield what `json.dumps` with an indent of two would return, where `value` has an iterator in place of a list."""
     if isinstance(value, dict) and value:
         for number, (key, item) in enumerate(value.items()):
-            yield f"{',' if number else '{'}{line}  {harmless(json.dumps(key))}: "
+            yield f"{',' if number else '{'}{line}  {without_commands(json.dumps(key))}: "
             yield from _streamed(item, f"{line}  ")
         yield f"{line}}}"
     elif isinstance(value, Iterator):  # Only these may hold iterators again.
@@ -47,7 +47,7 @@ def _streamed(value: Any, line: str = "\n") -> Iterator[str]:
         yield "[]" if number < 0 else f"{line}]"
     else:
         # Line ends inside strings are escaped, so every line end is one of the layout.
-        yield harmless(json.dumps(value, indent=2)).replace("\n", line)
+        yield without_commands(json.dumps(value, indent=2)).replace("\n", line)
 
 
 def _framework(framework: FrameworkDiff) -> dict[str, Any]:

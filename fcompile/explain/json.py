@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from fcompile.diagnostics.problem import field_path
-from fcompile.diagnostics.visible import harmless
+from fcompile.diagnostics.visible import without_commands
 from fcompile.explain.origins import Leaf
 
 VERSION = 1
@@ -21,7 +21,7 @@ def write(metadata: dict[str, Any], leaves: Iterable[Leaf], file: str) -> Iterat
         "namespace": metadata["namespace"],
         "values": [_leaf(leaf, file) for leaf in leaves],
     }
-    yield harmless(json.dumps(document, indent=2)) + "\n"
+    yield without_commands(json.dumps(document, indent=2)) + "\n"
 
 
 def _leaf(leaf: Leaf, file: str) -> dict[str, Any]:

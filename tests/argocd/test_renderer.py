@@ -158,10 +158,10 @@ def test_the_page_on_security_names_the_limits() -> None:
     page = " ".join((Path(__file__).resolve().parents[2] / "docs" / "security.md").read_text("utf-8").split())
     for number in (
         f"{renderer.MAX_MEMORY >> 20} MiB, {renderer.DEADLINE} s and {renderer.MAX_OUTPUT >> 20} MiB of output",
-        f"at most {rules.MAX_FILE_BYTES >> 20} MiB are read, of a document {rules.MAX_BYTES >> 20} MiB",
+        f"at most {rules.MAX_FILE_BYTES >> 20} MiB, a document {rules.MAX_BYTES >> 20} MiB",
         f"{rules.MAX_NODES:,} values and {rules.MAX_DEPTH} levels",
-        f"{rules.MAX_DOCUMENTS:,} documents and {rules.MAX_UNREADABLE:,} places",
-        f"up to {rules.MAX_PROBLEMS:,} problems, and {MOST_SHOWN:,} of them",
+        f"{rules.MAX_DOCUMENTS:,} documents or {rules.MAX_UNREADABLE:,} unreadable places",
+        f"{rules.MAX_PROBLEMS:,} problems, of which {MOST_SHOWN:,} are shown",
     ):
         assert number in page, number
 
