@@ -27,8 +27,6 @@ WAITING: Final = "fcompile.waiting"
 """In a context that is for completion alone: the option whose value comes next."""
 UNKNOWN: Final = "fcompile.unknown"
 """There: a command is named that there is not."""
-
-
 _TYPED: Final = "fcompile.typed"
 """In a context: which name of a former option was typed, if it is not the first."""
 
