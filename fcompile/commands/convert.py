@@ -8,7 +8,7 @@ from importlib.util import find_spec
 
 import click
 
-from fcompile.commands.convert_output import write_folder
+from fcompile.commands.convert_output import named, write_folder
 from fcompile.commands.group import command
 from fcompile.commands.options import check_paths, checked_with, completed, namespace, paths
 from fcompile.convert.conversion import Conversion
@@ -45,6 +45,8 @@ def convert(*, paths: tuple[str, ...], to: str | None, force: bool, format: str,
     """
     if force and to is None:
         raise UsageError("--force replaces files in a folder: name it with --to FOLDER")
+    if to == "":
+        raise UsageError("--to: name a folder")
     check_paths(paths)
     if find_spec("ruamel") is None or find_spec("ruamel.yaml") is None:
         raise UsageError("convert needs ruamel.yaml: install fcompile with the extra `convert` (docs/install.md)")
@@ -70,21 +72,15 @@ def convert(*, paths: tuple[str, ...], to: str | None, force: bool, format: str,
 def _refuse_to_overwrite(to: str, conversion: Conversion) -> None:
     """Raise UsageError when a file of the input is in the folder: what is written there could take its place."""
     folder = os.path.realpath(to)
-    for path in _read(conversion):
-        if os.path.commonpath([folder, os.path.realpath(path)]) == folder:
+    for file in conversion.files:
+        if file.name != "-" and os.path.commonpath([folder, os.path.realpath(file.name)]) == folder:
             raise UsageError(f"{to} holds files that are read: name another folder")
 
 
 def _tell_left_over(to: str, conversion: Conversion) -> None:
     """Name each file of an earlier run whose job is refused now: nothing was written over it."""
-    refused, read = {account.file for account in conversion.refused}, _read(conversion)
-    top = os.path.commonpath([os.path.dirname(path) for path in read]) if read else ""
-    for file in conversion.files:
-        name = "stdin.yaml" if file.name == "-" else os.path.relpath(os.path.abspath(file.name), top)
+    refused = {account.file for account in conversion.refused}
+    for name, file in named(conversion.files).items():
         path = os.path.join(to, name)
         if file.name in refused and not any(file.texts) and os.path.lexists(path):
             say(f"{visible(path)} is from an earlier run: its job is refused now")
-
-
-def _read(conversion: Conversion) -> list[str]:
-    return [os.path.abspath(file.name) for file in conversion.files if file.name != "-"]

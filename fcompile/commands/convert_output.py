@@ -8,38 +8,42 @@ from fcompile.convert.conversion import Converted
 from fcompile.diagnostics.visible import visible
 from fcompile.emit.files import write
 from fcompile.errors import UsageError
+from fcompile.load.files import open_regular
 
 
 def write_folder(folder: str, files: list[Converted], *, force: bool) -> int:
     """Write each file, and return how many. Raises UsageError, before anything is written, when one is there and differs, or is a link."""
-    wanted = {name: text for name, text in _named(files).items() if text}
+    wanted = {name: text for name, file in named(files).items() if (text := "".join(file.texts))}
     for name, text in wanted.items():
         path = os.path.join(folder, name)
-        if not force and os.path.lexists(path) and _text_of(path) != text:
+        if not force and os.path.lexists(path) and _data_of(path) != text.encode():
             raise UsageError(f"{visible(path)} is there and differs: use --force to replace it, or another folder")
     write(folder, wanted)
     return len(wanted)
 
 
-def _named(files: list[Converted]) -> dict[str, str]:
-    """Return the texts by file name, below the folder that all files of the input have in common."""
+def named(files: list[Converted]) -> dict[str, Converted]:
+    """Return the files by the names that they get, below the folder that all files of the input have in common."""
     paths = [os.path.abspath(file.name) for file in files if file.name != "-"]
     top = os.path.commonpath([os.path.dirname(path) for path in paths]) if paths else ""
-    found: dict[str, str] = {}
+    found: dict[str, Converted] = {}
     for file in files:
         name = "stdin.yaml" if file.name == "-" else os.path.relpath(os.path.abspath(file.name), top)
         if name in found:
-            raise UsageError(f"two files would be written as {name}: convert them one after the other")
-        found[name] = "".join(file.texts)
+            raise UsageError(f"two files would be written as {visible(name)}: convert them one after the other")
+        found[name] = file
     return found
 
 
-def _text_of(path: str) -> str | None:
-    """Return the text of a file; None: it is no text, or a link, which would be replaced."""
+def _data_of(path: str) -> bytes | None:
+    """Return what is in a file; None: it is a link, which would be replaced, or none that can be read."""
     if os.path.islink(path):
         return None
     try:
-        with open(path, encoding="utf-8", newline="") as file:
+        file = open_regular(path)
+        if file is None:
+            return None
+        with file:
             return file.read()
-    except (OSError, UnicodeDecodeError):
+    except OSError:
         return None

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -235,6 +238,25 @@ class TestCommand:
         assert main([*convert_to, "--force"]) == 0
         assert not written.is_symlink()
         assert precious.read_text("utf-8") == "mine"
+
+    def test_a_fifo_in_the_folder_is_not_waited_for(self, tmp_path: Path) -> None:
+        (tmp_path / "job.yaml").write_text(JOB, "utf-8")
+        (tmp_path / "out").mkdir()
+        os.mkfifo(tmp_path / "out" / "job.yaml")
+        command = [sys.executable, "-m", "fcompile", "convert", "--to", "out", "job.yaml"]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == 2
+        assert "out/job.yaml is there and differs" in done.stderr
+
+    def test_a_folder_without_a_name(self, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+        """As from a variable that is not set."""
+        (tmp_path / "k8s").mkdir()
+        (tmp_path / "k8s" / "job.yaml").write_text(JOB, "utf-8")
+        (tmp_path / "here").mkdir()
+        monkeypatch.chdir(tmp_path / "here")
+        assert main(["convert", "--to", "", "../k8s"]) == 2
+        assert capsys.readouterr().err == "fcompile: --to: name a folder\n"
+        assert not list((tmp_path / "here").iterdir())
 
     def test_refused(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (tmp_path / "job.yaml").write_text(JOB.replace("name: pax-lm", "generateName: pax-lm-"), "utf-8")
