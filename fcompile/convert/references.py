@@ -8,9 +8,9 @@ from typing import Any
 from fcompile.convert.ledger import Entry, Outcome
 from fcompile.convert.made import Made
 from fcompile.convert.registry import is_job, is_kubeflow
-from fcompile.convert.texts import is_label_of_operator, strings
+from fcompile.convert.texts import is_label_of_operator
 from fcompile.diagnostics.problem import Path
-from fcompile.model.values import mapping, text
+from fcompile.model.values import mapping, strings, text
 
 _LABEL_REMEDY = "select by FC_FRAMEWORK_NAME, FC_TASKROLE_NAME and FC_TASK_INDEX"
 
@@ -33,7 +33,7 @@ def references(value: Any, made: list[tuple[Any, Made]]) -> Iterator[Entry]:
     if is_kubeflow(text(value, "apiVersion") or ""):
         return  # a runtime, or what somebody else makes of one
     secret = text(value, "kind") == "Secret"  # what is in one is never shown, and selects nothing
-    for path, written in strings(value):
+    for path, _, written in strings(value, ()):
         if not secret and is_label_of_operator(written) and path[-2:-1] not in (("labels",), ("annotations",)):
             why = "Pods of a Framework have no labels of Kubeflow's"
             yield Entry(path, Outcome.DIFFERENT, f"`{written[:_LONGEST_LABEL]}` will select no Pod of a converted job", why, _LABEL_REMEDY)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from fcompile.convert.draft import RoleDraft
@@ -11,6 +11,7 @@ from fcompile.convert.ledger import Ledger
 from fcompile.convert.names import Hosts
 from fcompile.diagnostics.problem import Path
 from fcompile.model import names
+from fcompile.model.values import strings
 
 LABELS = ("training.kubeflow.org/", "trainer.kubeflow.org/", "group-name", "pytorch-job-name", "tf-job-name", "mpi-job-name")
 _PLACEHOLDER = re.compile(rf"\{{\{{(?:{'|'.join([*names.PLACEHOLDERS, names.SUM])})\}}\}}")
@@ -30,8 +31,8 @@ def rewrite_texts(role: RoleDraft, hosts: Hosts, ledger: Ledger) -> None:
 
 def tell_labels(template: Any, path: Path, ledger: Ledger) -> None:
     """Take down each selector that goes by labels of the operator's, which no Pod here has."""
-    for at, key, written in _strings(template, path):
-        if _is_label(written) and not (key and len(at) > 1 and at[-2] in ("labels", "annotations")):
+    for at, part, written in strings(template, path):
+        if is_label_of_operator(written) and not (part == "key" and len(at) > 1 and at[-2] in ("labels", "annotations")):
             ledger.different(
                 at,
                 "it selects by a label that Pods do not have here",
@@ -45,7 +46,7 @@ def tell_placeholders(value: Any, path: Path, ledger: Ledger, source: Path | Non
 
     :param source: what stands for every field in the source, where the fields are not in the source themselves.
     """
-    for at, _, written in _strings(value, path):
+    for at, _, written in strings(value, path):
         match = _PLACEHOLDER.search(written) if "{{FC_" in written else None
         if match is not None:
             ledger.different(
@@ -56,17 +57,8 @@ def tell_placeholders(value: Any, path: Path, ledger: Ledger, source: Path | Non
             )
 
 
-def strings(value: Any) -> Iterator[tuple[Path, str]]:
-    """Yield every string in a value, keys too, with its path."""
-    yield from ((path, text) for path, _, text in _strings(value, ()))
-
-
 def is_label_of_operator(text: str) -> bool:
     """Return whether a text is the key of a label of Kubeflow's."""
-    return _is_label(text)
-
-
-def _is_label(text: str) -> bool:
     return text.startswith(LABELS[:2]) or text in LABELS[2:]
 
 
@@ -92,16 +84,3 @@ def _each(value: Any, path: Path, change: Callable[[str, Path], str]) -> Any:
     if isinstance(value, dict):
         return {key: item if key == "name" else _each(item, (*path, key), change) for key, item in value.items()}
     return value
-
-
-def _strings(value: Any, path: Path) -> Iterator[tuple[Path, bool, str]]:
-    """Yield every string with its path and whether it is a key."""
-    if isinstance(value, str):
-        yield path, False, value
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            yield (*path, key), True, key
-            yield from _strings(item, (*path, key))
-    elif isinstance(value, list):
-        for index, item in enumerate(value):
-            yield from _strings(item, (*path, index))

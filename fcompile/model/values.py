@@ -6,7 +6,8 @@ of a wrong type reads as absent here: the structure check has already reported i
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, Literal
 
 
 def at(value: Any, path: tuple[str | int, ...]) -> Any:
@@ -47,3 +48,16 @@ def integer(value: Any, key: str) -> int | None:
     if isinstance(found, float) and found.is_integer():
         return int(found)
     return None
+
+
+def strings(value: Any, path: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], Literal["key", "value"], str]]:
+    """Yield every string in a value, keys included: its path below `path`, which of the two it is, and itself."""
+    if isinstance(value, str):
+        yield path, "value", value
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield (*path, key), "key", key
+            yield from strings(item, (*path, key))
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from strings(item, (*path, index))

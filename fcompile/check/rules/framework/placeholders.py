@@ -13,7 +13,7 @@ from fcompile.diagnostics.suggestions import closest
 from fcompile.lower.placeholders import addend, substitute, sums_in
 from fcompile.model import names
 from fcompile.model.patterns import lazy
-from fcompile.model.values import mapping, sequence, text
+from fcompile.model.values import mapping, sequence, strings, text
 
 UNKNOWN_PLACEHOLDER = rule(
     code="FC421",
@@ -115,7 +115,7 @@ def _outside(context: FrameworkContext) -> Iterator[Finding]:
     roles = [
         {key: item for key, item in role.value.items() if key != "task"} if isinstance(role.value, dict) else None for role in context.roles
     ]
-    for path, part, written in _strings({**spec, "taskRoles": roles}, ("spec",)):
+    for path, part, written in strings({**spec, "taskRoles": roles}, ("spec",)):
         for name in (*names.PLACEHOLDERS, *sums_in(written)) if "{{FC_" in written else ():
             if names.placeholder(name) in written:
                 yield Finding(
@@ -127,7 +127,7 @@ def _outside(context: FrameworkContext) -> Iterator[Finding]:
 
 
 def _inside(role: RoleContext) -> Iterator[Finding]:
-    for path, part, written in _strings(role.template, role.template_path):
+    for path, part, written in strings(role.template, role.template_path):
         for match in _LOOKS_LIKE.finditer(written):
             name = match.group()[2:-2]
             if match.group() != names.placeholder(name) or name not in (*names.PLACEHOLDERS, *role.sums):
@@ -159,7 +159,7 @@ def _sums(context: FrameworkContext) -> Iterator[Finding]:
     told = False
     for role in context.roles:
         first: dict[str, tuple[Path, Part]] = {}
-        for path, part, held in _strings(role.template, role.template_path) if role.sums else ():
+        for path, part, held in strings(role.template, role.template_path) if role.sums else ():
             for written in sums_in(held):
                 first.setdefault(written, (path, part))
         for written in role.sums:
@@ -226,16 +226,3 @@ def _unresolved(written: Any, path: Path, known: set[str]) -> Iterator[Finding]:
         near = closest(name, sorted(known)) if len(known) <= _FEW else None
         hint = f"did you mean $({near.word})?" if near else "define the variable, or write `$$(` for the text itself"
         yield Finding(UNKNOWN_REFERENCE, path, f"`$({name})` refers to no variable of this container, and stays as it is: {hint}")
-
-
-def _strings(value: Any, path: Path) -> Iterator[tuple[Path, Part, str]]:
-    """Yield every string below `value` with its path, keys included."""
-    if isinstance(value, str):
-        yield path, "value", value
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            yield (*path, key), "key", key
-            yield from _strings(item, (*path, key))
-    elif isinstance(value, list):
-        for index, item in enumerate(value):
-            yield from _strings(item, (*path, index))
