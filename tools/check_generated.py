@@ -16,7 +16,9 @@ HERE = Path(__file__).resolve().parent
 
 def generators() -> list[Path]:
     """The scripts beside this one that take `--check`, in the order of their names."""
-    return [path for path in sorted(HERE.glob("*.py")) if path.name != Path(__file__).name and '"--check"' in path.read_text("utf-8")]
+    shared = (Path(__file__).name, "generated.py")
+    scripts = {path: path.read_text("utf-8") for path in sorted(HERE.glob("*.py")) if path.name not in shared}
+    return [path for path, text in scripts.items() if '"--check"' in text or "write_or_check(" in text]
 
 
 def main() -> int:

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import argparse
 import inspect
 import re
 import sys
@@ -20,6 +19,7 @@ sys.path.insert(0, str(ROOT))  # this checkout, whatever is installed
 from fcompile import cli  # noqa: E402
 from fcompile.commands.group import Command, Former  # noqa: E402
 from fcontroller import cli as controller_cli  # noqa: E402
+from tools.generated import write_or_check  # noqa: E402
 
 PAGE = ROOT / "docs" / "cli.md"
 HEAD = """\
@@ -43,16 +43,7 @@ Old spellings work as ever in scripts. At a terminal they say how they are writt
 
 def main() -> int:
     """Write or check the page; returns the exit code."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 if the page is out of date")
-    arguments = parser.parse_args()
-    text = rendered()
-    if not arguments.check:
-        PAGE.write_text(text, "utf-8")
-    elif not PAGE.exists() or PAGE.read_text("utf-8") != text:
-        print(f"{PAGE.relative_to(ROOT)} is out of date", file=sys.stderr)
-        return 1
-    return 0
+    return write_or_check(__doc__, PAGE, rendered)
 
 
 def rendered() -> str:

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import argparse
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -23,6 +22,7 @@ sys.path.insert(0, str(ROOT))  # this checkout, whatever is installed
 from fcompile.declare.fields import Also  # noqa: E402
 from fcompile.declare.framework import Framework  # noqa: E402
 from fcompile.model.fields import Field, Type  # noqa: E402
+from tools.generated import write_or_check  # noqa: E402
 
 FILE = ROOT / "fcompile" / "model" / "framework_types.py"
 HEAD = '''\
@@ -38,16 +38,7 @@ _BOUNDS = {Ge: ("minimum", "ge"), Le: ("maximum", "le"), MaxLen: ("max_items", "
 
 def main() -> int:
     """Write or check the file; returns the exit code."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 if the file is out of date")
-    arguments = parser.parse_args()
-    text = rendered()
-    if not arguments.check:
-        FILE.write_text(text, "utf-8")
-    elif not FILE.exists() or FILE.read_text("utf-8") != text:
-        print(f"{FILE.relative_to(ROOT)} is out of date", file=sys.stderr)
-        return 1
-    return 0
+    return write_or_check(__doc__, FILE, rendered)
 
 
 def rendered() -> str:

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
 import sys
@@ -17,26 +16,23 @@ sys.path.insert(0, str(ROOT))  # this checkout, whatever is installed
 
 from fcontroller.config.settings import SETTINGS  # noqa: E402
 from fcontroller.metrics import METRICS  # noqa: E402
+from tools.generated import write_or_check  # noqa: E402
 
 PAGE = ROOT / "docs" / "operations.md"
 
 
 def main() -> int:
     """Write or check the page; returns the exit code."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 if the page is out of date")
-    arguments = parser.parse_args()
-    old = PAGE.read_text("utf-8")
-    new = old
+    return write_or_check(__doc__, PAGE, _page)
+
+
+def _page() -> str:
+    """Return the page with its tables written anew."""
+    page = PAGE.read_text("utf-8")
     for name, lines in (("settings", _settings()), ("unused", _unused()), ("metrics", _metrics())):
         table = "\n".join([f"<!-- {name}: by tools/operations_page.py -->", *lines, "<!-- end -->"])
-        new = re.sub(f"<!-- {name}:.*?<!-- end -->", table.replace("\\", r"\\"), new, count=1, flags=re.DOTALL)
-    if not arguments.check:
-        PAGE.write_text(new, "utf-8")
-    elif new != old:
-        print(f"{PAGE.relative_to(ROOT)} is out of date", file=sys.stderr)
-        return 1
-    return 0
+        page = re.sub(f"<!-- {name}:.*?<!-- end -->", table.replace("\\", r"\\"), page, count=1, flags=re.DOTALL)
+    return page
 
 
 def _settings() -> Iterator[str]:

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -14,6 +13,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # this checkout, whatever is installed
 
 from fcontroller.decide.states import COMPLETED, CREATION_PENDING, FRAMEWORK_TRANSITIONS, STATES, TASK_TRANSITIONS, Transition  # noqa: E402
+from tools.generated import write_or_check  # noqa: E402
 
 PAGE = ROOT / "docs" / "states.md"
 INTRODUCTION = """\
@@ -37,16 +37,7 @@ There are no other transitions than these; a test takes each of them, from each 
 
 def main() -> int:
     """Write or check the page; returns the exit code."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 if the page is out of date")
-    arguments = parser.parse_args()
-    text = page()
-    if not arguments.check:
-        PAGE.write_text(text, "utf-8")
-    elif not PAGE.exists() or PAGE.read_text("utf-8") != text:
-        print(f"{PAGE.relative_to(ROOT)} is out of date", file=sys.stderr)
-        return 1
-    return 0
+    return write_or_check(__doc__, PAGE, page)
 
 
 def page() -> str:
