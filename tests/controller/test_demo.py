@@ -147,12 +147,12 @@ def watch(terminal: PseudoTerminal) -> list[list[str]]:
 )
 def test_a_picture_fits_and_stays_in_its_place(roles: int, tasks: int, columns: int, lines: int, expected: str, tmp_path: Path) -> None:
     path = written(tmp_path, "big", *[role(f"r{index}", tasks) for index in range(roles)])
-    # Long enough for several pictures on a busy machine. The variable is of another terminal, as a shell may have exported it.
+    # So long that those that run are seen on a busy machine too. The variable is of another terminal, as a shell may have exported it.
     with PseudoTerminal([*DEMO, "--run", "1.5", str(path)], columns, lines, {"COLUMNS": "200"}) as terminal:
         pictures = watch(terminal)
         assert terminal.scrolled_away == []
         assert not terminal.hides_cursor()
-    assert len(pictures) > 3
+    assert len(pictures) > 2  # Before they run, while they run, and the end; what is between may be too short to be drawn.
     for picture in pictures:
         assert [line for line in picture if line.startswith("big: ")] == picture[:1]
         shown = [line.split()[0] for line in picture[1:] if line.startswith("  big-")]
