@@ -41,6 +41,10 @@ class TooLong(Unreachable):
     """The answer is longer than the limit. A list can be asked for with fewer objects."""
 
 
+class WentBack(Exception):
+    """The server's data is older than what it has sent before, and stays so: what is known here is not valid any more."""
+
+
 class Unwanted(Exception):
     """The request was not sent: when its turn came, it was not wanted any more."""
 

@@ -18,7 +18,7 @@ from fcontroller.act.client import Client
 from fcontroller.act.dispatcher import Dispatcher
 from fcontroller.act.dry_run import DryRun
 from fcontroller.act.lease import Lease, LostLease
-from fcontroller.api import Wanted, always
+from fcontroller.api import Wanted, WentBack, always
 from fcontroller.config.effective import EffectiveSettings
 from fcontroller.decide.context import Settings
 from fcontroller.decide.failures.classify import Classifier
@@ -28,7 +28,6 @@ from fcontroller.decide.review import Rules
 from fcontroller.dependencies import Dependencies
 from fcontroller.log import Log, Rarely
 from fcontroller.metrics import Metrics
-from fcontroller.observe.reflector import WentBack
 from fcontroller.reconcile.controller import Controller
 from fcontroller.reconcile.inspector import Inspector
 from fcontroller.report import Report
@@ -122,13 +121,13 @@ class Process:
         self._log.info("waits for the lease", identity=self._identity)
         await lease.acquire()
         self._log.info("leads", identity=self._identity)
-        keeping = asyncio.create_task(lease.keep())
-        try:
-            while True:
+        while True:
+            keeping = asyncio.create_task(lease.keep())
+            try:
                 await self._control(lease, keeping)
-        finally:
-            keeping.cancel()
-            await asyncio.wait([keeping])
+            finally:
+                keeping.cancel()
+                await asyncio.wait([keeping])
 
     async def _control(self, lease: Lease, keeping: asyncio.Task[None]) -> None:
         """Run all Frameworks; return when everything must begin anew. Raises LostLease."""
@@ -146,9 +145,7 @@ class Process:
                 self._client.abort_writes()
             for task in done:
                 task.result()
-        except ExceptionGroup as group:
-            if group.split(WentBack)[1] is not None:
-                raise
+        except* WentBack as group:
             self._log.error("the API server's data is older than before, and stays so: begins anew", error=str(group.exceptions[0]))
             finish = 0  # Results that are not stored yet belong to a state of the server that was lost.
         finally:

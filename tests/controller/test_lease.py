@@ -10,11 +10,13 @@ import pytest
 
 from fcontroller.act.dispatcher import Dispatcher
 from fcontroller.act.lease import Lease, LostLease
-from fcontroller.api import Answer, Api, Body, Projection, Unreachable
+from fcontroller.api import Answer, Api, Body, Projection, Unreachable, WentBack
 from fcontroller.testing.memory_api.answers import failure
 from tests.controller.lab import in_memory, run
 
 PATH = "/api/v1/namespaces/default/configmaps"
+LEASES = "/apis/coordination.k8s.io/v1/namespaces/default/leases"
+LEASE = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": "x"}}
 CONFIG_MAP = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}
 
 
@@ -73,6 +75,61 @@ class Refusing(Cut):
 
 async def tried(lease: Lease) -> bool:
     return await lease._try()
+
+
+@pytest.mark.parametrize("as_new_again", [False, True])
+def test_who_leads_notices_that_the_server_went_back(as_new_again: bool) -> None:
+    """Versions of other objects tell nothing once so much was written that they are as new as before."""
+
+    async def work() -> None:
+        now, backup = in_memory(), in_memory()
+        cut, clock = Cut(backup), Clock()
+        lease = Lease(cut, "default", "x", "one", clock=clock)
+        assert await tried(lease)
+        cut.api = now
+        for memory in (now, backup):
+            for number in range(9 if memory is now or as_new_again else 0):
+                await memory.request("POST", PATH, {**CONFIG_MAP, "metadata": {"name": f"a{number}"}})
+        assert await tried(Lease(now, "default", "x", "one", clock=clock))
+        assert await tried(lease)
+        cut.api = backup
+        clock.time = 3
+        with pytest.raises(WentBack, match="was at 1"):
+            await tried(lease)
+        assert lease.held
+        assert await tried(lease)
+
+    run(work())
+
+
+def test_the_end_of_keeping_says_that_the_server_went_back() -> None:
+    async def work() -> None:
+        backup, now = in_memory(), in_memory()
+        cut = Cut(now)
+        lease = Lease(cut, "default", "x", "one", duration=0.5)
+        await backup.request("POST", LEASES, {**LEASE, "spec": {"holderIdentity": "one"}})
+        for _ in range(3):
+            assert await tried(lease)
+        cut.api = backup
+        with pytest.raises(WentBack):
+            await lease.keep()
+        keeping = asyncio.create_task(lease.keep())
+        await asyncio.sleep(1)
+        assert lease.held
+        keeping.cancel()
+
+    run(work())
+
+
+def test_a_lease_without_a_spec_is_free() -> None:
+    async def work() -> None:
+        memory = in_memory()
+        await memory.request("POST", LEASES, LEASE)
+        lease = Lease(memory, "default", "x", "one")
+        assert await tried(lease)
+        assert lease.held
+
+    run(work())
 
 
 def test_one_of_two_leads_until_it_lets_go() -> None:

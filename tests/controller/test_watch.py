@@ -11,11 +11,11 @@ from collections.abc import AsyncIterator, Callable, Mapping
 import pytest
 
 from fcontroller.act.dispatcher import Dispatcher
-from fcontroller.api import Answer, Api, Body, Json, Projection, Unreachable, collection
+from fcontroller.api import Answer, Api, Body, Json, Projection, Unreachable, WentBack, collection
 from fcontroller.decide.failures import creation_failure
 from fcontroller.dependencies import Dependencies
 from fcontroller.observe import reflector as reflector_module
-from fcontroller.observe.reflector import Name, Reflector, WentBack
+from fcontroller.observe.reflector import Name, Reflector
 from fcontroller.reconcile.controller import Controller
 from fcontroller.testing.memory_api.facade import Facade
 from tests.controller.lab import SETTINGS, in_memory, run

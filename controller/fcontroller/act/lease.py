@@ -4,6 +4,9 @@ The leader renews a Lease (coordination.k8s.io/v1). Others take it when they hav
 clock from when they saw the last one, so that clocks need not agree. A leader stops earlier
 than that: it sends nothing more, and cuts off requests under way, before another process can begin. The lease is renewed over connections
 of its own, so that a renewal never waits for other requests.
+
+The Lease also shows a leader that the server was restored from a backup: it has an older version than the leader's last renewal has made.
+Other objects do not show it for sure. Those that were written since may have newer versions than all that were lost.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from fcontroller.api import Answer, Api, Json, Unreachable
+from fcontroller.api import Answer, Api, Json, Unreachable, WentBack
 
 _LEASES = "/apis/coordination.k8s.io/v1/namespaces"
 
@@ -53,6 +56,8 @@ class Lease:
         self._seen: tuple[str, float] = ("", float("-inf"))
         """The version of somebody else's lease, and when it was first seen."""
         self._answered = float("-inf")
+        self._written = 0
+        """The version that our last write has made; 0: it is not known."""
 
     @property
     def held(self) -> bool:
@@ -75,7 +80,7 @@ class Lease:
             await asyncio.sleep(self._duration / 5)
 
     async def keep(self) -> None:
-        """Renew for as long as that works. Raises LostLease as soon as it is over, whatever is under way."""
+        """Renew for as long as that works. Raises LostLease as soon as it is over, whatever is under way, and WentBack."""
         renewing: asyncio.Task[bool] | None = None
         try:
             while self.held:
@@ -84,6 +89,9 @@ class Lease:
                     renewing = asyncio.create_task(self._try())
                 else:
                     await asyncio.wait([renewing], timeout=self.left)
+                    error = renewing.exception() if renewing.done() else None
+                    if isinstance(error, WentBack):
+                        raise error
         finally:
             if renewing is not None:
                 renewing.cancel()
@@ -98,12 +106,14 @@ class Lease:
                 await self._write(found, {**found["spec"], "holderIdentity": ""})
 
     async def _try(self) -> bool:
-        """Take or renew the lease if it is free or ours. Return whether it is ours then."""
+        """Take or renew the lease if it is free or ours. Return whether it is ours then. Raises WentBack."""
         began = self._clock()  # The lease counts from before the write, which may have been stored long before its answer came.
         try:
             async with asyncio.timeout(self._duration - self._margin):  # What comes later is of no use.
                 found = await self._read()
                 self._answered = self._clock()
+                if self.held and found is not None:
+                    self._check(found)
                 free = found is None or self._is_free(found)
                 taken = free and await (self._create() if found is None else self._write(found, self._spec(found["spec"])))
         except Unreachable as error:
@@ -122,7 +132,14 @@ class Lease:
             return None
         if not answer.ok:
             raise Unreachable(answer.message)
-        return answer.body
+        return {**answer.body, "spec": answer.body.get("spec") or {}}  # The API server stores a Lease without a spec, too.
+
+    def _check(self, found: Json) -> None:
+        """Raise WentBack, once, if a lease that we hold is older than our last write. A read without a version is never behind a write."""
+        version, written = _version(found), self._written
+        if 0 < version < written:
+            self._written = version
+            raise WentBack(f"{self._path} is at {version}, and was at {written} before")
 
     def _is_free(self, found: Json) -> bool:
         spec, version = found["spec"], found["metadata"]["resourceVersion"]
@@ -145,15 +162,23 @@ class Lease:
 
     async def _create(self) -> bool:
         head = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": self._name}}
-        return _is_written(await self._api.request("POST", self._collection, {**head, "spec": self._spec({"leaseTransitions": -1})}))
+        spec = self._spec({"leaseTransitions": -1})
+        return self._is_written(await self._api.request("POST", self._collection, {**head, "spec": spec}))
 
     async def _write(self, found: Json, spec: Json) -> bool:
         # With the resourceVersion that was read, only one of two processes that write at once succeeds.
-        return _is_written(await self._api.request("PUT", self._path, {**found, "spec": spec}))
+        return self._is_written(await self._api.request("PUT", self._path, {**found, "spec": spec}))
+
+    def _is_written(self, answer: Answer) -> bool:
+        """Return whether the write was accepted; False: another process was faster. Raises Unreachable."""
+        if answer.ok:
+            self._written = _version(answer.body)
+        elif answer.code != 409:
+            raise Unreachable(answer.message)
+        return answer.ok
 
 
-def _is_written(answer: Answer) -> bool:
-    """Return whether the write was accepted; False: another process was faster. Raises Unreachable."""
-    if not answer.ok and answer.code != 409:
-        raise Unreachable(answer.message)
-    return answer.ok
+def _version(lease: Json) -> int:
+    """Return the resourceVersion; 0: it is no number."""
+    version = str((lease.get("metadata") or {}).get("resourceVersion"))
+    return int(version) if version.isdecimal() else 0

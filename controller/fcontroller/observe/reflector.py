@@ -6,6 +6,7 @@ server that has just started is not overloaded.
 
 A server that was restored from a backup is older than what it has sent before. It accepts a watch from a later version, and is silent
 until its data reaches that version. So after a watch that has ended early, the server is asked for its version before the next watch.
+A server that has got as far again by then looks like one that lagged; the leader's Lease tells them apart (`act.lease`).
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from fcontroller.act.pages import PAGE, Pages
-from fcontroller.api import Answer, Api, Json, Projection, Unreachable
+from fcontroller.api import Answer, Api, Json, Projection, Unreachable, WentBack
 from fcontroller.breath import Breath
 
 TIMEOUT = 55
@@ -39,10 +40,6 @@ class Expired(Exception):
 
 class Older(Exception):
     """The server's data is older than what it has sent before. With several servers, one may lag for a moment."""
-
-
-class WentBack(Exception):
-    """The server's data is older than what it has sent before, and stays so: what is known here is not valid any more."""
 
 
 class Store(Protocol):

@@ -12,8 +12,8 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from fcontroller.api import Api, Body, Json, Unreachable, collection, path_of
-from fcontroller.observe.reflector import Name, Reflector, WentBack
+from fcontroller.api import Api, Body, Json, Unreachable, WentBack, collection, path_of
+from fcontroller.observe.reflector import Name, Reflector
 
 NODE = "node"
 _AGAIN = 0.5
