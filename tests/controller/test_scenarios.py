@@ -10,7 +10,7 @@ import pytest
 
 from fcontroller.api import path_of
 from tests.cluster import Cluster
-from tests.controller.lab import Lab, in_memory, lab, real, run
+from tests.controller.lab import Lab, in_memory, lab, real, run_in_memory
 from tests.decide.test_as_upstream import SCENARIOS, compared
 
 
@@ -53,7 +53,7 @@ def test_in_memory() -> None:
             await asyncio.gather(*(scenario(made, name) for name in SCENARIOS if name not in REFUSED))
             assert await made.pods() == []
 
-    run(work())
+    run_in_memory(work())
 
 
 def test_on_a_real_server(cluster: Cluster) -> None:
@@ -85,4 +85,4 @@ def test_in_memory_with_a_controller_that_dies_again_and_again(name: str) -> Non
                 await made.restart()
             task.result()
 
-    run(work())
+    run_in_memory(work())
