@@ -360,6 +360,7 @@ def test_long_waits_are_no_calm() -> None:
     in_virtual_time(work)
 
 
+@pytest.mark.usefixtures("without_collections")
 def test_large_documents_are_read_one_after_another_and_in_many_turns(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is held after a start, so that all of what somebody else has written is unpacked."""
     read, open_, most = intents.read_stored, [0], [0]
