@@ -15,8 +15,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 import pyte
 
-PATIENCE = 60
+PATIENCE = 120
 """Seconds that anything may take on a machine that is busy."""
+_ANEW = b"\r\x1b[2K"
+"""What a picture begins with that is drawn in the place of another."""
 # The terminal is to be that of the process, or nobody would be told of Ctrl-C.
 _OWN_IT = "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
 # A test run may have been started with SIGINT ignored (`nohup`, or `&` in a script), and what it starts inherits that.
@@ -34,6 +36,9 @@ class PseudoTerminal:
     def __init__(self, command: Sequence[str], columns: int, lines: int, environment: Mapping[str, str] | None = None) -> None:
         self._screen = pyte.HistoryScreen(columns, lines, history=10_000)
         self._stream = pyte.ByteStream(self._screen)
+        self.pictures: list[list[str]] = []
+        """All that was on the screen before it was drawn anew, however many pictures came at once."""
+        self._held = b""
         self._ours, theirs = pty.openpty()
         self._set_size(columns, lines)
         self.process = subprocess.Popen(
@@ -75,9 +80,21 @@ class PseudoTerminal:
                 written = os.read(self._ours, 1 << 16)
             except OSError:  # Linux says so at the end.
                 written = b""
-            self._stream.feed(written)
+            self._show(written)
             return bool(written)
         return True
+
+    def _show(self, written: bytes) -> None:
+        first, *others = (self._held + written).split(_ANEW)
+        last = [first, *others][-1]
+        # What may be the beginning of `_ANEW` waits for the rest.
+        held = next((size for size in range(len(_ANEW) - 1, 0, -1) if written and last.endswith(_ANEW[:size])), 0)
+        self._held = last[len(last) - held :]
+        for number, piece in enumerate([first, *others]):
+            if number:
+                self.pictures.append(self.lines)
+                self._stream.feed(_ANEW)
+            self._stream.feed(piece[: len(piece) - held] if number == len(others) else piece)
 
     def end(self) -> int:
         """Take in all that is written; return the exit code."""

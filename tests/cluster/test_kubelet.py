@@ -45,9 +45,11 @@ class Pods:
         pod = self.read(name)
         return pod["status"]["phase"] if pod else "gone"
 
-    def delete(self, name: str, **options: object) -> None:
+    def delete(self, name: str, **options: object) -> Any:
+        """Returns the Pod as it was left."""
         status, answer = self.api.request("DELETE", f"{self.path}/{name}", options or None)
         assert status == 200, answer
+        return answer
 
     def exits(self, name: str) -> dict[str, int]:
         pod = self.read(name)
@@ -73,7 +75,7 @@ def kubelet(cluster: Cluster, namespace: str) -> Iterator[Kubelet]:
         yield kubelet
 
 
-def until(so: Callable[[], bool], seconds: float = 30) -> None:
+def until(so: Callable[[], bool], seconds: float = 120) -> None:
     end = time.monotonic() + seconds
     while not so():
         assert time.monotonic() < end, "not so in time"
@@ -113,9 +115,7 @@ def test_a_running_pod_is_deleted_gracefully(kubelet: Kubelet, pods: Pods) -> No
     pods.create("quick", {"nodeName": kubelet.nodes[0]}, finalizers=("test.example/hold",))
     pods.create("slow", {"nodeName": kubelet.nodes[0]}, stop_seconds="0.5")
     until(lambda: pods.phase("quick") == pods.phase("slow") == "Running")
-    pods.delete("slow", gracePeriodSeconds=30)
-    terminating = pods.read("slow")
-    assert terminating
+    terminating = pods.delete("slow", gracePeriodSeconds=30)
     assert terminating["metadata"]["deletionTimestamp"]
     assert terminating["status"]["phase"] == "Running"
     until(lambda: pods.phase("slow") == "gone")
@@ -134,7 +134,7 @@ def test_containers_that_do_not_stop_in_time_are_killed(kubelet: Kubelet, pods: 
 
 def test_a_new_pod_of_the_same_name_is_another_pod(kubelet: Kubelet, pods: Pods) -> None:
     pods.create("again", run_seconds="0.7", exit_code="1")
-    until(lambda: pods.phase("again") == "Running")
+    until(lambda: pods.phase("again") in ("Running", "Failed"))  # Failed already where the machine is busy.
     pods.delete("again", gracePeriodSeconds=0)
     pods.create("again")
     until(lambda: pods.phase("again") == "Running")

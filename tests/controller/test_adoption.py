@@ -16,7 +16,7 @@ from fcompile.model import names
 from fcontroller.api import Api, Json, path_of
 from fcontroller.decide.states import CREATED
 from tests.cluster import Cluster
-from tests.controller.lab import SETTINGS, in_memory, lab, real, run, stored_document
+from tests.controller.lab import SETTINGS, in_memory, lab, now, real, run, run_in_memory, stored_document
 from tests.controller.play import Stage
 from tests.controller.test_played import differences
 
@@ -73,7 +73,7 @@ class Leftovers:
 
 def _left_just_now(text: str) -> str:
     """The same with all times so much later that the record ends now: retries and retention become due."""
-    age = datetime.now(UTC).replace(microsecond=0) - max(map(datetime.fromisoformat, _TIME.findall(json.dumps(RECORD))))
+    age = datetime.fromtimestamp(int(now()), UTC) - max(map(datetime.fromisoformat, _TIME.findall(json.dumps(RECORD))))
     return _TIME.sub(lambda found: f"{datetime.fromisoformat(found[0]) + age:%Y-%m-%dT%H:%M:%SZ}", text)
 
 
@@ -134,7 +134,7 @@ async def _all(api: Api, namespace: str) -> None:
 
 
 def test_in_memory() -> None:
-    run(_all(in_memory(), "default"))
+    run_in_memory(_all(in_memory(), "default"))
 
 
 def test_on_a_real_server(cluster: Cluster, namespace: str) -> None:

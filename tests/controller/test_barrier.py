@@ -265,7 +265,7 @@ def test_it_ends_when_it_is_told_to(tmp_path: Path) -> None:
         try:
             with nobody.accept()[0]:  # It asks now, and gets no answer.
                 process.send_signal(signal.SIGTERM)
-                assert process.wait(20) == 143
+                assert process.wait(60) == 143
         finally:
             process.kill()
             process.wait()

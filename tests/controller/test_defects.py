@@ -12,7 +12,7 @@ from fcontroller.decide.context import ReconcileContext
 from fcontroller.decide.framework import reconcile_framework
 from fcontroller.reconcile import reconciler, workers
 from fcontroller.reconcile.perform import perform
-from tests.controller.lab import Lab, in_memory, lab, run
+from tests.controller.lab import Lab, in_memory, lab, run_in_memory
 from tests.decide.world import role_spec
 
 SPEC = {"taskRoles": [role_spec("a", 1, run="0.1")]}
@@ -40,7 +40,7 @@ def test_while_deciding(monkeypatch: pytest.MonkeyPatch) -> None:
             monkeypatch.setattr(reconciler, "reconcile_framework", reconcile_framework)
             await made.completed("bad")
 
-    run(work())
+    run_in_memory(work())
 
 
 def test_an_edit_is_tried_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,7 +60,7 @@ def test_an_edit_is_tried_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
             await made.edit("bad", "executionType", "Start")
             await made.completed("bad")
 
-    run(work())
+    run_in_memory(work())
 
 
 def test_while_acting(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,7 +78,7 @@ def test_while_acting(monkeypatch: pytest.MonkeyPatch) -> None:
             await made.completed("good")
             await made.completed("bad")
 
-    run(work())
+    run_in_memory(work())
 
 
 def test_a_status_that_cannot_be_read() -> None:
@@ -97,7 +97,7 @@ def test_a_status_that_cannot_be_read() -> None:
             await made.completed("bad")
             assert bad["metadata"]["uid"] == (await made.framework("bad"))["metadata"]["uid"]
 
-    run(work())
+    run_in_memory(work())
 
 
 async def write(made: Lab, framework: Json) -> None:

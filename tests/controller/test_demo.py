@@ -113,7 +113,9 @@ def test_not_all_of_many_roles_are_listed(tmp_path: Path) -> None:
 
 
 def test_nobody_reads_on(tmp_path: Path) -> None:
-    command = [*DEMO, "--run", "0.5", str(written(tmp_path, "train", role("a", 1)))]
+    again = role("a", 1)
+    again["task"]["retryPolicy"] = {"fancyRetryPolicy": False, "maxRetryCount": -2}  # So that there is always more to say.
+    command = [*DEMO, "--run", "0.1", "--exit", "train-a-0=1", str(written(tmp_path, "train", again))]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stderr is not None
@@ -127,12 +129,9 @@ def test_nobody_reads_on(tmp_path: Path) -> None:
 
 def watch(terminal: PseudoTerminal) -> list[list[str]]:
     """All that was on the screen, from the first picture to the last."""
-    pictures: list[list[str]] = []
-    while terminal.read(60):
-        if terminal.lines not in (pictures[-1:] or [[""]]):
-            pictures.append(terminal.lines)
-    assert terminal.process.wait(60) == 0, terminal.lines
-    return pictures
+    assert terminal.end() == 0, terminal.lines
+    pictures = [*terminal.pictures, terminal.lines]
+    return [picture for picture, before in zip(pictures, [[""], *pictures], strict=False) if picture not in (before, [""])]
 
 
 @pytest.mark.parametrize(
@@ -171,7 +170,7 @@ def test_a_label_that_is_too_wide_is_cut(tmp_path: Path) -> None:
 
 def test_a_terminal_that_changes_its_size_gets_a_new_picture(tmp_path: Path) -> None:
     path = written(tmp_path, "train", role("worker", 40))
-    with PseudoTerminal([*DEMO, "--run", "60", str(path)], 80, 24) as terminal:
+    with PseudoTerminal([*DEMO, "--run", "600", str(path)], 80, 24) as terminal:
         wide = f"  train-worker {'●' * 40}"
         terminal.until(lambda: wide in terminal.lines)
         terminal.resize(40, 10)
@@ -182,7 +181,7 @@ def test_a_terminal_that_changes_its_size_gets_a_new_picture(tmp_path: Path) -> 
 
 def test_ctrl_c_ends_it_and_leaves_the_last_picture(tmp_path: Path) -> None:
     path = written(tmp_path, "train", role("worker", 1))
-    with PseudoTerminal([*DEMO, "--run", "60", str(path)], 80, 24) as terminal:
+    with PseudoTerminal([*DEMO, "--run", "600", str(path)], 80, 24) as terminal:
         terminal.until(lambda: "  train-worker ●" in terminal.lines)
         assert terminal.hides_cursor()
         terminal.type(b"\x03")

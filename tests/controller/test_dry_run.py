@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import random
-import time
 from typing import Any
 
 from fcontroller.act.dispatcher import Dispatcher
@@ -13,7 +12,7 @@ from fcontroller.api import Api, Json, path_of
 from fcontroller.decide.failures.creation import creation_failure
 from fcontroller.dependencies import Dependencies
 from fcontroller.reconcile.controller import Controller
-from tests.controller.lab import SETTINGS, in_memory, lab, run
+from tests.controller.lab import SETTINGS, in_memory, lab, now, run_in_memory
 from tests.decide.world import role_spec
 
 
@@ -27,7 +26,7 @@ async def said(api: Api, last: str) -> list[str]:
         if lines[-1].endswith(last):
             over.set()
 
-    dependencies = Dependencies(Dispatcher(DryRun(api, say)), SETTINGS, time.time, random.randint, creation_failure, dry_run=True)
+    dependencies = Dependencies(Dispatcher(DryRun(api, say)), SETTINGS, now, random.randint, creation_failure, dry_run=True)
     controller = asyncio.create_task(Controller(dependencies).run())
     async with asyncio.timeout(30):
         await over.wait()
@@ -45,7 +44,7 @@ def test_a_new_framework() -> None:
             assert await made.framework("f") == before
             assert await made.pods() == []
 
-    run(work())
+    run_in_memory(work())
 
 
 def test_one_that_is_under_way() -> None:
@@ -60,7 +59,7 @@ def test_one_that_is_under_way() -> None:
             assert len(await made.pods()) == 1
             assert (await made.framework("f"))["status"]["state"] == "AttemptRunning"
 
-    run(work())
+    run_in_memory(work())
 
 
 def tasks(status: Json) -> list[Json]:

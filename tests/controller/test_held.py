@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from typing import Any
 
 import pytest
@@ -11,7 +10,7 @@ import pytest
 from fcompile.model import names
 from fcontroller.api import Answer, Json, collection, path_of
 from fcontroller.testing.memory_api.facade import Facade
-from tests.controller.lab import Lab, Refusing, in_memory, lab, refusal, run
+from tests.controller.lab import Lab, Refusing, in_memory, lab, refusal, run_in_memory
 from tests.controller.test_intent import RETRY, all_run
 from tests.decide.world import role_spec
 
@@ -49,7 +48,7 @@ def test_what_may_not_be_deleted(kind: str, path: str, value: object) -> None:
             await made.edit("train", "executionType", "Stop")
             await made.until("train", lambda status: status["state"] == "Completed", 60)
 
-    run(work())
+    run_in_memory(work())
 
 
 @pytest.mark.parametrize(
@@ -71,7 +70,7 @@ def test_a_name_that_is_taken(kind: str, name: str, about: str) -> None:
             await condition(made, about, "True")
             await all_run(made, "train", [0, 0])
 
-    run(work())
+    run_in_memory(work())
 
 
 @pytest.mark.parametrize("kind", ["configmaps", "pods"])
@@ -97,14 +96,15 @@ def test_a_name_that_is_taken_again_and_again(kind: str) -> None:
             reference = {"apiVersion": "v1", "kind": "Any", "name": "any", "uid": owner, "controller": True}
             metadata = {"name": name, "namespace": "default", "labels": {names.FRAMEWORK_NAME: "train"}, "ownerReferences": [reference]}
             forged = {"metadata": metadata} | ({"spec": {"containers": [{"name": "main", "image": "b"}]}} if kind == "pods" else {})
-            times, end = 0, time.monotonic() + 3
-            while time.monotonic() < end:
+            loop = asyncio.get_running_loop()
+            times, end = 0, loop.time() + 3
+            while loop.time() < end:
                 times += (await others.request("POST", collection(kind, "default"), forged)).ok
                 await asyncio.sleep(0.005)
             assert times > 1
             assert len(creations) <= 8
 
-    run(work())
+    run_in_memory(work())
 
 
 def test_stop_ends_at_once_what_has_no_pods() -> None:
@@ -117,4 +117,4 @@ def test_stop_ends_at_once_what_has_no_pods() -> None:
             await made.edit("train", "executionType", "Stop")
             await made.until("train", lambda status: status["state"] == "Completed", 10)
 
-    run(work())
+    run_in_memory(work())

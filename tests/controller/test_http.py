@@ -439,3 +439,24 @@ def test_who_is_too_busy_may_say_so_in_plain_text(monkeypatch: pytest.MonkeyPatc
                 await client.close()
 
     run(asyncio.SelectorEventLoop, test())
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_no_connection_outlives_a_close(loop: Callable[[], asyncio.AbstractEventLoop]) -> None:
+    """Nor is one made later: it would be open when the loop ends, of which uvloop warns."""
+
+    async def test() -> None:
+        async with Server(LENGTH, says_nothing, LENGTH, LENGTH).origin() as origin:
+            await get(origin)
+            asked = asyncio.create_task(get(origin))  # On the connection that is there.
+            connecting = asyncio.create_task(get(origin))
+            await asyncio.sleep(0)
+            await origin.close()
+            for task in (asked, connecting, asyncio.create_task(get(origin))):
+                with pytest.raises(Lost):
+                    await task
+            async with asyncio.timeout(60):
+                while origin._open:
+                    await asyncio.sleep(0.001)
+
+    run(loop, test())

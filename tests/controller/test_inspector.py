@@ -16,7 +16,7 @@ from fcontroller.log import Log
 from fcontroller.reconcile import inspector as inspector_module
 from fcontroller.reconcile.inspector import Inspector
 from fcontroller.testing.memory_api.facade import Facade
-from tests.controller.lab import Lab, in_memory, lab, run
+from tests.controller.lab import Lab, in_memory, lab, run_in_memory
 from tests.controller.test_intent import SPEC, all_run, delete_pod
 from tests.controller.test_review import IMAGE, digested
 
@@ -91,7 +91,7 @@ def test_edits_of_pods_are_seen_and_told_once() -> None:
             await delete_pod(made, "train-worker-1")
             await counts(inspector, 0)
 
-    run(work())
+    run_in_memory(work())
 
 
 def test_what_admission_changes_is_seen_and_what_it_adds_is_not() -> None:
@@ -104,7 +104,7 @@ def test_what_admission_changes_is_seen_and_what_it_adds_is_not() -> None:
                 await inspector._round()
                 assert inspector.differing["other"] == number
 
-    run(work())
+    run_in_memory(work())
 
 
 class ForgetsLists(Mutates):
@@ -138,7 +138,7 @@ def test_many_pods_are_looked_at_page_by_page(monkeypatch: pytest.MonkeyPatch) -
             await inspector._round()
             assert (inspector.differing["other"], api.lists - lists) == (3, 3)
 
-    run(work())
+    run_in_memory(work())
 
 
 def test_pods_of_before_an_edit_are_told_from_those_that_somebody_has_changed() -> None:
@@ -166,7 +166,7 @@ def test_pods_of_before_an_edit_are_told_from_those_that_somebody_has_changed() 
             await delete_pod(made, "train-ps-0")
             await counts(inspector, 1)
 
-    run(work())
+    run_in_memory(work())
 
 
 def test_nothing_is_asked_where_nothing_runs() -> None:
@@ -179,7 +179,7 @@ def test_nothing_is_asked_where_nothing_runs() -> None:
             await Inspector(made.controller, Log("error"))._round()
             assert api.lists == lists
 
-    run(work())
+    run_in_memory(work())
 
 
 POD: Json = {

@@ -15,7 +15,7 @@ from fcompile.pipeline.compiled import compile_framework
 from fcontroller import intent as intents
 from fcontroller.api import Answer, Body, Json, Projection, path_of
 from fcontroller.testing.memory_api.facade import Facade
-from tests.controller.lab import LENIENT, Lab, in_memory, lab, run, stored_document
+from tests.controller.lab import LENIENT, Lab, in_memory, lab, run_in_memory, stored_document
 from tests.decide.world import role_spec
 
 RETRY = {"retryPolicy": {"fancyRetryPolicy": True, "maxRetryCount": 0}}
@@ -116,7 +116,7 @@ def test_after_retries_a_rescale_and_an_upgrade_of_the_controller(monkeypatch: p
             service = await api.request("GET", path_of("services", "default", "train-worker"))
             assert service.ok
 
-    run(work())
+    run_in_memory(work())
 
 
 def test_a_large_intent_is_stored_compressed_and_read_back() -> None:
@@ -167,4 +167,4 @@ def test_an_edit_that_a_status_write_meets_first_is_not_missed() -> None:
             await made.make("train", SPEC)
             await all_run(made, "train", [0, 0, 0, 0])
 
-    run(work())
+    run_in_memory(work())

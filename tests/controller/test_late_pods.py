@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from fcontroller.api import Answer, Body, Projection
 from fcontroller.testing.memory_api.facade import Facade
-from tests.controller.lab import in_memory, lab, run
+from tests.controller.lab import in_memory, lab, run_in_memory
 from tests.decide.world import role_spec
 
 
@@ -48,4 +48,4 @@ def test_an_attempt_ends_when_all_pods_that_were_asked_for_are_there() -> None:
             assert sorted(api.log[:-1]) == ["answered", "answered", "asked", "asked"]
             assert await made.pods() == []
 
-    run(work())
+    run_in_memory(work())

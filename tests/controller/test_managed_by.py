@@ -11,7 +11,7 @@ import pytest
 from fcontroller.api import Answer, Body, Json, Projection, collection, path_of
 from fcontroller.testing.memory_api.facade import Facade
 from tests.cluster import Cluster
-from tests.controller.lab import Lab, in_memory, lab, real, run
+from tests.controller.lab import Lab, in_memory, lab, real, run, run_in_memory
 from tests.decide.world import role_spec
 
 THEIRS = {"managedBy": "kueue.x-k8s.io/multikueue", "taskRoles": [role_spec("worker", 2, service={"ports": [{"port": 80}]})]}
@@ -73,7 +73,7 @@ def test_nothing_of_it_is_written(state: str) -> None:
             assert (await made.framework("theirs")).get("status") == before.get("status")
             assert [write for write in api.theirs if "theirsbefore" not in write] == ["PATCH " + path_of("frameworks", "default", "theirs")]
 
-    run(work())
+    run_in_memory(work())
 
 
 @pytest.mark.parametrize("annotations", [None, {}])
@@ -87,7 +87,7 @@ def test_ours_runs_whatever_else_it_lacks(annotations: Any, manager: str | None)
             assert (await made.api.request("POST", collection("frameworks", "default"), body)).ok
             await made.until("bare", lambda status: status["state"] == "AttemptRunning")
 
-    run(work())
+    run_in_memory(work())
 
 
 @pytest.mark.parametrize("manager", ["kueue.x-k8s.io/multikueue", ""])
@@ -105,7 +105,7 @@ def test_one_that_is_handed_over_is_let_go(manager: str) -> None:
             await ours_runs(made, "ours")
             assert api.theirs == ["PATCH " + path_of("frameworks", "default", "theirs")]
 
-    run(work())
+    run_in_memory(work())
 
 
 def test_on_a_real_server(cluster: Cluster, namespace: str) -> None:

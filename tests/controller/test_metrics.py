@@ -15,7 +15,7 @@ from fcontroller import metrics as metrics_module
 from fcontroller.api import Json, Projection
 from fcontroller.decide import conditions
 from fcontroller.metrics import METRICS, Metrics, _what
-from tests.controller.lab import RULES, SETTINGS, Lab, Refusing, in_memory, lab, refusal, run
+from tests.controller.lab import RULES, SETTINGS, Lab, Refusing, in_memory, lab, refusal, run_in_memory
 from tests.controller.test_dispatcher import Slow, create, slow_in
 from tests.decide.world import role_spec
 from tests.safety.virtual_time import VirtualLoop, in_virtual_time
@@ -39,7 +39,7 @@ def test_the_table_has_every_metric() -> None:
             frameworks = {sample.labels["state"]: sample.value for sample in families["fcontroller_frameworks"].samples if sample.value}
             assert frameworks == {"AttemptRunning": 1, "AttemptCreationPending": 1}
 
-    run(work())
+    run_in_memory(work())
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_a_framework_is_frozen_once_something_has_waited_for_long(monkeypatch: p
             refused.clear()
             await until(metrics, "fcontroller_frozen_frameworks", lambda count: count == 0, condition="PodsCreated")
 
-    run(work())
+    run_in_memory(work())
 
 
 def test_every_problem_freezes(repository: Path) -> None:
@@ -135,28 +135,33 @@ def test_a_status_that_is_not_stored(monkeypatch: pytest.MonkeyPatch) -> None:
             await until(metrics, "fcontroller_oldest_unsaved_status_seconds", lambda seconds: seconds == 0)
             assert value(metrics, "fcontroller_frozen_frameworks", condition="StatusStored") == 0
 
-    run(work())
+    run_in_memory(work())
 
 
 def test_a_status_that_changes_all_the_time_is_stored_all_the_same() -> None:
     """It has changed again whenever a write has come to its end, and yet nothing waits for long."""
 
+    async def takes_time(method: str, path: str) -> None:
+        if method == "PUT" and path.endswith("/status"):
+            await asyncio.sleep(0.05)
+
     async def work() -> None:
-        async with lab(in_memory()) as made:
+        async with lab(Refusing(takes_time)) as made:
             metrics = metrics_of(made)
             await made.make("f", {"taskRoles": [role_spec("a", 2)]})
             await made.until("f", lambda status: status["state"] == "AttemptRunning")
             (reconciler,) = made.controller.reconcilers.values()
-            oldest, end = 0.0, time.monotonic() + 5
-            while time.monotonic() < end:
+            loop = asyncio.get_running_loop()
+            oldest, end = 0.0, loop.time() + 5
+            while loop.time() < end:
                 assert reconciler.status is not None
                 reconciler.status.touch()
                 reconciler.reconcile()
                 oldest = max(oldest, value(metrics, "fcontroller_oldest_unsaved_status_seconds"))
-                await asyncio.sleep(0)
+                await asyncio.sleep(0.02)
             assert 0 < oldest < 2.5
 
-    run(work())
+    run_in_memory(work())
 
 
 def test_what_waits_for_its_turn() -> None:
@@ -227,4 +232,4 @@ def test_how_late_the_event_loop_is() -> None:
         assert count - value(metrics, "fcontroller_event_loop_lag_seconds_bucket", le="0.5") == 1
         assert count - value(metrics, "fcontroller_event_loop_lag_seconds_bucket", le="2.5") == 0
 
-    run(work())
+    run_in_memory(work())

@@ -10,7 +10,7 @@ from fcontroller.api import Json
 from fcontroller.decide.status import from_time
 from fcontroller.observe.reflector import Reflector
 from fcontroller.reconcile.reconciler import Reconciler
-from tests.controller.lab import in_memory, lab, run
+from tests.controller.lab import in_memory, lab, run_in_memory
 from tests.controller.test_defects import SPEC, told, write
 from tests.controller.test_metrics import metrics_of
 from tests.controller.test_watch import PODS, Seen, make
@@ -48,7 +48,7 @@ def test_it_is_in_nobodys_way(odd: Json, restarted: bool) -> None:
             assert b"fcontroller_frozen_frameworks" in metrics_of(made).text()
             await made.controller.finish(1)
 
-    run(work())
+    run_in_memory(work())
 
 
 def test_one_that_is_over_is_told_once() -> None:
@@ -65,7 +65,7 @@ def test_one_that_is_over_is_told_once() -> None:
             assert told(made).count("bad") <= 2  # By each of the two.
             assert made.report.warnings["ControllerFailed",] > 0
 
-    run(work())
+    run_in_memory(work())
 
 
 def test_what_the_others_have_done_is_stored_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,7 +87,7 @@ def test_what_the_others_have_done_is_stored_at_the_end(monkeypatch: pytest.Monk
             await made.controller.finish(1)
             assert (finished, told(made)) == (["good"], ["bad"])
 
-    run(work())
+    run_in_memory(work())
 
 
 @pytest.mark.parametrize("text", [NO_TIME, "9999-12-31T23:59:59-23:59", "no time", "2026-01-01T00:00:60Z"])
@@ -115,4 +115,4 @@ def test_an_object_of_whatever_oddity_is_set_aside_and_is_there() -> None:
         assert seen.names == {"bad", "good"}
         assert ["default/bad is not understood" in line and len(line) < 500 for line in said] == [True]
 
-    run(work())
+    run_in_memory(work())

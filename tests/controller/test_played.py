@@ -10,7 +10,7 @@ from typing import Any
 
 from fcontroller.api import Api, Json
 from tests.cluster import Cluster
-from tests.controller.lab import SETTINGS, in_memory, lab, real
+from tests.controller.lab import SETTINGS, in_memory, lab, real, run_in_memory
 from tests.controller.play import Stage
 
 SCENARIOS: list[Json] = json.loads((Path(__file__).parent / "data" / "played_on_upstream.json").read_text("utf-8"))["scenarios"]
@@ -56,8 +56,11 @@ async def _all(api: Api, namespace: str, scenarios: list[Json]) -> dict[str, lis
 
 def test_in_memory() -> None:
     # Pods that an API server refuses: there is no validation in memory.
-    found = asyncio.run(_all(in_memory(), "default", [scenario for scenario in SCENARIOS if not scenario.get("server")]))
-    assert not found, "\n".join(itertools.chain(*found.values()))
+    async def work() -> None:
+        found = await _all(in_memory(), "default", [scenario for scenario in SCENARIOS if not scenario.get("server")])
+        assert not found, "\n".join(itertools.chain(*found.values()))
+
+    run_in_memory(work())
 
 
 def test_on_a_real_server(cluster: Cluster) -> None:

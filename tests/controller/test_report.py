@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -18,7 +17,7 @@ from fcontroller.log import Log, Rarely
 from fcontroller.report.events import NORMAL, WARNING, Recorder
 from fcontroller.report.reporter import Reporter
 from fcontroller.testing.memory_api.facade import Facade
-from tests.controller.lab import SETTINGS, Lab, Refusing, in_memory, lab, refusal, run
+from tests.controller.lab import SETTINGS, Lab, Refusing, in_memory, lab, now, refusal, run_in_memory
 from tests.decide.world import role_spec
 
 ONCE_MORE = {"retryPolicy": {"fancyRetryPolicy": False, "maxRetryCount": 1}}
@@ -27,10 +26,9 @@ MARKED = re.compile(r": (On\w+): ObjectSnapshot: (.+)")
 
 async def event(made: Lab, done: Callable[[Json], bool]) -> Json:
     """The first Event of which something is so."""
-    end = time.monotonic() + 30
-    while not (found := [each for each in await made.events() if done(each)]):
-        assert time.monotonic() < end, await made.events()
-        await asyncio.sleep(0.05)
+    async with asyncio.timeout(30):
+        while not (found := [each for each in await made.events() if done(each)]):
+            await asyncio.sleep(0.05)
     return found[0]
 
 
@@ -69,7 +67,7 @@ def test_the_life_of_a_framework() -> None:
             assert made.report.attempts == {("framework", "other"): 2, ("task", "other"): 2}
             assert made.report.transitions["framework", "Completed"] == 1
 
-    run(work())
+    run_in_memory(work())
 
 
 def test_every_line_says_which_framework() -> None:
@@ -85,7 +83,7 @@ def test_every_line_says_which_framework() -> None:
             tasks = [line for line in lines if line["message"] == "task 1 of role a of default/f is AttemptRunning"]
             assert [(line["level"], line["role"], line["index"], line["taskAttempt"]) for line in tasks] == [("debug", "a", 1, 0)]
 
-    run(work())
+    run_in_memory(work())
 
 
 def test_many_tasks_are_one_event_and_few_lines() -> None:
@@ -100,7 +98,7 @@ def test_many_tasks_are_one_event_and_few_lines() -> None:
             assert len(await made.events()) == 3
             assert len(informed(made)) < 40
 
-    run(work())
+    run_in_memory(work())
 
 
 def test_what_was_not_stored_is_not_told() -> None:
@@ -120,7 +118,7 @@ def test_what_was_not_stored_is_not_told() -> None:
             await made.completed("f")
             assert made.report.transitions["framework", "Completed"] == 1
 
-    run(work())
+    run_in_memory(work())
 
 
 def test_snapshots_of_retries() -> None:
@@ -145,7 +143,7 @@ def test_snapshots_of_retries() -> None:
             assert whole["status"]["retryPolicyStatus"]["totalRetriedCount"] == 0
             assert whole["status"]["attemptStatus"]["taskRoleStatuses"][0]["taskStatuses"][0]["state"] == "Completed"
 
-    run(work())
+    run_in_memory(work())
 
 
 def test_snapshots_of_deletions() -> None:
@@ -158,10 +156,9 @@ def test_snapshots_of_deletions() -> None:
             await made.edit("f", "executionType", "Stop")
             await made.completed("f")
             await made.api.request("DELETE", path_of("frameworks", "default", "f"))
-            end = time.monotonic() + 30
-            while snapshots(made)[-1][0] != "OnFrameworkDeletion":
-                assert time.monotonic() < end
-                await asyncio.sleep(0.05)
+            async with asyncio.timeout(30):
+                while snapshots(made)[-1][0] != "OnFrameworkDeletion":
+                    await asyncio.sleep(0.05)
             found = [(trigger, value["kind"], value["metadata"]["name"]) for trigger, value in snapshots(made)]
             assert ("OnTaskDeletion", "Task", "f-a-1") in found
             assert {each for each in found if each[0] == "OnPodDeletion"} == {("OnPodDeletion", "Pod", f"f-a-{index}") for index in (0, 1)}
@@ -171,7 +168,7 @@ def test_snapshots_of_deletions() -> None:
             assert task["metadata"]["deletionTimestamp"]
             assert snapshots(made)[-1][1]["status"]["state"] == "Completed"
 
-    run(work())
+    run_in_memory(work())
 
 
 def test_a_name_that_is_taken() -> None:
@@ -185,7 +182,7 @@ def test_a_name_that_is_taken() -> None:
             assert found["message"].startswith("A Pod of role a cannot be made, since something else has its name: ")
             assert [line["level"] for line in made.lines if line.get("reason") == "NameTaken"] == ["warning"]
 
-    run(work())
+    run_in_memory(work())
 
 
 def pods_answered(answer: Answer) -> Refusing:
@@ -200,7 +197,7 @@ def test_pods_that_can_never_be_made() -> None:
             assert found["message"].startswith("Tasks of role a have failed with -200 PodCreationPermanentError; task ")
             assert len([each for each in await made.events() if each["reason"] == "TasksFailed"]) == 1
 
-    run(work())
+    run_in_memory(work())
 
 
 def test_pods_that_a_quota_forbids() -> None:
@@ -216,7 +213,7 @@ def test_pods_that_a_quota_forbids() -> None:
             await made.edit("f", "executionType", "Stop")
             await made.completed("f")
 
-    run(work())
+    run_in_memory(work())
 
 
 FRAMEWORK = {
@@ -229,7 +226,7 @@ FRAMEWORK = {
 def test_the_same_again_is_counted_and_no_framework_has_many() -> None:
     async def work() -> None:
         api = in_memory()
-        recorder = Recorder(api, time.time)
+        recorder = Recorder(api, now)
         for count in range(50):
             recorder.record(FRAMEWORK, WARNING, "Same", f"for the {count}th time", "topic")
             recorder.record(FRAMEWORK, NORMAL, "Different", f"number {count}")
@@ -241,7 +238,7 @@ def test_the_same_again_is_counted_and_no_framework_has_many() -> None:
         assert (same["count"], same["message"]) == (50, "for the 49th time")
         assert len(events) == 25
 
-    run(work())
+    run_in_memory(work())
 
 
 def test_events_that_cannot_be_written_are_dropped() -> None:
@@ -251,13 +248,13 @@ def test_events_that_cannot_be_written_are_dropped() -> None:
                 raise Unreachable("down")
 
         for api in (Down(in_memory().server), Refusing(lambda *_: refusal(403, "Forbidden", "no"))):
-            recorder = Recorder(api, time.time)
+            recorder = Recorder(api, now)
             recorder.record(FRAMEWORK, NORMAL, "A", "a")
             while not recorder.results:
                 await asyncio.sleep(0.01)
             assert recorder.results == {"failed": 1}
 
-    run(work())
+    run_in_memory(work())
 
 
 def test_levels() -> None:
@@ -298,7 +295,7 @@ def test_text_of_containers_acts_nowhere() -> None:
             assert "\\u202e" in event["message"]
             assert len(event["message"]) == 1000
 
-    run(work())
+    run_in_memory(work())
 
 
 def test_what_is_said_rarely() -> None:
@@ -311,7 +308,7 @@ def test_what_is_said_rarely() -> None:
 
 def test_an_end_that_is_not_stored_yet_is_not_told() -> None:
     lines: list[str] = []
-    report = Reporter(Log("debug", lines.append), None, frozenset(), lambda seconds: None, time.time)
+    report = Reporter(Log("debug", lines.append), None, frozenset(), lambda seconds: None, now)
     status = Status("f-attempt", 0)
     for transition in (states.FRAMEWORK_CREATED, states.FRAMEWORK_SEEN, states.FRAMEWORK_RUNS):
         status.transition(transition, 1)
@@ -334,7 +331,7 @@ def test_events_of_one_namespace_do_not_wait_for_anothers() -> None:
 
     async def work() -> None:
         api = Refusing(stuck)
-        recorder = Recorder(api, time.time)
+        recorder = Recorder(api, now)
         for namespace in ("stuck", "default"):
             metadata = {"name": "f", "namespace": namespace, "uid": f"in {namespace}", "resourceVersion": "1"}
             framework = {"apiVersion": "a/v1", "kind": "Framework", "metadata": metadata}
@@ -343,7 +340,7 @@ def test_events_of_one_namespace_do_not_wait_for_anothers() -> None:
             while recorder.results["written"] < 1:
                 await asyncio.sleep(0.01)
 
-    run(work())
+    run_in_memory(work())
 
 
 def test_a_status_that_is_refused_for_good_whatever_the_code() -> None:
@@ -357,7 +354,7 @@ def test_a_status_that_is_refused_for_good_whatever_the_code() -> None:
                 assert f"({code}): no such subresource" in found["message"]
                 assert [line["level"] for line in made.lines if line.get("reason") == "StatusRefused"] == ["warning"]
 
-        run(work())
+        run_in_memory(work())
 
 
 def test_a_framework_that_is_over_and_may_not_be_deleted() -> None:
@@ -371,4 +368,4 @@ def test_a_framework_that_is_over_and_may_not_be_deleted() -> None:
             assert found["involvedObject"]["name"] == "f"
             assert [line["framework"] for line in made.lines if line.get("reason") == "Refused"] == ["f"]
 
-    run(work())
+    run_in_memory(work())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import random
-import time
 
 import pytest
 
@@ -17,7 +16,7 @@ from fcontroller.dependencies import Dependencies
 from fcontroller.reconcile import retention as module
 from fcontroller.reconcile.retention import Retention
 from fcontroller.testing.memory_api.facade import Facade
-from tests.controller.lab import SETTINGS, in_memory, run
+from tests.controller.lab import SETTINGS, in_memory, now, run_in_memory
 
 RETAINED = SETTINGS.completed_retention
 PATH = path_of("frameworks", "default", "train")
@@ -27,7 +26,7 @@ class Clocks:
     """What both sides take the time for."""
 
     def __init__(self) -> None:
-        self.ours = self.servers = time.time()
+        self.ours = self.servers = now()
 
 
 def retention(api: Facade, clocks: Clocks) -> Retention:
@@ -45,7 +44,7 @@ async def completed(api: Facade) -> tuple[Json, Json]:
         {"apiVersion": names.API_VERSION, "kind": names.KIND, "metadata": {"name": "train"}, "spec": {}},
     )
     assert made.ok, made.message
-    return made.body, {"transitionTime": to_time(time.time()), "attemptStatus": {"completionStatus": {"code": 0}}}
+    return made.body, {"transitionTime": to_time(now()), "attemptStatus": {"completionStatus": {"code": 0}}}
 
 
 async def is_there(api: Facade) -> bool:
@@ -68,13 +67,13 @@ def test_one_clock_is_not_enough(ours: float, servers: float) -> None:
         running = asyncio.ensure_future(kept.run())
         await asyncio.sleep(0.2)
         assert await is_there(api)
-        clocks.ours = clocks.servers = time.time() + RETAINED + 9
+        clocks.ours = clocks.servers = now() + RETAINED + 9
         async with asyncio.timeout(10):
             while await is_there(api):
                 await asyncio.sleep(0.01)
         running.cancel()
 
-    run(work())
+    run_in_memory(work())
 
 
 def test_one_that_was_made_anew_stays() -> None:
@@ -84,13 +83,13 @@ def test_one_that_was_made_anew_stays() -> None:
         kept.keep(*await completed(api))
         assert (await api.request("DELETE", PATH)).ok
         await completed(api)
-        clocks.ours = clocks.servers = time.time() + RETAINED + 9
+        clocks.ours = clocks.servers = now() + RETAINED + 9
         running = asyncio.ensure_future(kept.run())
         await asyncio.sleep(0.2)
         assert await is_there(api)
         running.cancel()
 
-    run(work())
+    run_in_memory(work())
 
 
 @pytest.mark.parametrize("turns", range(6))
@@ -109,4 +108,4 @@ def test_it_ends_when_it_is_told_to_while_a_framework_comes_to_its_end(turns: in
         done, _ = await asyncio.wait([running], timeout=5)
         assert done
 
-    run(work())
+    run_in_memory(work())

@@ -10,7 +10,7 @@ from fcompile.model import names
 from fcompile.pipeline.compiled import compile_framework
 from fcontroller.api import Json, collection, path_of
 from fcontroller.decide.review import Rules
-from tests.controller.lab import LENIENT, Lab, in_memory, lab, run
+from tests.controller.lab import LENIENT, Lab, in_memory, lab, run_in_memory
 from tests.controller.test_intent import RETRY, SPEC, all_run, delete_pod
 from tests.decide.world import role_spec
 
@@ -78,7 +78,7 @@ def test_what_was_not_reviewed_is_told() -> None:
             await all_run(made, "bad", [0, 0, 0])
             assert await warned(made) == [("DigestDiffers", "bad")]
 
-    run(work())
+    run_in_memory(work())
 
 
 def test_what_was_not_reviewed_does_not_run_where_that_is_enforced() -> None:
@@ -95,7 +95,7 @@ def test_what_was_not_reviewed_does_not_run_where_that_is_enforced() -> None:
             await patched(made, "badother", {"op": "remove", "path": DIGEST})
             await told(made, "badother", "Unknown", "NotCompiled")
 
-    run(work())
+    run_in_memory(work())
 
 
 def test_without_a_digest_nothing_runs_where_one_is_required() -> None:
@@ -110,7 +110,7 @@ def test_without_a_digest_nothing_runs_where_one_is_required() -> None:
             await patched(made, "raw", {"op": "add", "path": "/metadata/annotations", "value": annotations})
             await all_run(made, "raw", [0, 0, 0])
 
-    run(work())
+    run_in_memory(work())
 
 
 def test_an_edit_while_an_attempt_runs_is_held_against_the_digest_too() -> None:
@@ -130,7 +130,7 @@ def test_an_edit_while_an_attempt_runs_is_held_against_the_digest_too() -> None:
             await digested(made, "train")
             await told(made, "train", "True", "DigestMatches")
 
-    run(work())
+    run_in_memory(work())
 
 
 def test_an_edit_that_was_not_reviewed_makes_no_pods_where_that_is_enforced() -> None:
@@ -172,4 +172,4 @@ def test_an_edit_that_was_not_reviewed_makes_no_pods_where_that_is_enforced() ->
             await made.edit("train", "executionType", "Stop")
             await made.completed("train")
 
-    run(work())
+    run_in_memory(work())

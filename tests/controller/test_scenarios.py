@@ -9,24 +9,25 @@ from typing import Any
 import pytest
 
 from fcontroller.api import path_of
+from fcontroller.testing.memory_api.facade import Facade
 from tests.cluster import Cluster
-from tests.controller.lab import Lab, in_memory, lab, real, run
+from tests.controller.lab import Lab, in_memory, lab, real, run_in_memory
 from tests.decide.test_as_upstream import SCENARIOS, compared
 
 
 async def do(what: str, lab: Lab, name: str) -> None:
-    """What somebody does while the Framework runs, in the words of the record."""
+    """What somebody does while the Framework runs, in the words of the record. All Pods ran then, and those scaled down were gone."""
     if what == "taskNumber of a: 3 → 1 after 2 s, → 4 after 4 s":
-        await asyncio.sleep(2)
+        await lab.until(name, lambda status: status["taskCounts"]["running"] == 3)
         await lab.edit(name, "taskRoles/0/taskNumber", 1)
-        await asyncio.sleep(2)
+        await lab.until(name, lambda status: status["taskCounts"]["total"] == 1)
         await lab.edit(name, "taskRoles/0/taskNumber", 4)
     elif what == "the attempt ConfigMap is deleted (foreground) by somebody else after 2 s":
-        await asyncio.sleep(2)
+        await lab.until(name, lambda status: status["taskCounts"]["running"] == 1)
         path = path_of("configmaps", lab.namespace, f"{name}-attempt")
         await lab.api.request("DELETE", path, {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Foreground"})
     elif what == "executionType: Stop after 2 s":
-        await asyncio.sleep(2)
+        await lab.until(name, lambda status: status["taskCounts"]["running"] == 2)
         await lab.edit(name, "executionType", "Stop")
     else:
         assert what == "nothing"
@@ -40,7 +41,12 @@ async def scenario(lab: Lab, name: str) -> None:
         container["ports"], container["volumeMounts"] = [], [{"name": "nowhere", "mountPath": "/a"}]
     await lab.make(name, spec)
     await do(SCENARIOS[name]["then"], lab, name)
-    assert compared(await lab.completed(name)) == SCENARIOS[name]["end_status"], name
+    ended, expected = compared(await lab.completed(name)), copy.deepcopy(SCENARIOS[name]["end_status"])
+    if not isinstance(lab.api, Facade):
+        # Pods that are made together end together: which is the last is chance.
+        for status in (ended, expected):
+            status["attemptStatus"]["completionStatus"].pop("trigger", None)
+    assert ended == expected, name
 
 
 # A Pod that the API server refuses: there is no validation in memory.
@@ -53,11 +59,11 @@ def test_in_memory() -> None:
             await asyncio.gather(*(scenario(made, name) for name in SCENARIOS if name not in REFUSED))
             assert await made.pods() == []
 
-    run(work())
+    run_in_memory(work())
 
 
 def test_on_a_real_server(cluster: Cluster) -> None:
-    # They go by the clock: where the machine is busy, what was to happen first may happen last. Then they are played once more.
+    # Their Pods go by the clock: where the machine is busy, what was to end first may end last. Then they are played once more.
     failed: list[BaseException] = []
     for _ in range(3):
         with cluster.namespace() as namespace:
@@ -85,4 +91,4 @@ def test_in_memory_with_a_controller_that_dies_again_and_again(name: str) -> Non
                 await made.restart()
             task.result()
 
-    run(work())
+    run_in_memory(work())

@@ -14,7 +14,7 @@ from fcontroller.api import Answer, Body, Json, Projection, collection, path_of
 from fcontroller.reconcile import services
 from fcontroller.testing.memory_api.facade import Facade
 from tests.cluster import Cluster
-from tests.controller.lab import LENIENT, Lab, in_memory, lab, real, run
+from tests.controller.lab import LENIENT, Lab, in_memory, lab, real, run, run_in_memory
 from tests.decide.world import role_spec
 
 HEADLESS = {"ports": [{"port": 80, "name": "http"}]}
@@ -220,7 +220,7 @@ def test_in_memory() -> None:
             for scenario in WITH_COLLECTOR:
                 await scenario(made)
 
-    run(work())
+    run_in_memory(work())
 
 
 def test_on_a_real_server(cluster: Cluster, namespace: str) -> None:
@@ -271,7 +271,7 @@ def test_nothing_is_asked_while_nothing_happens() -> None:
             await asyncio.sleep(1)
             assert api.requests == ["GET", "POST"], "one list, and what is made"
 
-    run(work())
+    run_in_memory(work())
 
 
 def test_somebody_who_always_changes_it_is_no_reason_for_a_storm() -> None:
@@ -283,7 +283,7 @@ def test_somebody_who_always_changes_it_is_no_reason_for_a_storm() -> None:
             await asyncio.sleep(2)
             assert 2 < api.requests.count("PUT") < 8
 
-    run(work())
+    run_in_memory(work())
 
 
 def test_a_refusal_is_told_and_the_attempt_waits_for_its_services() -> None:
@@ -295,4 +295,4 @@ def test_a_refusal_is_told_and_the_attempt_waits_for_its_services() -> None:
             await runs(made, "refused")
             await told(made, "refused", "True", "Made")
 
-    run(work())
+    run_in_memory(work())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fcontroller.api import path_of
-from tests.controller.lab import in_memory, lab, run
+from tests.controller.lab import in_memory, lab, run_in_memory
 from tests.decide.world import role_spec
 
 
@@ -33,4 +33,4 @@ def test_one_without_nulls_says_the_same() -> None:
             assert reconciler.writer is writer
             assert status["retryPolicyStatus"]["retryDelaySec"] is None
 
-    run(work())
+    run_in_memory(work())

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from fcontroller.reconcile import status_writer
-from tests.controller.lab import Refusing, in_memory, lab, run
+from tests.controller.lab import Refusing, in_memory, lab, run_in_memory
 from tests.decide.world import role_spec
 from tests.safety.virtual_time import VirtualLoop, in_virtual_time
 
@@ -22,7 +22,7 @@ def test_what_must_be_stored_first_does_not_wait_however_large_the_status_is(mon
                 while len(await made.pods()) < 3:
                     await asyncio.sleep(0.05)
 
-    run(work())
+    run_in_memory(work())
 
 
 def written(seconds: float) -> int:

@@ -19,7 +19,7 @@ from fcontroller.reconcile import intent_keeper
 from fcontroller.reconcile.intent_keeper import IntentKeeper
 from fcontroller.reconcile.services import Services
 from tests.controller.forgeries import FORGERIES, Forge
-from tests.controller.lab import Lab, Refusing, in_memory, lab, refusal, run, stored_document
+from tests.controller.lab import Lab, Refusing, in_memory, lab, refusal, run_in_memory, stored_document
 from tests.controller.test_intent import RETRY, all_run, delete_pod
 from tests.controller.test_review import IMAGE, digested, images, patched
 from tests.decide.world import role_spec
@@ -88,7 +88,7 @@ def test_a_forged_intent_runs_nowhere_and_is_repaired(forge: Forge, restarted: b
             assert "IntentForged" in [event["reason"] for event in await made.events()]
             assert made.report.warnings["IntentForged",] > 0
 
-    run(work())
+    run_in_memory(work())
 
 
 def without_env(spec: Json) -> Json:
@@ -110,7 +110,7 @@ def test_during_a_rescale() -> None:
             status = (await made.framework("train"))["status"]
             assert (status["intent"]["nextDigest"], status["intent"]["adopted"]) == (None, False)
 
-    run(work())
+    run_in_memory(work())
 
 
 @pytest.mark.parametrize("name", ["another image", "no intent", "a bomb"])
@@ -138,7 +138,7 @@ def test_what_cannot_be_repaired_makes_no_pods_and_does_not_hold_anything_up(nam
             assert found == {"train-worker-0": "a", "train-worker-1": "a", "train-ps-0": "unreviewed"}
             await said(made, "True", "Stored")
 
-    run(work())
+    run_in_memory(work())
 
 
 def test_stop_works_without_an_intent() -> None:
@@ -154,7 +154,7 @@ def test_stop_works_without_an_intent() -> None:
             await made.edit("train", "executionType", "Stop")
             await made.completed("train")
 
-    run(work())
+    run_in_memory(work())
 
 
 def test_an_intent_that_was_removed_is_no_adoption() -> None:
@@ -172,7 +172,7 @@ def test_an_intent_that_was_removed_is_no_adoption() -> None:
             assert "unreviewed" not in {spec["containers"][0]["image"] for spec in (await pods(made)).values()}
             assert not any(each["type"] == "Adopted" for each in (await made.framework("train"))["status"]["conditions"])
 
-    run(work())
+    run_in_memory(work())
 
 
 def test_a_config_map_of_another_uid_ends_the_attempt() -> None:
@@ -196,7 +196,7 @@ def test_a_config_map_of_another_uid_ends_the_attempt() -> None:
             await all_run(made, "train", [0, 0, 0])
             assert {spec["containers"][0]["image"] for spec in (await pods(made)).values()} == {"a"}
 
-    run(work())
+    run_in_memory(work())
 
 
 def refused_writes(answer: Answer) -> Refusing:
@@ -226,7 +226,7 @@ def test_an_intent_that_cannot_be_stored_holds_up_nothing_else(code: int) -> Non
             await made.edit("train", "executionType", "Stop")
             await made.completed("train")
 
-    run(work())
+    run_in_memory(work())
 
 
 NEVER = {"minFailedTaskCount": -1, "minSucceededTaskCount": -1}
@@ -254,7 +254,7 @@ def test_an_intent_of_rules_that_are_not_known_makes_no_pods() -> None:
             await asyncio.sleep(0.5)
             assert sorted(await pods(made)) == ["train-worker-0", "train-worker-1"]
 
-    run(work())
+    run_in_memory(work())
 
 
 def test_a_digest_that_is_taken_away_is_told() -> None:
@@ -266,7 +266,7 @@ def test_a_digest_that_is_taken_away_is_told() -> None:
             await made.until("train", lambda status: status["conditions"][0]["reason"] == "NotCompiled")
             assert [event["reason"] for event in await made.events() if event["type"] == "Warning"] == ["NotCompiled"]
 
-    run(work())
+    run_in_memory(work())
 
 
 def test_a_stubborn_forger_is_not_answered_as_fast_as_he_writes() -> None:
@@ -287,7 +287,7 @@ def test_a_stubborn_forger_is_not_answered_as_fast_as_he_writes() -> None:
             await said(made, "True", "Stored")
             assert {spec["containers"][0]["image"] for spec in (await pods(made)).values()} == {"a"}
 
-    run(work())
+    run_in_memory(work())
 
 
 @pytest.mark.parametrize("restarted", [False, True], ids=["alive", "restarted"])
@@ -314,7 +314,7 @@ def test_an_owner_that_was_taken_off_is_put_back(restarted: bool) -> None:
             await asyncio.sleep(0.5)
             assert (await made.api.request("GET", PATH)).body["metadata"]["resourceVersion"] == found["metadata"]["resourceVersion"]
 
-    run(work())
+    run_in_memory(work())
 
 
 @pytest.mark.parametrize("forge", [FORGERIES["another image"], forge_annotation], ids=["document", "annotation"])
@@ -342,7 +342,7 @@ def test_a_stubborn_forger_is_not_read_as_fast_as_he_writes(forge: Forge, monkey
             assert 1 <= len(limits) <= 14
             assert set(limits) == {len(document)}
 
-    run(work())
+    run_in_memory(work())
 
 
 def test_long_waits_are_no_calm() -> None:
@@ -360,6 +360,7 @@ def test_long_waits_are_no_calm() -> None:
     in_virtual_time(work)
 
 
+@pytest.mark.usefixtures("without_collections")
 def test_large_documents_are_read_one_after_another_and_in_many_turns(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is held after a start, so that all of what somebody else has written is unpacked."""
     read, open_, most = intents.read_stored, [0], [0]
@@ -388,7 +389,7 @@ def test_large_documents_are_read_one_after_another_and_in_many_turns(monkeypatc
         assert most == [1]
         assert longest.turn < 0.1
 
-    run(work())
+    run_in_memory(work())
 
 
 @pytest.mark.parametrize("deleted", [False, True], ids=["not deleted", "deleted"])
@@ -418,4 +419,4 @@ def test_a_deletion_that_orphans_takes_the_owner_off_for_good(deleted: bool) -> 
             keeper.note(message)
             assert (keeper.stored, keeper.orphaned) == (digest, not deleted)
 
-    run(work())
+    run_in_memory(work())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import random
-import time
 from collections.abc import AsyncIterator, Callable, Mapping
 
 import pytest
@@ -18,7 +17,7 @@ from fcontroller.observe import reflector as reflector_module
 from fcontroller.observe.reflector import Name, Reflector
 from fcontroller.reconcile.controller import Controller
 from fcontroller.testing.memory_api.facade import Facade
-from tests.controller.lab import SETTINGS, in_memory, run
+from tests.controller.lab import SETTINGS, in_memory, now, run_in_memory
 
 PODS = collection("configmaps", "default")
 
@@ -115,7 +114,7 @@ def test_nothing_is_lost(way: Callable[[], Json | None], lists: int, monkeypatch
         assert api.lists == lists
         task.cancel()
 
-    run(work())
+    run_in_memory(work())
 
 
 @pytest.mark.parametrize("way", [ends, breaks, expired, refuses])
@@ -129,7 +128,7 @@ def test_a_server_that_is_in_trouble_is_not_run_over(way: Callable[[], Json | No
         task.cancel()
         assert 1 <= api.watches <= 4
 
-    run(work())
+    run_in_memory(work())
 
 
 @pytest.mark.parametrize("lags", [True, False])
@@ -163,7 +162,7 @@ def test_a_server_that_is_older_than_before_is_not_watched(lags: bool, monkeypat
         assert seen.names == {"before", *(f"new-{number}" for number in range(20))}
         following.cancel()
 
-    run(work())
+    run_in_memory(work())
 
 
 class Nulls(Facade):
@@ -190,7 +189,7 @@ def test_an_empty_list_may_be_null() -> None:
             await reflector.listed.wait()
         following.cancel()
 
-    run(work())
+    run_in_memory(work())
 
 
 class Nonsense(Facade):
@@ -223,7 +222,7 @@ def test_what_is_no_list_is_told_and_asked_for_again(monkeypatch: pytest.MonkeyP
         following.cancel()
         assert ["no list" in line for line in said] == [True, True]
 
-    run(work())
+    run_in_memory(work())
 
 
 def test_a_reflector_with_a_defect_ends_the_controller(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -231,11 +230,11 @@ def test_a_reflector_with_a_defect_ends_the_controller(monkeypatch: pytest.Monke
         raise ZeroDivisionError
 
     monkeypatch.setattr(Reflector, "_list", fails)
-    dependencies = Dependencies(Dispatcher(in_memory()), SETTINGS, time.time, random.randint, creation_failure)
+    dependencies = Dependencies(Dispatcher(in_memory()), SETTINGS, now, random.randint, creation_failure)
 
     async def work() -> None:
         async with asyncio.timeout(5):
             await Controller(dependencies).run()
 
     with pytest.raises(ExceptionGroup):
-        run(work())
+        run_in_memory(work())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import socket
 import subprocess
 import sys
 import time
@@ -21,6 +20,7 @@ from fcontroller.api import collection, path_of
 from tests.cluster import Cluster
 from tests.cluster.kubelet import Kubelet
 from tests.deploy.test_manifests import VARIANTS, arguments_of, deployment
+from tests.ports import free_port
 
 Right = tuple[str, str, str]
 """A group, a resource and a verb."""
@@ -76,7 +76,7 @@ def requests(cluster: Cluster, namespace: str) -> Iterator[Right]:
 
 
 def until(done: Callable[[], bool], otherwise: str) -> None:
-    end = time.monotonic() + 60
+    end = time.monotonic() + 180
     while not done():
         assert time.monotonic() < end, otherwise
         time.sleep(0.1)
@@ -91,16 +91,10 @@ def controller(command: list[str], probes: Iterable[str] = ()) -> Iterator[None]
         until(lambda: {answer(port, path) for path in probes} <= {200}, "its probes fail")
         yield
         process.terminate()
-        assert process.wait(30) == 0
+        assert process.wait(120) == 0
     finally:
         process.kill()
         process.wait()
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port: int = server.getsockname()[1]
-        return port
 
 
 def answer(port: int, path: str) -> int:

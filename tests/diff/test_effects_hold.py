@@ -15,7 +15,7 @@ from fcontroller import intent as intents
 from fcontroller.api import path_of
 from fcontroller.reconcile.reconciler import Reconciler
 from fcontroller.testing.kubelet import Kubelet
-from tests.controller.lab import PREFIX, Lab, in_memory, lab, run, stored_document
+from tests.controller.lab import PREFIX, Lab, in_memory, lab, run_in_memory, stored_document
 from tests.diff.frameworks import Json, annotated, effects, framework, role, spec
 
 FOREVER = {"annotations": {f"{PREFIX}/run": "forever"}}
@@ -107,7 +107,7 @@ def play(before: Json, work: Callable[[Edited], Any]) -> None:
             await edited.start()
             await work(edited)
 
-    run(all_of_it())
+    run_in_memory(all_of_it())
 
 
 IMAGE = "worker: spec.containers[main].image"
@@ -330,7 +330,7 @@ def test_what_waits_begins_like_the_new_one(to: str, state: str) -> None:
             await made.until("train", lambda status: status["state"] == state)
             assert {image for _, image in (await edited.seen()).values()} == ({"a:2"} if to == "Start" else set())
 
-    run(work())
+    run_in_memory(work())
 
 
 def service(ports: list[int], count: int = 1) -> Json:
@@ -426,7 +426,7 @@ def test_another_controller() -> None:
             assert [pod["metadata"]["name"] for pod in await made.pods()] == ["other-worker-0"]
             assert "status" not in await made.framework("train")
 
-    run(work())
+    run_in_memory(work())
 
 
 def test_the_stored_intent_is_the_new_one() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -16,6 +15,8 @@ STOPS = 30.0
 """Seconds within which a Stop ends what runs."""
 _POLICIES, _BINDINGS = (f"/apis/admissionregistration.k8s.io/v1/validatingadmission{kind}" for kind in ("policies", "policybindings"))
 TASKS = 3
+_MADE = {"configmaps": names.config_map_name("train"), "pods": "train-worker-0"}
+"""What there is of each kind once the Framework runs."""
 
 
 class Refusal(NamedTuple):
@@ -82,12 +83,12 @@ def _apply(setting: Setting, namespace: str) -> None:
     setting.apply(namespace, "train", {**role("worker", TASKS), "service": {}})
 
 
-def deny(resource: str, *operations: str, group: str = "", when: str = "true") -> Callable[[Setting, str], None]:
-    """Refuse writes by an admission policy of somebody else."""
+def deny(resource: str, operation: str, *, group: str = "", when: str = "true") -> Callable[[Setting, str], None]:
+    """Refuse writes by an admission policy of somebody else, and wait until the server has taken it in."""
 
     def begin(setting: Setting, namespace: str) -> None:
         version = "v1"
-        rule = {"apiGroups": [group], "apiVersions": [version], "operations": list(operations), "resources": [resource]}
+        rule = {"apiGroups": [group], "apiVersions": [version], "operations": [operation], "resources": [resource]}
         within = {"matchLabels": {"kubernetes.io/metadata.name": namespace}}
         spec = {
             "matchConstraints": {"namespaceSelector": within, "resourceRules": [rule]},
@@ -96,9 +97,23 @@ def deny(resource: str, *operations: str, group: str = "", when: str = "true") -
         setting.ask("POST", _POLICIES, {"metadata": {"name": namespace}, "spec": spec})
         binding = {"policyName": namespace, "validationActions": ["Deny"]}
         setting.ask("POST", _BINDINGS, {"metadata": {"name": namespace}, "spec": binding})
-        time.sleep(3)  # The server says nothing of when it has taken it in.
+        until(lambda: _is_denied(setting, namespace, resource, operation), "the policy is not in force")
 
     return begin
+
+
+def _is_denied(setting: Setting, namespace: str, resource: str, operation: str) -> bool:
+    """Return whether such a write of the Framework's is refused when it is tried without effect."""
+    if resource == "frameworks/status":
+        path, body = f"{path_of('frameworks', namespace, 'train')}/status", {"status": {"state": "AttemptRunning"}}
+    elif operation == "CREATE":
+        path, body = collection(resource, namespace), {"metadata": {"name": "tried"}}
+    else:
+        path, body = path_of(resource, namespace, _MADE[resource]), {"data": {"tried": "tried"}}
+    method = {"CREATE": "POST", "UPDATE": "PATCH", "DELETE": "DELETE"}[operation]
+    code, answer = setting.cluster.api.request(method, path, body if operation != "DELETE" else None, {"dryRun": "All"})
+    assert code < 300 or "a policy of somebody else denies it" in answer["message"], answer
+    return code >= 300
 
 
 def _edit_image(setting: Setting, namespace: str) -> None:

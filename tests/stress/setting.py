@@ -23,6 +23,7 @@ from fcompile.model import names
 from fcompile.pipeline.compiled import compile_framework
 from fcontroller.api import collection, path_of
 from tests.cluster import Cluster
+from tests.ports import free_port
 from tests.stress.webhook import LABEL, Webhook, serving
 
 Json = dict[str, Any]
@@ -43,8 +44,9 @@ class Row(NamedTuple):
 class Controller:
     """`fcontroller run` for the whole cluster."""
 
-    def __init__(self, cluster: Cluster, folder: Path, lease_seconds: int, options: Iterable[str]) -> None:
-        self._folder = folder
+    def __init__(self, cluster: Cluster, folder: Path, lease_seconds: int, options: Iterable[str], *, mourns: bool = True) -> None:
+        """:param mourns: whether a killed one's lease must run out before the next leads; otherwise somebody deletes it."""
+        self._cluster, self._folder, self._mourns = cluster, folder, mourns
         self._measured = folder / "longest-turn"
         self._log = (folder / "controller.log").open("ab")
         self.port, self.lease_seconds = 0, lease_seconds
@@ -57,7 +59,7 @@ class Controller:
 
     def start(self) -> None:
         """Begin it, and wait until it leads and has listed everything."""
-        self.port = _free_port()
+        self.port = free_port()
         command = [*self._command, f"--listen=127.0.0.1:{self.port}"]
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=self._log, stderr=self._log)
         until(lambda: self.get("/readyz")[0] == 200 and self.metric("fcontroller_leader") == 1, "the controller does not lead", 120)
@@ -67,6 +69,8 @@ class Controller:
         if self.process is not None:
             self.process.send_signal(number)
             self.process.wait(60)
+            if number == signal.SIGKILL and not self._mourns:
+                self._cluster.api.request("DELETE", f"/apis/coordination.k8s.io/v1/namespaces/{LEASE_NAMESPACE}/leases/fcontroller")
 
     def restart(self, number: signal.Signals = signal.SIGKILL) -> None:
         self.end(number)
@@ -166,8 +170,13 @@ class Setting:
             self.ask("DELETE", f"/api/v1/namespaces/{name}", {"propagationPolicy": "Background"})
 
     def gone(self, namespace: str) -> None:
-        """Wait until a namespace is gone: what goes keeps the servers busy."""
-        until(lambda: self.cluster.api.request("GET", f"/api/v1/namespaces/{namespace}")[0] == 404, f"{namespace} does not go", 600)
+        """Wait until the Frameworks of a namespace are gone with all that was theirs: what goes keeps the servers busy.
+
+        Not until the namespace is: Kubernetes does nothing about that for the first five seconds.
+        """
+        until(lambda: self.count("frameworks", namespace) == 0, f"the Frameworks of {namespace} do not go", 600)
+        for kind in ("configmaps", "pods"):
+            until(lambda kind=kind: self.count(kind, namespace, names.FRAMEWORK_NAME) == 0, f"the {kind} of {namespace} do not go", 600)  # type: ignore[misc]
 
     def ask(self, method: str, path: str, body: object = None, content_type: str = "") -> Any:
         """Ask the API server as its administrator; what it answers."""
@@ -212,8 +221,9 @@ class Setting:
     def running(self, namespace: str, name: str) -> int:
         return int(self.status(namespace, name).get("taskCounts", {}).get("running", 0))
 
-    def count(self, kind: str, namespace: str) -> int:
-        answer: Any = self.ask("GET", f"{collection(kind, namespace)}?limit=1")
+    def count(self, kind: str, namespace: str, label: str = "") -> int:
+        """How many objects of a kind there are; those with a label: whether there is any."""
+        answer: Any = self.ask("GET", f"{collection(kind, namespace)}?limit=1&labelSelector={label}")
         return len(answer["items"]) + int(answer["metadata"].get("remainingItemCount", 0))
 
     def answers(self) -> bool:
@@ -235,16 +245,18 @@ def role(name: str, count: int, wishes: dict[str, str] | None = None, image: str
 
 
 @contextlib.contextmanager
-def setting(cluster: Cluster, folder: Path, *, lease_seconds: int = 15, options: Iterable[str] = ()) -> Iterator[Setting]:
+def setting(
+    cluster: Cluster, folder: Path, *, lease_seconds: int = 15, options: Iterable[str] = (), mourns: bool = True
+) -> Iterator[Setting]:
     """Everything there is to upset, in a cluster that was started with `audited`.
 
-    :param folder: for the logs. :param options: of `fcontroller run`.
+    :param folder: for the logs. :param options: of `fcontroller run`. :param mourns: as in `Controller`.
     """
     with contextlib.ExitStack() as stack:
         last = stack.enter_context(contextlib.ExitStack())
         webhook = stack.enter_context(serving(cluster))
         stack.enter_context(_pods(cluster, folder))
-        controller = Controller(cluster, folder, lease_seconds, options)
+        controller = Controller(cluster, folder, lease_seconds, options, mourns=mourns)
         stack.callback(controller.close)
         controller.start()
         yield Setting(cluster, controller, webhook, last.callback)
@@ -294,26 +306,21 @@ def creations(events: list[Json], namespace: str, since: float) -> list[Json]:
 def pods_made(events: Iterable[Json]) -> Counter[tuple[str, str]]:
     """Count the Pods that were made, by namespace and name.
 
-    A creation that ended in an error of the server's, as when nobody waits for it any more, has made one if that was worked with later.
+    Each gets a node once. So one that gets a node has been made, also where nothing says so: the server was killed before it wrote that
+    down, or ended the creation with an error, since nobody waited for it any more.
     """
-    made, perhaps = Counter[tuple[str, str]](), set[tuple[str, str]]()
-    for event in events:
+    made, unbound = Counter[tuple[str, str]](), set[tuple[str, str]]()
+    for event in sorted(events, key=lambda event: event["requestReceivedTimestamp"]):
         what, code = event["objectRef"], event["responseStatus"]["code"]
-        if what["resource"] != "pods":
+        subresource = what.get("subresource", "")
+        if what["resource"] != "pods" or event["verb"] != "create" or code >= 300 or subresource not in ("", "binding"):
             continue
-        creation = event["verb"] == "create" and "subresource" not in what
         pod = what.get("namespace", ""), what.get("name") or (event.get("requestObject") or {}).get("metadata", {}).get("name", "")
-        if code < 300:
-            made[pod] += creation or pod in perhaps
-            perhaps.discard(pod)
-        elif creation and code >= 500:
-            perhaps.add(pod)
+        if not subresource:
+            made[pod] += 1
+            unbound.add(pod)
+        elif pod in unbound:
+            unbound.discard(pod)
+        else:
+            made[pod] += 1
     return made
-
-
-def _free_port() -> int:
-    import socket
-
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port: int = server.getsockname()[1]
-        return port

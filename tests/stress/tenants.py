@@ -8,7 +8,8 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from tests.stress.setting import Row, Setting, creations, lateness, role, until
+from fcompile.model import names
+from tests.stress.setting import Json, Row, Setting, creations, lateness, role, until
 
 SMALL = 5
 """Tasks of the Framework that must not wait."""
@@ -17,7 +18,7 @@ SLOW = 20
 LATE = 2.0
 """Seconds that the lease may be late."""
 SEEN = 3.0
-"""Seconds from which on a Stop counts as seen."""
+"""Seconds within which a Stop is to be seen."""
 
 Nuisance = Callable[[Setting, str, float], Iterator[list[str]]]
 """Does something in a namespace, at a scale; gives the Frameworks that are stopped in the end."""
@@ -56,10 +57,27 @@ def beside(setting: Setting, name: str, alone: float, scale: float) -> Iterator[
     yield Row("… lease late, s", lateness(events, controller.period), LATE)
     yield Row("… restarts of the controller", int(died), 0)
     if frameworks:
-        yield Row(f"… Pods asked for later than {SEEN:g} s after Stop", len(creations(events, namespace, stopped + SEEN)), 0)
+        last = max((event["at"] for event in creations(events, namespace, 0)), default=stopped)
+        yield Row("… seconds after Stop until the last Pod was asked for", max(last - stopped, 0), SEEN)
+        yield Row("… Pods asked for once their ConfigMap was to go", len(list(_late(events, namespace, frameworks))), 0)
         yield Row("… seconds until the ConfigMaps are gone", let_go, SLOW + 10)
     yield Row("… longest turn of the loop, ms of CPU", controller.longest_turn, 100)
     setting.gone(namespace)
+
+
+def _late(events: list[Json], namespace: str, frameworks: list[str]) -> Iterator[Json]:
+    """The requests for Pods of a Framework that came after that to delete its ConfigMap: of somebody who has seen the Stop."""
+    for framework in frameworks:
+        about = "configmaps", namespace, names.config_map_name(framework)
+        ends = [event["at"] for event in events if event["verb"] == "delete" and _about(event) == about]
+        for event in creations(events, namespace, min(ends)):
+            if event["requestObject"]["metadata"]["labels"][names.FRAMEWORK_NAME] == framework:
+                yield event
+
+
+def _about(event: Json) -> tuple[str, str, str]:
+    what = event["objectRef"]
+    return what["resource"], what.get("namespace", ""), what.get("name", "")
 
 
 def _small(setting: Setting) -> float:

@@ -15,7 +15,8 @@ pytestmark = pytest.mark.xdist_group("stress")
 
 @pytest.fixture(scope="module")
 def stressed(own_audited_cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Setting]:
-    with setting(own_audited_cluster, tmp_path_factory.mktemp("stress")) as made:
+    # That the next waits for the lease of one that was killed is tried in tests/controller/test_run.py.
+    with setting(own_audited_cluster, tmp_path_factory.mktemp("stress"), mourns=False) as made:
         yield made
 
 
@@ -43,7 +44,8 @@ def test_refused(refusal: str, stressed: Setting) -> None:
 
 
 @pytest.mark.parametrize("nuisance", tenants.NUISANCES)
-def test_tenants(nuisance: str, stressed: Setting) -> None:
+def test_tenants(nuisance: str, stressed: Setting, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tenants, "SLOW", 6)
     counted(tenants.beside(stressed, nuisance, 1, 0.03))
 
 

@@ -24,6 +24,7 @@ ANSWER_BYTES = 24 * 1024 * 1024
 
 An API server takes an object of 3 MiB, and makes six times that of it when it writes each `<` as `\\u003c`.
 """
+_CLOSED = "the client is closed"
 _HEAD_BYTES = 256 * 1024
 _GATHERED = 0.03
 """Seconds from one reading of a stream to the next. To read a hundred events at once takes little longer than to read one."""
@@ -66,6 +67,7 @@ class Origin:
         self._idle: deque[_Connection] = deque()
         """The one that was used last is the last."""
         self._open: set[_Connection] = set()
+        self._closed = asyncio.Event()
 
     def abort(self, why: str) -> None:
         """End all connections at once, whatever is under way on them."""
@@ -74,7 +76,9 @@ class Origin:
             connection.abort(why)
 
     async def close(self) -> None:
-        """End all connections."""
+        """End all connections, and make no more: whatever is asked for from now on is Lost."""
+        self._closed.set()
+        self._idle.clear()
         await asyncio.gather(*(connection.end() for connection in self._open))
 
     async def request(
@@ -112,17 +116,23 @@ class Origin:
         return "\r\n".join([*lines, "", ""]).encode()
 
     async def _connect(self, timeout: float) -> _Connection:
+        if self._closed.is_set():
+            raise Lost(_CLOSED)
         loop = asyncio.get_running_loop()
         new = loop.create_connection(
             lambda: _Connection(loop, self._open), self._name, self._port, ssl=self._tls, server_hostname=self._server_name
         )
         try:
             async with asyncio.timeout(timeout):
-                return (await new)[1]
+                _, connection = await new
         except TimeoutError:
             raise Lost(f"{self._host}: no connection in {timeout:g} s") from None
         except (OSError, UnicodeError) as error:  # All errors of TLS are OSErrors too.
             raise Lost(f"{self._host}: {error}") from error
+        if self._closed.is_set():  # Meanwhile. Nobody would end it any more.
+            connection.abort(_CLOSED)
+            raise Lost(_CLOSED)
+        return connection
 
     def _kept(self) -> _Connection | None:
         while self._idle:
