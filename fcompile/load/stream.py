@@ -30,7 +30,6 @@ _FIRST_KEYS: Final = 5
 """Of so many duplicate keys it is shown where the first one is."""
 _SEPARATOR: Final = re.compile(r"^---([^\n]*)\n?", re.MULTILINE)
 _SEPARATOR_HERE: Final = re.compile(r"---([^\n]*)\n?")
-_DIRECTIVE: Final = re.compile(r"^%[^\r\n]*", re.MULTILINE)
 _FIRST_LINE: Final = re.compile(r"[^\r\n]*")
 
 
@@ -260,18 +259,22 @@ def _only_directives(text: str, start: int, end: int) -> bool:
 
 
 def _directive(text: str, begin: int) -> Fault:
-    line = _DIRECTIVE.search(text, begin)
-    assert line is not None
+    # The first line of the region need not begin a line of the file: it can follow JSON.
+    start = begin if text.startswith("%", begin) else text.index("\n%", begin) + 1
     message = "kubectl cannot read YAML directives, because it cuts the file at the `---` after them: remove this line"
-    return Fault(rules.DIRECTIVE, message, *line.span())
+    return Fault(rules.DIRECTIVE, message, start, _end_of_line(text, start))
+
+
+def _end_of_line(text: str, start: int) -> int:
+    line = _FIRST_LINE.match(text, start)
+    return line.end() if line else start
 
 
 def _read_chunk(decoded: Decoded, chunk: _Chunk, fed: YamlText) -> Reading:
     size = chunk.end - chunk.start
     if size * 4 > rules.MAX_BYTES and len(fed.text.encode()) > rules.MAX_BYTES + 1:
-        line = _FIRST_LINE.match(fed.text)
         message = f"the document is larger than {rules.MAX_BYTES // 1024 // 1024} MiB: split it"
-        raise Fault(rules.TOO_LARGE, message, 0, line.end() if line else None)
+        raise Fault(rules.TOO_LARGE, message, 0, _end_of_line(fed.text, 0))
     bad = decoded.bad_byte(chunk.start, chunk.end)
     if bad is not None:
         raise Fault(bad.rule, bad.message, bad.start - chunk.start - fed.skipped)
@@ -309,9 +312,8 @@ def _in_spite_of_duplicates(decoded: Decoded, chunk: _Chunk, fed: YamlText) -> I
 def _ignored(text: str, start: int) -> Fault:
     match = re.compile(r"\s*").match(text, start)
     start = match.end() if match else start
-    line = _FIRST_LINE.match(text, start)
     message = "kubectl reads nothing after the end of a document up to the next `---`: put `---` on the line before this, or remove it"
-    return Fault(rules.IGNORED_TEXT, message, start, line.end() if line else None)
+    return Fault(rules.IGNORED_TEXT, message, start, _end_of_line(text, start))
 
 
 def _moved(fault: Fault, start: int, fed: YamlText) -> Fault:

@@ -282,6 +282,52 @@ def test_what_a_built_in_plugin_reads_is_followed(app: Path, field: str, config:
         refused(generate(app))
 
 
+PLUGIN = BUILTIN.format("ConfigMapGenerator", "literals: [a=b]")
+READ_OTHERWISE = (
+    # kubectl divides a stream at every line that begins with `---`; kustomize looks for more, and at the end of a text for less.
+    PLUGIN + "---#a: b\rfiles: ['x=http://127.0.0.1:1/']",
+    # To YAML a break within quotes is a blank, together with the indentation after it; to JSON it is a character like others.
+    json.dumps({"apiVersion": "builtin", "kind": "PatchTransformer", "patch": "a:\n  b: c\n\x85\x85  d: e\n"}, ensure_ascii=False),
+    PLUGIN + "# \ufeff\n",
+    PLUGIN + "# a\rfiles: []\n",
+)
+
+
+@pytest.mark.parametrize("text", READ_OTHERWISE)
+def test_what_kustomize_would_read_in_another_way_is_refused(app: Path, text: str) -> None:
+    (app / "config.yaml").write_bytes(text.encode())
+    for written in ("resources: [fw.yaml]\ngenerators: [config.yaml]\n", json.dumps({"resources": ["fw.yaml"], "generators": [text]})):
+        (app / "kustomization.yaml").write_text(written)
+        refused(generate(app), "do not agree on where this line ends")
+
+
+@pytest.mark.parametrize("mark", ["\x85", "\u2028", "\u2029"])
+def test_an_indentation_that_yaml_takes_away_hides_nothing(app: Path, web: tuple[str, list[str]], mark: str) -> None:
+    url, asked = web
+    hidden = PLUGIN.replace("{name: a}", f"\n  name: a\n{mark}{mark}  files: ['x={url}/hidden']")
+    text = json.dumps({"resources": ["fw.yaml"], "generators": [hidden]}, ensure_ascii=False)
+    (app / "kustomization.yaml").write_bytes(text.encode())
+    refused(generate(app), "kustomization.yaml:1:")
+    alone(app)
+    assert asked == ["/hidden"]
+
+
+def test_a_separator_of_kubectl_alone_hides_nothing(app: Path, web: tuple[str, list[str]]) -> None:
+    url, asked = web
+    (app / "config.yaml").write_bytes(f"{PLUGIN}---#a: b\rfiles: ['x={url}/hidden']".encode())
+    (app / "kustomization.yaml").write_text("resources: [fw.yaml]\ngenerators: [config.yaml]\n")
+    refused(generate(app), "config.yaml:5:1: ")
+    alone(app)
+    assert asked == ["/hidden"]
+
+
+def test_lines_of_windows_and_separators_with_comments_are_fine(app: Path) -> None:
+    (app / "config.yaml").write_bytes(PLUGIN.replace("\n", "\r\n").encode() + b"--- \t # a comment\r\n")
+    (app / "kustomization.yaml").write_bytes(b"\xef\xbb\xbf---\r\nresources: [fw.yaml]\r\ngenerators: [config.yaml]\r\n")
+    answer = inside("generate", app, {**environment("app"), "PATH": os.path.dirname(tool("kustomize"))})
+    assert answer.code == 0, answer.said
+
+
 @pytest.mark.parametrize(
     "changes", ["patches: [{patch: '[{op: replace, path: /files, value: [x=URL]}]', target: {name: a}}]", "namePrefix: a", "bases: [er]"]
 )
@@ -354,6 +400,29 @@ def test_no_word_of_a_broken_secret_is_shown(app: Path, broken: str) -> None:
 def test_kustomize_repeats_no_secret(app: Path) -> None:
     (app / "secret.yaml").write_text("apiVersion: v1\nkind: Secret\nmetadata: {namespace: hunter2}\n")
     (app / "kustomization.yaml").write_text("resources: [fw.yaml, secret.yaml]\n")
+    answer = inside("generate", app, {**environment("app"), "PATH": os.path.dirname(tool("kustomize"))})
+    refused(answer, "kustomize build failed with exit code 1; there are Secrets here")
+
+
+PASSWORD = "{apiVersion: v1, kind: Secret, metadata: {namespace: a}, stringData: {p: hunter2}}"
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        {"generators": ["{apiVersion: builtin, kind: SecretGenerator, metadata: {name: a}, literals: [hunter2]}"]},
+        {"patches": [{"patch": PASSWORD}]},
+        {"patches": [{"patch": "[{op: test, path: /stringData/p, value: hunter2}]", "target": {"kind": "Secret"}, "path": "a"}]},
+        {"transformers": [f"{{apiVersion: builtin, kind: PatchTransformer, metadata: {{name: a}}, patch: '{PASSWORD}'}}"]},
+        {"transformers": ["transformer.yaml"]},
+        {"resources": ["fw.yaml", "nested.yaml"]},
+    ],
+)
+def test_kustomize_repeats_no_secret_that_is_written_in_a_field(app: Path, written: dict[str, object]) -> None:
+    (app / "a").write_text("{}")
+    (app / "transformer.yaml").write_text(BUILTIN.format("PatchTransformer", f"patch: '{PASSWORD}'"))
+    (app / "nested.yaml").write_text(f"apiVersion: v1\nkind: List\nitems:\n- {{apiVersion: v1, kind: List, items: [{PASSWORD}]}}\n")
+    (app / "kustomization.yaml").write_text(json.dumps({"resources": ["fw.yaml"], **written}))
     answer = inside("generate", app, {**environment("app"), "PATH": os.path.dirname(tool("kustomize"))})
     refused(answer, "kustomize build failed with exit code 1; there are Secrets here")
 

@@ -61,7 +61,7 @@ def _paths(repository: Repository) -> Iterator[str]:
     if kind_of(".") == "kustomize":
         from fcompile.commands.argocd.kustomization import reached
 
-        yield from (file.path for file in reached(repository, "."))
+        yield from (file.path for file in reached(repository, ".") if file.path)
     else:
         repository.vet(".")
         yield from (entry.path for entry in find(["."]) if entry.error is None)

@@ -107,15 +107,14 @@ def _secrets(documents: Sequence[Document]) -> Iterator[tuple[int, int]]:
 
 
 def makes_secrets(documents: Sequence[Any]) -> bool:
-    """Return whether documents are Secrets, or make kustomize generate some."""
-    for document in documents:
-        for _, value in objects_in(document):
-            kind = (text(value, "kind") or "").casefold()
-            written_in_place = (item for item in sequence(value, "generators") if isinstance(item, str))
-            if (
-                kind in ("secret", "secretgenerator")
-                or sequence(value, "secretGenerator")
-                or any("\n" in item for item in written_in_place)
-            ):
+    """Return whether documents are Secrets, have some in lists, patch some, or make kustomize generate some."""
+    waiting = list(documents)
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, list):
+            waiting += value
+        elif isinstance(value, dict):
+            if (text(value, "kind") or "").casefold() in ("secret", "secretgenerator") or sequence(value, "secretGenerator"):
                 return True
+            waiting += value.values()
     return False

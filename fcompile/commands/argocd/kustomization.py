@@ -18,6 +18,7 @@ from fcompile.diagnostics.problem import Part, Path, field_path
 from fcompile.diagnostics.visible import visible
 from fcompile.errors import InputError
 from fcompile.load import Document, LoadError, read, values
+from fcompile.load.decoding import decode
 
 MAX_DEPTH: Final = 50
 """Kustomizations within kustomizations."""
@@ -29,13 +30,20 @@ _REMOTE: Final = re.compile(r"://|^[^/]*[@:]|^github\.com/|\.git(?:$|[/?])|_git/
 """What kustomize may take for an address, even where there is a file or folder of that name."""
 _INLINE: Final = re.compile(r"[\n:{]")
 """What no path holds (a colon makes it an address), and every mapping in YAML."""
+_LONGER_THAN_A_SEPARATOR: Final = r"^---(?!(?:[ \t]+#[^\r\n\x85\u2028\u2029]*|[ \t]*)\r?$)"
+"""Where kubectl, and so our reader, takes a line for a separator that is more than that to YAML: `---#`, or one with an unusual break."""
+_CUT_ELSEWHERE: Final = re.compile(_LONGER_THAN_A_SEPARATOR, re.MULTILINE)
+_READ_OTHERWISE: Final = re.compile(f"{_LONGER_THAN_A_SEPARATOR}|\r(?!\n)|[\x85\u2028\u2029\ufeff]", re.MULTILINE)
+"""These, and what ends a line or begins a file for one reader, and is text for another: in JSON, or after the first `---`."""
 
 
 class Reached(NamedTuple):
-    """A file that kustomize reads; `yaml`: it parses it."""
+    """What kustomize reads: a file, or a text that stands in a field of one; `yaml`: it parses it."""
 
     path: str
     yaml: bool
+    text: bytes = b""
+    """Without a path."""
 
 
 class Cost(NamedTuple):
@@ -49,15 +57,32 @@ Following = Generator[Reached, None, Cost]
 
 
 def reached(repository: Repository, folder: str) -> Iterator[Reached]:
-    """Yield the files that a kustomization is made of, in all folders that it refers to. Raises InputError."""
+    """Yield what a kustomization is made of, in all folders that it refers to. Raises InputError."""
     yield from _Follower(repository).kustomization(folder, KUSTOMIZATION, folder, 0)
 
 
 def check_yaml(data: bytes, name: str) -> None:
     """Refuse what our own reader cannot read: it has limits, and those who read it next may have none. Raises InputError."""
+    for _ in _documents(data, name):
+        pass
+
+
+def _documents(data: bytes, name: str, unlike: re.Pattern[str] = _CUT_ELSEWHERE) -> Iterator[Document]:
+    """Yield what our own reader reads. Raises InputError for what it cannot read, or what kustomize would read in another way.
+
+    :param unlike: what it is known to read in another way.
+    """
+    source = decode(data, name).source
+    if other := unlike.search(source.text):
+        span = source.span(*other.span())
+        raise InputError(
+            f"{visible(name)}:{span.line}:{span.column}: kustomize and kubectl do not agree on where this line ends: write `---` alone on "
+            "its line, and end lines as Unix or Windows does"
+        )
     for item in read(data, name):
         if isinstance(item, LoadError):
             raise _unreadable(item, data)
+        yield item
 
 
 def _unreadable(error: LoadError, data: bytes) -> InputError:
@@ -101,12 +126,7 @@ class _Follower:
 
     def _document(self, path: str) -> Document | None:
         """The one document of a kustomization; None if there is nothing in it. kustomize would pass over what follows it."""
-        data = self._repository.read(path)
-        found = list(read(data, path))
-        for item in found:
-            if isinstance(item, LoadError):
-                raise _unreadable(item, data)
-        documents = [item for item in found if isinstance(item, Document)]
+        documents = list(_documents(self._repository.read(path), path, _READ_OTHERWISE))
         if len(documents) > 1:
             raise _error(documents[1], (), "a second document: a kustomization is one, and kustomize reads nothing after it: remove it")
         return documents[0] if documents else None
@@ -121,10 +141,11 @@ class _Follower:
     def _string(self, document: Document, where: Path, what: Read, written: str, roots: tuple[str, str], depth: int) -> Following:
         inline = what is Read.YAML or (what in (Read.FILE_OR_YAML, Read.PLUGIN) and _INLINE.search(written))
         if inline:
-            name = f"{document.source.name}, {field_path(where)}"
+            data, name = written.encode("utf-8", "replace"), f"{document.source.name}, {field_path(where)}"
+            yield Reached("", True, data)
             if what is Read.PLUGIN:
-                return (yield from self._plugins(written.encode(), name, roots[1], depth))
-            check_yaml(written.encode(), name)
+                return (yield from self._plugins(data, name, roots[1], depth))
+            check_yaml(data, name)
             if what is Read.FILE_OR_YAML and not _is_object(written):
                 raise _error(document, where, f"`{visible(written[:80])}` is neither a file nor an object with a `kind`")
             return Cost()
@@ -142,9 +163,7 @@ class _Follower:
     def _plugins(self, data: bytes, name: str, root: str, depth: int) -> Following:
         """Follow what configures plugins: only those that are built in, of which is known what they read."""
         cost = Cost()
-        for document in read(data, name):
-            if isinstance(document, LoadError):
-                raise _unreadable(document, data)
+        for document in _documents(data, name, _READ_OTHERWISE):
             for path, value in objects_in(document.value):
                 shape = PLUGINS.get(str(value.get("kind"))) if isinstance(value, dict) and value.get("apiVersion") == "builtin" else None
                 if shape is None:

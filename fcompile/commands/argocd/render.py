@@ -23,15 +23,16 @@ def helm(repository: Repository, settings: Settings) -> bytes:
 
 def kustomize(repository: Repository) -> tuple[bytes, tuple[str, ...]]:
     """What kustomize makes of the current folder, and the files that it is made of."""
-    files = tuple(dict.fromkeys(reached(repository, ".")))
+    found = tuple(dict.fromkeys(reached(repository, ".")))
     secret = False
-    for file in files:
-        if file.yaml:
-            data = repository.read(file.path)
-            check_yaml(data, file.path)
+    for one in found:
+        if one.yaml:
+            data = repository.read(one.path) if one.path else one.text
+            if one.path:
+                check_yaml(data, one.path)
             secret = secret or makes_secrets(values(data))
     # In what goes wrong kustomize repeats whole objects.
-    return run([*_kustomize(), "."], repository.root, quiet=secret), tuple(dict.fromkeys(file.path for file in files))
+    return run([*_kustomize(), "."], repository.root, quiet=secret), tuple(dict.fromkeys(one.path for one in found if one.path))
 
 
 def _kustomize() -> list[str]:
