@@ -34,6 +34,7 @@ from fcompile.model.steps import steps
 from fcompile.model.values import mapping, text
 from fcompile.pipeline.compilation import Compilation, Refused, Unit
 from fcompile.pipeline.compiled import Compiled
+from fcompile.pipeline.file import File
 from fcompile.pipeline.inputs import Inputs
 
 if TYPE_CHECKING:
@@ -87,8 +88,7 @@ def explain(
     asked = [override._replace(framework=override.framework or framework) for override in parsed(overrides)]
     waived, whole = waivers_file(waivers), holds_current_folder(paths)
     check_paths(paths)
-    files = (file for file in Inputs(paths).files() if any(_name(value) == framework for value in file.frameworks()))
-    compilation = Compilation(files, checked, asked, waived, whole)
+    compilation = Compilation(_files_with(framework, Inputs(paths)), checked, asked, waived, whole)
     telling = Telling(open_errors(color, strict))
     if fails(compilation.report(telling), strict):
         return EXIT_ERRORS
@@ -124,6 +124,18 @@ def _task_of(name: str) -> tuple[str, str, int]:
 
 def _name(framework: Any) -> str | None:
     return text(mapping(framework, "metadata"), "name")
+
+
+def _files_with(framework: str, inputs: Inputs) -> list[File]:
+    """Return the files with Frameworks of that name; if there are none, those that cannot be read: it may be in one of them."""
+    found, unreadable = [], []
+    for file in inputs.files():
+        file = file.for_frameworks()
+        if any(_name(value) == framework for value in file.frameworks()):
+            found.append(file)
+        elif file.unreadable():
+            unreadable.append(file)
+    return found or unreadable
 
 
 def _only(compilation: Compilation, namespace: str, name: str) -> tuple[Unit, Compiled]:
