@@ -9,21 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fcompile.commands.group import command, former
-from fcompile.commands.options import (
-    check_paths,
-    checked_with,
-    completed,
-    kubernetes_version,
-    namespace,
-    parsed,
-    paths,
-    reporting,
-    say_namespace,
-    set_,
-)
+from fcompile.commands.group import command, completed
+from fcompile.commands.option_values import check_paths, checked_with, parsed
+from fcompile.commands.options import kubernetes_version, namespace, paths, reporting, set_
+from fcompile.commands.parsing import former
 from fcompile.commands.progress import progress
-from fcompile.commands.report import OnlyWhenFound, Telling, fails, holds_current_folder, job_hint, open_report, waivers_file
+from fcompile.commands.report import OnlyWhenFound, Telling, fails, holds_current_folder, job_hint, open_report, say_namespace, waivers_file
 from fcompile.diagnostics.problem import field_path
 from fcompile.diagnostics.visible import at_line_start, visible
 from fcompile.emit import json, yaml

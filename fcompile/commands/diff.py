@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from fcompile.commands.comparison_input import Contents, File, read_side
-from fcompile.commands.group import argument, command
-from fcompile.commands.options import check_paths, checked_with, completed, kubernetes_version, namespace, reporting
+from fcompile.commands.group import argument, command, completed
+from fcompile.commands.option_values import check_paths, checked_with
+from fcompile.commands.options import kubernetes_version, namespace, reporting
 from fcompile.commands.report import Telling, holds_current_folder, open_errors, text_style, waivers_file
 from fcompile.diagnostics.visible import visible
 from fcompile.diff.result import Result, compare_all

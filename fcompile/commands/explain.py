@@ -10,18 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fcompile.commands.group import argument, command
-from fcompile.commands.options import (
-    check_paths,
-    checked_with,
-    completed,
-    kubernetes_version,
-    namespace,
-    option_of,
-    parsed,
-    reporting,
-    set_,
-)
+from fcompile.commands.group import argument, command, completed
+from fcompile.commands.option_values import check_paths, checked_with, option_of, parsed
+from fcompile.commands.options import kubernetes_version, namespace, reporting, set_
 from fcompile.commands.report import Telling, fails, holds_current_folder, open_errors, text_style, waivers_file
 from fcompile.diagnostics.problem import Path, Span
 from fcompile.diagnostics.visible import visible
