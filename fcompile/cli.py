@@ -43,7 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except UsageError as error:
         return _end(error.code, str(error))
     except SettingError as error:
-        from fcompile.commands.options import option_of
+        from fcompile.commands.option_values import option_of
 
         return _end(EXIT_USAGE, error.called(option_of(error.setting)))
     except BrokenPipeError:  # whoever read our output has gone, as `head` does

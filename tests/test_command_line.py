@@ -6,32 +6,21 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import click
 import pytest
 
 from fcompile import cli
-from fcompile.commands.group import WIDTH, Command, Former
-from fcontroller import cli as controller_cli
+from fcompile.commands.group import WIDTH, Command
+from fcompile.commands.parsing import Former
 from tests.laws import run
 from tests.pseudo_terminal import PseudoTerminal
 from tests.test_cli import good
+from tools.cli_page import commands
 
-
-def contexts(context: click.Context) -> Iterator[click.Context]:
-    """Yield a command and those below it."""
-    yield context
-    if isinstance(context.command, click.Group):
-        for name in context.command.list_commands(context):
-            found = context.command.get_command(context, name)
-            assert found is not None
-            yield from contexts(found.context_class(found, context, name))
-
-
-PROGRAMS = [group.context_class(group, None, group.name) for group in (cli.group(), controller_cli.group())]
-COMMANDS = [context for program in PROGRAMS for context in contexts(program)]
+COMMANDS = list(commands())
+PROGRAMS = [context for context in COMMANDS if context.parent is None]
 EVERY = pytest.mark.parametrize("context", COMMANDS, ids=lambda context: context.command_path)
 
 
@@ -185,7 +174,8 @@ def imported(program: str, *arguments: str) -> set[str]:
 def test_a_command_is_imported_when_it_is_called() -> None:
     helped = imported("fcompile", "--help")
     assert "click" in helped
-    assert not {name for name in helped if name.startswith(("fcompile.commands.", "fcompile.check"))} - {"fcompile.commands.group"}
+    machinery = {"fcompile.commands.group", "fcompile.commands.parsing"}
+    assert {name for name in helped if name.startswith(("fcompile.commands.", "fcompile.check"))} == machinery
     ruled = imported("fcompile", "rule", "FC101")
     assert "fcompile.commands.rule" in ruled
     assert not ruled & {f"fcompile.commands.{name}" for name in cli.COMMANDS if name != "rule"}

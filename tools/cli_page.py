@@ -17,7 +17,8 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # this checkout, whatever is installed
 
 from fcompile import cli  # noqa: E402
-from fcompile.commands.group import Command, Former  # noqa: E402
+from fcompile.commands.group import Command  # noqa: E402
+from fcompile.commands.parsing import Former  # noqa: E402
 from fcontroller import cli as controller_cli  # noqa: E402
 from tools.generated import write_or_check  # noqa: E402
 
@@ -48,28 +49,29 @@ def main() -> int:
 
 def rendered() -> str:
     """Return the page."""
-    programs = [_context(cli.group(), None), _context(controller_cli.group(), None)]
-    contexts = [context for program in programs for context in _all(program)]
+    every = list(commands())
     former = [
         f"- `{context.command_path} {param.opts[0]}` (`{param.opts[1]}`): {_prose(param.help or '')}\n"
-        for context in contexts
+        for context in every
         for param in _of(context, Former)
     ]
-    return "".join([HEAD, FORMER, *former, *("\n" + _section(context) for context in contexts)])
+    return "".join([HEAD, FORMER, *former, *("\n" + _section(context) for context in every)])
 
 
-def _context(command: click.Command, parent: click.Context | None) -> click.Context:
-    return command.context_class(command, parent, command.name)
+def commands() -> Iterator[click.Context]:
+    """Yield every command of both programs, each after the group that it is in, in contexts as click makes them."""
+    for group in (cli.group(), controller_cli.group()):
+        yield from _below(group, None)
 
 
-def _all(context: click.Context) -> Iterator[click.Context]:
-    """Yield a command and those below it."""
+def _below(command: click.Command, parent: click.Context | None) -> Iterator[click.Context]:
+    context = command.context_class(command, parent, command.name)
     yield context
-    if isinstance(context.command, click.Group):
-        for name in context.command.list_commands(context):
-            found = context.command.get_command(context, name)
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            found = command.get_command(context, name)
             assert found is not None
-            yield from _all(_context(found, context))
+            yield from _below(found, context)
 
 
 def _of(context: click.Context, kind: type[click.Parameter]) -> list[click.Parameter]:

@@ -10,8 +10,7 @@ from collections.abc import Callable
 
 import click
 
-from fcompile.commands.group import command
-from fcompile.commands.options import completed
+from fcompile.commands.group import command, completed
 from fcompile.diagnostics.problem import Severity
 from fcompile.diagnostics.text import render
 from fcompile.diagnostics.writer import Style

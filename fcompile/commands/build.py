@@ -9,26 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fcompile.commands.group import command, former
-from fcompile.commands.options import (
-    check_paths,
-    checked_with,
-    completed,
-    kubernetes_version,
-    namespace,
-    parsed,
-    paths,
-    reporting,
-    say_namespace,
-    set_,
-)
+from fcompile.commands.group import command, completed
+from fcompile.commands.option_values import check_paths, checked_with, parsed
+from fcompile.commands.options import kubernetes_version, namespace, paths, reporting, set_
+from fcompile.commands.parsing import former
 from fcompile.commands.progress import progress
-from fcompile.commands.report import OnlyWhenFound, Telling, fails, holds_current_folder, job_hint, open_report, waivers_file
+from fcompile.commands.report import OnlyWhenFound, Telling, fails, holds_current_folder, job_hint, open_report, say_namespace, waivers_file
 from fcompile.diagnostics.problem import field_path
 from fcompile.diagnostics.visible import at_line_start, visible
 from fcompile.emit import json, yaml
 from fcompile.emit.stdout import write
 from fcompile.errors import EXIT_ERRORS, InputError, UsageError
+from fcompile.load.files import IGNORE_FILE
 from fcompile.pipeline.compilation import Compilation, Refused
 from fcompile.pipeline.compiled import Compiled
 from fcompile.pipeline.inputs import Inputs
@@ -128,6 +120,7 @@ def build(
     compilation = Compilation(progress(files.files(), "files read"), checked, asked, waived, whole)
     telling = Telling(OnlyWhenFound(open_report("text", sys.stderr, color)))
     if fails(compilation.report(telling), strict):
+        _tell_others(compilation.unreadable_files_of_others())
         return EXIT_ERRORS
     units = list(_units(compilation))
     compiled = [unit for unit in units if isinstance(unit, Compiled)]
@@ -154,6 +147,14 @@ def _units(compilation: Compilation) -> Iterator[Compiled | PassedThrough]:
             yield unit.result
         else:
             say(f"left out {unit.place}: not an object for a cluster")
+
+
+def _tell_others(files: list[str]) -> None:
+    """Say why `validate` has nothing against these files: whoever applies the output would miss what is in them."""
+    for file in files[:3]:
+        say(
+            f"{visible(file)}: no Framework is recognized in it, but what cannot be read cannot be passed through: list it in {IGNORE_FILE}"
+        )
 
 
 def _tell_namespace(compiled: list[Compiled], namespace: str) -> None:

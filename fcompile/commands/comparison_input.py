@@ -8,18 +8,15 @@ from typing import NamedTuple
 
 from fcompile.check.document import Options
 from fcompile.commands.report import Telling, fails
-from fcompile.diagnostics.visible import visible
 from fcompile.diff.frameworks import Side
 from fcompile.diff.result import Key, Object, ObjectKey
 from fcompile.errors import UsageError
 from fcompile.load import LoadError
-from fcompile.load.files import FileEntry, may_hold_framework
+from fcompile.load.files import FileEntry
 from fcompile.model.values import mapping, text
 from fcompile.pipeline.compilation import Compilation, Refused, Unit
 from fcompile.pipeline.compiled import Compiled
-from fcompile.pipeline.file import File as ReadFile
 from fcompile.pipeline.file import open_file
-from fcompile.program import say
 from fcompile.waivers.collection import Waivers
 
 
@@ -28,17 +25,6 @@ class File(NamedTuple):
 
     entry: FileEntry
     data: bytes | LoadError
-
-
-MOST = 32 * 1024 * 1024
-"""Bytes: no file of Frameworks comes near. Larger ones are passed over, so that one of a gigabyte does no harm."""
-
-
-def is_small(name: str, size: int) -> bool:
-    """Whether a file of that size is read; if not, it is said on stderr."""
-    if size > MOST:
-        say(f"skipped {visible(name)}: it has more than {MOST // 2**20} MiB")
-    return size <= MOST
 
 
 class Contents(NamedTuple):
@@ -50,21 +36,14 @@ class Contents(NamedTuple):
 
 def read_side(files: Iterable[File], options: Options, waivers: Waivers, whole: bool, telling: Telling, strict: bool) -> Contents | None:
     """Read, check and compile; None when there is an error, which is told."""
-    compilation = Compilation(map(_opened, files), options, (), waivers, whole)
+    opened = (open_file(file.entry, file.data).for_frameworks() for file in files)
+    compilation = Compilation(opened, options, (), waivers, whole)
     if fails(compilation.report(telling), strict):
         return None
     contents = Contents({}, {})
     for unit in compilation.units():
         _take(unit, contents)
     return contents
-
-
-def _opened(file: File) -> ReadFile:
-    opened = open_file(file.entry, file.data)
-    if isinstance(file.data, bytes) and not may_hold_framework(file.data):
-        # Other tools may well read it; what cannot be read is none of our business.
-        return opened._replace(read=[*opened.documents()])
-    return opened
 
 
 def _take(unit: Unit, contents: Contents) -> None:

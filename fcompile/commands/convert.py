@@ -9,8 +9,9 @@ from importlib.util import find_spec
 import click
 
 from fcompile.commands.convert_output import named, write_folder
-from fcompile.commands.group import command
-from fcompile.commands.options import check_paths, checked_with, completed, namespace, paths
+from fcompile.commands.group import command, completed
+from fcompile.commands.option_values import check_paths, checked_with
+from fcompile.commands.options import namespace, paths
 from fcompile.convert.conversion import Conversion
 from fcompile.convert.report import FORMATS, report
 from fcompile.diagnostics.visible import visible

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from fcompile.commands.comparison_input import Contents, File, is_small, read_side
-from fcompile.commands.group import argument, command
-from fcompile.commands.options import check_paths, checked_with, completed, kubernetes_version, namespace, reporting
+from fcompile.commands.comparison_input import Contents, File, read_side
+from fcompile.commands.group import argument, command, completed
+from fcompile.commands.option_values import check_paths, checked_with
+from fcompile.commands.options import kubernetes_version, namespace, reporting
 from fcompile.commands.report import Telling, holds_current_folder, open_errors, text_style, waivers_file
 from fcompile.diagnostics.visible import visible
 from fcompile.diff.result import Result, compare_all
 from fcompile.emit.stdout import write
 from fcompile.errors import UsageError
-from fcompile.load import LoadError
 from fcompile.load.files import FileEntry, find, may_hold_framework
 from fcompile.pipeline.file import open_file
 from fcompile.program import say
@@ -176,13 +176,7 @@ def _holds_framework(file: File) -> bool:
 def _read(path: str) -> Iterator[tuple[str, File]]:
     """The files behind a path, each with what it is called below that."""
     for entry in _entries(path):
-        if entry.error is None and os.path.isfile(entry.path) and not is_small(entry.name, os.path.getsize(entry.path)):
-            continue
-        try:
-            data: bytes | LoadError = entry.read()
-        except LoadError as error:
-            data = error
-        yield entry.path.removeprefix(path), File(entry, data)
+        yield entry.path.removeprefix(path), File(entry, entry.content())
 
 
 def _entries(path: str) -> Iterable[FileEntry]:

@@ -10,18 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fcompile.commands.group import argument, command
-from fcompile.commands.options import (
-    check_paths,
-    checked_with,
-    completed,
-    kubernetes_version,
-    namespace,
-    option_of,
-    parsed,
-    reporting,
-    set_,
-)
+from fcompile.commands.group import argument, command, completed
+from fcompile.commands.option_values import check_paths, checked_with, option_of, parsed
+from fcompile.commands.options import kubernetes_version, namespace, reporting, set_
 from fcompile.commands.report import Telling, fails, holds_current_folder, open_errors, text_style, waivers_file
 from fcompile.diagnostics.problem import Path, Span
 from fcompile.diagnostics.visible import visible
@@ -34,6 +25,7 @@ from fcompile.model.steps import steps
 from fcompile.model.values import mapping, text
 from fcompile.pipeline.compilation import Compilation, Refused, Unit
 from fcompile.pipeline.compiled import Compiled
+from fcompile.pipeline.file import File
 from fcompile.pipeline.inputs import Inputs
 
 if TYPE_CHECKING:
@@ -87,8 +79,7 @@ def explain(
     asked = [override._replace(framework=override.framework or framework) for override in parsed(overrides)]
     waived, whole = waivers_file(waivers), holds_current_folder(paths)
     check_paths(paths)
-    files = (file for file in Inputs(paths).files() if any(_name(value) == framework for value in file.frameworks()))
-    compilation = Compilation(files, checked, asked, waived, whole)
+    compilation = Compilation(_files_with(framework, Inputs(paths)), checked, asked, waived, whole)
     telling = Telling(open_errors(color, strict))
     if fails(compilation.report(telling), strict):
         return EXIT_ERRORS
@@ -124,6 +115,18 @@ def _task_of(name: str) -> tuple[str, str, int]:
 
 def _name(framework: Any) -> str | None:
     return text(mapping(framework, "metadata"), "name")
+
+
+def _files_with(framework: str, inputs: Inputs) -> list[File]:
+    """Return the files with Frameworks of that name; if there are none, those that cannot be read: it may be in one of them."""
+    found, unreadable = [], []
+    for file in inputs.files():
+        file = file.for_frameworks()
+        if any(_name(value) == framework for value in file.frameworks()):
+            found.append(file)
+        elif file.unreadable():
+            unreadable.append(file)
+    return found or unreadable
 
 
 def _only(compilation: Compilation, namespace: str, name: str) -> tuple[Unit, Compiled]:

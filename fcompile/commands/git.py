@@ -12,15 +12,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from typing import IO, NamedTuple
 
-from fcompile.commands.comparison_input import MOST, File, is_small
+from fcompile.commands.comparison_input import File
 from fcompile.commands.git_process import COMMAND, environment, top_of_working_tree
 from fcompile.diagnostics.visible import visible
 from fcompile.errors import UsageError
-from fcompile.load.files import IGNORE_FILE, SUFFIXES, FileEntry, ignore_patterns
+from fcompile.load import rules
+from fcompile.load.files import IGNORE_FILE, PIECE, SUFFIXES, FileEntry, ignore_patterns, may_hold_framework_in
+from fcompile.load.source import too_large
 
 _REGULAR = (b"100644", b"100755")
-TOO_LARGE = b"..."
-"""Stands for the content of a blob that is too large, by its identity."""
 
 
 class _Changed(NamedTuple):
@@ -128,9 +128,9 @@ def _holds(top: bytes, path: bytes, name: bytes) -> bool:
     digest = "sha256" if len(name) == 64 else "sha1"
     with open(full, "rb") as file:
         size = os.fstat(file.fileno()).st_size
-        if _name(digest, size, iter(lambda: file.read(1 << 20), b"")) == name:
+        if _name(digest, size, iter(lambda: file.read(PIECE), b"")) == name:
             return True
-        if size > MOST:
+        if size > rules.MAX_FILE_BYTES:
             return False
         file.seek(0)
         data = file.read().replace(b"\r\n", b"\n")
@@ -180,15 +180,13 @@ class _Reader:
                 f"--git: {visible(entry.name)} is not in this repository, only its name: it is a partial clone, and nothing is fetched; "
                 "git fetch --refetch --no-filter brings what is missing"
             )
-        if data is not TOO_LARGE:
-            yield File(entry, data)
+        yield File(entry, data)
 
     def in_tree(self, path: bytes) -> Iterator[File]:
         """The file in the working tree, if it is one."""
-        full = _regular(self._top, path)
-        if full is not None and is_small(self._entry(path).name, os.path.getsize(full)):
-            with open(full, "rb") as file:
-                yield File(self._entry(path), file.read())
+        if _regular(self._top, path) is not None:
+            entry = self._entry(path)
+            yield File(entry, entry.content())
 
     def ignored(self, commit: str | None, path: bytes) -> bool:
         """Whether a walk through the folders would leave it out."""
@@ -209,7 +207,6 @@ class _Reader:
                 data = next((file.data for file in self.in_tree(path) if isinstance(file.data, bytes)), None)
             elif b"\n" not in path:
                 data = self._objects.read(commit.encode() + b":" + path, IGNORE_FILE)
-                data = None if data is TOO_LARGE else data
             self._patterns[commit, folder] = ignore_patterns((data or b"").decode("utf-8", "replace").splitlines())
         return self._patterns[commit, folder]
 
@@ -241,7 +238,10 @@ class _Objects:
         self._process.wait()
 
     def read(self, name: bytes, shown: str) -> bytes | None:
-        """The content of a blob; None when there is none, TOO_LARGE for one that is."""
+        """Return the content of a blob; None when there is none; nothing of one that is too large and holds no Framework.
+
+        Raises UsageError if one that is too large may hold a Framework.
+        """
         ask: IO[bytes] | None = self._process.stdin
         answer: IO[bytes] | None = self._process.stdout
         assert ask is not None
@@ -252,11 +252,21 @@ class _Objects:
         if len(head) != 3 or head[1] in (b"missing", b"ambiguous"):
             return None  # or git has ended, which says nothing more
         left = int(head[2]) + 1
-        if head[1] == b"blob" and is_small(shown, left - 1):
+        if head[1] == b"blob" and left <= rules.MAX_FILE_BYTES + 1:
             return answer.read(left)[:-1]
-        while left:
-            left -= len(answer.read(min(left, 1 << 20)))
-        return TOO_LARGE
+        if may_hold_framework_in(_pieces(answer, left)) and head[1] == b"blob":
+            raise UsageError(f"--git: {visible(shown)}: {too_large(shown).message}")
+        return b""
+
+
+def _pieces(file: IO[bytes], left: int) -> Iterator[bytes]:
+    """Yield the next bytes of a file, so many in all."""
+    while left:
+        piece = file.read(min(left, PIECE))
+        if not piece:
+            return  # git has ended
+        yield piece
+        left -= len(piece)
 
 
 def _one(*arguments: str) -> bytes:

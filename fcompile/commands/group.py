@@ -1,4 +1,4 @@
-"""Groups and commands of click as both programs have them: loaded when they are called, helped in one form, old spellings kept."""
+"""Groups and commands of click as both programs have them: loaded when they are called, and helped in one form."""
 
 from __future__ import annotations
 
@@ -7,78 +7,22 @@ import inspect
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 import click
-from click.core import ParameterSource
-from click.parser import _OptionParser, _ParsingState
 
+from fcompile.commands.parsing import Former, Parser
 from fcompile.diagnostics.visible import visible
 from fcompile.errors import EXIT_USAGE, UsageError
-from fcompile.program import DOCUMENTATION, as_called, say
+from fcompile.program import DOCUMENTATION, as_called
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 WIDTH: Final = 100
 """Columns of a help text, if the terminal has as many."""
-WAITING: Final = "fcompile.waiting"
-"""In a context that is for completion alone: the option whose value comes next."""
 UNKNOWN: Final = "fcompile.unknown"
-"""There: a command is named that there is not."""
-_TYPED: Final = "fcompile.typed"
-"""In a context: which name of a former option was typed, if it is not the first."""
-
-
-class _Parser(_OptionParser):
-    """Takes a long option by the beginning of its name too, if no other option begins so."""
-
-    def parse_args(self, args: list[str]) -> tuple[dict[str, Any], list[str], list[Any]]:
-        if self.ctx is None or not self.ctx.resilient_parsing:
-            return super().parse_args(args)
-        # For completion: what is typed so far has its meaning whatever is wrong or missing in it.
-        state, whole = _ParsingState(args), False
-        while not whole:
-            with suppress(click.UsageError):
-                self._process_args_for_options(state)
-                whole = True
-        with suppress(click.UsageError):
-            self._process_args_for_args(state)
-        return state.opts, state.largs, state.order
-
-    def option(self, written: str) -> click.Option | None:
-        """Return the option of a name or of the beginning of one."""
-        found = self._short_opt.get(written) or self._long_opt.get(self.whole(written))
-        return None if found is None else found.obj
-
-    def _process_opts(self, arg: str, state: Any) -> None:
-        option = self._short_opt.get(arg[:2])
-        if option is not None and option.takes_value and arg[2:3] == "=":  # `-o=json`, which click would take for the value `=json`
-            state.rargs.insert(0, arg[3:])
-            arg = arg[:2]
-        super()._process_opts(arg, state)
-
-    def _match_long_opt(self, opt: str, explicit_value: str | None, state: Any) -> None:
-        name = self.whole(opt)
-        found = self._long_opt.get(name)
-        if self.ctx is not None and found is not None and isinstance(found.obj, Former):
-            self.ctx.meta[_TYPED] = name
-        super()._match_long_opt(name, explicit_value, state)
-
-    def _get_value_from_state(self, option_name: str, option: Any, state: Any) -> Any:
-        if self.ctx is not None and len(state.rargs) < option.nargs:
-            self.ctx.meta[WAITING] = option.obj
-        return super()._get_value_from_state(option_name, option, state)
-
-    def whole(self, written: str) -> str:
-        """Return the name that begins so. Raises NoSuchOption if several do."""
-        if written in self._long_opt or not written.startswith("--") or written == "--":
-            return written
-        found = {id(option): name for name, option in self._long_opt.items() if name.startswith(written)}
-        if len(found) > 1:
-            raise click.NoSuchOption(written, f"Option {written!r} can be {' or '.join(found.values())}.", ctx=self.ctx)
-        return next(iter(found.values()), written)
+"""In a context that is for completion alone: a command is named that there is not."""
 
 
 class _Context(click.Context):
@@ -122,30 +66,6 @@ class Argument(click.Argument):
         self.help = help
 
 
-class Former(click.Option):
-    """How an option was spelt once. It works as ever, is in no help, and at a terminal says how to write it now."""
-
-    def __init__(self, *names: Any, now: Callable[[str], Mapping[str, str]], **settings: Any) -> None:
-        super().__init__(*names, **{**settings, "hidden": True})
-        self._now = now
-        """Returns what a value is now: values by parameter."""
-
-    def carry_over(self, context: click.Context) -> None:
-        """Give the value to the options that are there for it now."""
-        value = context.params.pop(self.name or "", None)
-        if value is None or context.resilient_parsing:
-            return
-        given = self._now(value)
-        now = {param.opts[-1]: param.name for param in context.command.params if param.name in given and isinstance(param, click.Option)}
-        for option, name in now.items():
-            if context.get_parameter_source(name or "") is ParameterSource.COMMANDLINE:
-                raise click.UsageError(f"Option {option!r} is there twice: {self.opts[0]!r} is its old spelling.", context)
-        context.params.update(given)
-        if sys.stderr.isatty():
-            written = " ".join(f"{option} {given[name or '']}" for option, name in now.items())
-            say(f"{context.meta.get(_TYPED, self.opts[0])} {value} is written {written} now")
-
-
 class Command(click.Command):
     """A command whose help ends with examples and the page of the documentation."""
 
@@ -167,9 +87,9 @@ class Command(click.Command):
             option.help = "print this help"
         return option
 
-    def make_parser(self, ctx: click.Context) -> _Parser:
+    def make_parser(self, ctx: click.Context) -> Parser:
         """Return a parser with all parameters."""
-        parser = _Parser(ctx)
+        parser = Parser(ctx)
         for param in self.get_params(ctx):
             param.add_to_parser(parser, ctx)
         return parser
@@ -285,12 +205,14 @@ def argument(name: str, *, help: str, **settings: Any) -> Callable[[Any], Any]:
     return click.argument(name, cls=Argument, help=help, **settings)
 
 
-def former(*names: str, now: Callable[[str], Mapping[str, str]], help: str, **settings: Any) -> Callable[[Any], Any]:
-    """Add the old spelling of options to a command.
+def completed(kind: str) -> Callable[[click.Context, click.Parameter, str], list[CompletionItem]]:
+    """Return what completes values of a kind. `completion.engine`, which knows the kinds, puts what offers them into the context."""
 
-    :param now: returns what its value is for these, by their names in Python. :param help: says how it is written now.
-    """
-    return click.option(*names, cls=Former, now=now, help=help, **settings)
+    def complete(context: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        offered: list[CompletionItem] = context.obj(kind, context, incomplete)
+        return offered
+
+    return complete
 
 
 def version_option(text: Callable[[], str]) -> click.Option:

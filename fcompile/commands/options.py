@@ -1,27 +1,17 @@
-"""Options that several commands share, and what their values mean."""
+"""Options and arguments that several commands share; `option_values.py` has what their values mean."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from math import inf, isfinite
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import click
 
 from fcompile.check.context import DEFAULT_NAMESPACE
-from fcompile.check.document import Options
-from fcompile.commands.group import argument
-from fcompile.diagnostics.visible import visible
-from fcompile.errors import UsageError
+from fcompile.commands.group import argument, completed
 from fcompile.pipeline import settings
-from fcompile.program import say
 from fcompile.schema.pod_schemas import NEWEST, OLDEST
-
-if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
-
-    from fcompile.pipeline.overrides import Override
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -46,17 +36,6 @@ class _Seconds(click.FloatRange):
 
 
 SECONDS = _Seconds(0)
-
-
-def completed(kind: str) -> Callable[[click.Context, click.Parameter, str], list[CompletionItem]]:
-    """Return what completes values of a kind that `completion.values` knows, which is imported when somebody presses Tab."""
-
-    def complete(context: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        from fcompile.commands.completion.values import offered
-
-        return offered(kind, context, incomplete)
-
-    return complete
 
 
 paths = argument(
@@ -101,56 +80,3 @@ _color = click.option(
 def reporting(function: F) -> F:
     """Add how problems are judged and shown."""
     return _strict(_waivers(_color(function)))
-
-
-_OPTIONS = {"override": "--set", "kinds": "--emit"}
-
-
-def option_of(setting: str) -> str:
-    """Return what a setting of the compiler is called on the command line."""
-    return _OPTIONS.get(setting, f"--{setting}")
-
-
-def checked_with(kubernetes_version: str, namespace: str | None) -> Options:
-    """Return what a check depends on besides its input. Raises SettingError."""
-    return settings.options(kubernetes_version, DEFAULT_NAMESPACE if namespace is None else namespace)
-
-
-def parsed(overrides: Sequence[str]) -> list[Override]:
-    """Return the overrides that are asked for. Raises SettingError."""
-    if not overrides:
-        return []
-    from fcompile.pipeline.overrides import parse
-
-    return [parse(written, option_of("override")) for written in overrides]
-
-
-def say_namespace(frameworks: Sequence[str], assumed: str, setting: str) -> None:
-    """Say that Frameworks were given none, by their names, and what sets it."""
-    listed = ", ".join(frameworks[:3]) + (", …" if len(frameworks) > 3 else "")
-    say(f"no namespace given ({listed}): using `{assumed}`; {setting} sets another")
-
-
-def check_paths(paths: Sequence[str]) -> None:
-    """Raise UsageError for paths that lead to nothing: a command that was called for the wrong thing has nothing to report on."""
-    missing = [visible(path) for path in paths if path != "-" and not _is_there(path)]
-    if missing:
-        listed = ", ".join(missing[:3]) + (f" and {len(missing) - 3} more" if len(missing) > 3 else "")
-        raise UsageError(f"{listed}: no such file or folder{'' if all(map(os.path.isabs, paths)) else _here()}")
-
-
-def _here() -> str:
-    try:
-        return f" in {visible(os.getcwd())}"
-    except OSError:  # somebody has removed it
-        return ""
-
-
-def _is_there(path: str) -> bool:
-    try:
-        os.lstat(path)
-    except (FileNotFoundError, NotADirectoryError):
-        return False
-    except (OSError, ValueError):
-        return True  # it is told with its reason when it is read
-    return True

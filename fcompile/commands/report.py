@@ -110,6 +110,12 @@ def fails(summary: Summary, strict: bool) -> bool:
     return bool(summary.errors or (strict and summary.warnings))
 
 
+def say_namespace(frameworks: Sequence[str], assumed: str, setting: str) -> None:
+    """Say that Frameworks were given none, by their names, and what sets it."""
+    listed = ", ".join(frameworks[:3]) + (", …" if len(frameworks) > 3 else "")
+    say(f"no namespace given ({listed}): using `{assumed}`; {setting} sets another")
+
+
 def waivers_file(named: str | None = None) -> Waivers:
     """Return the waivers of the file that is named, or else of the one in the current folder. Raises UsageError."""
     path = named or (WAIVERS_FILE if os.path.lexists(WAIVERS_FILE) else None)

@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
-from fcompile.commands.group import argument, command, former
-from fcompile.commands.options import completed
+from fcompile.commands.group import argument, command, completed
+from fcompile.commands.parsing import former
 from fcompile.diagnostics.catalog import all_rules
 from fcompile.diagnostics.problem import Rule
 from fcompile.errors import UsageError

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from fcompile.commands.group import command
-from fcompile.commands.options import Count, check_paths, checked_with, kubernetes_version, namespace, paths, reporting
+from fcompile.commands.option_values import check_paths, checked_with
+from fcompile.commands.options import Count, kubernetes_version, namespace, paths, reporting
 from fcompile.commands.progress import progress
 from fcompile.commands.report import Telling, fails, holds_current_folder, job_hint, open_report, waivers_file
 from fcompile.diagnostics import FORMATS

@@ -5,12 +5,9 @@ Whether `restartPolicy: Always` is written or left out, the same Pod runs. Only 
 
 from __future__ import annotations
 
-from operator import is_not
 from typing import Any
 
-from fcompile.model.fields import Field
-from fcompile.schema.pod_schemas import NEWEST
-from fcompile.schema.types import types
+from fcompile.schema.rewrite import rewritten
 
 FILLED_IN: dict[str, dict[str, Any]] = {
     "ConfigMapVolumeSource": {"defaultMode": 420},
@@ -57,32 +54,19 @@ MEANS_NOTHING: dict[str, dict[str, Any]] = {
 
 def as_the_server_reads(pod: dict[str, Any]) -> dict[str, Any]:
     """Return a lowered Pod without fields that only repeat a default. The input is not changed."""
-    return {**pod, "spec": _object(pod["spec"], "PodSpec")}
+    return {**pod, "spec": rewritten(pod["spec"], "PodSpec", _without_defaults)}
 
 
-def _object(value: dict[str, Any], type_name: str) -> dict[str, Any]:
-    fields = types(NEWEST)[type_name]
+def _without_defaults(value: dict[str, Any], type_name: str) -> dict[str, Any]:
     idle = {**FILLED_IN.get(type_name, {}), **MEANS_NOTHING.get(type_name, {})}
-    made = {}
-    for name, item in value.items():
-        field = fields.get(name)
-        item = item if field is None else _value(item, field)
-        if item != [] and not (name in idle and idle[name] == item and type(idle[name]) is type(item)):
-            made[name] = item
+    made = {
+        name: item
+        for name, item in value.items()
+        if item != [] and not (name in idle and idle[name] == item and type(idle[name]) is type(item))
+    }
     if type_name == "Container" and made.get("imagePullPolicy") == _pull_policy(made.get("image")):
         del made["imagePullPolicy"]
-    if type_name == "ResourceRequirements":
-        return _without_repeated_requests(made)
-    return made
-
-
-def _value(value: Any, field: Field) -> Any:
-    if field.kind == "object" and isinstance(value, dict) and field.ref:
-        return _object(value, field.ref)
-    if field.kind == "list" and field.items == "object" and isinstance(value, list) and field.ref:
-        made = [_object(item, field.ref) if isinstance(item, dict) else item for item in value]
-        return made if any(map(is_not, made, value)) else value
-    return value
+    return _without_repeated_requests(made) if type_name == "ResourceRequirements" else made
 
 
 def _pull_policy(image: Any) -> str:

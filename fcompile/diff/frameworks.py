@@ -14,6 +14,7 @@ from fcompile.lower.environment import ENV_BEFORE_INSTANCE, TERMINATION_MESSAGE_
 from fcompile.lower.intent import Role
 from fcompile.lower.placeholders import index_values, substitute
 from fcompile.model import names
+from fcompile.model.framework import asks_for_pause
 from fcompile.pipeline.compiled import Compiled
 
 _IGNORED_METADATA = frozenset({"name", "namespace"})
@@ -132,9 +133,9 @@ def _of_the_framework(old: Mapping[str, Any], new: Mapping[str, Any], state: Sta
     def changed(difference: Difference, verdict: Verdict) -> Change:
         return Change("", "framework", difference.field, difference.before, difference.after, *verdict)
 
-    paused = new["metadata"]["annotations"].get(names.PAUSE_ANNOTATION) == "true"
+    paused = asks_for_pause(new)
     for difference in differences(_metadata(old), _metadata(new), ANY, "metadata"):
-        if difference.field == _PAUSE and paused is not (difference.before == "true"):
+        if difference.field == _PAUSE and paused is not asks_for_pause(old):
             yield changed(difference, effects.of_pause(paused, state))
         elif difference.field == _RESTART:
             yield changed(difference, effects.of_restart(difference.after not in (ABSENT, ""), paused, state))

@@ -31,10 +31,12 @@ IGNORE_FILE: Final = ".fcompileignore"
 NO_PATH: Final = "a path holds no NUL character, and no half of a surrogate pair"
 
 _LITERAL: Final = re.compile(rb"frameworkcontroller\.microsoft\.com|FC_|taskRoles")
+_SERVICE: Final = re.compile(rb"\bService\b")
 _HIDDEN: Final = re.compile(rb"\\(?:[xuU\r\n]|\xc2\x85|\xe2\x80[\xa8\xa9])|!\S*(?:binary|%)|!<|^%TAG", re.MULTILINE)
 """What can make a text without its letters: escapes, a continued line in double quotes, and base64 under any name of its tag."""
 _QUARTERS: Final = (b"framewor", b"kcontrol", b"ler.micr", b"osoft.com")
-_PIECE: Final = 1024 * 1024
+PIECE: Final = 1024 * 1024
+"""Bytes of a large file that are in memory at a time."""
 _MOST_LINES: Final = 1_000
 """Of a file with patterns: each name is held against them all."""
 _OVERLAP: Final = 4096
@@ -67,6 +69,13 @@ class FileEntry(NamedTuple):
         except AttributeError:
             raise file_error(rules.FILE_UNREADABLE, self.name, "the standard input is closed: name a file, or pipe one in") from None
 
+    def content(self) -> bytes | LoadError:
+        """Return the bytes of the file, or why it cannot be read."""
+        try:
+            return self.read()
+        except LoadError as error:
+            return error
+
     def _bounded(self, file: BinaryIO) -> bytes:
         data = file.read(rules.MAX_FILE_BYTES + 1)
         if len(data) > rules.MAX_FILE_BYTES:
@@ -74,16 +83,11 @@ class FileEntry(NamedTuple):
         return data
 
     def holds_nothing_of_ours(self) -> bool:
-        """Return whether a file certainly holds no Framework, however large it is: `may_hold_framework` piece by piece."""
+        """Return whether a file certainly holds no Framework, however large it is."""
         if not os.path.isfile(self.path):
             return False
-        before = b""
         with open(self.path, "rb") as file:
-            while data := file.read(_PIECE):
-                if may_hold_framework(before + data):
-                    return False
-                before = data[-_OVERLAP:]
-        return True
+            return not may_hold_framework_in(iter(lambda: file.read(PIECE), b""))
 
 
 def find(paths: Sequence[str]) -> Iterator[FileEntry]:
@@ -108,6 +112,16 @@ def may_hold_framework(data: bytes) -> bool:
     return b"\0" in data and _LITERAL.search(data.replace(b"\0", b"")) is not None
 
 
+def may_hold_framework_in(pieces: Iterable[bytes]) -> bool:
+    """Return the same for a text in pieces, of which not all need be in memory."""
+    before = b""
+    for piece in pieces:
+        if may_hold_framework(before + piece):
+            return True
+        before = piece[-_OVERLAP:]
+    return False
+
+
 def may_be_meant(data: bytes) -> bool:
     """Return whether a file may hold our API group in other letter case, or with up to three wrong letters.
 
@@ -115,6 +129,14 @@ def may_be_meant(data: bytes) -> bool:
     """
     lowered = data.replace(b"\0", b"").lower()
     return b"apiversion" in lowered and any(quarter in lowered for quarter in _QUARTERS)
+
+
+def may_hold_service(data: bytes) -> bool:
+    """Return whether a file may hold a Service: it can have the name of one that a role asks for.
+
+    False only when it certainly does not, or when `may_hold_framework`, which knows other ways to spell a text, is true.
+    """
+    return _SERVICE.search(data.replace(b"\0", b"")) is not None
 
 
 def open_regular(path: str) -> BinaryIO | None:

@@ -7,12 +7,12 @@ that ask for the same have the same digest.
 from __future__ import annotations
 
 from collections.abc import Callable
-from operator import is_not
+from functools import cache, partial
 from typing import Any
 
-from fcompile.model.fields import Field
 from fcompile.model.quantities import NANO, canonical
 from fcompile.schema.pod_schemas import NEWEST
+from fcompile.schema.rewrite import rewritten
 from fcompile.schema.types import types
 
 _THOUSANDTH = NANO // 1000
@@ -24,7 +24,7 @@ def canonical_quantities(value: dict[str, Any], type_name: str) -> dict[str, Any
 
     A quantity with a placeholder stays as it is.
     """
-    return _object(value, type_name, canonical)
+    return rewritten(value, type_name, partial(_written, canonical))
 
 
 def has_symbolic_quantity(value: dict[str, Any], type_name: str) -> bool:
@@ -35,7 +35,7 @@ def has_symbolic_quantity(value: dict[str, Any], type_name: str) -> bool:
         found.append("{{FC_" in text)
         return text
 
-    _object(value, type_name, look)
+    rewritten(value, type_name, partial(_written, look))
     return any(found)
 
 
@@ -43,26 +43,19 @@ _Write = Callable[..., str]
 """Takes the text of a quantity and, unless it is 1, the unit that it is rounded to."""
 
 
-def _object(value: dict[str, Any], type_name: str, write: _Write) -> dict[str, Any]:
-    fields = types(NEWEST)[type_name]
-    changed = {}
-    for name, item in value.items():
-        field = fields.get(name)
-        made = item if field is None else _value(item, field, write)
-        if made is not item:
-            changed[name] = made
+def _written(write: _Write, value: dict[str, Any], type_name: str) -> dict[str, Any]:
+    """Return an object with its own quantities as `write` writes them."""
+    changed: dict[str, Any] = {}
+    for name, kind in _quantities(type_name):
+        item = value.get(name)
+        if kind == "quantity" and isinstance(item, str):
+            changed[name] = write(item)
+        elif kind == "map" and isinstance(item, dict):
+            changed[name] = {key: write(amount, _THOUSANDTH) if isinstance(amount, str) else amount for key, amount in item.items()}
     return {**value, **changed} if changed else value
 
 
-def _value(value: Any, field: Field, write: _Write) -> Any:
-    kind = field.kind
-    if kind == "quantity":
-        return write(value) if isinstance(value, str) else value
-    if kind == "object" and isinstance(value, dict):
-        return _object(value, field.ref, write)
-    if kind == "map" and field.items == "quantity" and isinstance(value, dict):
-        return {key: write(amount, _THOUSANDTH) if isinstance(amount, str) else amount for key, amount in value.items()}
-    if kind == "list" and field.items == "object" and isinstance(value, list):
-        made = [_object(item, field.ref, write) if isinstance(item, dict) else item for item in value]
-        return made if any(map(is_not, made, value)) else value
-    return value
+@cache
+def _quantities(type_name: str) -> tuple[tuple[str, str], ...]:
+    """Return the fields of a type that are quantities, or maps of them, each with which of the two it is."""
+    return tuple((name, field.kind) for name, field in types(NEWEST)[type_name].items() if "quantity" in (field.kind, field.items))

@@ -1,8 +1,11 @@
-"""Constants of Frameworks: enumerated values and bounds. `fcompile/declare/framework.py` declares the fields, with these bounds."""
+"""Constants of Frameworks: enumerated values and bounds, which `fcompile/declare/framework.py` declares; and whether one is to pause."""
 
 from __future__ import annotations
 
-from fcompile.model.names import GROUP
+from collections.abc import Mapping
+from typing import Any
+
+from fcompile.model.names import GROUP, PAUSE_ANNOTATION
 
 MANAGED_BY = (f"{GROUP}/frameworkcontroller", "kueue.x-k8s.io/multikueue")
 MAX_TASKS = 10_000
@@ -23,3 +26,8 @@ SERVER_SET = (
     "uid",
 )
 """Metadata that only the API server writes."""
+
+
+def asks_for_pause(framework: Mapping[str, Any]) -> bool:
+    """Return whether a Framework is annotated to be held as it is. Stop works all the same, so that this alone does not pause it."""
+    return bool((framework["metadata"].get("annotations") or {}).get(PAUSE_ANNOTATION) == "true")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fcompile.check.document import Checked, Options, check_read, empty
+from fcompile.check.document import Checked, Options
 from fcompile.check.places import Place, Where, look_up
 from fcompile.check.selection import is_framework, objects_in
 from fcompile.diagnostics.problem import Path, Problem, Severity, field_path
@@ -14,7 +14,7 @@ from fcompile.diagnostics.visible import visible
 from fcompile.diagnostics.writer import Summary, Waived
 from fcompile.load import Document
 from fcompile.pipeline.compiled import Compiled, compile_framework, lacking
-from fcompile.pipeline.file import File
+from fcompile.pipeline.file import File, check_file
 from fcompile.pipeline.reporting import report
 from fcompile.waivers.collection import Waivers
 
@@ -101,10 +101,11 @@ class Compilation:
     def checked(self) -> Iterator[Checked]:
         """Check each file, in their order."""
         for file in self._files:
-            if file.skipped:
-                yield empty(file.name)._replace(skipped=file.skipped)
-            else:
-                yield self._with_overrides_named(check_read(file.name, file.read, self._options), file)
+            yield self._with_overrides_named(check_file(file, self._options), file)
+
+    def unreadable_files_of_others(self) -> list[str]:
+        """Return the files that cannot be read and hold no Framework. Those who look for Frameworks alone pass over them."""
+        return [file.name for file in self._files if file.of_others and file.unreadable()]
 
     def report(self, listener: Listener) -> Summary:
         """Check everything, and report it to the listener."""
@@ -183,7 +184,7 @@ class Compilation:
         return {file.name: {document.start: document for document in file.documents()} for file in self._files}
 
     def _with_overrides_named(self, checked: Checked, file: File) -> Checked:
-        if not self.applied:
+        if not self.applied or file.skipped:
             return checked
         from fcompile.pipeline.overrides import name_overrides
 

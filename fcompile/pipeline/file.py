@@ -1,13 +1,27 @@
-"""A file that was read: its documents, or why it is passed over."""
+"""A file that was read: its documents, whether a Framework may be among them, or why it is passed over.
+
+What cannot be read is judged here for all commands. Those that look for Frameworks (`validate`, `diff`, `explain`) pass over the files of
+other tools. Those that print all that they were given (`build`, the plugin for Argo CD) do not: what is missing would be deleted.
+"""
 
 from __future__ import annotations
 
+import re
 from typing import Any, NamedTuple
 
-from fcompile.check.document import Read
-from fcompile.check.selection import boundary, frameworks_in, looks_like_template, skip_reason
+from fcompile.check.document import Checked, Options, Read, check_read, empty
+from fcompile.check.rules.framework.misspelt_kind import misspelt_kind
+from fcompile.check.selection import boundary, frameworks_in, looks_like_template, objects_in, skip_reason
 from fcompile.load import Document, LoadError, read
 from fcompile.load.files import FileEntry, may_hold_framework
+from fcompile.load.rules import FILE_TOO_LARGE
+from fcompile.model.names import GROUP
+from fcompile.model.patterns import lazy
+
+_SAYS_FRAMEWORK = lazy(
+    rf"""^[^#\n]*\b(?:kind["']?\s*:\s*["']?Framework(?:List)?\b|apiVersion["']?\s*:\s*["']?{re.escape(GROUP)}/)""", re.MULTILINE
+)
+"""In what cannot be read: it was meant as a Framework."""
 
 
 class File(NamedTuple):
@@ -17,6 +31,8 @@ class File(NamedTuple):
     read: Read
     skipped: str = ""
     """Why it is not to be checked although it seems to hold a Framework; empty when it is."""
+    of_others: bool = False
+    """No Framework is in it: what cannot be read of it may be in a format of other tools."""
 
     def documents(self) -> list[Document]:
         """Return the documents that can be read."""
@@ -26,21 +42,43 @@ class File(NamedTuple):
         """Return the Frameworks in the file."""
         return [value for document in self.documents() for _, value in frameworks_in(document.value)]
 
+    def unreadable(self) -> list[LoadError]:
+        """Return why documents, or the whole file, cannot be read."""
+        return [item for item in self.read if isinstance(item, LoadError)]
+
+    def for_frameworks(self) -> File:
+        """Return what counts when only Frameworks are looked for: in a file of other tools, nothing that cannot be read."""
+        return self._replace(read=[*self.documents()]) if self.of_others else self
+
 
 def open_file(entry: FileEntry, data: bytes | LoadError, top: str = "") -> File:
-    """Return the file's documents, whatever they are, and whether it is a template or a patch that holds a Framework.
+    """Return the file's documents, whatever they are, whether it is of other tools, and whether it is a template or a patch of a Framework.
 
     :param top: the highest folder in which to look for a kustomization or a chart that uses the file; empty: see `boundary`.
     """
     if isinstance(data, LoadError):
-        return File(entry.name, [data], "")
-    found: Read = list(read(data, entry.name, with_duplicates=True))
-    return File(entry.name, found, _skipped(entry, data, found, top))
-
-
-def _skipped(entry: FileEntry, data: bytes, found: Read, top: str) -> str:
+        return File(entry.name, [data], of_others=data.rule is FILE_TOO_LARGE and entry.holds_nothing_of_ours())
+    file = File(entry.name, list(read(data, entry.name, with_duplicates=True)))
     if not may_hold_framework(data):
-        return ""
-    if any(isinstance(document, LoadError) for document in found) and looks_like_template(data.decode("utf-8", "replace")):
-        return "a template, not YAML: render it first (such as: helm template … | fcompile validate -)"
+        return file._replace(of_others=True, skipped=_skip_reason(entry, top) if _holds_misspelt(file) else "")
+    if not file.unreadable():
+        return file._replace(skipped=_skip_reason(entry, top))
+    written = data.replace(b"\0", b"").decode("utf-8", "replace")
+    template = "a template, not YAML: render it first (such as: helm template … | fcompile validate -)"
+    return file._replace(
+        of_others=not _SAYS_FRAMEWORK.search(written) and not file.frameworks(),
+        skipped=template if looks_like_template(written) else _skip_reason(entry, top),
+    )
+
+
+def check_file(file: File, options: Options) -> Checked:
+    """Check a file, unless it is to be skipped."""
+    return empty(file.name)._replace(skipped=file.skipped) if file.skipped else check_read(file.name, file.read, options)
+
+
+def _skip_reason(entry: FileEntry, top: str) -> str:
     return "" if entry.path == "-" else skip_reason(entry.path, top or boundary(entry.path, entry.within)) or ""
+
+
+def _holds_misspelt(file: File) -> bool:
+    return any(any(misspelt_kind(value)) for document in file.documents() for _, value in objects_in(document.value))

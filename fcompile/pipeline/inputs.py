@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache, partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
-from fcompile.check.document import Checked, Options, check_read, empty, load_problem
+from fcompile.check.document import Checked, Options, empty
 from fcompile.check.places import Place, Where, by_start, look_up
-from fcompile.check.selection import boundary, skip_reason
 from fcompile.load import Document, LoadError, read
-from fcompile.load.files import FileEntry, find, may_be_meant, may_hold_framework
-from fcompile.load.rules import FILE_TOO_LARGE
-from fcompile.model.patterns import lazy
-from fcompile.pipeline.file import File, open_file
+from fcompile.load.files import FileEntry, find, may_be_meant, may_hold_framework, may_hold_service
+from fcompile.pipeline.file import File, check_file, open_file
 
 if TYPE_CHECKING:
     from fcompile.pipeline.processes import Done
@@ -26,7 +22,6 @@ WORTH_PROCESSES = 64
 _AT_ONCE = 16
 _LONG = 4096
 """So many characters of paths are enough for one process at a time: what is sent must fit into a pipe."""
-_SAYS_FRAMEWORK = lazy(r"""^[^#\n]*\bkind["']?\s*:\s*["']?Framework(?:List)?\b""", re.MULTILINE)
 
 
 class Inputs:
@@ -103,9 +98,9 @@ class Inputs:
 
     def _data(self, entry: FileEntry) -> bytes | LoadError:
         if not self._can_be_read_only_once(entry):
-            return _read(entry)
+            return entry.content()
         if entry.path not in self._kept:
-            self._kept[entry.path] = _read(entry)
+            self._kept[entry.path] = entry.content()
         return self._kept[entry.path]
 
     def _can_be_read_only_once(self, entry: FileEntry) -> bool:
@@ -116,36 +111,12 @@ class Inputs:
 
 
 def check_entry(entry: FileEntry, options: Options, data: bytes | LoadError | None = None) -> Checked:
-    """Check one file; one that certainly holds no Framework is passed over quickly. Can run in any process."""
+    """Check one file; one that certainly holds nothing to check is passed over quickly. Can run in any process."""
     if data is None:
-        data = _read(entry)
-    if isinstance(data, LoadError):
-        passed = data.rule is FILE_TOO_LARGE and entry.holds_nothing_of_ours()
-        return empty(entry.name) if passed else empty(entry.name)._replace(problems=[load_problem(data)])
-    if not may_hold_framework(data):
-        return _check_what_may_be_meant(entry, options, data)
-    file = open_file(entry, data)
-    if file.skipped:
-        return empty(entry.name)._replace(skipped=file.skipped)
-    documents = file.documents()
-    if len(documents) < len(file.read) and not _SAYS_FRAMEWORK.search(data.replace(b"\0", b"").decode("utf-8", "replace")):
-        # It cannot be read, and probably holds no Framework: it may be in a format of other tools.
-        file = file._replace(read=[*documents])
-    return check_read(entry.name, file.read, options)
-
-
-def _check_what_may_be_meant(entry: FileEntry, options: Options, data: bytes) -> Checked:
-    """Check a file that holds a Framework only if a name in it is misspelt. Such a file is never reported as skipped."""
-    if not may_be_meant(data) or (entry.path != "-" and skip_reason(entry.path, boundary(entry.path, entry.within))):
+        data = entry.content()
+    if isinstance(data, bytes) and not any(may(data) for may in (may_hold_framework, may_be_meant, may_hold_service)):
         return empty(entry.name)
-    return check_read(entry.name, [item for item in read(data, entry.name) if isinstance(item, Document)], options)
-
-
-def _read(entry: FileEntry) -> bytes | LoadError:
-    try:
-        return entry.read()
-    except LoadError as error:
-        return error
+    return check_file(open_file(entry, data).for_frameworks(), options)
 
 
 def cores() -> int:

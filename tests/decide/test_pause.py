@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from fcompile.model.framework import asks_for_pause
 from fcompile.model.names import PAUSE_ANNOTATION, RESTART_ANNOTATION
-from fcontroller.decide.spec import is_paused, restart_of
+from fcontroller.decide.spec import restart_of
 from fcontroller.decide.states import ATTEMPT_COMPLETED, COMPLETED, CREATION_PENDING, STATES
 from fcontroller.decide.status_json import from_json, to_json
 from tests.decide.test_as_upstream import compared
@@ -58,7 +59,7 @@ def uids(world: World) -> dict[Any, str]:
 )
 def test_annotations(annotations: Any, paused: bool, restart: str) -> None:
     framework = {"metadata": {"annotations": annotations}}
-    assert (is_paused(framework), restart_of(framework)) == (paused, restart)
+    assert (asks_for_pause(framework), restart_of(framework)) == (paused, restart)
 
 
 class TestPause:

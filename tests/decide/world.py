@@ -170,7 +170,7 @@ class World:
             config_map=observed.config_map(self.config_map) if self.config_map and not self.hidden_config_map else None,
             pods={} if self.hidden else {key: observed.pod(pod) for key, pod in self.pods.items()},
             deleting=self.deleting,
-            paused=self.paused,
+            asked_to_pause=self.paused,
             restart=self.restart,
         )
 

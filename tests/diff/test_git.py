@@ -291,13 +291,13 @@ def test_configured_to_run_things(repository_here: Repository, diff: Diff) -> No
     assert not (repository_here.folder / "ran").exists()
 
 
-def test_huge_files_are_passed_over(repository_here: Repository, diff: Diff, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_huge_files_of_others_are_passed_over(repository_here: Repository, diff: Diff, monkeypatch: pytest.MonkeyPatch) -> None:
     repository_here.put("huge.json", "x" * 3_000_000)
     repository_here.write("train.yaml")
     repository_here.commit()
     repository_here.put("huge.json", "y" * 3_000_000)
     repository_here.write("train.yaml", "a:2")
-    monkeypatch.setattr("fcompile.commands.comparison_input.MOST", 2_000_000)
+    monkeypatch.setattr("fcompile.load.rules.MAX_FILE_BYTES", 2_000_000)
     assert images(diff("--git", "HEAD")[1]) == [("train", "image", "a:1", "a:2")]
     repository_here.commit()
     assert images(diff("--git", "HEAD~1..HEAD")[1]) == [("train", "image", "a:1", "a:2")]

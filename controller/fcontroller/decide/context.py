@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from fcompile.model import names
 from fcontroller.decide.observed import ConfigMap, Pod
-from fcontroller.decide.spec import STOP, Spec
+from fcontroller.decide.spec import Spec, is_paused
 from fcontroller.decide.status import Ended, Json, Role, Status, Task
 from fcontroller.decide.status_json import task_to_json, to_json
 
@@ -147,7 +147,7 @@ class ReconcileContext:
         config_map: ConfigMap | None = None,
         pods: Mapping[Key, Pod] | None = None,
         deleting: bool = False,
-        paused: bool = False,
+        asked_to_pause: bool = False,
         restart: str = "",
         generation: int = 0,
         busy: Container[Key | None] = (),
@@ -161,7 +161,7 @@ class ReconcileContext:
         self.deleting = deleting
         """Whether the Framework itself is being deleted."""
         self.spec = spec
-        self.paused = paused and spec.execution_type != STOP
+        self.paused = is_paused(asked_to_pause, spec)
         """Whether nothing may be created, retried, ended or deleted: only what happens to the Pods is followed."""
         self.restart = restart
         """The value of the restart annotation."""

@@ -28,7 +28,7 @@ from fcontroller.decide.context import (
 from fcontroller.decide.observed import ConfigMap
 from fcontroller.decide.rescale import rescale
 from fcontroller.decide.retry import retry_decision
-from fcontroller.decide.spec import CREATE, STOP
+from fcontroller.decide.spec import CREATE
 from fcontroller.decide.states import (
     ATTEMPT_COMPLETED,
     COMPLETED,
@@ -126,7 +126,7 @@ def _without_config_map(context: ReconcileContext) -> bool:
         if not status.attempt.object_gone:
             # The ConfigMap may only have lost its label; then its Pods live on.
             assert status.attempt.object_uid is not None
-            if context.spec.execution_type == STOP and status.state in (PREPARING, RUNNING):
+            if context.spec.stops and status.state in (PREPARING, RUNNING):
                 end_framework_attempt(context, STOPPED.ended(STOP_REQUESTED))
             context.actions.append(ConfirmConfigMapGone(status.attempt.object_uid))
             return False
@@ -135,7 +135,7 @@ def _without_config_map(context: ReconcileContext) -> bool:
         known = status.attempt.completion is not None
         framework_attempt_gone(context, None if known else CONFIG_MAP_DELETED_BY_OTHERS.ended("ConfigMap was deleted by others"))
         return True
-    if context.spec.execution_type == STOP:
+    if context.spec.stops:
         completion = STOPPED.ended(STOP_REQUESTED)
     elif context.due(status.transition_time, context.settings.cache_timeout):
         completion = CACHE_TIMEOUT_CONFIG_MAP.ended(
@@ -164,7 +164,7 @@ def _pods_may_come(context: ReconcileContext) -> bool:
 
 
 def _retry_or_complete(context: ReconcileContext) -> None:
-    status, stopped = context.status, context.spec.execution_type == STOP
+    status, stopped = context.status, context.spec.stops
     assert status.attempt.completion is not None
     decision = retry_decision(context.spec.retry, status.retries.accountable, status.attempt.completion)
     if status.retries.delay is None and not decision.retries:
@@ -191,7 +191,7 @@ def _create(context: ReconcileContext) -> None:
     context.note_restart()  # Nothing is running that could be ended.
     if context.deleting or context.spec.execution_type == CREATE or not context.status.is_stored(context.status):
         return
-    if context.spec.execution_type == STOP:
+    if context.spec.stops:
         context.actions.append(RemoveConfigMap(STOPPED.ended(STOP_REQUESTED)))
     elif context.may_begin and context.spec.may_have_all(context.status.task_number):
         context.actions.append(CreateConfigMap(context.status.attempt.id))
@@ -209,7 +209,7 @@ def _sweep(context: ReconcileContext, keys: Iterable[Key]) -> None:
 
 def _end(context: ReconcileContext, policies_too: bool) -> None:
     """End the attempt if somebody wants that, or a policy is met."""
-    if context.spec.execution_type == STOP:
+    if context.spec.stops:
         end_framework_attempt(context, STOPPED.ended(STOP_REQUESTED))
     elif context.restart_wanted:
         end_framework_attempt(context, RESTARTED.ended(f"A restart was asked for by annotation: {context.restart}"))

@@ -39,6 +39,11 @@ class Spec(NamedTuple):
     """By name, in the order of the Framework."""
 
     @property
+    def stops(self) -> bool:
+        """Return whether the Framework is to be stopped."""
+        return self.execution_type == STOP
+
+    @property
     def task_number(self) -> int:
         """Return the number of tasks of all roles."""
         return sum(role.task_number for role in self.roles.values())
@@ -68,9 +73,12 @@ def read_role(role: Mapping[str, Any]) -> RoleSpec:
     )
 
 
-def is_paused(framework: Mapping[str, Any]) -> bool:
-    """Return whether a Framework is annotated to be paused."""
-    return bool(_annotation(framework, names.PAUSE_ANNOTATION) == "true")
+def is_paused(asked: bool, spec: Spec) -> bool:
+    """Return whether nothing of a Framework may be created, retried, ended or deleted. Stop works all the same.
+
+    :param asked: it is annotated so (`asks_for_pause`).
+    """
+    return asked and not spec.stops
 
 
 def restart_of(framework: Mapping[str, Any]) -> str:

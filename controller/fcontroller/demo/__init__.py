@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from fcompile.commands.group import command
-from fcompile.commands.options import SECONDS, completed, paths
+from fcompile.commands.group import command, completed
+from fcompile.commands.options import SECONDS, paths
 from fcontroller.demo.options import exit_codes
 
 

@@ -28,7 +28,6 @@ from fcontroller.decide.context import (
 )
 from fcontroller.decide.framework import config_map_confirmed_gone, config_map_created, config_map_deleted, config_map_gone
 from fcontroller.decide.observed import controller_of
-from fcontroller.decide.spec import STOP
 from fcontroller.decide.states import DELETION_PENDING
 from fcontroller.decide.status import Status
 from fcontroller.decide.task import find, pod_created, pod_deleted, pod_gone
@@ -61,11 +60,8 @@ class ActionContext(NamedTuple):
     """What the next attempt runs; None: the status does not name it."""
     paused: bool
     """Whether nothing may be deleted on the way."""
-
-    @property
-    def stops(self) -> bool:
-        """Return whether the Framework is to be stopped."""
-        return bool(self.framework["spec"].get("executionType") == STOP)
+    stops: bool
+    """Whether the Framework is to be stopped."""
 
     @property
     def namespace(self) -> str:

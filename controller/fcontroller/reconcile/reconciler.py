@@ -14,7 +14,7 @@ from collections.abc import Coroutine, Sequence
 from typing import Any
 
 from fcompile.default import default
-from fcompile.model.framework import MAX_TASKS
+from fcompile.model.framework import MAX_TASKS, asks_for_pause
 from fcontroller import intent as intents
 from fcontroller.act import requests
 from fcontroller.act.requests import Refused
@@ -46,7 +46,7 @@ from fcontroller.decide.context import (
     RemovePod,
 )
 from fcontroller.decide.framework import reconcile_framework
-from fcontroller.decide.spec import STOP, Spec, is_paused, read_spec, restart_of
+from fcontroller.decide.spec import Spec, is_paused, read_spec, restart_of
 from fcontroller.decide.states import COMPLETED, CREATED, CREATION_PENDING, DELETING
 from fcontroller.decide.status import Status
 from fcontroller.decide.status_json import status_from
@@ -189,7 +189,7 @@ class Reconciler:
     @property
     def paused(self) -> bool:
         """Return whether nothing of this Framework may be created or deleted."""
-        return is_paused(self.framework) and self._newest_spec().execution_type != STOP
+        return is_paused(asks_for_pause(self.framework), self._newest_spec())
 
     @property
     def under_way(self) -> set[asyncio.Task[Any]]:
@@ -420,7 +420,7 @@ class Reconciler:
             config_map=None if config_map is None else observed.config_map(config_map),
             pods=self.owned.pods,
             deleting="deletionTimestamp" in self.framework["metadata"],
-            paused=is_paused(self.framework),
+            asked_to_pause=asks_for_pause(self.framework),
             restart=self._restart(),
             generation=self.framework["metadata"]["generation"],
             busy=self.workers.busy,
@@ -444,7 +444,7 @@ class Reconciler:
     def _action_context(self) -> ActionContext:
         assert self.status is not None
         next_intent = self.intent.next(self.status, self.framework)
-        return ActionContext(self.framework, self.status, self.renderer, self.services, next_intent, self.paused)
+        return ActionContext(self.framework, self.status, self.renderer, self.services, next_intent, self.paused, self._newest_spec().stops)
 
     # What has happened
 
@@ -606,7 +606,7 @@ def _some(messages: Sequence[str]) -> str:
 
 def _asks(framework: Json) -> tuple[Any, ...]:
     """Return what decisions about all tasks depend on."""
-    return framework["metadata"]["generation"], intents.reviewed_digest(framework), is_paused(framework), restart_of(framework)
+    return framework["metadata"]["generation"], intents.reviewed_digest(framework), asks_for_pause(framework), restart_of(framework)
 
 
 def _has_status(framework: Json) -> bool:

@@ -14,12 +14,13 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from fcompile.model import names
+from fcompile.model.framework import asks_for_pause
 from fcontroller.act import requests
 from fcontroller.act.requests import Refused
 from fcontroller.act.retry import backoff
 from fcontroller.api import Json, Unreachable, path_of
 from fcontroller.decide.conditions import set_retained
-from fcontroller.decide.spec import is_paused, tracker_of
+from fcontroller.decide.spec import tracker_of
 from fcontroller.decide.status import from_time
 from fcontroller.dependencies import Dependencies
 from fcontroller.observe.reflector import Name
@@ -96,7 +97,7 @@ class Retention:
     def _hold(self, framework: Json) -> str:
         if "deletionTimestamp" in framework["metadata"]:
             return _GOES
-        return _PAUSED if is_paused(framework) else tracker_of(framework, self._dependencies.settings.tracking_label)
+        return _PAUSED if asks_for_pause(framework) else tracker_of(framework, self._dependencies.settings.tracking_label)
 
     def _look_at(self, name: Name, kept: Kept) -> None:
         self.kept[name] = kept

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import click
 
-from fcompile.commands.group import Group, argument
-from fcompile.commands.options import completed
+from fcompile.commands.group import Group, argument, completed
 
 ACTIONS = {
     "generate": "print the manifests of an application: Frameworks compiled, everything else as it is",

@@ -14,8 +14,8 @@ from typing import Any
 import click
 
 from fcompile._version import __version__
-from fcompile.commands.group import argument, command, former
-from fcompile.commands.options import completed
+from fcompile.commands.group import argument, command, completed
+from fcompile.commands.parsing import former
 from fcompile.emit import yaml
 from fcompile.emit.files import write
 from fcompile.errors import UsageError

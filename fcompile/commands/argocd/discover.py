@@ -6,11 +6,9 @@ Argo CD asks every plugin about every application that names none, so that this 
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 from contextlib import suppress
 
-from fcompile.check.selection import frameworks_in
 from fcompile.commands.argocd import application
 from fcompile.commands.argocd.generate import enter
 from fcompile.commands.argocd.repository import Repository, repository_of
@@ -18,12 +16,8 @@ from fcompile.commands.argocd.sources import kind_of
 from fcompile.commands.group import command
 from fcompile.diagnostics.visible import visible
 from fcompile.errors import UsageError
-from fcompile.load import LoadError, read
-from fcompile.load.files import SUFFIXES, find, may_hold_framework
-from fcompile.model.names import GROUP
-
-_API_VERSION = re.compile(rb"""^[^#\n]*\bapiVersion["']?\s*:\s*["']?""" + re.escape(GROUP).encode() + rb"/", re.MULTILINE)
-"""In a template, which cannot be read before it is rendered."""
+from fcompile.load.files import SUFFIXES, FileEntry, find, may_hold_framework
+from fcompile.pipeline.file import open_file
 
 
 @command(
@@ -79,7 +73,5 @@ def _found_among_plain_files(repository: Repository) -> Iterator[str]:
 def _holds_framework(data: bytes) -> bool:
     if not may_hold_framework(data):
         return False
-    found = list(read(data, ""))
-    if any(isinstance(item, LoadError) for item in found):
-        return _API_VERSION.search(data) is not None
-    return any(next(frameworks_in(item.value), None) for item in found if not isinstance(item, LoadError))
+    file = open_file(FileEntry("", "-"), data)
+    return not file.of_others and bool(file.unreadable() or file.frameworks())

@@ -15,9 +15,10 @@ from typing import NamedTuple
 import click
 from click.shell_completion import CompletionItem, ShellComplete, _resolve_context
 
-from fcompile.commands.completion.values import ENDINGS
+from fcompile.commands.completion.values import ENDINGS, offered
 from fcompile.commands.completion.words import Candidate
-from fcompile.commands.group import UNKNOWN, WAITING, Command, Group
+from fcompile.commands.group import UNKNOWN, Command, Group
+from fcompile.commands.parsing import WAITING
 
 NO_SPACE, NO_FILES, FILES_ENDING, ONLY_FOLDERS = 2, 4, 8, 16
 """The candidate is not the whole word; no files instead of candidates; the candidates are endings of files; folders."""
@@ -102,7 +103,7 @@ def complete(words: Sequence[str], group: Group) -> Answer:
 def _answered(words: Sequence[str], group: Group) -> tuple[Answer, str]:
     """Return the answer, and what of the last word comes before what is offered."""
     *before, current = words
-    completion = _Completion(group, {}, group.name or "", "")
+    completion = _Completion(group, {"obj": offered}, group.name or "", "")
     items = completion.get_completions(before, current)
     start = completion.before
     # Shells take the letter of an option and its value for one word.

@@ -14,8 +14,7 @@ from fcompile.commands.krm.config import Settings, message, of_key, refused, set
 from fcompile.commands.krm.listed import ResourceList, read_list
 from fcompile.commands.krm.results import Results
 from fcompile.commands.krm.source_mapper import SourceMapper
-from fcompile.commands.options import say_namespace
-from fcompile.commands.report import OnlyWhenFound, Telling, fails, open_report, waivers_file
+from fcompile.commands.report import OnlyWhenFound, Telling, fails, open_report, say_namespace, waivers_file
 from fcompile.diagnostics.problem import Problem, field_path
 from fcompile.diagnostics.writer import Summary
 from fcompile.emit.stdout import write

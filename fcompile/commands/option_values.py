@@ -1,0 +1,62 @@
+"""What the values of shared options and arguments mean to the compiler, and what its settings are called as options."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from fcompile.check.context import DEFAULT_NAMESPACE
+from fcompile.check.document import Options
+from fcompile.diagnostics.visible import visible
+from fcompile.errors import UsageError
+from fcompile.pipeline import settings
+
+if TYPE_CHECKING:
+    from fcompile.pipeline.overrides import Override
+
+_OPTIONS = {"override": "--set", "kinds": "--emit"}
+
+
+def option_of(setting: str) -> str:
+    """Return what a setting of the compiler is called on the command line."""
+    return _OPTIONS.get(setting, f"--{setting}")
+
+
+def checked_with(kubernetes_version: str, namespace: str | None) -> Options:
+    """Return what a check depends on besides its input. Raises SettingError."""
+    return settings.options(kubernetes_version, DEFAULT_NAMESPACE if namespace is None else namespace)
+
+
+def parsed(overrides: Sequence[str]) -> list[Override]:
+    """Return the overrides that are asked for. Raises SettingError."""
+    if not overrides:
+        return []
+    from fcompile.pipeline.overrides import parse
+
+    return [parse(written, option_of("override")) for written in overrides]
+
+
+def check_paths(paths: Sequence[str]) -> None:
+    """Raise UsageError for paths that lead to nothing: a command that was called for the wrong thing has nothing to report on."""
+    missing = [visible(path) for path in paths if path != "-" and not _is_there(path)]
+    if missing:
+        listed = ", ".join(missing[:3]) + (f" and {len(missing) - 3} more" if len(missing) > 3 else "")
+        raise UsageError(f"{listed}: no such file or folder{'' if all(map(os.path.isabs, paths)) else _here()}")
+
+
+def _here() -> str:
+    try:
+        return f" in {visible(os.getcwd())}"
+    except OSError:  # somebody has removed it
+        return ""
+
+
+def _is_there(path: str) -> bool:
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except (OSError, ValueError):
+        return True  # it is told with its reason when it is read
+    return True
