@@ -475,3 +475,49 @@ def test_names_that_a_jobset_does_not_want_are_told(key: str) -> None:
     for wanted in (True, False):
         account = _jobset(lambda spec, wanted=wanted: spec.update(network={key: wanted}))  # type: ignore[misc]
         assert (("spec", "network", key) in [entry.path for entry in account.different]) is not wanted
+
+
+@pytest.mark.parametrize(("policy", "remedy"), [({"maxRestarts": 3}, "maxRetryCount: 3"), ({}, "maxRetryCount: 0")])
+def test_the_failure_policy_of_a_jobset_and_of_a_runtime_is_told(policy: dict[str, Any], remedy: str) -> None:
+    runtime, jobset = (json.loads(json.dumps(JOBS[name])) for name in ("trainjob-torch-TrainJob", "jobset-JobSet"))
+    runtime["items"][1]["spec"]["template"]["spec"]["failurePolicy"] = jobset["spec"]["failurePolicy"] = policy
+    for job, path in ((runtime, ("spec", "runtimeRef")), (jobset, ("spec", "failurePolicy"))):
+        (entry,) = [one for one in convert(json.dumps(job)).jobs[0].different if "is not run again" in one.what]
+        assert entry.path == path
+        assert remedy in entry.remedy
+
+
+def test_an_order_of_the_jobs_of_a_runtime_is_refused() -> None:
+    job = _changed("trainjob-jax-TrainJob", 1)
+    template = job["items"][1]["spec"]["template"]["spec"]
+    template["startupPolicy"] = {"startupPolicyOrder": "InOrder"}
+    assert convert(json.dumps(job)).jobs[0].made is not None, "there is one job"
+    template["replicatedJobs"].append({**template["replicatedJobs"][0], "name": "other"})
+    assert "have no equivalent" in convert(json.dumps(job)).refused[0].reasons[0].text
+    template["startupPolicy"] = {"startupPolicyOrder": "AnyOrder"}
+    assert convert(json.dumps(job)).jobs[0].made is not None
+
+
+@pytest.mark.parametrize(
+    ("name", "path"), [("jobset-JobSet", ("spec", "replicatedjobs")), ("trainjob-jax-TrainJob", ("spec", "runtimeRef"))]
+)
+def test_misspelt_replicated_jobs_are_named(name: str, path: tuple[str, ...]) -> None:
+    (account,) = convert(json.dumps(JOBS[name]).replace('"replicatedJobs"', '"replicatedjobs"')).refused
+    assert account.reasons[0] == (path, "the operator has no field `replicatedjobs`: did you mean `replicatedJobs`?")
+
+
+def test_a_job_of_servers_alone_that_ends_here_is_told() -> None:
+    job = _reading_labels("TFJob", "tfReplicaSpecs", "tensorflow", {"PS": 2})
+    (entry,) = [one for one in convert(json.dumps(job)).jobs[0].different if one.path == ("spec", "tfReplicaSpecs")]
+    assert entry.what == "it succeeds when all of its Pods have"
+
+
+def test_what_the_operator_does_after_an_exit_code_is_told_as_it_is() -> None:
+    for kind, specs, container, said in (
+        ("MPIJob", "mpiReplicaSpecs", "mpi", "makes no Pod of such a job anew"),
+        ("XGBoostJob", "xgbReplicaSpecs", "xgboost", "tries again after any exit code from 128 on"),
+    ):
+        job = _reading_labels(kind, specs, container, {"Launcher" if kind == "MPIJob" else "Master": 1, "Worker": 1})
+        job["spec"][specs]["Worker"]["restartPolicy"] = "ExitCode"
+        (entry,) = [one for one in convert(json.dumps(job)).jobs[0].different if one.path[-1] == "restartPolicy"]
+        assert said in entry.why

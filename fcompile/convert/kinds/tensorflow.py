@@ -31,7 +31,7 @@ def convert_tensorflow(source: dict[str, Any]) -> Made:
     _decide(job, chief, all_workers)
     dynamic = job.spec.flag("enableDynamicWorker") or False
     if "enableDynamicWorker" in job.spec:
-        to = "TF_CONFIG, minFailedTaskCount: -1 of the workers" if dynamic else "the form of TF_CONFIG"
+        to = "TF_CONFIG, minFailedTaskCount of the workers" if dynamic else "the form of TF_CONFIG"
         job.ledger.converted(job.spec.at("enableDynamicWorker"), to)
     if job.total != 1:
         addresses = {kind: _addresses(job, kind, ports) for kind in job.replicas}
@@ -39,8 +39,8 @@ def convert_tensorflow(source: dict[str, Any]) -> Made:
             for part in parts:
                 config = _sparse(job, kind, part, ports, addresses) if dynamic else _dense(kind, part, addresses)
                 add_variables(part.role, [("TF_CONFIG", config)], job.ledger, only=CONTAINER)
-    if dynamic:
-        for part in job.parts.get("Worker", ()):
+    if dynamic and "Worker" in job.parts and job.replicas["Worker"].policy != "ExitCode":
+        for part in job.parts["Worker"]:
             part.role.min_failed = -1
     return job.finish()
 
@@ -62,6 +62,11 @@ def _decide(job: Job, chief: str | None, all_workers: bool) -> None:
         return
     parts = job.parts.get("Worker", [])
     if not parts:
+        what, why = (
+            "it succeeds when all of its Pods have",
+            "with neither a Chief nor a Worker, the operator never ends a job that does not fail",
+        )
+        job.ledger.different(job.spec.at("tfReplicaSpecs"), what, why, "nothing, where the job is to end")
         return
     role = parts[0].role
     role.min_succeeded = max(role.task_number, 1)
