@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from fcompile.convert.draft import RoleDraft
 from fcompile.convert.fields import Fields
 from fcompile.convert.ledger import Ledger, Refusal
-from fcompile.convert.replicas import Replica
+from fcompile.convert.replicas import LABELS_OF_OPERATOR, Replica
 from fcompile.diagnostics.problem import Path
+from fcompile.model.values import mapping, sequence, text
 
 Variable = tuple[str, str | dict[str, Any]]
 """A name and its value, or where that comes from."""
-_LABEL = re.compile(r"metadata\.labels\['(?:training\.kubeflow\.org/)?(job-name|replica-index|replica-type|job-role|operator-name)'\]")
+_LABEL = re.compile(rf"metadata\.labels\['(?:training\.kubeflow\.org/)?({'|'.join(LABELS_OF_OPERATOR)})'\]")
 
 
 def container_named(replica: Replica, name: str) -> int:
@@ -86,21 +87,44 @@ def _variable(name: str, value: str | dict[str, Any]) -> dict[str, Any]:
     return {"name": name, "value": value} if isinstance(value, str) else {"name": name, "valueFrom": value}
 
 
-def replace_labels_of_operator(role: RoleDraft, labels: Mapping[str, str], ledger: Ledger) -> None:
-    """Give variables that read a label of the operator's the value that it had: Pods have no such labels here."""
+def replace_labels_of_operator(role: RoleDraft, labels: Mapping[str, str | None], ledger: Ledger) -> None:
+    """Give variables that read a label of the operator's the value that it had: Pods have no such labels here. Others are told.
+
+    :param labels: by their names without a domain; None: it is another one in each Pod.
+    """
+    spec = role.template["spec"]
     for kind in ("initContainers", "containers"):
-        for place, container in enumerate(role.template["spec"].get(kind) or ()):
+        for place, container in enumerate(spec.get(kind) or ()):
             for number, variable in enumerate(container.get("env") or ()):
                 path: Path = (*role.template_source, "spec", kind, place, "env", number)
-                label = _label(variable)
-                if label is not None and label in labels:
-                    container["env"][number] = {"name": variable.get("name"), "value": labels[label]}
+                label = _label(mapping(variable, "valueFrom"))
+                value = None if label is None else labels[label]
+                if value is not None:
+                    container["env"][number] = {"name": variable.get("name"), "value": value}
                     ledger.converted(path, "its value, since Pods have no label of the operator's")
+                elif label is not None:
+                    _tell_label(path, f"the variable `{variable.get('name')}` will be empty", label, ledger)
+    for place, volume in enumerate(spec.get("volumes") or ()):
+        for path, reading in _read_in(volume, (*role.template_source, "spec", "volumes", place)):
+            label = _label(reading)
+            if label is not None:
+                _tell_label(path, "the file will be empty", label, ledger)
 
 
-def _label(variable: dict[str, Any]) -> str | None:
-    source = variable.get("valueFrom")
-    field = source.get("fieldRef") if isinstance(source, dict) else None
-    written = field.get("fieldPath") if isinstance(field, dict) else None
-    match = _LABEL.fullmatch(written) if isinstance(written, str) else None
+def _tell_label(path: Path, what: str, label: str, ledger: Ledger) -> None:
+    why = f"it reads the label `{label}` of the operator's, which Pods do not have here"
+    ledger.different(path, what, why, "read FC_TASKROLE_NAME or FC_TASK_INDEX, or write the value")
+
+
+def _read_in(volume: Any, path: Path) -> Iterator[tuple[Path, Any]]:
+    """Yield what a volume of the downward API reads."""
+    for number, item in enumerate(sequence(mapping(volume, "downwardAPI"), "items")):
+        yield (*path, "downwardAPI", "items", number), item
+    for number, source in enumerate(sequence(mapping(volume, "projected"), "sources")):
+        yield from _read_in(source, (*path, "projected", "sources", number))
+
+
+def _label(reading: Any) -> str | None:
+    """Return the label of the operator's that is read, if one is."""
+    match = _LABEL.fullmatch(text(mapping(reading, "fieldRef"), "fieldPath") or "")
     return match[1] if match else None

@@ -10,19 +10,22 @@ from typing import Any
 from fcompile.convert.containers import add_port, container_named, replace_labels_of_operator, service_ports
 from fcompile.convert.draft import Draft, RoleDraft
 from fcompile.convert.fields import Fields
-from fcompile.convert.ledger import LEFT_OUT, Ledger, Refusal
+from fcompile.convert.ledger import LEFT_OUT, Ledger
 from fcompile.convert.made import Made
 from fcompile.convert.metadata import read_metadata
-from fcompile.convert.names import Hosts, Task
+from fcompile.convert.names import Hosts, Task, host
 from fcompile.convert.replicas import Replica, read_replicas
 from fcompile.convert.retries import set_retries, tell_backoff
 from fcompile.convert.run_policy import read_run_policy
-from fcompile.convert.shape import require_size
+from fcompile.convert.shape import refuse_misspelt, require_size
 from fcompile.convert.texts import rewrite_texts, tell_labels
-from fcompile.diagnostics.suggestions import closest
 from fcompile.model import names
 
 TRAINING_OPERATOR = "kubeflow.org/training-operator"
+MPI_OPERATOR = "kubeflow.org/mpi-operator"
+_LEADERS = ("Master", "Chief", "Launcher")
+_FIRST_LEADS = ("PyTorchJob", "TFJob", "JAXJob")
+"""The kinds in which, without a leader, the operator gives the role of one to worker 0."""
 
 
 @dataclass
@@ -47,6 +50,8 @@ class Job:
     """A job that is being converted."""
 
     name: str
+    kind: str
+    """MPI_OPERATOR for those of mpi-operator, which go by other rules."""
     draft: Draft
     ledger: Ledger
     spec: Fields
@@ -72,11 +77,11 @@ class Job:
         if split_first and replica.count > 1:
             drafts = [(replica.draft(f"{replica.role}0", 1), 0, True), (replica.draft(count=replica.count - 1), 1, False)]
         else:
-            drafts = [(replica.draft(), 0, kind in ("Master", "Chief", "Launcher") and replica.count == 1)]
+            drafts = [(replica.draft(), 0, kind in _LEADERS and replica.count == 1)]
         parts = [Part(role, first, fixed) for role, first, fixed in drafts]
         for part in parts:
             self.draft.roles.append(part.role)
-            set_retries(part.role, replica, self.limit, self.draft, self.ledger)
+            set_retries(part.role, self.kind, replica, self.limit, self.draft, self.ledger)
         self.parts[kind] = parts
         return parts
 
@@ -96,7 +101,8 @@ class Job:
 
     def host(self, kind: str, index: int) -> str:
         """Return the DNS name of a replica, within its namespace."""
-        return self.hosts().name(self._prefix(kind), index) or f"{kind.lower()}-{index}"
+        task = self._task(kind, index)
+        return f"{kind.lower()}-{index}" if task is None else host(self.draft.name, task.role, task.number)
 
     def hosts(self) -> Hosts:
         """Return the names of all replicas."""
@@ -110,13 +116,27 @@ class Job:
         for kind, parts in self.parts.items():
             replica = self.replicas[kind]
             for part in parts:
-                labels = {"job-name": self.name, "replica-type": replica.role, "replica-index": part.index()}
-                replace_labels_of_operator(part.role, labels, self.ledger)
+                replace_labels_of_operator(part.role, self._labels(kind, part), self.ledger)
                 rewrite_texts(part.role, hosts, self.ledger)
                 _own_host_names(part.role, self.ledger)
             tell_labels(replica.template, replica.template_path, self.ledger)
-        tell_backoff(self.replicas, self.limit, self.limit_path, self.draft, self.ledger)
+        tell_backoff(self.kind, self.replicas, self.limit, self.limit_path, self.draft, self.ledger)
         return Made(self.draft, self.ledger, hosts)
+
+    def _labels(self, kind: str, part: Part) -> dict[str, str | None]:
+        """Return the labels that the operator gives to Pods; empty: to these it gives none. None: it is another one in each Pod."""
+        role, index = self.replicas[kind].role, "" if kind == "Launcher" else part.index()
+        if self.kind == MPI_OPERATOR:
+            own = {"operator-name": "mpi-operator", "job-role": role, "replica-type": "", "replica-index": index}
+        else:
+            own = {"operator-name": f"{self.kind.lower()}-controller", "replica-type": role, "replica-index": index}
+        return {"job-name": self.name, "job-role": self._job_role(kind, part), **own}
+
+    def _job_role(self, kind: str, part: Part) -> str | None:
+        leader = next((one for one in _LEADERS if one in self.replicas), None)
+        if leader is not None or self.kind not in _FIRST_LEADS or part.first:
+            return "master" if kind == leader else ""
+        return "master" if part.role.task_number <= 1 else None
 
     def _prefix(self, kind: str) -> str:
         return f"{self.name}-{kind.lower()}-"
@@ -147,17 +167,11 @@ def read_job(
     limit = read_run_policy(policy, draft, ledger, operator)
     if "cleanPodPolicy" not in policy and "cleanPodPolicy" not in spec:
         _tell_default_of_clean_pod_policy(policy, draft, ledger)
-    _refuse_misspelt(spec, specs)
+    refuse_misspelt(spec, specs)
     replicas = read_replicas(spec.below(specs), types, ledger, default_policy, default_count)
     path = tuple(str(step) for step in policy.at("backoffLimit"))
-    return Job(source["metadata"]["name"], draft, ledger, spec, replicas, limit, path)
-
-
-def _refuse_misspelt(spec: Fields, specs: str) -> None:
-    """Raise Refusal where the field with the replicas is there under a name that is nearly right."""
-    near = [key for key in spec.each() if specs not in spec and isinstance(key, str) and closest(key, [specs])]
-    if near:
-        raise Refusal(spec.at(near[0]), f"the operator has no such field: did you mean `{specs}`?")
+    kind = source["kind"] if operator == TRAINING_OPERATOR else operator
+    return Job(source["metadata"]["name"], kind, draft, ledger, spec, replicas, limit, path)
 
 
 def _tell_default_of_clean_pod_policy(policy: Fields, draft: Draft, ledger: Ledger) -> None:

@@ -66,27 +66,27 @@ class Hosts:
         self._prefixes = prefixes
         self._single = single or {}
         self._subdomain = subdomain
+        self._beginnings = (*prefixes, *self._single)
         every = _any_of(prefixes)
         self._whole = re.compile(rf"{_BEFORE}(?:({every})([0-9]{{1,6}})|({_any_of(self._single)})){_LABELS}{_AFTER}")
         self._made_later = re.compile(rf"{_BEFORE}(?:{every})(?=[^0-9\s.,;:'\"/]|['\"]?\s*[+%]|$)")
 
     def rewrite(self, text: str) -> str:
         """Return a text with each whole name of a task replaced by the one that it has here."""
-        return self._whole.sub(lambda match: self._replaced(match, text), text)
+        return self._whole.sub(lambda match: self._replaced(match, text), text) if self._may_be_in(text) else text
 
     def renamed(self, text: str) -> dict[str, str]:
         """Return each name of a task that a text holds, and the one that it has here, without anything else of the text."""
-        found = ((match, self._host(match, text)) for match in self._whole.finditer(text))
+        found = ((match, self._host(match, text)) for match in self._whole.finditer(text if self._may_be_in(text) else ""))
         return {(match[3] or f"{match[1]}{match[2]}"): new for match, new in found if new is not None}
 
     def has_unfinished_name(self, text: str) -> bool:
         """Return whether a text holds the beginning of a name, which a program puts together when it runs."""
-        return self._made_later.search(text) is not None
+        return self._may_be_in(text) and self._made_later.search(text) is not None
 
-    def name(self, prefix: str, index: int) -> str | None:
-        """Return what the operator's name with that prefix and index is here; None: there is no such task."""
-        task = self._prefixes[prefix](index)
-        return None if task is None else host(self.framework, task.role, task.number)
+    def _may_be_in(self, text: str) -> bool:
+        """Return whether a text may hold a name: the expressions take long to find that a long text has none."""
+        return any(beginning in text for beginning in self._beginnings)
 
     def _replaced(self, match: re.Match[str], text: str) -> str:
         new = self._host(match, text)

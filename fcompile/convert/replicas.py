@@ -14,6 +14,9 @@ from fcompile.diagnostics.problem import Path
 from fcompile.model.framework import MAX_TASKS
 
 POLICIES = ("Always", "OnFailure", "Never", "ExitCode")
+LABELS_OF_OPERATOR = ("job-name", "replica-index", "replica-type", "job-role", "operator-name")
+"""Without their domain."""
+_DOMAIN = "training.kubeflow.org/"
 
 
 @dataclass
@@ -79,6 +82,10 @@ def _replica(kind: str, spec: Fields, ledger: Ledger, default_policy: str, defau
     return Replica(kind, spec.path, default_count if count is None else count, policy, "restartPolicy" in spec, _template(spec, ledger))
 
 
+def _is_overwritten(label: str) -> bool:
+    return label.startswith(_DOMAIN) and label.removeprefix(_DOMAIN) in LABELS_OF_OPERATOR
+
+
 def _template(replica: Fields, ledger: Ledger) -> dict[str, Any]:
     template = replica.below("template")
     spec = template.below("spec")
@@ -90,8 +97,11 @@ def _template(replica: Fields, ledger: Ledger) -> dict[str, Any]:
     for key in metadata.value:
         if key in ("labels", "annotations"):
             found = metadata.below(key)
-            if found.value:
-                made.setdefault("metadata", {})[key] = dict(found.value)
+            kept = {name: value for name, value in found.value.items() if key != "labels" or not _is_overwritten(name)}
+            if kept:
+                made.setdefault("metadata", {})[key] = kept
+            for name in found.value.keys() - kept.keys():
+                ledger.dropped(found.at(name), "the operator overwrites it, and Pods of a Framework have no such label")
         else:
             ledger.dropped(metadata.at(key), "the operator does not take it over")
     ledger.converted(template.path, "task.pod")

@@ -12,7 +12,7 @@ from fcompile.convert.draft import Draft, RoleDraft
 from fcompile.convert.fields import Fields
 from fcompile.convert.ledger import Ledger, Refusal
 from fcompile.convert.names import Hosts, Task
-from fcompile.convert.shape import require_shape, require_size
+from fcompile.convert.shape import refuse_misspelt, require_shape, require_size
 from fcompile.convert.texts import rewrite_texts
 from fcompile.diagnostics.problem import Path
 from fcompile.model.framework import MAX_TASKS
@@ -68,6 +68,7 @@ def read_parts(spec: Fields, source: Path | None = None) -> list[ReplicatedJob]:
             raise Refusal(source or path, "a replicated job must be a mapping")
         parts.append(_part(Fields(item, path), source))
     if not parts:
+        refuse_misspelt(spec, "replicatedJobs", source)
         raise Refusal(source or spec.path, "there are no replicated jobs")
     return parts
 
@@ -258,6 +259,25 @@ def apply_success_policy(spec: Fields, parts: list[ReplicatedJob], source: Path 
         raise Refusal(
             source or policy.path, "several of the jobs must succeed and others need not: a Framework ends by one role, or by all"
         )
+
+
+def require_no_order(spec: Fields, parts: list[ReplicatedJob], source: Path | None) -> None:
+    """Raise Refusal where jobs are started one after the other."""
+    order = spec.below("startupPolicy").text("startupPolicyOrder") or "AnyOrder"
+    if any(part.needs for part in parts) or (order != "AnyOrder" and len(parts) > 1):
+        why = "jobs that wait until others are ready have no equivalent: all roles start at once"
+        raise Refusal(source or spec.at("replicatedJobs"), why)
+
+
+def tell_failure_policy(spec: Fields, ledger: Ledger, source: Path | None) -> None:
+    """Take down what becomes of the runs of the whole JobSet."""
+    if "failurePolicy" not in spec:
+        return
+    restarts = spec.below("failurePolicy").count("maxRestarts") or 0
+    what = f"after a failure the whole Framework is not run again{'' if source is None else ', as the failurePolicy of the runtime says'}"
+    why = "a JobSet makes all of its Jobs anew, by rules that a Framework does not have"
+    remedy = f"write `spec.retryPolicy.maxRetryCount: {restarts}` to run all of it again"
+    ledger.different(source or spec.at("failurePolicy"), what, why, remedy)
 
 
 def tell_rest(spec: Fields, ledger: Ledger, source: Path | None, *, told: frozenset[str] = frozenset()) -> None:

@@ -10,6 +10,7 @@ from fcompile.convert.draft import RoleDraft
 from fcompile.convert.fields import Fields
 from fcompile.convert.ledger import Refusal
 from fcompile.diagnostics.problem import Path
+from fcompile.diagnostics.suggestions import closest
 
 
 def require_shape(spec: Fields) -> None:
@@ -19,6 +20,16 @@ def require_shape(spec: Fields) -> None:
             _require_container(_item(spec, kind, place))
     for place, _ in enumerate(spec.items("volumes")):
         _item(spec, "volumes", place).text("name")
+
+
+def refuse_misspelt(fields: Fields, field: str, source: Path | None = None) -> None:
+    """Raise Refusal where a field is there under a name that is nearly right.
+
+    :param source: what stands for every field in the source, where the fields are not in the source themselves.
+    """
+    near = [key for key in fields.each() if field not in fields and isinstance(key, str) and closest(key, [field])]
+    if near:
+        raise Refusal(source or fields.at(near[0]), f"the operator has no field `{near[0]}`: did you mean `{field}`?")
 
 
 def require_size(roles: Iterable[RoleDraft], path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from io import StringIO
 from typing import Any
 
@@ -15,6 +17,8 @@ from fcompile.pipeline.passthrough import own_text
 
 _WIDTH = 2**30
 """Wide enough that no string is folded: a folded one cannot be searched for."""
+_LONG = 200
+"""Characters of a string from which on it is kept from ruamel.yaml, which looks at each of them several times."""
 
 
 def write_framework(draft: Draft) -> str:
@@ -39,12 +43,13 @@ def _commented(value: dict[str, Any], comments: list[tuple[Path, str]]) -> str:
     writer.width = _WIDTH
     writer.indent(mapping=2, sequence=2, offset=0)
     head = [text for path, text in comments if not path or not _exists(value, path)]
-    tree = _tree(value)
+    long = _LongStrings("\n".join([json.dumps(value), *(text for _, text in comments)]))
+    tree = _tree(value, long)
     for path in dict.fromkeys(path for path, _ in comments if path and _exists(value, path)):
         _put(tree, path, [text for one, text in comments if one == path])
     stream = StringIO()
     writer.dump(tree, stream)
-    return "".join(f"# {visible(line)}\n" for line in head) + stream.getvalue()
+    return "".join(f"# {visible(line)}\n" for line in head) + long.put_in(stream.getvalue())
 
 
 def _put(tree: Any, path: Path, texts: list[str]) -> None:
@@ -58,20 +63,42 @@ def _exists(value: Any, path: Path) -> bool:
     return at(value, path) is not None
 
 
-def _tree(value: Any) -> Any:
+class _LongStrings:
+    """Strings on one line that another writer need not read: a word stands for each."""
+
+    def __init__(self, text: str) -> None:
+        """Take the text in which the words must not be."""
+        self._word = "long"
+        while self._word in text:
+            self._word += "x"
+        self._written: list[str] = []
+
+    def take(self, written: str) -> str:
+        """Return what stands for a string that is written so."""
+        self._written.append(written)
+        return f"{self._word}{len(self._written) - 1}"
+
+    def put_in(self, text: str) -> str:
+        """Return a text with the strings in their places."""
+        return re.sub(rf"{self._word}(\d+)", lambda match: self._written[int(match[1])], text)
+
+
+def _tree(value: Any, long: _LongStrings) -> Any:
     from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
     if isinstance(value, dict) and value:
-        return CommentedMap((_string(key), _tree(item)) for key, item in value.items())
+        return CommentedMap((_string(key), _tree(item, long)) for key, item in value.items())
     if isinstance(value, list) and value:
-        return CommentedSeq(map(_tree, value))
-    return _string(value) if isinstance(value, str) else value
+        return CommentedSeq(_tree(item, long) for item in value)
+    return _string(value, long) if isinstance(value, str) else value
 
 
-def _string(text: str) -> Any:
+def _string(text: str, long: _LongStrings | None = None) -> Any:
     from ruamel.yaml.scalarstring import DoubleQuotedScalarString, LiteralScalarString, SingleQuotedScalarString
 
     written = plain_yaml.dump(text)
     styles = {'"': DoubleQuotedScalarString, "'": SingleQuotedScalarString, "|": LiteralScalarString}
     style = styles.get(written[0])
+    if long is not None and len(text) > _LONG and style is not LiteralScalarString:
+        return long.take(written.removesuffix("\n"))
     return style(text) if style else text

@@ -18,6 +18,7 @@ from fcompile.pipeline.file import open_file
 Json = dict[str, Any]
 DATA = Path(__file__).parent / "data"
 NOT_OURS = re.compile(r"training\.kubeflow\.org/")
+LABEL = re.compile(r"metadata\.labels\['(training\.kubeflow\.org/[^']*)'\]")
 OF_THE_SERVER = ("dnsPolicy", "schedulerName", "terminationGracePeriodSeconds", "securityContext", "serviceAccount", "serviceAccountName")
 REPLACED = {"init-pytorch", "kubectl-delivery", "wait-for-workers"}
 """Init containers of the operator's that are not needed here, and ours in their place."""
@@ -113,7 +114,7 @@ def _pod(name: str, theirs: Json, ours: Json, mapped: Names) -> Iterator[str]:
         if wanted.keys() != found.keys():
             yield f"{name}: {kind} {sorted(found)} for {sorted(wanted)}"
         for container in wanted.keys() & found.keys():
-            yield from _container(f"{name}/{container}", wanted[container], found[container], mapped)
+            yield from _container(f"{name}/{container}", _with_labels(wanted[container], theirs["labels"]), found[container], mapped)
     volumes = [[one for one in pod.get("volumes", ()) if one["name"] not in KUBEXEC] for pod in (spec, own)]
     if _mapped(_without_defaults(volumes[0]), mapped) != _without_defaults(volumes[1]):
         yield f"{name}: volumes {volumes[1]} for {volumes[0]}"
@@ -123,11 +124,20 @@ def _pod(name: str, theirs: Json, ours: Json, mapped: Names) -> Iterator[str]:
             yield f"{name}: {field} {own.get(field)} for {spec.get(field)}"
 
 
+def _with_labels(container: Json, labels: Json) -> Json:
+    """Return a container with the values of the labels that its variables read: no Pod has such labels here."""
+    env = []
+    for variable in container.get("env", ()):
+        match = LABEL.fullmatch(variable.get("valueFrom", {}).get("fieldRef", {}).get("fieldPath", ""))
+        env.append({"name": variable["name"], "value": labels.get(match[1], "")} if match else variable)
+    return {**container, "env": env}
+
+
 def _container(place: str, theirs: Json, ours: Json, mapped: Names) -> Iterator[str]:
     wanted = _mapped({one["name"]: {**one, "value": one.get("value", "")} for one in theirs.get("env", ())}, mapped)
     found = {one["name"]: {**one, "value": one.get("value", "")} for one in ours["env"] if one["name"] not in names.POD_ENV}
     for variable in wanted.keys() | found.keys():
-        if wanted.get(variable) != found.get(variable):
+        if _without_defaults(wanted.get(variable)) != _without_defaults(found.get(variable)):
             yield f"{place}: {variable} is {found.get(variable)} for {wanted.get(variable)}"
     for field in (theirs.keys() | ours.keys()) - {"env", "terminationMessagePolicy", "terminationMessagePath", "imagePullPolicy"}:
         pair = [one.get(field) or None for one in (theirs, ours)]

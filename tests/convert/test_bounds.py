@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from ruamel.yaml.emitter import Emitter
 
 from fcompile.convert.draft import Draft
 from fcompile.convert.ledger import MAX_ENTRIES
@@ -135,3 +136,49 @@ def test_many_jobs_that_wait_for_one_of_many_containers_are_refused(
 def test_a_framework_is_written_once(monkeypatch: pytest.MonkeyPatch) -> None:
     written = _dumped(monkeypatch)
     assert convert(JOB).text() == "".join(written)
+
+
+def _with_workers(count: int) -> dict[str, Any]:
+    template = {"spec": {"containers": [{"name": "tensorflow", "image": "a"}]}}
+    specs = {"PS": {"template": template}, "Worker": {"replicas": count, "template": template}}
+    return {"apiVersion": "kubeflow.org/v1", "kind": "TFJob", "metadata": {"name": "a"}, "spec": {"tfReplicaSpecs": specs}}
+
+
+def test_the_names_of_many_workers_are_known_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Hosts] = []
+    init = Hosts.__init__
+
+    def counted(hosts: Hosts, *args: Any, **more: Any) -> None:
+        made.append(hosts)
+        init(hosts, *args, **more)
+
+    monkeypatch.setattr(Hosts, "__init__", counted)
+    for count in (2, 200):
+        made.clear()
+        assert convert(json.dumps(_with_workers(count))).jobs[0].made is not None
+        assert len(made) == 1
+
+
+def test_long_strings_are_kept_from_the_writer_of_comments(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    analyze = Emitter.analyze_scalar
+
+    def noted(emitter: Emitter, text: str) -> Any:
+        read.append(text)
+        return analyze(emitter, text)
+
+    monkeypatch.setattr(Emitter, "analyze_scalar", noted)
+    text = convert(json.dumps(_with_workers(200))).text()
+    assert max(map(len, read)) < 300
+    assert text.count("worker-198.a-worker.{{FC_FRAMEWORK_NAMESPACE}}.svc:2222") == 3
+
+
+@pytest.mark.parametrize("own", ["long0", "longx1 long0", "x" * 300 + "long1", "'\"" * 300 + ": #", "a\n" * 200, " " * 201, "y" * 1100])
+def test_what_stands_for_a_long_string_is_no_text_of_the_users(own: str) -> None:
+    job = _with_workers(200)
+    container = job["spec"]["tfReplicaSpecs"]["PS"]["template"]["spec"]["containers"][0]
+    container["args"] = [own, own]
+    job["metadata"]["annotations"] = {"example.com/a": own}
+    (made,) = [document.value for document in documents(convert(json.dumps(job)).text().encode(), "a")]
+    assert made["spec"]["taskRoles"][0]["task"]["pod"]["spec"]["containers"][0]["args"] == [own, own]
+    assert made["metadata"]["annotations"]["example.com/a"] == own

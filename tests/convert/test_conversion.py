@@ -155,7 +155,7 @@ def test_what_such_a_group_says_of_a_job_is_told() -> None:
 @pytest.mark.parametrize(
     ("written", "misspelt", "line", "reason"),
     [
-        ("jaxReplicaSpecs", "jaxReplicaSpec", 8, "the operator has no such field: did you mean `jaxReplicaSpecs`?"),
+        ("jaxReplicaSpecs", "jaxReplicaSpec", 8, "the operator has no field `jaxReplicaSpec`: did you mean `jaxReplicaSpecs`?"),
         ("kind: JAXJob", "kind: JaxJob", 2, "there is no such kind: did you mean `JAXJob`?"),
         ("kind: JAXJob", "kind: JAXJbo", 2, "there is no such kind: did you mean `JAXJob`?"),
         ("kind: JAXJob", "kind: MXNetJob", 2, "`convert` does not know MXNetJob"),

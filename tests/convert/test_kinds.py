@@ -17,6 +17,7 @@ from tests.convert.jobs import jobs
 from tests.convert.operator import convert, made_of
 
 JOBS = dict(jobs())
+DOMAIN = "training.kubeflow.org/"
 
 
 def pods(name: str) -> dict[str, Any]:
@@ -326,6 +327,67 @@ def test_a_variable_of_the_operator_that_another_one_refers_to() -> None:
     assert [one for one in own if one[0] == "NUM_PROCESSES"] == [("NUM_PROCESSES", "4")]
 
 
+LABELS = ("job-name", "replica-type", "replica-index", "job-role", "operator-name")
+
+
+def _reading_labels(kind: str, specs: str, container: str, replicas: dict[str, int], version: str = "v1") -> dict[str, Any]:
+    """Return a job whose variables read the labels that its operator gives to Pods."""
+    read = [{"name": one, "valueFrom": {"fieldRef": {"fieldPath": f"metadata.labels['training.kubeflow.org/{one}']"}}} for one in LABELS]
+    template = {"spec": {"containers": [{"name": container, "image": "a", "env": read}]}}
+    made = {one: {"replicas": count, "template": template} for one, count in replicas.items()}
+    return {"apiVersion": f"kubeflow.org/{version}", "kind": kind, "metadata": {"name": "a-b"}, "spec": {specs: made}}
+
+
+@pytest.mark.parametrize(
+    ("job", "pod", "values"),
+    [
+        (
+            ("PyTorchJob", "pytorchReplicaSpecs", "pytorch", {"Master": 1, "Worker": 1}),
+            "worker-0",
+            ("worker", "0", "", "pytorchjob-controller"),
+        ),
+        (("PyTorchJob", "pytorchReplicaSpecs", "pytorch", {"Worker": 1}), "worker-0", ("worker", "0", "master", "pytorchjob-controller")),
+        (("TFJob", "tfReplicaSpecs", "tensorflow", {"Worker": 2}), "worker0-0", ("worker", "0", "master", "tfjob-controller")),
+        (("TFJob", "tfReplicaSpecs", "tensorflow", {"Worker": 2}), "worker-0", ("worker", "1", "", "tfjob-controller")),
+        (("TFJob", "tfReplicaSpecs", "tensorflow", {"Chief": 2}), "chief-1", ("chief", "1", "master", "tfjob-controller")),
+        (("MPIJob", "mpiReplicaSpecs", "mpi", {"Launcher": 1, "Worker": 1}), "launcher-0", ("launcher", "", "master", "mpijob-controller")),
+        (("PaddleJob", "paddleReplicaSpecs", "paddle", {"Worker": 2}), "worker0-0", ("worker", "0", "", "paddlejob-controller")),
+        (("MPIJob", "mpiReplicaSpecs", "mpi", {"Launcher": 1}, "v2beta1"), "launcher-0", ("", "", "launcher", "mpi-operator")),
+        (("MPIJob", "mpiReplicaSpecs", "mpi", {"Launcher": 1, "Worker": 2}, "v2beta1"), "worker-1", ("", "1", "worker", "mpi-operator")),
+    ],
+)
+def test_labels_of_the_operator_become_their_values(job: Any, pod: str, values: tuple[str, ...]) -> None:
+    framework, objects = made_of(_reading_labels(*job))
+    (made,) = [one for one in objects if one["kind"] == "Pod" and one["metadata"]["name"] == f"{framework}-{pod}"]
+    assert tuple(env(made)[one] for one in LABELS) == ("a-b", *values)
+
+
+def test_a_label_of_the_operator_that_is_another_in_each_pod_is_told() -> None:
+    conversion = convert(json.dumps(_reading_labels("JAXJob", "jaxReplicaSpecs", "jax", {"Worker": 2})))
+    assert "the variable `job-role` will be empty" in [entry.what for entry in conversion.jobs[0].different]
+    assert [problem.rule.code for problem in compile_text(text=conversion.text()).problems] == ["FC515"]
+
+
+def test_a_file_of_the_downward_api_that_would_be_empty_is_told() -> None:
+    job = json.loads(json.dumps(JOBS["jax-JAXJob"]))
+    own = {
+        "items": [{"path": label[-3:], "fieldRef": {"fieldPath": f"metadata.labels['{label}']"}} for label in ("team", f"{DOMAIN}job-name")]
+    }
+    volumes = [{"name": "a", "downwardAPI": own}, {"name": "b", "projected": {"sources": [{"downwardAPI": own}]}}]
+    job["spec"]["jaxReplicaSpecs"]["Worker"]["template"]["spec"]["volumes"] = volumes
+    found = [entry.path[-4:] for entry in convert(json.dumps(job)).jobs[0].different if entry.what == "the file will be empty"]
+    assert found == [(0, "downwardAPI", "items", 1)] * 2
+
+
+def test_labels_that_the_operator_overwrites_are_left_out() -> None:
+    job = json.loads(json.dumps(JOBS["jax-JAXJob"]))
+    job["spec"]["jaxReplicaSpecs"]["Worker"]["template"]["metadata"] = {"labels": {f"{DOMAIN}job-name": "a", f"{DOMAIN}x": "b", "c": "d"}}
+    (account,) = convert(json.dumps(job)).jobs
+    assert account.made is not None
+    assert account.made.roles[0].template["metadata"]["labels"] == {f"{DOMAIN}x": "b", "c": "d"}
+    assert [entry.outcome for entry in account.entries if entry.path[-1] == f"{DOMAIN}job-name"] == [Outcome.DROPPED]
+
+
 def test_claims_of_a_runtime_are_told_once() -> None:
     job = _changed("trainjob-torch-TrainJob", 1)
     jobs_of_runtime = job["items"][1]["spec"]["template"]["spec"]
@@ -413,3 +475,49 @@ def test_names_that_a_jobset_does_not_want_are_told(key: str) -> None:
     for wanted in (True, False):
         account = _jobset(lambda spec, wanted=wanted: spec.update(network={key: wanted}))  # type: ignore[misc]
         assert (("spec", "network", key) in [entry.path for entry in account.different]) is not wanted
+
+
+@pytest.mark.parametrize(("policy", "remedy"), [({"maxRestarts": 3}, "maxRetryCount: 3"), ({}, "maxRetryCount: 0")])
+def test_the_failure_policy_of_a_jobset_and_of_a_runtime_is_told(policy: dict[str, Any], remedy: str) -> None:
+    runtime, jobset = (json.loads(json.dumps(JOBS[name])) for name in ("trainjob-torch-TrainJob", "jobset-JobSet"))
+    runtime["items"][1]["spec"]["template"]["spec"]["failurePolicy"] = jobset["spec"]["failurePolicy"] = policy
+    for job, path in ((runtime, ("spec", "runtimeRef")), (jobset, ("spec", "failurePolicy"))):
+        (entry,) = [one for one in convert(json.dumps(job)).jobs[0].different if "is not run again" in one.what]
+        assert entry.path == path
+        assert remedy in entry.remedy
+
+
+def test_an_order_of_the_jobs_of_a_runtime_is_refused() -> None:
+    job = _changed("trainjob-jax-TrainJob", 1)
+    template = job["items"][1]["spec"]["template"]["spec"]
+    template["startupPolicy"] = {"startupPolicyOrder": "InOrder"}
+    assert convert(json.dumps(job)).jobs[0].made is not None, "there is one job"
+    template["replicatedJobs"].append({**template["replicatedJobs"][0], "name": "other"})
+    assert "have no equivalent" in convert(json.dumps(job)).refused[0].reasons[0].text
+    template["startupPolicy"] = {"startupPolicyOrder": "AnyOrder"}
+    assert convert(json.dumps(job)).jobs[0].made is not None
+
+
+@pytest.mark.parametrize(
+    ("name", "path"), [("jobset-JobSet", ("spec", "replicatedjobs")), ("trainjob-jax-TrainJob", ("spec", "runtimeRef"))]
+)
+def test_misspelt_replicated_jobs_are_named(name: str, path: tuple[str, ...]) -> None:
+    (account,) = convert(json.dumps(JOBS[name]).replace('"replicatedJobs"', '"replicatedjobs"')).refused
+    assert account.reasons[0] == (path, "the operator has no field `replicatedjobs`: did you mean `replicatedJobs`?")
+
+
+def test_a_job_of_servers_alone_that_ends_here_is_told() -> None:
+    job = _reading_labels("TFJob", "tfReplicaSpecs", "tensorflow", {"PS": 2})
+    (entry,) = [one for one in convert(json.dumps(job)).jobs[0].different if one.path == ("spec", "tfReplicaSpecs")]
+    assert entry.what == "it succeeds when all of its Pods have"
+
+
+def test_what_the_operator_does_after_an_exit_code_is_told_as_it_is() -> None:
+    for kind, specs, container, said in (
+        ("MPIJob", "mpiReplicaSpecs", "mpi", "makes no Pod of such a job anew"),
+        ("XGBoostJob", "xgbReplicaSpecs", "xgboost", "tries again after any exit code from 128 on"),
+    ):
+        job = _reading_labels(kind, specs, container, {"Launcher" if kind == "MPIJob" else "Master": 1, "Worker": 1})
+        job["spec"][specs]["Worker"]["restartPolicy"] = "ExitCode"
+        (entry,) = [one for one in convert(json.dumps(job)).jobs[0].different if one.path[-1] == "restartPolicy"]
+        assert said in entry.why

@@ -6,10 +6,20 @@ from typing import Any
 
 from fcompile.convert.fields import Fields
 from fcompile.convert.jobset_labels import replace_labels
-from fcompile.convert.ledger import Ledger, Refusal
+from fcompile.convert.ledger import Ledger
 from fcompile.convert.made import Made
 from fcompile.convert.metadata import read_metadata
-from fcompile.convert.replicated_jobs import apply_success_policy, finish, hosts_of, read_parts, run_once_first, tell_network, tell_rest
+from fcompile.convert.replicated_jobs import (
+    apply_success_policy,
+    finish,
+    hosts_of,
+    read_parts,
+    require_no_order,
+    run_once_first,
+    tell_failure_policy,
+    tell_network,
+    tell_rest,
+)
 from fcompile.convert.run_policy import read_run_policy
 
 OPERATOR = "jobset.sigs.k8s.io/jobset-controller"
@@ -26,21 +36,14 @@ def convert_jobset(source: dict[str, Any]) -> Made:
     parts = read_parts(spec)
     replace_labels(source["metadata"]["name"], parts, ledger, None)
     parts = run_once_first(parts, spec.at("replicatedJobs"), draft)
-    if any(part.needs for part in parts) or (spec.below("startupPolicy").text("startupPolicyOrder") or "AnyOrder") != "AnyOrder":
-        raise Refusal(spec.at("replicatedJobs"), "jobs that wait until others are ready have no equivalent: all roles start at once")
+    require_no_order(spec, parts, None)
     apply_success_policy(spec, parts, None)
     if "successPolicy" in spec:
         ledger.converted(spec.at("successPolicy"), "frameworkAttemptCompletionPolicy")
     if "startupPolicy" in spec:
         ledger.dropped(spec.at("startupPolicy"), "all roles start at once here as well")
     tell_network(spec, ledger, None)
-    restarts = spec.below("failurePolicy").count("maxRestarts")
-    if "failurePolicy" in spec:
-        what = "after a failure the whole Framework is not run again"
-        remedy = f"write `spec.retryPolicy.maxRetryCount: {restarts or 0}` to run all of it again"
-        ledger.different(
-            spec.at("failurePolicy"), what, "a JobSet makes all of its Jobs anew, by rules that a Framework does not have", remedy
-        )
+    tell_failure_policy(spec, ledger, None)
     tell_rest(spec, ledger, None)
     hosts = hosts_of(source["metadata"]["name"], draft, parts, spec.below("network").text("subdomain"))
     finish(parts, hosts, draft, ledger, None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fcompile.convert.containers import Variable, add_variables
-from fcompile.convert.job import Job, read_job
+from fcompile.convert.job import MPI_OPERATOR, Job, read_job
 from fcompile.convert.kinds.ssh import CONFIG_PATH, SSHD, config_map, mount_config, mount_keys, tell_hosts, tell_keys, wait_for_workers
 from fcompile.convert.ledger import Refusal
 from fcompile.convert.made import Made
@@ -20,8 +20,7 @@ _IMPLEMENTATIONS = ("OpenMPI", "Intel", "MPICH")
 def convert_mpi_operator(source: dict[str, Any]) -> Made:
     """Convert an MPIJob of kubeflow.org/v2beta1. Raises Refusal."""
     defaults = {"Launcher": 1, "Worker": 0}
-    operator = "kubeflow.org/mpi-operator"
-    job = read_job(source, "mpiReplicaSpecs", ("Launcher", "Worker"), "Never", operator=operator, default_count=defaults)
+    job = read_job(source, "mpiReplicaSpecs", ("Launcher", "Worker"), "Never", operator=MPI_OPERATOR, default_count=defaults)
     if "Launcher" not in job.replicas or job.replicas["Launcher"].count != 1:
         raise Refusal(job.spec.at("mpiReplicaSpecs"), "the operator takes a job with one Launcher only")
     launching = job.replicas["Launcher"]

@@ -79,12 +79,12 @@ def _elastic(job: Job, policy: Fields, port: int) -> list[Variable]:
     workers = job.replicas["Worker"].count
     low, high = policy.count("minReplicas"), policy.count("maxReplicas")
     low, high = (high if low is None else low), (low if high is None else high)
-    given, backend = policy.text("rdzvHost"), policy.text("rdzvBackend") or "c10d"
+    given, backend = policy.text("rdzvHost"), policy.text("rdzvBackend")
     endpoint = job.host("Worker", 0) if given is None else job.hosts().rewrite(given)
     number = policy.count("rdzvPort", 1, 65535)
     made: list[Variable] = [
         ("PET_RDZV_ENDPOINT", f"{endpoint}:{port if number is None else number}"),
-        ("PET_RDZV_BACKEND", backend),
+        ("PET_RDZV_BACKEND", "c10d" if backend is None else backend),
         ("PET_NNODES", f"{workers if low is None else low}:{workers if high is None else high}"),
     ]
     for key, name in (("maxRestarts", "PET_MAX_RESTARTS"), ("nProcPerNode", "PET_NPROC_PER_NODE")):

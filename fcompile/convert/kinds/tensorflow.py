@@ -31,15 +31,16 @@ def convert_tensorflow(source: dict[str, Any]) -> Made:
     _decide(job, chief, all_workers)
     dynamic = job.spec.flag("enableDynamicWorker") or False
     if "enableDynamicWorker" in job.spec:
-        to = "TF_CONFIG, minFailedTaskCount: -1 of the workers" if dynamic else "the form of TF_CONFIG"
+        to = "TF_CONFIG, minFailedTaskCount of the workers" if dynamic else "the form of TF_CONFIG"
         job.ledger.converted(job.spec.at("enableDynamicWorker"), to)
     if job.total != 1:
+        addresses = {kind: _addresses(job, kind, ports) for kind in job.replicas}
         for kind, parts in job.parts.items():
             for part in parts:
-                config = _sparse(job, kind, part, ports) if dynamic else _dense(job, kind, part, ports)
+                config = _sparse(job, kind, part, ports, addresses) if dynamic else _dense(kind, part, addresses)
                 add_variables(part.role, [("TF_CONFIG", config)], job.ledger, only=CONTAINER)
-    if dynamic:
-        for part in job.parts.get("Worker", ()):
+    if dynamic and "Worker" in job.parts and job.replicas["Worker"].policy != "ExitCode":
+        for part in job.parts["Worker"]:
             part.role.min_failed = -1
     return job.finish()
 
@@ -61,6 +62,11 @@ def _decide(job: Job, chief: str | None, all_workers: bool) -> None:
         return
     parts = job.parts.get("Worker", [])
     if not parts:
+        what, why = (
+            "it succeeds when all of its Pods have",
+            "with neither a Chief nor a Worker, the operator never ends a job that does not fail",
+        )
+        job.ledger.different(job.spec.at("tfReplicaSpecs"), what, why, "nothing, where the job is to end")
         return
     role = parts[0].role
     role.min_succeeded = max(role.task_number, 1)
@@ -80,12 +86,12 @@ def _addresses(job: Job, kind: str, ports: dict[str, int]) -> list[str]:
     return [_address(job, kind, index, ports[kind]) for index in range(job.replicas[kind].count)]
 
 
-def _dense(job: Job, kind: str, part: Part, ports: dict[str, int]) -> str:
-    cluster = {one.lower(): _addresses(job, one, ports) for one in sorted(job.replicas, key=str.lower)}
+def _dense(kind: str, part: Part, addresses: dict[str, list[str]]) -> str:
+    cluster = {one.lower(): addresses[one] for one in sorted(addresses, key=str.lower)}
     return _written({"cluster": cluster, "task": {"type": kind.lower(), "index": _INDEX}, "environment": "cloud"}, part)
 
 
-def _sparse(job: Job, kind: str, part: Part, ports: dict[str, int]) -> str:
+def _sparse(job: Job, kind: str, part: Part, ports: dict[str, int], addresses: dict[str, list[str]]) -> str:
     """Return the configuration of enableDynamicWorker: each task knows itself, and the workers the parameter servers."""
     index = "0" if part.fixed else names.placeholder(names.TASK_INDEX)
     own = f"{part.role.name}-{index}.{names.service_name(job.draft.name, part.role.name)}"
@@ -93,7 +99,7 @@ def _sparse(job: Job, kind: str, part: Part, ports: dict[str, int]) -> str:
     worker = {part.index(): own} if kind == "Worker" else {}
     servers: list[str] | None = [own] if kind == "PS" else []
     if kind == "Worker":
-        servers = _addresses(job, "PS", ports) if "PS" in job.replicas else None
+        servers = addresses.get("PS")
     return _written({"cluster": {"worker": worker, "ps": servers}, "task": {"type": kind.lower(), "index": _INDEX}}, part)
 
 

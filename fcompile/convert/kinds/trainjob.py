@@ -19,7 +19,9 @@ from fcompile.convert.replicated_jobs import (
     finish,
     hosts_of,
     read_parts,
+    require_no_order,
     run_once_first,
+    tell_failure_policy,
     tell_network,
     tell_rest,
 )
@@ -66,14 +68,15 @@ def convert_trainjob(source: dict[str, Any], others: list[Any]) -> Made:
     hosts = hosts_of(name, draft, parts, jobs.below("network").text("subdomain"))
     if chosen == "mpi":
         draft.beside.append(convert_mpi_policy(runtime.below("mlPolicy").below("mpi"), spec, parts, nodes, draft, RUNTIME))
-    elif any(part.needs for part in parts):
-        raise Refusal(RUNTIME, "jobs that wait until others are ready have no equivalent: all roles start at once")
-    elif "trainer" in spec:
+    else:
+        require_no_order(jobs, parts, RUNTIME)
+    if chosen != "mpi" and "trainer" in spec:
         _variables(chosen, spec, trainer, nodes, host(draft.name, trainer.role.name, 0))
     if "podGroupPolicy" in runtime:
         why, remedy = "Framework has no such field yet", "use a scheduler that gangs by labels of Pods, or leave it"
         ledger.different(RUNTIME, "not yet there: podGroupPolicy of the runtime: its Pods are scheduled one by one", why, remedy)
     tell_network(jobs, ledger, RUNTIME)
+    tell_failure_policy(jobs, ledger, RUNTIME)
     tell_rest(jobs, ledger, RUNTIME, told=frozenset({"volumeClaimPolicies"}))
     finish(parts, hosts, draft, ledger, RUNTIME)
     return Made(draft, ledger, hosts)

@@ -1,0 +1,243 @@
+"""What happens to a job, and what comes of it: for the operator as it was observed, for us as it is played in a world of its own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from fcompile.load import documents
+from fcontroller.api import Json, path_of
+from tests.convert.operator import DATA, convert
+from tests.safety.world import NAMESPACE, World
+
+OBSERVED: dict[str, dict[str, str]] = json.loads((DATA / "behaviour" / "training-operator-1.9.3.json").read_text("utf-8"))["observed"]
+"""What came of each situation with training-operator v1.9.3, by case."""
+FIRST = ("Master", "Chief", "Launcher")
+
+
+class Case(NamedTuple):
+    """A job whose behaviour is asked for."""
+
+    kind: str
+    specs: str
+    container: str
+    replicas: dict[str, int]
+    spec: dict[str, Any] | None = None
+
+    def job(self, situation: Situation) -> Json:
+        """Return the job as it is given to both."""
+        container = {"name": self.container, "image": "a", "command": ["/usr/sbin/sshd", "-De"]}
+        policy, template = situation.policy, {"spec": {"containers": [container]}}
+        replicas = {kind: {"replicas": count, "restartPolicy": policy, "template": template} for kind, count in self.replicas.items()}
+        run = {"runPolicy": situation.run_policy} if situation.run_policy else {}
+        spec = {**(self.spec or {}), **run, self.specs: replicas}
+        return {"apiVersion": "kubeflow.org/v1", "kind": self.kind, "metadata": {"name": "job"}, "spec": spec}
+
+
+class Situation(NamedTuple):
+    """What is done to the Pods of a job, once all of them run."""
+
+    policy: str
+    steps: tuple[tuple[str, str, int], ...]
+    """What is done, to which (`first`: the Master, Chief or Launcher, else worker 0; `other`: worker 1; `others`, `all`), and a number: the
+    exit code, or seconds."""
+    run_policy: dict[str, Any] | None = None
+    told: tuple[str, ...] = ()
+    """The fields at which `convert` tells what is different."""
+
+
+_PS = {"PS": 1, "Worker": 2}
+CASES = {
+    "PyTorchJob": Case("PyTorchJob", "pytorchReplicaSpecs", "pytorch", {"Master": 1, "Worker": 2}),
+    "TFJob": Case("TFJob", "tfReplicaSpecs", "tensorflow", {"Chief": 1, "Worker": 2}),
+    "MPIJob": Case("MPIJob", "mpiReplicaSpecs", "mpi", {"Launcher": 1, "Worker": 2}),
+    "JAXJob": Case("JAXJob", "jaxReplicaSpecs", "jax", {"Worker": 2}),
+    "XGBoostJob": Case("XGBoostJob", "xgbReplicaSpecs", "xgboost", {"Master": 1, "Worker": 2}),
+    "PaddleJob": Case("PaddleJob", "paddleReplicaSpecs", "paddle", {"Master": 1, "Worker": 2}),
+    "PyTorchJob without Master": Case("PyTorchJob", "pytorchReplicaSpecs", "pytorch", {"Worker": 2}),
+    "elastic PyTorchJob": Case(
+        "PyTorchJob", "pytorchReplicaSpecs", "pytorch", {"Worker": 2}, {"elasticPolicy": {"minReplicas": 1, "maxReplicas": 2}}
+    ),
+    "TFJob without Chief": Case("TFJob", "tfReplicaSpecs", "tensorflow", _PS),
+    "TFJob with AllWorkers": Case("TFJob", "tfReplicaSpecs", "tensorflow", {"Worker": 2}, {"successPolicy": "AllWorkers"}),
+    "TFJob with enableDynamicWorker": Case("TFJob", "tfReplicaSpecs", "tensorflow", _PS, {"enableDynamicWorker": True}),
+    "PaddleJob without Master": Case("PaddleJob", "paddleReplicaSpecs", "paddle", {"Worker": 2}),
+}
+_CLEAN = ("cleanPodPolicy",)
+_ENDS = (("exit", "all", 0),)
+SITUATIONS = {
+    "the first ends with 0": Situation("Never", (("exit", "first", 0),), told=_CLEAN),
+    "the others end with 0": Situation("Never", (("exit", "others", 0),), told=_CLEAN),
+    "all end with 0": Situation("Never", _ENDS, told=_CLEAN),
+    "`Never`: a worker fails with 1": Situation("Never", (("exit", "other", 1),), told=_CLEAN),
+    "`Never`: the first fails with 1": Situation("Never", (("exit", "first", 1),), told=_CLEAN),
+    "`OnFailure`: a worker fails with 1": Situation("OnFailure", (("exit", "other", 1),)),
+    "`OnFailure`: the first fails with 1, then ends with 0": Situation(
+        "OnFailure", (("exit", "first", 1), ("exit", "first", 0)), told=_CLEAN
+    ),
+    "`Always`: the first ends with 0": Situation("Always", (("exit", "first", 0),)),
+    "`ExitCode`: a worker fails with 1": Situation("ExitCode", (("exit", "other", 1),), told=("restartPolicy", *_CLEAN)),
+    "`ExitCode`: a worker fails with 130": Situation("ExitCode", (("exit", "other", 130),), told=("restartPolicy",)),
+    "`ExitCode`: a worker fails with 137": Situation("ExitCode", (("exit", "other", 137),), told=("restartPolicy",)),
+    "`ExitCode`: the first fails with 130": Situation("ExitCode", (("exit", "first", 130),), told=("restartPolicy",)),
+    "`Never`: a worker is evicted": Situation("Never", (("evict", "other", 0),), told=_CLEAN),
+    "`OnFailure`: a worker is evicted": Situation("OnFailure", (("evict", "other", 0),), told=_CLEAN),
+    "`OnFailure`: the first is evicted": Situation("OnFailure", (("evict", "first", 0),), told=_CLEAN),
+    "`Always`: a worker is evicted": Situation("Always", (("evict", "other", 0),), told=_CLEAN),
+    "`ExitCode`: a worker is evicted": Situation("ExitCode", (("evict", "other", 0),), told=("restartPolicy",)),
+    "`backoffLimit: 1`, `OnFailure`: a worker fails once": Situation(
+        "OnFailure", (("exit", "other", 1),), {"backoffLimit": 1}, ("backoffLimit",)
+    ),
+    "`backoffLimit: 1`, `OnFailure`: a worker is evicted twice": Situation(
+        "OnFailure", (("evict", "other", 0),) * 2, {"backoffLimit": 1}, ("backoffLimit",)
+    ),
+    "`backoffLimit: 1`, `ExitCode`: a worker fails with 137, three times": Situation(
+        "ExitCode", (("exit", "other", 137),) * 3, {"backoffLimit": 1}, ("restartPolicy",)
+    ),
+    "`activeDeadlineSeconds: 8`: 30 seconds pass": Situation(
+        "Never", (("wait", "", 30),), {"activeDeadlineSeconds": 8}, ("activeDeadlineSeconds",)
+    ),
+    "`activeDeadlineSeconds: 8`: 25 seconds pass, and a worker ends with 0": Situation(
+        "Never", (("wait", "", 25), ("exit", "other", 0)), {"activeDeadlineSeconds": 8}, ("activeDeadlineSeconds", "cleanPodPolicy")
+    ),
+    "`ttlSecondsAfterFinished: 8`: all end with 0, and 20 seconds pass": Situation(
+        "Never", (*_ENDS, ("wait", "", 20)), {"ttlSecondsAfterFinished": 8}, ("ttlSecondsAfterFinished",)
+    ),
+    "`ttlSecondsAfterFinished: 8`: a worker fails, and 20 seconds pass": Situation(
+        "Never", (("exit", "other", 1), ("wait", "", 20)), {"ttlSecondsAfterFinished": 8}, ("ttlSecondsAfterFinished",)
+    ),
+    "`ttlSecondsAfterFinished: 0`: all end with 0": Situation(
+        "Never", (*_ENDS, ("wait", "", 10)), {"ttlSecondsAfterFinished": 0}, ("ttlSecondsAfterFinished",)
+    ),
+    **{
+        f"`cleanPodPolicy: {policy}`: worker 1 ends with 0, then the first": Situation(
+            "Never", (("exit", "other", 0), ("exit", "first", 0)), {"cleanPodPolicy": policy}, _CLEAN
+        )
+        for policy in ("None", "Running", "All")
+    },
+    **{
+        f"`cleanPodPolicy: {policy}`: worker 0 ends with 0, then worker 1 fails": Situation(
+            "Never", (("exit", "worker-0", 0), ("exit", "other", 1)), {"cleanPodPolicy": policy}, _CLEAN
+        )
+        for policy in ("None", "Running", "All")
+    },
+}
+
+
+def words(state: str, phases: dict[str, str], made: int, *, restarted: bool) -> str:
+    """Return what has come of a job.
+
+    :param state: `Running`, `Restarting`, `Succeeded`, `Failed`; empty: it is deleted.
+    :param phases: of the Pods that there are.
+    :param made: how often the Pod to which something was done was made in all.
+    """
+    if not state:
+        return "it is deleted"
+    if state not in ("Succeeded", "Failed"):
+        anew = "a Pod is made anew" if made == 2 else f"a Pod is made anew {made - 1}×"
+        done = anew if made > 1 else "the container is started again" if restarted else ""
+        stuck = "stays Restarting, and no Pod is made anew" if state == "Restarting" else "goes on"
+        return f"{stuck}; {done}" if done else stuck
+    if not phases:
+        return f"{state}; no Pod is left"
+    running = "Running" in phases.values()
+    return f"{state}; Pods stay, and those that run go on" if running else f"{state}; the Pods that have ended stay"
+
+
+class _Play:
+    """A converted job in a world of its own."""
+
+    def __init__(self, world: World, case: Case, situation: Situation) -> None:
+        self._world, self._case, self._policy = world, case, situation.policy
+        text = convert(json.dumps(case.job(situation))).text()
+        framework: Json = next(one.value for one in documents(text.encode(), "job") if one.value["kind"] == "Framework")
+        self._name: str = framework["metadata"]["name"]
+        self._counts: dict[str, int] = {role["name"]: role["taskNumber"] for role in framework["spec"]["taskRoles"]}
+        self._touched = ""
+        self._restarted = False
+        world.make(framework["spec"], self._name)
+        world.until(lambda: self._phases() == ["Running"] * sum(self._counts.values()))
+
+    def _phases(self) -> list[str]:
+        return [pod["status"].get("phase", "") for pod in self._world.all("pods").values()]
+
+    def do(self, what: str, whom: str, number: int) -> None:
+        """Do one step, and let come of it what will."""
+        if what == "wait":
+            self._world.run(number)
+            return
+        done: dict[str, Callable[[Json], None]] = {
+            "exit": lambda pod: self._exit(pod, number),
+            "evict": self._evict,
+            "delete": self._delete,
+        }
+        for role, index in self._meant(whom):
+            self._touched = f"{self._name}-{role}-{index}"
+            pod = self._world.all("pods").get(self._touched)
+            if pod is not None and pod["status"]["phase"] == "Running":
+                done[what](pod)
+        self._world.run(6)
+
+    def outcome(self) -> str:
+        """Return what has come of it."""
+        self._world.settle()
+        status = self._world.status(self._name)
+        phases = {name: pod["status"]["phase"] for name, pod in self._world.all("pods").items()}
+        if not status:
+            assert not phases
+            return words("", {}, 1, restarted=False)
+        end = status["attemptStatus"]["completionStatus"]
+        state = end["type"]["name"] if status["state"] == "Completed" else "Running"
+        role, _, index = self._touched.removeprefix(f"{self._name}-").rpartition("-")
+        made = 1 + int(self._world.task(role, int(index), self._name)["attemptStatus"]["id"]) if self._touched else 1
+        return words(state, phases, made, restarted=self._restarted)
+
+    def _meant(self, whom: str) -> Iterator[tuple[str, int]]:
+        """Yield the tasks that are meant, the first of all last."""
+        leader = next((kind.lower() for kind in FIRST if kind in self._case.replicas), None)
+        first = (leader, 0) if leader else self._worker(0)
+        workers = [self._worker(index) for index in range(self._case.replicas["Worker"])]
+        others = [task for task in workers if task != first]
+        named = {"first": [first], "other": [self._worker(1)], "others": others, "all": [*others, first], "worker-0": [self._worker(0)]}
+        yield from named[whom]
+
+    def _worker(self, index: int) -> tuple[str, int]:
+        if "worker0" not in self._counts:
+            return "worker", index
+        return ("worker", index - 1) if index else ("worker0", 0)
+
+    def _exit(self, pod: Json, code: int) -> None:
+        if self._policy == "Always" or (self._policy == "OnFailure" and code):
+            self._restarted = True
+            statuses = [{**one, "restartCount": one["restartCount"] + 1} for one in pod["status"]["containerStatuses"]]
+            self._write(pod, {**pod["status"], "containerStatuses": statuses})
+        else:
+            assert self._world.kubelet.finish(pod, code)
+
+    def _evict(self, pod: Json) -> None:
+        self._write(pod, {"phase": "Failed", "reason": "Evicted", "message": "the node was low on memory"})
+        self._world.kubelet.alive.pop(pod["metadata"]["uid"])
+
+    def _write(self, pod: Json, status: Json) -> None:
+        path = f"{path_of('pods', NAMESPACE, pod['metadata']['name'])}/status"
+        assert self._world.server.write("PATCH", path, [{"op": "add", "path": "/status", "value": status}]).ok
+
+
+def played(case: Case, situation: Situation) -> str:
+    """Return what comes of a situation with us."""
+    with World() as world:
+        play = _Play(world, case, situation)
+        for step in situation.steps:
+            play.do(*step)
+        return play.outcome()
+
+
+def told(case: Case, situation: Situation, *, same_end: bool) -> str:
+    """Return the field at which `convert` tells what is different; the empty string when it does not.
+
+    :param same_end: the job comes to the same end, so that which Pods stay is all that is different.
+    """
+    (account,) = convert(json.dumps(case.job(situation))).jobs
+    fields = {entry.path[-1] for entry in account.different}
+    return next((f"`{field}`" for field in situation.told if field in fields and (same_end or field != "cleanPodPolicy")), "")
