@@ -348,8 +348,8 @@ def test_repetitions_of_thousands_of_frameworks_make_one_event_each() -> None:
         recorder = Recorder(api, loop.wall)
         for _ in range(3):
             for number in range(5000):
-                metadata = {**FRAMEWORK["metadata"], "uid": str(number)}
-                recorder.record({**FRAMEWORK, "metadata": metadata}, "Warning", "Refused", "exceeded quota", "w 403")
+                about = {"name": "f", "namespace": "n", "uid": str(number), "resourceVersion": "1"}
+                recorder.record({**FRAMEWORK, "metadata": about}, "Warning", "Refused", "exceeded quota", "w 403")
             await asyncio.sleep(60)
         assert api.methods == {"POST": 5000, "PATCH": 10_000}
         await asyncio.sleep(600)

@@ -18,7 +18,7 @@ NORMAL, WARNING = "Normal", "Warning"
 _BURST, _REFILL = 25, 60.0
 """Events that a Framework can have at once, and seconds until it can have one more."""
 _KNOWN = 20_000
-"""Events, and Frameworks, that are remembered. One that is forgotten too early is written anew each time: etcd keeps all of them for an hour."""
+"""Events, and Frameworks, that are remembered. Of one that is forgotten too early, each repetition is a new Event for etcd."""
 _FORGOTTEN = 600.0
 """Seconds after which an Event that is not repeated is forgotten. Whatever is tried again is so within a minute or two."""
 _LONGEST = 1_000
