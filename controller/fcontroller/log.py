@@ -13,7 +13,6 @@ from fcompile.diagnostics.visible import harmless
 
 LEVELS = ("debug", "info", "warning", "error")
 _MINUTE = 60
-_REMEMBERED = 10_000
 
 
 def _write(line: str) -> None:
@@ -63,10 +62,10 @@ class Rarely:
     def may(self, what: Hashable) -> bool:
         """Return whether to say `what` now: at most once a minute."""
         now = self._now()
-        if now < self._said.get(what, 0) + _MINUTE:
+        # What was said later than now was said before the clock was set back.
+        while self._said and not 0 <= now - next(iter(self._said.values())) < _MINUTE:
+            self._said.popitem(last=False)
+        if what in self._said:
             return False
         self._said[what] = now
-        self._said.move_to_end(what)
-        if len(self._said) > _REMEMBERED:
-            self._said.popitem(last=False)
         return True

@@ -246,3 +246,19 @@ def test_a_request_that_outlives_its_event_loop_is_thrown_away_in_silence() -> N
 
     work = asyncio.run(begun())
     work.close()
+
+
+def test_namespaces_that_have_nothing_to_do_are_forgotten() -> None:
+    """Test environments come and go by the thousand. A pause that the server has asked for is not forgotten."""
+
+    async def work(loop: VirtualLoop) -> None:
+        server = Slow(lambda namespace, method: 0.01)
+        server.busy = lambda namespace, method: namespace == "busy"
+        api = Dispatcher(server)
+        await api.request("POST", collection("pods", "busy"), {})
+        await asyncio.gather(*[api.request("GET", path_of("pods", f"n{number}", "p")) for number in range(1000)])
+        assert list(api._tenants) == ["busy"]
+        await asyncio.sleep(30)
+        assert not api._tenants
+
+    in_virtual_time(work)

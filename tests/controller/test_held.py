@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from typing import Any
 
 import pytest
 
 from fcompile.model import names
 from fcontroller.api import Answer, Json, collection, path_of
+from fcontroller.metrics import Metrics
 from fcontroller.testing.memory_api.facade import Facade
 from tests.controller.lab import Lab, Refusing, in_memory, lab, refusal, run_in_memory
 from tests.controller.test_intent import RETRY, all_run
@@ -116,5 +118,33 @@ def test_stop_ends_at_once_what_has_no_pods() -> None:
             await condition(made, "PodsCreated", "False")
             await made.edit("train", "executionType", "Stop")
             await made.until("train", lambda status: status["state"] == "Completed", 10)
+
+    run_in_memory(work())
+
+
+@pytest.mark.parametrize("answer", [DENIED, refusal(500, "InternalError", "a conversion fails")])
+def test_a_framework_that_cannot_be_read_at_the_start(answer: Answer) -> None:
+    """Everything else waits for that: it stood still, and nobody said so."""
+
+    async def work() -> None:
+        api, framework = Refusing(lambda *_: None), path_of("frameworks", "default", "train")
+        async with lab(api) as made:
+            await made.make("train", SPEC)
+            await all_run(made, "train", [0, 0])
+            api.refusal = lambda method, path: answer if (method, path) == ("GET", framework) else None
+            await made.restart()
+            async with asyncio.timeout(30):
+                while not (
+                    found := [line["answer" if answer.code == 500 else "message"] for line in made.lines if line["level"] == "warning"]
+                ):
+                    await asyncio.sleep(0.05)
+            assert "reading it, before anything else can be done" in found[0]
+            metrics = Metrics()
+            metrics.controller = made.controller
+            (waits,) = re.findall(r"^fcontroller_oldest_unsaved_status_seconds (.+)", metrics.text().decode(), re.MULTILINE)
+            assert float(waits) > 0
+            api.refusal = lambda *_: None
+            await made.edit("train", "executionType", "Stop")
+            await made.completed("train")
 
     run_in_memory(work())

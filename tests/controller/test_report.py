@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -19,6 +20,7 @@ from fcontroller.report.reporter import Reporter
 from fcontroller.testing.memory_api.facade import Facade
 from tests.controller.lab import SETTINGS, Lab, Refusing, in_memory, lab, now, refusal, run_in_memory
 from tests.decide.world import role_spec
+from tests.safety.virtual_time import VirtualLoop, in_virtual_time
 
 ONCE_MORE = {"retryPolicy": {"fancyRetryPolicy": False, "maxRetryCount": 1}}
 MARKED = re.compile(r": (On\w+): ObjectSnapshot: (.+)")
@@ -304,6 +306,54 @@ def test_what_is_said_rarely() -> None:
     assert [rarely.may("a"), rarely.may("a"), rarely.may("b")] == [True, False, True]
     now += 60
     assert rarely.may("a")
+
+
+def test_a_clock_that_is_set_back_silences_nothing() -> None:
+    now = 10_000.0
+    rarely = Rarely(lambda: now)
+    assert [rarely.may("a"), rarely.may("b")] == [True, True]
+    now -= 3600
+    assert [rarely.may("a"), rarely.may("a"), rarely.may("b")] == [True, False, True]
+
+
+def test_however_much_there_is_to_say_each_thing_is_said_once_a_minute_and_then_forgotten() -> None:
+    now = 1000.0
+    rarely = Rarely(lambda: now)
+    assert [sum([rarely.may(what) for what in range(15_000)]) for _ in range(3)] == [15_000, 0, 0]
+    now += 60
+    assert rarely.may("a")
+    assert len(rarely._said) == 1
+
+
+class Counted(Facade):
+    """Takes all Events, and counts the requests."""
+
+    def __init__(self) -> None:
+        super().__init__(in_memory().server)
+        self.methods: Counter[str] = Counter()
+
+    async def request(self, method: str, path: str, *_: Any, **__: Any) -> Answer:
+        self.methods[method] += 1
+        return Answer(200, {})
+
+
+def test_repetitions_of_thousands_of_frameworks_make_one_event_each() -> None:
+    """etcd keeps each Event for an hour: when a quota was full for 5,000 Frameworks, it got 300,000 of them in that time."""
+
+    async def work(loop: VirtualLoop) -> None:
+        api = Counted()
+        recorder = Recorder(api, loop.wall)
+        for _ in range(3):
+            for number in range(5000):
+                about = {"name": "f", "namespace": "n", "uid": str(number), "resourceVersion": "1"}
+                recorder.record({**FRAMEWORK, "metadata": about}, "Warning", "Refused", "exceeded quota", "w 403")
+            await asyncio.sleep(60)
+        assert api.methods == {"POST": 5000, "PATCH": 10_000}
+        await asyncio.sleep(600)
+        recorder.record(FRAMEWORK, "Normal", "AttemptStarted", "begun")
+        assert len(recorder._events) == 1
+
+    in_virtual_time(work)
 
 
 def test_an_end_that_is_not_stored_yet_is_not_told() -> None:

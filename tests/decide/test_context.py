@@ -30,6 +30,13 @@ def test_what_is_due_and_when_to_look_again(since: float, due: bool, again: floa
     assert made.requeue_after == ([] if again is None else [(again, ("a", 1))])
 
 
+def test_no_wait_is_none_whatever_the_clock_says() -> None:
+    """The controller that led before may have had a clock that was an hour ahead: no retry was made for that hour."""
+    made = context()
+    assert made.due(START + 3700, 0)
+    assert made.due(START + 3700, 0, surely=True) is False, "what is deleted by force comes back never"
+
+
 def test_what_cannot_be_taken_back_is_due_by_both_clocks() -> None:
     made = context(ahead=50)
     assert made.due(START + 20, 60)

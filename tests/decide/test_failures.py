@@ -233,6 +233,7 @@ def test_a_code_that_is_no_whole_number_counts_as_none(code: Any) -> None:
         (500, "", True),
         (503, "", True),
         (403, "pods is forbidden: exceeded quota: small", True),
+        (403, 'pods "f-a-0" is forbidden: error looking up service account n/default: serviceaccount "default" not found', True),
         (403, "pods is forbidden", False),
         (409, "", False),
         (422, "", False),
@@ -241,3 +242,62 @@ def test_a_code_that_is_no_whole_number_counts_as_none(code: Any) -> None:
 )
 def test_what_would_refuse_the_other_pods_of_a_role_too(status: int, message: str, others_too: bool) -> None:
     assert ends_batch(status, message) is others_too
+
+
+@pytest.mark.parametrize(
+    ("message", "code"),
+    [
+        ('pods "f-a-0" is forbidden: error looking up service account n/default: serviceaccount "default" not found', -120),
+        ('pods "f-a-0" is forbidden: status unknown for quota: team, resources: pods', -120),
+        ('pods is forbidden: User "system:serviceaccount:a:b" cannot create resource "pods" in API group "" in the namespace "n"', -120),
+        ('pods "f-a-0" is forbidden: error looking up service account n/typo: serviceaccount "typo" not found', -310),
+        ('pods "f-a-0" is forbidden: violates PodSecurity "restricted:latest": privileged', -310),
+    ],
+)
+def test_what_comes_by_itself_fails_no_task(message: str, code: int) -> None:
+    """While Kubernetes' controller manager is away, a new namespace has no service account; our own rights are no user's mistake."""
+    assert creation_code(403, "Forbidden", message).code == code
+
+
+def sidecar_pod(main: int, sidecar: int) -> dict[str, Any]:
+    """A Pod whose main container has ended first: the kubelet ends sidecars after it."""
+    ends = [("mesh", sidecar, "2027-01-15T08:00:09Z"), ("main", main, "2027-01-15T08:00:00Z")]
+    statuses = [{"name": name, "state": {"terminated": {"exitCode": code, "finishedAt": at}}} for name, code, at in ends]
+    return {
+        "metadata": {"name": "p"},
+        "spec": {"initContainers": [{"name": "mesh", "restartPolicy": "Always"}], "containers": [{"name": "main"}]},
+        "status": {"phase": "Failed", "initContainerStatuses": statuses[:1], "containerStatuses": statuses[1:]},
+    }
+
+
+@pytest.mark.parametrize("sidecar", [0, 1, 137, 143, 210])
+@pytest.mark.parametrize(("main", "attributes"), [(1, []), (139, ["Permanent"]), (210, ["Permanent"]), (200, ["Transient"])])
+def test_the_end_of_a_sidecar_says_nothing(main: int, attributes: list[str], sidecar: int) -> None:
+    """143 counts as transient: a task that can never succeed would be tried again for ever, and no retry counted."""
+    status = classifier()(sidecar_pod(main, sidecar))
+    assert (status["code"], status["type"]["attributes"]) == (main, attributes)
+    assert [container["name"] for container in status["pod"]["containers"]] == ["mesh", "main"]
+
+
+def test_an_init_container_that_is_no_sidecar_counts() -> None:
+    pod = sidecar_pod(0, 143)
+    del pod["spec"]["initContainers"][0]["restartPolicy"]
+    assert classifier()(pod)["code"] == 143
+
+
+@pytest.mark.parametrize(
+    ("condition", "code"),
+    [
+        ({"reason": "DeletionByPodGC", "status": "True"}, -101),
+        ({"reason": "DeletionByPodGC", "status": "False"}, -300),
+        ({"reason": "TerminationByKubelet", "status": "True"}, -300),
+    ],
+)
+def test_a_pod_whose_node_is_gone_was_deleted_by_others(condition: dict[str, str], code: int) -> None:
+    """Kubernetes 1.26 and newer lets it fail first. Nothing in it has ended then, so that it would not be tried again."""
+    said = {"type": "DisruptionTarget", "message": "PodGC: node no longer exists", **condition}
+    running = [{"name": "main", "state": {"running": {}}}]
+    status = classifier()({"metadata": {"name": "p"}, "status": {"phase": "Failed", "conditions": [said], "containerStatuses": running}})
+    assert status["code"] == code
+    assert ("node no longer exists" in status["diagnostics"]) is (code == -101)
+    assert ("pod" in status) is (code != -101)

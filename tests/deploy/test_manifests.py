@@ -33,7 +33,7 @@ def deployment(documents: list[Any]) -> Any:
 def test_what_is_applied_stays_as_it_was_applied(audited_cluster: Cluster, applied: list[Any], repository: Path) -> None:
     kinds = [document["kind"] for document in applied]
     assert kinds == [
-        *("Namespace", "CustomResourceDefinition", "ServiceAccount", "Role", "ClusterRole", "ClusterRole", "RoleBinding"),
+        *("Namespace", "ResourceQuota", "CustomResourceDefinition", "ServiceAccount", "Role", "ClusterRole", "ClusterRole", "RoleBinding"),
         *("ClusterRoleBinding", "Deployment", "PodDisruptionBudget", "FlowSchema", "FlowSchema", "NetworkPolicy"),
     ]
     assert audited_cluster.kubectl("diff", "--server-side", "-k", str(repository / "deploy")).stdout == ""
@@ -42,11 +42,27 @@ def test_what_is_applied_stays_as_it_was_applied(audited_cluster: Cluster, appli
 def test_the_namespace_takes_the_deployments_pods_and_no_others(audited_cluster: Cluster, applied: list[Any]) -> None:
     pods = "/api/v1/namespaces/fcontroller/pods"
     template = deployment(applied)["spec"]["template"]
+    (quota,) = (document for document in applied if document["kind"] == "ResourceQuota")
+    counted = {"status": {"hard": quota["spec"]["hard"], "used": {"pods": "0"}}}  # No controller counts here.
+    code, answer = audited_cluster.api.request("PATCH", "/api/v1/namespaces/fcontroller/resourcequotas/critical-pods/status", counted)
+    assert code == 200, answer
     pod = {"metadata": {**template["metadata"], "name": "one"}, "spec": template["spec"]}
     code, answer = audited_cluster.api.request("POST", pods, pod, {"dryRun": "All", "fieldValidation": "Strict"})
     assert code == 201, answer
     code, answer = audited_cluster.api.request("POST", pods, {**pod, "spec": {**pod["spec"], "securityContext": {}}}, {"dryRun": "All"})
     assert (code, "PodSecurity" in answer["message"]) == (403, True)
+
+
+def test_pods_of_frameworks_do_not_push_the_controller_out(audited_cluster: Cluster, applied: list[Any]) -> None:
+    """By default a Pod has the lowest priority: a full cluster takes the controller away for a training, and nothing goes on."""
+    template = deployment(applied)["spec"]["template"]
+    (quota,) = (document for document in applied if document["kind"] == "ResourceQuota")
+    (scope,) = quota["spec"]["scopeSelector"]["matchExpressions"]
+    name = template["spec"]["priorityClassName"]
+    assert scope == {"scopeName": "PriorityClass", "operator": "In", "values": [name]}
+    assert int(quota["spec"]["hard"]["pods"]) > 2 * deployment(applied)["spec"]["replicas"], "a rolling update has more of them"
+    code, found = audited_cluster.api.request("GET", f"/apis/scheduling.k8s.io/v1/priorityclasses/{name}")
+    assert (code, found["value"] > 1_000_000_000) == (200, True), "above all that users may define"
 
 
 def arguments_of(documents: list[Any], namespace: str) -> list[str]:

@@ -28,7 +28,13 @@ class _PodMetadata(TypedDict, total=False):
     uid: str
 
 
+class _InitContainer(TypedDict, total=False):
+    name: str
+    restartPolicy: str
+
+
 class _Spec(TypedDict, total=False):
+    initContainers: list[_InitContainer]
     nodeName: str
 
 

@@ -66,7 +66,8 @@ class _Waiter:
 class _Tenant:
     """What a namespace has waiting and under way."""
 
-    def __init__(self) -> None:
+    def __init__(self, name: str) -> None:
+        self.name = name
         self.waiting: dict[Priority, deque[_Waiter]] = {priority: deque() for priority in Priority}
         self.under_way = dict.fromkeys(Priority, 0)
         self.paused_until = dict.fromkeys(Priority, float("-inf"))
@@ -76,6 +77,10 @@ class _Tenant:
     @property
     def total(self) -> int:
         return sum(self.under_way.values())
+
+    def is_idle(self, now: float) -> bool:
+        """Return whether there is nothing to remember."""
+        return not self.total and not any(self.waiting.values()) and now >= max(self.paused_until.values())
 
     def next(self, now: float) -> _Waiter | None:
         """Take out the request that goes next; return None if none may go now."""
@@ -114,10 +119,12 @@ class Dispatcher(Api):
         wanted: Wanted = always,
     ) -> Answer:
         target = target_of(path)
-        tenant, priority = self._tenants.setdefault(target.namespace, _Tenant()), _priority(method, target)
-        loop = asyncio.get_running_loop()
+        priority, loop = _priority(method, target), asyncio.get_running_loop()
         patience = loop.time() + _PATIENCE
         while True:
+            tenant = self._tenants.get(target.namespace)
+            if tenant is None:
+                tenant = self._tenants[target.namespace] = _Tenant(target.namespace)
             with self._queued(tenant, priority) as waiter:
                 await waiter.turn
                 if not wanted():
@@ -188,6 +195,8 @@ class Dispatcher(Api):
             if waiter is not None:
                 self._begin(waiter, now)
                 self._turns.append(first)
+            elif first.is_idle(now):  # Namespaces come and go.
+                self._tenants.pop(first.name, None)
         if self._turns and self._begun and self._timer is None:
             later = self._begun[0][0] + HANGS_AFTER
             self._timer = asyncio.get_running_loop().call_at(later, self._look_again)

@@ -156,6 +156,7 @@ class Reconciler:
         if self._loaded:
             self._schedule()
         else:
+            self.writer.unsaved_since = asyncio.get_running_loop().time()  # Until it is read, nothing of it is stored.
             self._start(self._load(framework, self.mailbox))
 
     def _begin_again(self, framework: Json) -> None:
@@ -175,8 +176,10 @@ class Reconciler:
                     await self._cache.refresh(self.key)
                 status = (await unhurried(status_from(found["status"])))[0] if found and _has_status(found) else None
                 return mailbox.put(Loaded(found, status))
-            except (Refused, Unreachable):
+            except (Refused, Unreachable) as error:
                 failures += 1
+                error.args = (f"reading it, before anything else can be done: {error}",)
+                self.dependencies.report.refused(framework, None, error, failures)
                 await asyncio.sleep(backoff(failures))
 
     # Its life

@@ -17,8 +17,10 @@ from fcontroller.decide.status import to_time
 NORMAL, WARNING = "Normal", "Warning"
 _BURST, _REFILL = 25, 60.0
 """Events that a Framework can have at once, and seconds until it can have one more."""
-_KNOWN = 2_000
-"""Events and Frameworks that are remembered."""
+_KNOWN = 20_000
+"""Events, and Frameworks, that are remembered. Of one that is forgotten too early, each repetition is a new Event for etcd."""
+_FORGOTTEN = 600.0
+"""Seconds after which an Event that is not repeated is forgotten. Whatever is tried again is so within a minute or two."""
 _LONGEST = 1_000
 """Characters of a message; the API server takes 1,024."""
 _FIRST_WAIT, _LONGEST_WAIT = 1.0, 60.0
@@ -34,6 +36,8 @@ class _Event:
         """The count that the API server has."""
         self.wait = _FIRST_WAIT
         self.due: asyncio.TimerHandle | None = None
+        self.last = 0.0
+        """When it was last recorded, by the clock of the loop."""
 
 
 class Recorder:
@@ -52,12 +56,12 @@ class Recorder:
 
     def record(self, framework: Json, kind: str, reason: str, message: str, topic: str = "", count: int = 1) -> None:
         """Record that something happened `count` times. Records of the same topic (default: the message) become one Event."""
-        key = (framework["metadata"]["uid"], reason, topic or message)
-        event = self._events.get(key)
-        if event is None:
-            event = self._events[key] = _Event(self._value(framework, kind, reason))
-            if len(self._events) > _KNOWN:
-                self._events.popitem(last=False)
+        key, clock = (framework["metadata"]["uid"], reason, topic or message), asyncio.get_running_loop().time()
+        event = self._events.get(key) or _Event(self._value(framework, kind, reason))
+        self._events[key], event.last = event, clock
+        self._events.move_to_end(key)
+        while len(self._events) > _KNOWN or next(iter(self._events.values())).last < clock - _FORGOTTEN:
+            self._events.popitem(last=False)
         value = event.value
         value["count"] += count
         value["message"], value["lastTimestamp"] = visible(message)[:_LONGEST], to_time(self._now())

@@ -11,6 +11,7 @@ from fcontroller.decide.codes import (
     CONTAINER_PERMANENT,
     CONTAINER_TRANSIENT,
     NO_FAILED_CONTAINER,
+    POD_DELETED_BY_OTHERS,
     SUCCEEDED,
     Code,
     Json,
@@ -48,6 +49,8 @@ class FinishedPod(NamedTuple):
     message: str
     containers: tuple[Container, ...]
     """Init containers first."""
+    judged: tuple[Container, ...]
+    """Those by which it has ended: not sidecars, which the kubelet ends after the others, so that their exit codes say nothing."""
 
     def to_json(self) -> Json:
         """Return the Pod as a completion status has it: without its name and without empty fields (a container keeps its name and code)."""
@@ -69,6 +72,8 @@ class Classifier:
         finished = read_pod(pod)
         if _mapping(pod, "status").get("phase") == "Succeeded":
             status = SUCCEEDED.ended("Pod succeeded")
+        elif (why := _collected(pod)) is not None:
+            return POD_DELETED_BY_OTHERS.ended(f"Pod is being deleted by others: {why}")
         else:
             code, diagnostics = self._failure(finished)
             status = code.ended(f"Pod failed: {diagnostics}")
@@ -80,7 +85,17 @@ class Classifier:
                 matched = _match_pod(pattern, pod)
                 if matched is not None:
                     return failure.code, f"PodPattern matched: {go_json(matched)}"
-        return _last_failed(pod.containers), f"PodPattern unmatched: {go_json(pod.to_json())}"
+        return _last_failed(pod.judged), f"PodPattern unmatched: {go_json(pod.to_json())}"
+
+
+def _collected(pod: Mapping[str, Any]) -> str | None:
+    """Return why the Pod garbage collector takes the Pod away; None: it does not.
+
+    Since Kubernetes 1.26 it sets the phase to Failed right before it deletes a Pod whose node is gone.
+    """
+    said = _sequence(_mapping(pod, "status"), "conditions")
+    found = (item for item in said if _text(item, "type") == "DisruptionTarget" and _text(item, "reason") == "DeletionByPodGC")
+    return next((_text(item, "message") for item in found if _text(item, "status") == "True"), None)
 
 
 def _last_failed(containers: Sequence[Container]) -> Code:
@@ -93,7 +108,7 @@ def _match_pod(pattern: PodPattern, pod: FinishedPod) -> Json | None:
     """Return the non-empty parts that the pattern asks for, or None where the pattern does not match."""
     containers: list[Json] = []
     for wanted in pattern.containers:
-        matched = next((found for item in pod.containers if (found := _match_container(wanted, item)) is not None), None)
+        matched = next((found for item in pod.judged if (found := _match_container(wanted, item)) is not None), None)
         if matched is None:
             return None
         if matched:
@@ -136,13 +151,16 @@ def _match_texts(pattern: PodPattern | ContainerPattern, of: FinishedPod | Conta
 
 def read_pod(pod: Mapping[str, Any]) -> FinishedPod:
     """Read the fields of a finished Pod that classify its end. A field that is missing or null is read as empty, as Go does."""
-    status = _mapping(pod, "status")
+    status, init_containers = _mapping(pod, "status"), _sequence(_mapping(pod, "spec"), "initContainers")
+    sidecars = {_text(item, "name") for item in init_containers if _text(item, "restartPolicy") == "Always"}
     statuses = [*_sequence(status, "initContainerStatuses"), *_sequence(status, "containerStatuses")]
+    containers = tuple([_read_container(item) for item in statuses])
     return FinishedPod(
         name=_text(_mapping(pod, "metadata"), "name"),
         reason=_text(status, "reason"),
         message=_text(status, "message"),
-        containers=tuple([_read_container(item) for item in statuses]),
+        containers=containers,
+        judged=tuple([item for item in containers if item.name not in sidecars]),
     )
 
 

@@ -9,6 +9,12 @@ from fcontroller.decide.failures.go_json import go_json, valid
 
 _PLATFORM: Final = ("object provided is unrecognized", "exceeded quota")
 """In messages of errors that are not of the Pod's making."""
+_COMES: Final = (
+    'serviceaccount "default" not found',
+    "status unknown for quota",
+    'cannot create resource "pods"',
+)
+"""As these: what Kubernetes' own controllers put into each new namespace, and are late with, and the rights of this controller."""
 _BROKEN: Final = ("connection reset by peer", "http2: server sent GOAWAY and closed the connection")
 _BROKEN_WHOLE: Final = "http: can't write HTTP request on broken connection"
 _BROKEN_ANY_CASE: Final = "use of closed network connection"
@@ -33,13 +39,16 @@ def creation_failure(status: int | None, reason: str | None, message: str) -> Js
 
 
 def creation_code(status: int | None, reason: str | None, message: str) -> Code:
-    """Return the code for a Pod that was not created. The reason decides, even an empty one, and not the HTTP status."""
+    """Return the code for a Pod that was not created. The reason decides, even an empty one, and not the HTTP status.
+
+    It is upstream's, but for what comes by itself or is the platform's: a task that fails for that is not tried again.
+    """
     if status is None:
         return POD_CREATION_TRANSIENT
     if reason is None:
         reason = _REASONS.get(status, "")
         message = message if status == _FORBIDDEN else ""
-    if any([part in message for part in _PLATFORM]):
+    if any([part in message for part in (*_PLATFORM, *_COMES)]):
         return POD_CREATION_TRANSIENT
     if reason in ("BadRequest", "Forbidden"):
         return POD_CREATION_UNKNOWN
@@ -51,7 +60,7 @@ def creation_code(status: int | None, reason: str | None, message: str) -> Code:
 
 def ends_batch(status: int, message: str) -> bool:
     """Return whether other Pods of the role would be refused for the same reason, such as a quota or the server's trouble."""
-    return status == _TOO_MANY or status >= _SERVER_ERROR or "exceeded quota" in message
+    return status == _TOO_MANY or status >= _SERVER_ERROR or any([part in message for part in ("exceeded quota", *_COMES)])
 
 
 def _connection_broke(message: str) -> bool:
