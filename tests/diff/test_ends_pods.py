@@ -35,6 +35,8 @@ RUNS, DONE, FAILED = task("AttemptRunning"), task("Completed", "Succeeded"), tas
 FEWER, RENAMED = spec(role("ps"), role("worker", 2)), spec(role("server"), role("worker", 4))
 RESTARTED = annotated(TWO, RESTART_ANNOTATION, "now")
 STOP = {**TWO, "executionType": "Stop"}
+DEADLINE = {**TWO, "activeDeadlineSeconds": 60}
+LATER = {**TWO, "activeDeadlineSeconds": 61}
 
 
 @pytest.mark.parametrize(
@@ -76,6 +78,20 @@ STOP = {**TWO, "executionType": "Stop"}
         (RESTARTED, TWO, None, False),
         (TWO, RESTARTED, {"state": "AttemptCreationPending"}, False),
         (TWO, annotated(TWO, PAUSE_ANNOTATION, "true"), None, False),
+        (TWO, DEADLINE, None, True),
+        (TWO, DEADLINE, status(), True),
+        (LATER, DEADLINE, None, True),
+        (DEADLINE, LATER, None, False),
+        (DEADLINE, TWO, None, False),
+        (LATER, DEADLINE, {"state": "AttemptCreationPending"}, False),
+        (LATER, DEADLINE, {"state": "AttemptDeleting"}, False),
+        (LATER, DEADLINE, {"state": "Completed"}, False),
+        ({**LATER, "executionType": "Create"}, {**DEADLINE, "executionType": "Create"}, None, False),
+        ({**LATER, "managedBy": "kueue.x-k8s.io/multikueue"}, {**DEADLINE, "managedBy": "kueue.x-k8s.io/multikueue"}, None, False),
+        (TWO, {**TWO, "cleanPodPolicy": "Running"}, None, False),
+        ({**TWO, "cleanPodPolicy": "Running"}, TWO, None, False),
+        (TWO, {**TWO, "ttlSecondsAfterFinished": 0}, None, False),
+        (TWO, {**TWO, "ttlSecondsAfterFinished": 0}, {"state": "Completed"}, False),
     ],
 )
 def test_an_edit(before: Json, after: Json, status: Json | None, ends: bool) -> None:
