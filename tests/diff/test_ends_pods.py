@@ -200,6 +200,31 @@ def test_exit_codes(capsys: Capture) -> None:
     capsys.readouterr()
 
 
+def test_a_lower_deadline_in_every_format(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    monkeypatch.chdir(tmp_path)
+    put("old.yaml", framework(LATER))
+    put("new.yaml", framework({**DEADLINE, "cleanPodPolicy": "None", "ttlSecondsAfterFinished": 0}))
+    said = {}
+    for form in ("text", "markdown", "html", "json"):
+        assert main(["diff", "--fail-on", "ends-pods", "--format", form, "old.yaml", "new.yaml"]) == 1
+        said[form] = capsys.readouterr().out
+        for field in ("activeDeadlineSeconds", "cleanPodPolicy", "ttlSecondsAfterFinished"):
+            assert field in said[form]
+        for reason in (
+            "60 seconds after its first attempt began, every task is ended, with code -240",
+            "Pods that finish stay for their logs until the Framework is deleted",
+            "the Framework is deleted 0 seconds after its end, with its status and what is left of its Pods",
+        ):
+            assert reason in said[form], form
+    assert "🔴 **Ends Pods**: 60 seconds after its first attempt began" in said["markdown"]
+    changes = json.loads(said["json"])["frameworks"][0]["changes"]
+    assert [(one.get("before"), one["after"], one["endsPods"]) for one in changes] == [
+        (61, 60, True),
+        (None, "None", False),
+        (None, 0, False),
+    ]
+
+
 @pytest.mark.parametrize(
     ("kind", "name", "ends"),
     [
