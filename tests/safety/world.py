@@ -265,7 +265,7 @@ def _make_task(loop: asyncio.AbstractEventLoop, work: Any, context: contextvars.
 
 
 _LEFT_OUT = {
-    *("startTime", "runTime", "completionTime", "transitionTime", "instanceUID", "configMapUID", "podUID"),
+    *("startTime", "runTime", "completionTime", "transitionTime", "instanceUID", "configMapUID", "podUID", "activeStartTime"),
     *("podIP", "podHostIP", "podNodeName", "message", "reason", "diagnostics", "lastTransitionTime", "observedGeneration"),
     *("taskRoleName", "taskIndex"),  # Of a trigger: of several Pods that end at the same time, any may be seen last.
 }
