@@ -44,7 +44,9 @@ class Transition(NamedTuple):
 FRAMEWORK_CREATED = Transition((CREATION_PENDING,), CREATION_REQUESTED, "the ConfigMap was created")
 FRAMEWORK_SEEN = Transition((CREATION_REQUESTED,), PREPARING, "the ConfigMap is in the cache")
 FRAMEWORK_RUNS = Transition((PREPARING,), RUNNING, "a task that is not to be deleted runs")
-FRAMEWORK_ENDS = Transition((PREPARING, RUNNING), DELETION_PENDING, "a completion policy is met, all tasks are completed, Stop, or the deadline")
+FRAMEWORK_ENDS = Transition(
+    (PREPARING, RUNNING), DELETION_PENDING, "a completion policy is met, all tasks are completed, Stop, or the deadline"
+)
 FRAMEWORK_DELETED = Transition((DELETION_PENDING,), DELETION_REQUESTED, "the ConfigMap was told to go")
 FRAMEWORK_GOES = Transition(
     (*CREATED, DELETION_PENDING, DELETION_REQUESTED), DELETING, "the ConfigMap is being deleted, by us or by others"

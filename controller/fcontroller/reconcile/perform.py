@@ -109,9 +109,7 @@ async def perform(dependencies: Dependencies, action: Action, context: ActionCon
         case ConfirmPodGone(role, index, uid, completion):
             return await _confirm_pod_gone(api, context, (role, index), uid, completion)
         case MovePod(role, index, uid):
-            owner = context.status.attempt.object_uid or ""
-            await requests.change_owner(api, context.pod_path((role, index)), uid, owner, intents.framework_owner(context.framework))
-            return partial(pod_moved, key=(role, index))
+            return await _move_pod(api, context, (role, index), uid)
 
 
 async def _begin_attempt(api: Dispatcher, context: ActionContext, attempt: int, wanted: Wanted) -> Result | None:
@@ -185,6 +183,16 @@ def is_own(pod: Json, status: Status, renderer: PodRenderer, key: Key) -> bool:
     }
     known = all(said.get(name) == value for name, value in ids.items())
     return known and not differing_fields(pod, made, intent, renderer.namespace, key[1])
+
+
+async def _move_pod(api: Dispatcher, context: ActionContext, key: Key, uid: str) -> Result:
+    old, new = context.status.attempt.object_uid or "", intents.framework_owner(context.framework)
+    try:
+        await requests.change_owner(api, context.pod_path(key), uid, old, new)
+    except Refused as error:
+        error.args = (f"Pod `{pod_name(context.name, key)}` is to outlive the ConfigMap, and cannot be given to the Framework: {error}",)
+        raise
+    return partial(pod_moved, key=key)
 
 
 async def _confirm_pod_gone(api: Dispatcher, context: ActionContext, key: Key, uid: str, completion: Json) -> Result | None:
