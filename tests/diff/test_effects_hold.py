@@ -77,6 +77,13 @@ class Edited:
         await self.quiet()
 
 
+    async def finish(self, pod: str) -> None:
+        """The containers of a Pod come to their end."""
+        patch = [{"op": "add", "path": "/status/phase", "value": "Succeeded"}]
+        answer = await self.made.api.request("PATCH", f"{path_of('pods', 'default', pod)}/status", patch)
+        assert answer.ok, answer.message
+
+
 def count(status: Json, state: str) -> int:
     roles = (status.get("attemptStatus") or {}).get("taskRoleStatuses") or []
     return sum(task["state"] == state for one in roles for task in one["taskStatuses"])
@@ -276,6 +283,89 @@ def test_stop_ends_everything_and_nothing_else_of_the_edit_matters() -> None:
         await edited.edit(after)
         assert (await edited.made.completed("train"))["attemptStatus"]["completionStatus"]["code"] == -210
         assert await edited.seen() == {}
+
+    play(before, work)
+
+
+def test_a_deadline_that_is_lowered_ends_everything_once_it_is_over() -> None:
+    before = spec(role(retry=-2), retryPolicy={"maxRetryCount": -2}, activeDeadlineSeconds=3600)
+    after = {**before, "activeDeadlineSeconds": 1}
+    assert effects(before, after) == {"spec.activeDeadlineSeconds": "on-the-fly"}
+
+    async def work(edited: Edited) -> None:
+        await edited.edit(before)
+        await edited.apply(after)
+        assert (await edited.made.completed("train"))["attemptStatus"]["completionStatus"]["code"] == -240
+        assert await edited.seen() == {}
+
+    play(before, work)
+
+
+@pytest.mark.parametrize("later", [{"activeDeadlineSeconds": 7200}, {}])
+def test_a_deadline_that_is_later_or_gone_ends_nothing(later: Json) -> None:
+    before, after = spec(role(), activeDeadlineSeconds=3600), spec(role(), **later)
+    assert effects(before, after) == {"spec.activeDeadlineSeconds": "on-the-fly"}
+
+    async def work(edited: Edited) -> None:
+        pods = await edited.seen()
+        await edited.edit(after)
+        assert await edited.seen() == pods
+
+    play(before, work)
+
+
+def test_pods_that_finish_stay_as_the_clean_up_says_by_then() -> None:
+    before = spec(role(count=3))
+    after = {**before, "cleanPodPolicy": "Running"}
+    assert effects(before, after) == effects(after, before) == {"spec.cleanPodPolicy": "on-the-fly"}
+
+    async def work(edited: Edited) -> None:
+        made = edited.made
+        await edited.finish("train-worker-0")
+        await made.until("train", lambda status: status["taskCounts"]["completed"] == 1)
+        assert sorted(await edited.seen()) == ["train-worker-1", "train-worker-2"]
+        await edited.edit(after)
+        await edited.finish("train-worker-1")
+        await made.until("train", lambda status: status["taskCounts"]["completed"] == 2)
+        assert sorted(await edited.seen()) == ["train-worker-1", "train-worker-2"]
+        await edited.apply(before)
+        await edited.finish("train-worker-2")
+        await made.completed("train")
+        assert await edited.seen() == {}
+
+    play(before, work)
+
+
+def test_a_stop_leaves_what_has_finished_as_the_same_edit_says() -> None:
+    before = spec(role(), cleanPodPolicy="Running")
+    after = {**before, "cleanPodPolicy": "All", "executionType": "Stop"}
+    assert effects(before, after) == {"spec.cleanPodPolicy": "on-the-fly", "spec.executionType": "on-the-fly"}
+
+    async def work(edited: Edited) -> None:
+        await edited.finish("train-worker-0")
+        await edited.made.until("train", lambda status: status["taskCounts"]["completed"] == 1)
+        assert sorted(await edited.seen()) == ["train-worker-0", "train-worker-1"]
+        await edited.apply(after)
+        await edited.made.completed("train")
+        assert await edited.seen() == {}
+
+    play(before, work)
+
+
+def test_a_time_to_live_counts_after_the_end_too() -> None:
+    before = spec(role(count=1))
+    after = {**before, "ttlSecondsAfterFinished": 0}
+    assert effects(before, after, {"state": "Completed"}) == {"spec.ttlSecondsAfterFinished": "on-the-fly"}
+
+    async def work(edited: Edited) -> None:
+        await edited.finish("train-worker-0")
+        await edited.made.completed("train")
+        await edited.apply(after)
+        for _ in range(600):
+            if (await edited.made.api.request("GET", path_of("frameworks", "default", "train"))).code == 404:
+                return
+            await asyncio.sleep(0.03)
+        raise AssertionError("it is not deleted")
 
     play(before, work)
 
