@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -80,6 +82,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         asks = FIXTURES & set(getattr(item, "fixturenames", ())) or item.get_closest_marker("network")
         if not asks and not any(item.path.is_relative_to(folder) for folder in slow):
             item.add_marker("quick")
+
+
+@pytest.fixture
+def without_collections() -> Iterator[None]:
+    """No garbage collection: in a process that has run thousands of tests it may take longer than a turn of a loop that is measured."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 @pytest.fixture(scope="session")

@@ -12,6 +12,7 @@ import pytest
 from fcompile.cli import main
 from fcompile.commands.argocd import checkout
 from fcompile.commands.argocd import doctor as doctors
+from fcompile.commands.argocd import sandbox as sandboxes
 from fcompile.commands.argocd.checkout import common_root, leading_out, pack, unpack
 from fcompile.commands.argocd.sandbox import Sandbox, sandbox
 from tests.argocd.tools import tool
@@ -228,10 +229,11 @@ def test_wrong_use(app: Path, capsys: Capture) -> None:
     assert "NAME=VALUE" in capsys.readouterr().err
 
 
-def test_the_deadline(tmp_path: Path) -> None:
+def test_the_deadline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The whole group is ended, and what does not heed SIGTERM is killed."""
-    script = "import os, signal, time; signal.signal(15, signal.SIG_IGN); os.fork(); print('here', flush=True); time.sleep(600)"
-    (ran,) = Sandbox().run([[sys.executable, "-c", script]], str(tmp_path), {}, 0.5)
+    monkeypatch.setattr(sandboxes, "GRACE", 0.5)
+    script = "trap '' TERM; (echo here; sleep 600) & echo here; wait"
+    (ran,) = Sandbox().run([["/bin/sh", "-c", script]], str(tmp_path), {"PATH": os.environ["PATH"]}, 3)
     assert (ran.late, ran.code, ran.out) == (True, -9, b"here\nhere\n")
 
 

@@ -27,10 +27,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks what needs a cluster, before -m selects."""
+    """Marks what needs a cluster, before -m selects. What asks for one that is not shared is left to one worker, which starts it once."""
     for item in items:
-        if FIXTURES & set(getattr(item, "fixturenames", ())):
+        asked = FIXTURES & set(getattr(item, "fixturenames", ()))
+        if asked:
             item.add_marker("cluster")
+        if asked - {"cluster"} and not item.get_closest_marker("xdist_group"):
+            item.add_marker(pytest.mark.xdist_group("audited" if "audited_cluster" in asked else str(item.path)))
 
 
 @pytest.hookimpl(wrapper=True)

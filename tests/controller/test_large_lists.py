@@ -19,7 +19,7 @@ from fcontroller.log import Log
 from fcontroller.observe.reflector import Reflector
 from fcontroller.reconcile.inspector import Inspector
 from fcontroller.testing.memory_api.facade import Facade
-from tests.controller.lab import in_memory, lab, run
+from tests.controller.lab import in_memory, lab, run_in_memory
 from tests.controller.test_http import ENDLESS, Server, get
 from tests.controller.test_inspector import edit
 from tests.controller.test_intent import SPEC, all_run
@@ -82,7 +82,7 @@ def test_large_objects_are_listed_a_few_at_a_time() -> None:
         assert api.limits[-1] > 10, "it grows again"
         assert len(api.limits) < 60
 
-    run(work())
+    run_in_memory(work())
 
 
 def test_pods_of_a_framework_are_found_among_large_ones() -> None:
@@ -93,7 +93,7 @@ def test_pods_of_a_framework_are_found_among_large_ones() -> None:
         pods, version = await requests.list_pods(api, "default", "x")
         assert (len(pods), version > 0) == (9, True)
 
-    run(work())
+    run_in_memory(work())
 
 
 def test_one_object_that_is_too_long_is_told_as_that() -> None:
@@ -103,7 +103,7 @@ def test_one_object_that_is_too_long_is_told_as_that() -> None:
         with pytest.raises(TooLong, match=r"too long, with one object in it"):
             await Pages(api, PODS, {}).next()
 
-    run(work())
+    run_in_memory(work())
 
 
 @pytest.mark.parametrize("answer", ["body", "announced body"])
@@ -121,7 +121,7 @@ def test_an_answer_that_is_too_long_says_so(answer: str, monkeypatch: pytest.Mon
                 await client.request("GET", PODS)
             await client.close()
 
-    run(work())
+    run_in_memory(work())
 
 
 def test_the_inspector_is_not_blinded_by_large_pods(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,7 +139,7 @@ def test_the_inspector_is_not_blinded_by_large_pods(monkeypatch: pytest.MonkeyPa
             await inspector._round()
             assert inspector.differing["other"] == 1
 
-    run(work())
+    run_in_memory(work())
 
 
 @pytest.mark.parametrize("trouble", ["busy", "unreachable", "a defect"])
@@ -169,4 +169,4 @@ def test_nothing_that_a_round_meets_ends_the_inspector(trouble: str, monkeypatch
             assert not looking.done()
             looking.cancel()
 
-    run(work())
+    run_in_memory(work())

@@ -17,6 +17,8 @@ from tests.deploy import people
 
 NAMESPACE = "team-a"
 """Where people are, and the controller of that namespace alone."""
+POLICIES = {"config-maps", "no-pods"}
+"""Whom each of the two policies refuses something."""
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -39,7 +41,7 @@ def policed(audited_cluster: Cluster, repository: Path) -> Iterator[Cluster]:
     for folder in (deploy, deploy / "namespaced", deploy / "policies"):
         audited_cluster.kubectl("apply", "--server-side", "-k", str(folder))
     people.invite(audited_cluster, NAMESPACE)
-    until(lambda: in_force(audited_cluster))
+    until(lambda: in_force(audited_cluster) == POLICIES)
     yield audited_cluster
     audited_cluster.kubectl("delete", "-k", str(deploy / "policies"))
     until(lambda: not in_force(audited_cluster))
@@ -50,8 +52,8 @@ def minor(cluster: Cluster) -> int:
     return int(cluster.version.split(".")[1])
 
 
-def in_force(cluster: Cluster) -> bool:
-    """Return whether both policies refuse what they should. That takes the server a moment after they are there."""
+def in_force(cluster: Cluster) -> set[str]:
+    """Return which policies refuse what they should. The server takes up each by itself, a moment after it is there."""
     owner = {"apiVersion": "frameworkcontroller.microsoft.com/v1", "kind": "Framework", "name": "a", "uid": "a", "controller": True}
     config_map: Json = {"metadata": {"name": "a", "ownerReferences": [owner]}}
     framework: Json = {
@@ -61,6 +63,6 @@ def in_force(cluster: Cluster) -> bool:
         "spec": {"taskRoles": [{"name": "a", "task": {"pod": {"spec": {"containers": [{"name": "a", "image": "a"}]}}}}]},
     }
     tries = {"config-maps": (collection("configmaps", NAMESPACE), config_map), "no-pods": (collection("frameworks", NAMESPACE), framework)}
-    answers = [cluster.api.impersonate(user).request("POST", *what, {"dryRun": "All"}) for user, what in tries.items()]
-    assert {code for code, _ in answers} <= {201, 403}, answers
-    return all(code == 403 for code, _ in answers)
+    answers = {user: cluster.api.impersonate(user).request("POST", *what, {"dryRun": "All"}) for user, what in tries.items()}
+    assert {code for code, _ in answers.values()} <= {201, 403}, answers
+    return {user for user, (code, _) in answers.items() if code == 403}

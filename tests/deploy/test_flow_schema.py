@@ -61,7 +61,7 @@ def test_each_request_has_its_queue(applied: Cluster, method: str, path: str, bo
         headers = user.send(method, path, body).headers
         return (headers["X-Kubernetes-PF-FlowSchema-UID"], headers["X-Kubernetes-PF-PriorityLevel-UID"]) == (flow, level)
 
-    until(queued, seconds=10)  # The server takes a moment to go by new schemas.
+    until(queued)  # The server takes a moment to go by new schemas.
 
 
 def test_the_controllers_requests_are_queued_so(applied: Cluster, tmp_path: Path) -> None:
@@ -102,6 +102,9 @@ def no_seats(cluster: Cluster, *levels: str) -> Iterator[None]:
     finally:
         for path, limited in zip(paths, before, strict=True):
             limit(path, {"borrowingLimitPercent": None, **limited}, "true")
+        for home in (HOME, "default"):  # Or other tests would be refused something.
+            user = cluster.api.impersonate(f"system:serviceaccount:{home}:fcontroller")
+            until(lambda user=user: 429 not in flood(lambda: user.request("GET", "/api/v1/pods")[0]))  # type: ignore[misc]
 
 
 def flood(send: Callable[[], int]) -> set[int]:
@@ -117,8 +120,7 @@ def test_the_lease_is_served_when_nothing_else_is(applied: Cluster) -> None:
     with no_seats(applied, "workload-high", "workload-low"):
         until(lambda: 429 in flood(lambda: ours.request("GET", "/api/v1/pods")[0]))
         assert flood(lambda: ours.request("POST", LEASES, lease, {"dryRun": "All"})[0]) == {201}
-        assert 429 in flood(lambda: another.request("POST", LEASES, lease, {"dryRun": "All"})[0])
-    until(lambda: flood(lambda: ours.request("GET", "/api/v1/pods")[0]) == {200})
+        until(lambda: 429 in flood(lambda: another.request("POST", LEASES, lease, {"dryRun": "All"})[0]))
 
 
 def test_the_controller_understands_what_the_server_says_then(applied: Cluster, tmp_path: Path) -> None:
@@ -126,7 +128,7 @@ def test_the_controller_understands_what_the_server_says_then(applied: Cluster, 
     config = account(applied, HOME, tmp_path)
 
     async def refused() -> set[tuple[str, str, float]]:
-        client, end = from_kubeconfig(str(config)), time.monotonic() + 30
+        client, end = from_kubeconfig(str(config)), time.monotonic() + 120
         told: set[tuple[str, str, float]] = set()
         try:
             while not told and time.monotonic() < end:

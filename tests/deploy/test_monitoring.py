@@ -182,7 +182,7 @@ def test_commands_of_runbooks_are_understood(repository: Path, own_cluster: Clus
         if {"get", "can-i"} & set(arguments) and not {"lease", "NAME", "NAMESPACE"} & set(arguments):
             if "--raw" in arguments and "POD" in command:
                 continue
-            end = time.monotonic() + 30  # The API server takes a moment to know a new kind, and new rights.
+            end = time.monotonic() + 120  # The API server takes a moment to know a new kind, and new rights.
             while (done := own_cluster.kubectl(*[argument.strip("'") for argument in arguments], check=False)).returncode:
                 assert time.monotonic() < end, f"{command}: {done.stderr}{done.stdout}"
                 time.sleep(0.5)

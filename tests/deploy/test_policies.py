@@ -18,8 +18,6 @@ from tests.deploy import people
 from tests.deploy.conftest import NAMESPACE
 from tests.deploy.test_rights import role
 
-pytestmark = pytest.mark.xdist_group("policies")
-
 # yes, no (refused by a policy), or - (he has no right to do that by any verb).
 CONFIG_MAPS = """
                                config-maps  edit  admin  status  argocd-server  argocd  controller  namespaced  collector

@@ -18,12 +18,10 @@ from tests.cluster import Cluster
 from tests.cluster.kubelet import Kubelet
 from tests.cluster.test_kubelet import until
 from tests.deploy import people
-from tests.deploy.conftest import NAMESPACE, in_force
+from tests.deploy.conftest import NAMESPACE, POLICIES, in_force
 from tests.deploy.test_manifests import VARIANTS, arguments_of
 from tests.deploy.test_rights import COMMAND, account, ask, controller, counts, edit, is_gone, role
 from tests.drift.objects import build
-
-pytestmark = pytest.mark.xdist_group("policies")
 
 RETRY = {"retryPolicy": {"fancyRetryPolicy": False, "maxRetryCount": 1}}
 DELETIONS = ("background", "foreground", "orphan")
@@ -123,7 +121,7 @@ def test_a_whole_life(policed: Cluster, repository: Path, tmp_path: Path, varian
             "Completed",
             "Succeeded",
         }
-        as_user(policed, "author", "delete", "framework", "train", "--timeout=30s")
+        as_user(policed, "author", "delete", "framework", "train", "--timeout=110s")
     assert refused(policed, NAMESPACE) == []
 
 
@@ -144,12 +142,12 @@ def test_what_is_deleted_goes(policed: Cluster, repository: Path, tmp_path: Path
 
         ask(policed, "DELETE", f"/api/v1/namespaces/{other}")
         for name in DELETIONS:
-            as_user(policed, "argocd", "delete", "framework", name, f"--cascade={name}", "--timeout=30s")
+            as_user(policed, "argocd", "delete", "framework", name, f"--cascade={name}", "--timeout=110s")
         until(lambda: pods(policed, NAMESPACE).keys() == {"orphan-a-0"})
         orphan = path_of("configmaps", NAMESPACE, "orphan-attempt")
         assert "ownerReferences" not in ask(policed, "GET", orphan)["metadata"]
-        assert "patch" in verbs(policed, people.accounts(NAMESPACE)["collector"], "orphan-attempt")
-        as_user(policed, "config-maps", "delete", "configmap", "orphan-attempt", "--cascade=foreground", "--timeout=30s")
+        until(lambda: "patch" in verbs(policed, people.accounts(NAMESPACE)["collector"], "orphan-attempt"))
+        as_user(policed, "config-maps", "delete", "configmap", "orphan-attempt", "--cascade=foreground", "--timeout=110s")
         assert is_gone(policed, path_of("pods", NAMESPACE, "orphan-a-0"))
         until(lambda: is_gone(policed, f"/api/v1/namespaces/{other}"))
     assert refused(policed, NAMESPACE) == refused(policed, other) == []
@@ -183,7 +181,7 @@ def test_what_was_forged_before_is_repaired(policed: Cluster, repository: Path, 
             until(lambda: "train-a-0" in pods(policed, NAMESPACE))
             assert set(pods(policed, NAMESPACE).values()) == {"reviewed"}
             assert user.request("PATCH", path, forgery)[0] == 403
-            as_user(policed, "author", "delete", "framework", "train", "--timeout=30s")
+            as_user(policed, "author", "delete", "framework", "train", "--timeout=110s")
             until(lambda: is_gone(policed, path))
             until(lambda: not pods(policed, NAMESPACE))
     assert refused(policed, NAMESPACE) == []
@@ -215,7 +213,7 @@ def test_argo_cd(policed: Cluster, way: tuple[str, ...]) -> None:
         code, answer = server.request("PATCH", path, patch)
         assert code == 200, answer["message"]
         assert answer["spec"]["executionType"] == "Stop"
-    as_user(policed, "argocd", "delete", "framework", "train", "--cascade=foreground", "--timeout=30s")
+    as_user(policed, "argocd", "delete", "framework", "train", "--cascade=foreground", "--timeout=110s")
 
 
 @contextlib.contextmanager
@@ -332,7 +330,7 @@ def warned_only(cluster: Cluster, repository: Path) -> Iterator[None]:
     until(lambda: not in_force(cluster))
     yield
     cluster.kubectl("apply", "--server-side", "-k", str(folder))
-    until(lambda: in_force(cluster))
+    until(lambda: in_force(cluster) == POLICIES)
 
 
 @pytest.mark.usefixtures("existing")

@@ -24,7 +24,7 @@ Stored = dict[str, Object]
 
 def _eventually(done: Callable[[], bool]) -> None:
     """The API server takes a moment to use another definition."""
-    for _ in range(300):
+    for _ in range(1200):
         if done():
             return
         time.sleep(0.1)

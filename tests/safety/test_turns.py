@@ -42,6 +42,7 @@ class Longest:
         asyncio.get_running_loop().call_soon(self._look)
 
 
+@pytest.mark.usefixtures("without_collections")
 def test_many_frameworks_are_decided_in_many_turns(monkeypatch: pytest.MonkeyPatch) -> None:
     reconcile, busy = Reconciler.reconcile, [0]
 
@@ -80,6 +81,7 @@ def steps(made: list[int], number: int) -> Generator[None, None, int]:
     return number
 
 
+@pytest.mark.usefixtures("without_collections")
 def test_long_work_of_many_shares_the_turns() -> None:
     async def test(loop: VirtualLoop) -> None:
         longest, made = Longest(), list[int]()
