@@ -103,7 +103,7 @@ def diff(
         result = _with_cluster(paths, read, context or "")
     elif git is not None:
         if require:
-            raise UsageError("--require does not go with --git, which looks at no file that is the same on both sides")
+            raise UsageError("--require does not go with --git, which looks only at files that differ: leave one of the two out")
         result = _compared(_changed(git, paths), read)
     else:
         named = _named(paths)

@@ -139,7 +139,11 @@ def _only(compilation: Compilation, namespace: str, name: str) -> tuple[Unit, Co
             if isinstance(unit.result, Compiled) and namespace in ("", unit.result.namespace):
                 found.append((unit, unit.result))
     if not found:
-        raise UsageError(f"there is no Framework `{name}`" + (f" in the namespace `{namespace}`" if namespace else "") + " in the input")
+        raise UsageError(
+            f"there is no Framework `{name}`"
+            + (f" in the namespace `{namespace}`" if namespace else "")
+            + " in the input: name the file or folder that has it"
+        )
     if len(found) > 1:
         listed = ", ".join(sorted(compiled.namespace for _, compiled in found))
         raise UsageError(f"there are Frameworks `{name}` in several namespaces ({listed}): write NAMESPACE/POD")
@@ -150,7 +154,8 @@ def _role(compiled: Compiled, role: str, index: int, name: str) -> int:
     for place, one in enumerate(compiled.intent.roles):
         if one.name == role:
             if index >= one.task_number:
-                raise UsageError(f"there is no Pod `{name}`: role `{role}` has {one.task_number} tasks")
+                last = f"; the last is `{name.rpartition('-')[0]}-{one.task_number - 1}`" if one.task_number else ""
+                raise UsageError(f"there is no Pod `{name}`: role `{role}` has {one.task_number} tasks{last}")
             return place
     known = ", ".join(one.name for one in compiled.intent.roles)
     raise UsageError(f"Framework `{compiled.intent.framework}` has no role `{role}`; its roles are: {known}")

@@ -55,7 +55,7 @@ def _top(needed: bool) -> bytes:
     bare, _, up = _one("rev-parse", "--is-bare-repository", "--show-cdup").partition(b"\n")
     here = top_of_working_tree(bare != b"false")
     if here and bare != b"false":
-        raise UsageError(f"--git: here is a bare repository that came as files of the one at {here}: nothing in it is asked")
+        raise UsageError(f"--git: this is a bare repository among the files of the one at {here}, and not trusted: call it in {here}")
     if needed and bare != b"false":
         raise UsageError("--git: a bare repository has no working tree: name two revisions, such as main..feature")
     top = up.rstrip(b"\n") or b"."
@@ -282,4 +282,4 @@ def _run(*arguments: str):  # type: ignore[no-untyped-def]
     try:
         return subprocess.run([*COMMAND, *arguments], stdin=subprocess.DEVNULL, capture_output=True, check=False, env=environment())
     except FileNotFoundError:
-        raise UsageError("--git: there is no git here") from None
+        raise UsageError("--git needs the program git, which is not in the PATH: install it") from None

@@ -124,7 +124,7 @@ def waivers_file(named: str | None = None) -> Waivers:
     if named is None and not os.path.isfile(path):  # a FIFO would keep us waiting for ever
         raise UsageError(f"{path} is not a file: remove it")
     if named is None and is_shared(os.getcwd()) and os.stat(path).st_uid != os.getuid():
-        say(f"{path} is not read: it is another user's, in a folder where anybody can put files; --waivers names it")
+        say(f"{path} is not read: it is another user's, in a folder where anybody can put files; if you trust it, name it with --waivers")
         return Waivers()
     try:
         return Waivers.from_file(path)

@@ -70,7 +70,7 @@ def validate(
     try:
         summary = report(checked, files.look_up, telling, waivers_file(waivers), holds_current_folder(paths))
     except ProcessError as error:
-        raise UsageError(f"{error}; if memory is short, `--jobs 1` needs the least") from None
+        raise UsageError(f"{error}; if memory is short, try `--jobs 1`") from None
     if format != "text":
         # There stdout is for a machine: what it came to is said to people here.
         say(summary_line(summary))

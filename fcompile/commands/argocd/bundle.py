@@ -160,7 +160,7 @@ def files(at_rest: str = AT_REST[0]) -> Iterator[tuple[str, str]]:
 def bundle(*, form: str, at_rest: str, to: str | None) -> int:
     """Print what Argo CD must be told about Frameworks: health, actions, what to compare, the plugin."""
     if at_rest != AT_REST[0] and form in ("plugin", "repo-server"):
-        raise UsageError(f"--at-rest: {form} says nothing of health; config-map and helm do")
+        raise UsageError(f"--at-rest is about health, of which {form} says nothing: leave it out, or ask for config-map or helm")
     if to is None:
         if form == "all":
             raise UsageError("the whole bundle is many files: say where to write them with --to FOLDER")
