@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fcompile.diagnostics.problem import Path
-from fcompile.load import Document, LoadError, documents, read, values
+from fcompile.load import Document, LoadError, read, values
 from fcompile.load.files import may_hold_framework
 from fcompile.load.scalars import as_key, as_value, resolve
+from tests.reading import documents
 
 PIECES = st.sampled_from(
     [
