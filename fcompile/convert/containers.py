@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from fcompile.convert.draft import RoleDraft
+from fcompile.convert.field_variables import field_variables
 from fcompile.convert.fields import Fields
 from fcompile.convert.ledger import Ledger, Refusal
 from fcompile.convert.replicas import Replica
-from fcompile.diagnostics.problem import Path
 
 Variable = tuple[str, str | dict[str, Any]]
 """A name and its value, or where that comes from."""
@@ -88,19 +88,8 @@ def _variable(name: str, value: str | dict[str, Any]) -> dict[str, Any]:
 
 def replace_labels_of_operator(role: RoleDraft, labels: Mapping[str, str], ledger: Ledger) -> None:
     """Give variables that read a label of the operator's the value that it had: Pods have no such labels here."""
-    for kind in ("initContainers", "containers"):
-        for place, container in enumerate(role.template["spec"].get(kind) or ()):
-            for number, variable in enumerate(container.get("env") or ()):
-                path: Path = (*role.template_source, "spec", kind, place, "env", number)
-                label = _label(variable)
-                if label is not None and label in labels:
-                    container["env"][number] = {"name": variable.get("name"), "value": labels[label]}
-                    ledger.converted(path, "its value, since Pods have no label of the operator's")
-
-
-def _label(variable: dict[str, Any]) -> str | None:
-    source = variable.get("valueFrom")
-    field = source.get("fieldRef") if isinstance(source, dict) else None
-    written = field.get("fieldPath") if isinstance(field, dict) else None
-    match = _LABEL.fullmatch(written) if isinstance(written, str) else None
-    return match[1] if match else None
+    for variable in field_variables(role):
+        match = _LABEL.fullmatch(variable.field)
+        if match and match[1] in labels:
+            variable.become(labels[match[1]])
+            ledger.converted(variable.path, "its value, since Pods have no label of the operator's")
