@@ -28,6 +28,14 @@ def checked_with(kubernetes_version: str, namespace: str | None) -> Options:
     return settings.options(kubernetes_version, DEFAULT_NAMESPACE if namespace is None else namespace)
 
 
+def meant(name: str, known: Sequence[str]) -> str:
+    """Return what a setting that is unknown was meant to be, where settings come by name: from Argo CD, kustomize and kpt."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, known, 1)
+    return f"did you mean `{near[0]}`?" if near else f"there are {', '.join(known)}, and fields of roles, such as worker.taskNumber"
+
+
 def parsed(overrides: Sequence[str]) -> list[Override]:
     """Return the overrides that are asked for. Raises SettingError."""
     if not overrides:

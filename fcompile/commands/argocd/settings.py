@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 from fcompile.check.context import DEFAULT_NAMESPACE
 from fcompile.check.document import Options
+from fcompile.commands.option_values import meant
 from fcompile.diagnostics.visible import visible
 from fcompile.errors import SettingError, UsageError
 from fcompile.pipeline.overrides import Override, parse
@@ -113,9 +113,7 @@ def _parameters(written: str) -> list[tuple[str, Any]]:
 def _known(name: str, shown: str) -> str:
     if name in _SETTINGS:
         return name
-    near = get_close_matches(name, _SETTINGS, 1)
-    hint = f"did you mean `{near[0]}`?" if near else f"there are {', '.join(_SETTINGS)}, and fields of roles, such as worker.taskNumber"
-    raise UsageError(f"{shown}: unknown: {hint}")
+    raise UsageError(f"{shown}: unknown: {meant(name, _SETTINGS)}")
 
 
 def _minor(asked: str, of_cluster: str) -> int:
