@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 WAIVERS_FILE = ".fcompile-waivers.yaml"
 
 
-class Telling:
-    """Who is told of what is found: a writer; and people on stderr of what was skipped. A line of progress is taken away before."""
+class WriterListener:
+    """Passes what is found on to a writer, and tells people on stderr what was skipped. A line of progress is taken away before."""
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer

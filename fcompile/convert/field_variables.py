@@ -30,10 +30,10 @@ def field_variables(role: RoleDraft) -> Iterator[FieldVariable]:
     """Yield the variables of a role that read a field."""
     spec = role.template["spec"]
     for kind in ("initContainers", "containers"):
-        for place, container in enumerate(sequence(spec, kind)):
+        for position, container in enumerate(sequence(spec, kind)):
             env = sequence(container, "env")
             for number, variable in enumerate(env):
                 field = text(mapping(mapping(variable, "valueFrom"), "fieldRef"), "fieldPath")
                 if field is not None:
-                    path = (*role.template_source, "spec", kind, place, "env", number)
+                    path = (*role.template_source, "spec", kind, position, "env", number)
                     yield FieldVariable(path, text(variable, "name"), field, env, number)

@@ -45,7 +45,7 @@ class Settings(NamedTuple):
 
 
 def settings(environment: Mapping[str, str]) -> Settings:
-    """The settings of one call. Raises UsageError for whatever is not understood."""
+    """Return the settings of one call. Raises UsageError for whatever is not understood."""
     given, overrides = _given(environment)
     minor = _minor(str(given.pop("kubernetes-version", "")), environment.get("KUBE_VERSION", ""))
     try:
@@ -72,7 +72,7 @@ def settings(environment: Mapping[str, str]) -> Settings:
 
 
 def _given(environment: Mapping[str, str]) -> tuple[dict[str, Any], list[str]]:
-    """The settings by name, and the overrides among the parameters."""
+    """Return the settings by name, and the overrides among the parameters."""
     given: dict[str, Any] = {}
     overrides = []
     for variable, value in sorted(environment.items()):
@@ -89,7 +89,7 @@ def _given(environment: Mapping[str, str]) -> tuple[dict[str, Any], list[str]]:
 
 
 def _parameters(written: str) -> list[tuple[str, Any]]:
-    """The parameters with their values. Those that Argo CD has also put into `PARAM_…` variables have lost their names there."""
+    """Return the parameters with their values. Those that Argo CD has also put into `PARAM_…` variables have lost their names there."""
     try:
         items = json.loads(written or "null")
     except (ValueError, RecursionError):
@@ -117,7 +117,7 @@ def _known(name: str, shown: str) -> str:
 
 
 def _minor(asked: str, of_cluster: str) -> int:
-    """The version that is checked for: what was asked for, else that of the cluster, or the newest that is known if it is newer."""
+    """Return the version that is checked for: what was asked for, else that of the cluster, or the newest that is known if it is newer."""
     try:
         return kubernetes_minor(asked) if asked else _minor_of_cluster(of_cluster)
     except SettingError as error:
@@ -145,7 +145,7 @@ def _number(name: str, value: Any) -> int:
 
 
 def _listed(name: str, value: Any) -> list[str]:
-    """Overrides as a map, an array or, in an environment variable, one a line."""
+    """Return overrides, which are a map, an array or, in an environment variable, one a line."""
     if isinstance(value, dict):
         return [f"{field}={item}" for field, item in _pairs(name, value)]
     return _texts(name, value)

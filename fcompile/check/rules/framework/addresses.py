@@ -55,9 +55,9 @@ def _of_task(context: FrameworkContext, role: RoleContext, index: int) -> Iterat
     pod = context.substituted(role, index)
     spec = mapping(pod, "spec")
     for kind in ("initContainers", "containers"):
-        for place, container in enumerate(sequence(spec, kind)):
+        for position, container in enumerate(sequence(spec, kind)):
             for number, variable in enumerate(sequence(container, "env")):
-                path: Path = (*role.template_path, "spec", kind, place, "env", number)
+                path: Path = (*role.template_path, "spec", kind, position, "env", number)
                 yield from _hosts(context, text(variable, "value"), (*path, "value"))
                 yield from _label(variable, mapping(pod, "metadata"), (*path, "valueFrom", "fieldRef", "fieldPath"))
 
