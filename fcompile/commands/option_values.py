@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from fcompile.check.context import DEFAULT_NAMESPACE
 from fcompile.check.document import Options
+from fcompile.diagnostics.suggestions import closest
 from fcompile.diagnostics.visible import visible
 from fcompile.errors import UsageError
 from fcompile.pipeline import settings
@@ -30,10 +31,8 @@ def checked_with(kubernetes_version: str, namespace: str | None) -> Options:
 
 def meant(name: str, known: Sequence[str]) -> str:
     """Return what a setting that is unknown was meant to be, where settings come by name: from Argo CD, kustomize and kpt."""
-    from difflib import get_close_matches
-
-    near = get_close_matches(name, known, 1)
-    return f"did you mean `{near[0]}`?" if near else f"there are {', '.join(known)}, and fields of roles, such as worker.taskNumber"
+    near = closest(name, known)
+    return f"did you mean `{near.word}`?" if near else f"there are {', '.join(known)}, and fields of roles, such as worker.taskNumber"
 
 
 def parsed(overrides: Sequence[str]) -> list[Override]:
