@@ -146,10 +146,10 @@ def _internal_error() -> int:
 
 
 def kubectl_complete() -> None:
-    """What kubectl calls to complete `kubectl fcompile`, with the words after that: the script `kubectl_complete-fcompile`."""
+    """Answer kubectl, which calls the script `kubectl_complete-fcompile` with the words after `kubectl fcompile`."""
     sys.exit(main(["__complete", *sys.argv[1:]]))
 
 
 def entry_point() -> None:
-    """What the installed scripts call."""
+    """Run `fcompile`, as the installed scripts do."""
     sys.exit(main())

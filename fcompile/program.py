@@ -10,7 +10,7 @@ DOCUMENTATION = "docs/"
 
 
 def program() -> str:
-    """What a user types for it."""
+    """Return what a user types to call this program."""
     return "kubectl fcompile" if os.path.basename(sys.argv[0]).startswith("kubectl-") else "fcompile"
 
 

@@ -59,9 +59,9 @@ def test_version(capsys: Capture) -> None:
     [
         ([], "Usage: fcompile [OPTIONS] COMMAND"),
         (["frobnicate"], "No such command 'frobnicate'. There are validate, build"),
-        (["help", "build"], "No such command 'help': `fcompile build --help`"),
-        (["help"], "No such command 'help': `fcompile --help`"),
-        (["version"], "No such command 'version': `fcompile --version`"),
+        (["help", "build"], "No such command 'help': write `fcompile build --help`"),
+        (["help"], "No such command 'help': write `fcompile --help`"),
+        (["version"], "No such command 'version': write `fcompile --version`"),
         (["validate", "-o", "json", "x"], "No such option '-o': `--format json`"),
         (["validate", "-ojson", "x"], "No such option '-o': `--format json`"),
         (["validate", "--output=json", "x"], "No such option '--output': `--format json`"),

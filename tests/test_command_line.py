@@ -102,7 +102,10 @@ def test_help_fits_and_has_one_form(context: click.Context, columns: int, monkey
         (["build", "--to", "", "y"], "--to: name a folder\n"),
         (["build", "--format", "json", "-o", "name", "y"], "Option '--format' is there twice: '-o' is its old spelling.\n"),
         (["argocd", "bundle", "--to", "a", "-o", "b"], "Option '--to' is there twice: '-o' is its old spelling.\n"),
-        (["argocd", "bundle", "plugin", "--at-rest", "Healthy"], "--at-rest: plugin says nothing of health; config-map and helm do\n"),
+        (
+            ["argocd", "bundle", "plugin", "--at-rest", "Healthy"],
+            "--at-rest is about health, of which plugin says nothing: leave it out, or ask for config-map or helm\n",
+        ),
         (["rule", "--all", "FC101"], "a code or `--all`, not both\n"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",

@@ -57,7 +57,7 @@ class Role(NamedTuple):
 
     @property
     def missing(self) -> int:
-        """How many have no address."""
+        """Return how many have no address."""
         return self.wanted - len(self.ips) + self.ips.count(None)
 
     def some_missing(self) -> list[str]:
@@ -129,7 +129,7 @@ def _say(message: str) -> None:
 
 
 def read_settings(environment: Mapping[str, str]) -> Settings:
-    """The settings in the environment. Raises Failed."""
+    """Return the settings in the environment. Raises Failed."""
     namespace, name = (environment.get(f"FC_FRAMEWORK_{part}", "") for part in ("NAMESPACE", "NAME"))
     if not namespace or not name:
         raise Failed(IMPOSSIBLE, "FC_FRAMEWORK_NAMESPACE and FC_FRAMEWORK_NAME must say which Framework to wait for")
@@ -152,7 +152,7 @@ def wait(
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
 ) -> Json:
-    """The Framework once all its tasks are there, its status not compressed. Raises Failed.
+    """Return the Framework once all its tasks are there, its status not compressed. Raises Failed.
 
     :param get: asks the API server for it.
     """
@@ -172,7 +172,7 @@ def wait(
 
 
 def _look(get: Callable[[], Answer], settings: Settings) -> tuple[Json | None, str]:
-    """The Framework, or why it could not be read this time."""
+    """Return the Framework, or why it could not be read this time."""
     try:
         answer = get()
         if answer.ok:
@@ -187,7 +187,7 @@ def _look(get: Callable[[], Answer], settings: Settings) -> tuple[Json | None, s
 
 
 def _unpacked(framework: Json) -> Json:
-    """The Framework with the statuses of its roles in plain JSON."""
+    """Return the Framework with the statuses of its roles in plain JSON."""
     attempt = (framework.get("status") or {}).get("attemptStatus")
     if not attempt:
         return framework
@@ -197,7 +197,7 @@ def _unpacked(framework: Json) -> Json:
 
 
 def wanted_roles(framework: Json) -> list[Role]:
-    """The roles of the spec, in its order."""
+    """Return the roles of the spec, in its order."""
     attempt = (framework.get("status") or {}).get("attemptStatus") or {}
     statuses = {role["name"]: role["taskStatuses"] or [] for role in attempt.get("taskRoleStatuses") or ()}
     roles = []
@@ -238,7 +238,7 @@ def _write(path: Path, text: str, mode: int) -> None:
 
 
 def injector(framework: Json) -> str:
-    """The script that exports the addresses of each role.
+    """Return the script that exports the addresses of each role.
 
     A shell reads it, so that a role must have a name that can be a part of a variable's. Raises Failed.
     """

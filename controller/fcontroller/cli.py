@@ -77,5 +77,5 @@ def group() -> Group:
 
 
 def entry_point() -> None:
-    """The console script `fcontroller`."""
+    """Run the console script `fcontroller`."""
     sys.exit(main())

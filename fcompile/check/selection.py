@@ -59,9 +59,9 @@ def skip_reason(file: str, top: str) -> str | None:
     """Return why a file that holds a Framework is not to be checked as one, or None. Nothing above the folder `top` is looked at."""
     folder = os.path.dirname(os.path.abspath(file))
     if _in_helm_chart(folder, top):
-        return "a template of a Helm chart: render it first (helm template … | fcompile validate -)"
+        return "a template of a Helm chart: render it first, with `helm template`"
     if os.path.abspath(file) in _patches(folder, top):
-        return "a kustomize patch: build it first (kubectl kustomize … | fcompile validate -)"
+        return "a kustomize patch: build it first, with `kubectl kustomize`"
     return None
 
 

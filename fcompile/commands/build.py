@@ -14,7 +14,16 @@ from fcompile.commands.option_values import check_paths, checked_with, parsed
 from fcompile.commands.options import kubernetes_version, namespace, paths, reporting, set_
 from fcompile.commands.parsing import former
 from fcompile.commands.progress import progress
-from fcompile.commands.report import OnlyWhenFound, Telling, fails, holds_current_folder, job_hint, open_report, say_namespace, waivers_file
+from fcompile.commands.report import (
+    OnlyWhenFound,
+    WriterListener,
+    fails,
+    holds_current_folder,
+    job_hint,
+    open_report,
+    say_namespace,
+    waivers_file,
+)
 from fcompile.diagnostics.problem import field_path
 from fcompile.diagnostics.visible import at_line_start, visible
 from fcompile.emit import json, yaml
@@ -118,8 +127,8 @@ def build(
     check_paths(paths)
     files = Inputs(paths)
     compilation = Compilation(progress(files.files(), "files read"), checked, asked, waived, whole)
-    telling = Telling(OnlyWhenFound(open_report("text", sys.stderr, color)))
-    if fails(compilation.report(telling), strict):
+    listener = WriterListener(OnlyWhenFound(open_report("text", sys.stderr, color)))
+    if fails(compilation.report(listener), strict):
         _tell_others(compilation.unreadable_files_of_others())
         return EXIT_ERRORS
     units = list(_units(compilation))
@@ -146,7 +155,7 @@ def _units(compilation: Compilation) -> Iterator[Compiled | PassedThrough]:
         if isinstance(unit.result, Compiled) or unit.result.is_object:
             yield unit.result
         else:
-            say(f"left out {unit.place}: not an object for a cluster")
+            say(f"left out {unit.location}: not an object for a cluster")
 
 
 def _tell_others(files: list[str]) -> None:

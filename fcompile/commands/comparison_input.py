@@ -7,7 +7,7 @@ from functools import partial
 from typing import NamedTuple
 
 from fcompile.check.document import Options
-from fcompile.commands.report import Telling, fails
+from fcompile.commands.report import WriterListener, fails
 from fcompile.diff.frameworks import Side
 from fcompile.diff.result import Key, Object, ObjectKey
 from fcompile.errors import UsageError
@@ -20,7 +20,7 @@ from fcompile.pipeline.file import open_file
 from fcompile.waivers.collection import Waivers
 
 
-class File(NamedTuple):
+class RawFile(NamedTuple):
     """A file and what is in it."""
 
     entry: FileEntry
@@ -34,11 +34,13 @@ class Contents(NamedTuple):
     objects: dict[ObjectKey, Object]
 
 
-def read_side(files: Iterable[File], options: Options, waivers: Waivers, whole: bool, telling: Telling, strict: bool) -> Contents | None:
+def read_side(
+    files: Iterable[RawFile], options: Options, waivers: Waivers, whole: bool, listener: WriterListener, strict: bool
+) -> Contents | None:
     """Read, check and compile; None when there is an error, which is told."""
     opened = (open_file(file.entry, file.data).for_frameworks() for file in files)
     compilation = Compilation(opened, options, (), waivers, whole)
-    if fails(compilation.report(telling), strict):
+    if fails(compilation.report(listener), strict):
         return None
     contents = Contents({}, {})
     for unit in compilation.units():

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from fcompile.commands.comparison_input import Contents, File, read_side
+from fcompile.commands.comparison_input import Contents, RawFile, read_side
 from fcompile.commands.group import argument, command, completed
 from fcompile.commands.option_values import check_paths, checked_with
 from fcompile.commands.options import kubernetes_version, namespace, reporting
-from fcompile.commands.report import Telling, holds_current_folder, open_errors, text_style, waivers_file
+from fcompile.commands.report import WriterListener, holds_current_folder, open_errors, text_style, waivers_file
 from fcompile.diagnostics.visible import visible
 from fcompile.diff.result import Result, compare_all
 from fcompile.emit.stdout import write
@@ -26,7 +26,7 @@ from fcompile.program import say
 if TYPE_CHECKING:
     from fcompile.diagnostics.text import ColorChoice
 
-    Reader = Callable[[Iterable[File]], Contents | None]
+    Reader = Callable[[Iterable[RawFile]], Contents | None]
 
 EXIT_DIFFERENT, EXIT_TROUBLE = 1, 2
 FAIL_ON = ("difference", "ends-pods")
@@ -94,8 +94,10 @@ def diff(
         raise UsageError("--context names a cluster: it goes with --live")
     checked = checked_with(kubernetes_version, namespace)
 
-    def read(files: Iterable[File]) -> Contents | None:
-        return read_side(files, checked, waivers_file(waivers), holds_current_folder(paths), Telling(open_errors(color, strict)), strict)
+    def read(files: Iterable[RawFile]) -> Contents | None:
+        return read_side(
+            files, checked, waivers_file(waivers), holds_current_folder(paths), WriterListener(open_errors(color, strict)), strict
+        )
 
     if live:
         if not paths or git is not None:
@@ -103,7 +105,7 @@ def diff(
         result = _with_cluster(paths, read, context or "")
     elif git is not None:
         if require:
-            raise UsageError("--require does not go with --git, which looks at no file that is the same on both sides")
+            raise UsageError("--require does not go with --git, which looks only at files that differ: leave one of the two out")
         result = _compared(_changed(git, paths), read)
     else:
         named = _named(paths)
@@ -119,7 +121,7 @@ def diff(
     return EXIT_DIFFERENT if fails else 0
 
 
-def _compared(files: tuple[Iterable[File], Iterable[File]], read: Reader) -> Result | None:
+def _compared(files: tuple[Iterable[RawFile], Iterable[RawFile]], read: Reader) -> Result | None:
     before, after = map(read, files)
     if before is None or after is None:
         return None
@@ -144,7 +146,7 @@ def _with_cluster(paths: Sequence[str], read: Reader, context: str) -> Result | 
     return compare_all(there, after.frameworks, ({}, {}))._replace(live=tuple(running))
 
 
-def _changed(git: str, paths: Sequence[str]) -> tuple[Iterable[File], Iterable[File]]:
+def _changed(git: str, paths: Sequence[str]) -> tuple[Iterable[RawFile], Iterable[RawFile]]:
     from fcompile.commands.git import changed
 
     return changed(git, paths)
@@ -153,8 +155,8 @@ def _changed(git: str, paths: Sequence[str]) -> tuple[Iterable[File], Iterable[F
 class _Named(NamedTuple):
     """The files of two sides."""
 
-    different: tuple[Iterable[File], Iterable[File]]
-    same: list[File]
+    different: tuple[Iterable[RawFile], Iterable[RawFile]]
+    same: list[RawFile]
     """Those that are on both sides, byte by byte: they are not compared."""
 
 
@@ -169,14 +171,14 @@ def _named(paths: Sequence[str]) -> _Named:
     return _Named((before, after), [new[name] for name in same])
 
 
-def _holds_framework(file: File) -> bool:
+def _holds_framework(file: RawFile) -> bool:
     return isinstance(file.data, bytes) and may_hold_framework(file.data) and any(open_file(file.entry, file.data).frameworks())
 
 
-def _read(path: str) -> Iterator[tuple[str, File]]:
-    """The files behind a path, each with what it is called below that."""
+def _read(path: str) -> Iterator[tuple[str, RawFile]]:
+    """Yield the files behind a path, each with what it is called below that."""
     for entry in _entries(path):
-        yield entry.path.removeprefix(path), File(entry, entry.content())
+        yield entry.path.removeprefix(path), RawFile(entry, entry.content())
 
 
 def _entries(path: str) -> Iterable[FileEntry]:

@@ -14,7 +14,7 @@ import click
 from fcompile.commands.group import argument, command, completed
 from fcompile.commands.option_values import check_paths, checked_with, option_of, parsed
 from fcompile.commands.options import kubernetes_version, namespace, reporting, set_
-from fcompile.commands.report import Telling, fails, holds_current_folder, open_errors, text_style, waivers_file
+from fcompile.commands.report import WriterListener, fails, holds_current_folder, open_errors, text_style, waivers_file
 from fcompile.diagnostics.problem import Path, Span
 from fcompile.diagnostics.visible import visible
 from fcompile.emit.stdout import write
@@ -81,23 +81,23 @@ def explain(
     waived, whole = waivers_file(waivers), holds_current_folder(paths)
     check_paths(paths)
     compilation = Compilation(_files_with(framework, Inputs(paths)), checked, asked, waived, whole)
-    telling = Telling(open_errors(color, strict))
-    if fails(compilation.report(telling), strict):
+    listener = WriterListener(open_errors(color, strict))
+    if fails(compilation.report(listener), strict):
         return EXIT_ERRORS
     unit, compiled = _only(compilation, of_namespace, framework)
-    place = _role(compiled, role, index, name)
+    position = _role(compiled, role, index, name)
 
     def locate(path: Path) -> Span:
         return unit.document.locate((*unit.path, *path))
 
-    explained = trace(Task(compiled, unit.value, place, index, tuple(compilation.applied), locate, option_of("namespace")))
+    explained = trace(Task(compiled, unit.value, position, index, tuple(compilation.applied), locate, option_of("namespace")))
     path, value = select(explained.pod, field)
     write(_formatted(explained, path, value, unit.document.source.name.removeprefix("./"), format, color))
     return 0
 
 
 def _parsed(written: str) -> tuple[str, str, tuple[str, ...]]:
-    """The namespace, name and field of `[namespace/]name.field`, or of `pod/name.field` as kubectl writes it."""
+    """Return the namespace, name and field of `[namespace/]name.field`, or of `pod/name.field` as kubectl writes it."""
     written = re.sub("^(?:po|pods?)/", "", written)  # a Pod of a namespace `pod` is `pod/pod/NAME`
     head = written.partition("[")[0].partition(".")[0]
     namespace, slash, name = head.rpartition("/")
@@ -140,7 +140,11 @@ def _only(compilation: Compilation, namespace: str, name: str) -> tuple[Unit, Co
             if isinstance(unit.result, Compiled) and namespace in ("", unit.result.namespace):
                 found.append((unit, unit.result))
     if not found:
-        raise UsageError(f"there is no Framework `{name}`" + (f" in the namespace `{namespace}`" if namespace else "") + " in the input")
+        raise UsageError(
+            f"there is no Framework `{name}`"
+            + (f" in the namespace `{namespace}`" if namespace else "")
+            + " in the input: name the file or folder that has it"
+        )
     if len(found) > 1:
         listed = ", ".join(sorted(compiled.namespace for _, compiled in found))
         raise UsageError(f"there are Frameworks `{name}` in several namespaces ({listed}): write NAMESPACE/POD")
@@ -148,11 +152,13 @@ def _only(compilation: Compilation, namespace: str, name: str) -> tuple[Unit, Co
 
 
 def _role(compiled: Compiled, role: str, index: int, name: str) -> int:
-    for place, one in enumerate(compiled.intent.roles):
+    """Return the position of a role in its Framework. Raises UsageError if it, or its task of that index, is not there."""
+    for position, one in enumerate(compiled.intent.roles):
         if one.name == role:
             if index >= one.task_number:
-                raise UsageError(f"there is no Pod `{name}`: role `{role}` has {one.task_number} tasks")
-            return place
+                last = f"; the last is `{name.rpartition('-')[0]}-{one.task_number - 1}`" if one.task_number else ""
+                raise UsageError(f"there is no Pod `{name}`: role `{role}` has {one.task_number} tasks{last}")
+            return position
     known = ", ".join(one.name for one in compiled.intent.roles)
     raise UsageError(f"Framework `{compiled.intent.framework}` has no role `{role}`; its roles are: {known}")
 

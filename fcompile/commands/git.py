@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from typing import IO, NamedTuple
 
-from fcompile.commands.comparison_input import File
+from fcompile.commands.comparison_input import RawFile
 from fcompile.commands.git_process import COMMAND, environment, top_of_working_tree
 from fcompile.diagnostics.visible import visible
 from fcompile.errors import UsageError
@@ -31,8 +31,8 @@ class _Changed(NamedTuple):
     after: bytes
 
 
-def changed(written: str, paths: Sequence[str]) -> tuple[list[File], list[File]]:
-    """The files that differ between the two sides of `REV`, `A..B` or `A...B`, as they are on each."""
+def changed(written: str, paths: Sequence[str]) -> tuple[list[RawFile], list[RawFile]]:
+    """Return the files that differ between the two sides of `REV`, `A..B` or `A...B`, as they are on each."""
     old, new = _sides(written)
     top = _top(new is None)
     with _Objects() as objects:
@@ -51,11 +51,11 @@ def changed(written: str, paths: Sequence[str]) -> tuple[list[File], list[File]]
 
 
 def _top(needed: bool) -> bytes:
-    """The way to the top of the working tree. Raises UsageError where the repository has it, or itself, elsewhere than it lies."""
+    """Return the way to the top of the working tree. Raises UsageError where the repository has it, or itself, elsewhere than it lies."""
     bare, _, up = _one("rev-parse", "--is-bare-repository", "--show-cdup").partition(b"\n")
     here = top_of_working_tree(bare != b"false")
     if here and bare != b"false":
-        raise UsageError(f"--git: here is a bare repository that came as files of the one at {here}: nothing in it is asked")
+        raise UsageError(f"--git: this is a bare repository among the files of the one at {here}, and not trusted: call it in {here}")
     if needed and bare != b"false":
         raise UsageError("--git: a bare repository has no working tree: name two revisions, such as main..feature")
     top = up.rstrip(b"\n") or b"."
@@ -67,14 +67,14 @@ def _top(needed: bool) -> bytes:
 
 
 def _check_paths(paths: Sequence[str]) -> None:
-    """Nothing differs below the paths: they must at least exist."""
+    """Raise UsageError for a path that does not exist: nothing differs below it."""
     for path in paths:
         if not os.path.lexists(path):
             raise UsageError(f"--git: there is no file or folder `{path}` in what is compared")
 
 
 def _sides(written: str) -> tuple[str, str | None]:
-    """The commits to compare; None: the working tree."""
+    """Return the commits to compare; None: the working tree."""
     for dots in ("...", ".."):
         old, found, new = written.partition(dots)
         if found:
@@ -92,7 +92,7 @@ def _commit(written: str) -> str:
 
 
 def _changes(old: str, new: str | None, paths: Sequence[str], top: bytes) -> Iterator[_Changed]:
-    """What differs, in the order of the paths."""
+    """Yield what differs, in the order of the paths."""
     limits = ["--", *paths]
     found = _between(old, new, limits) if new is not None else _in_working_tree(old, limits, top)
     # In a merge that is not done, git names a file more than once.
@@ -105,7 +105,7 @@ def _between(old: str, new: str, limits: Sequence[str]) -> list[_Changed]:
 
 
 def _in_working_tree(old: str, limits: Sequence[str], top: bytes) -> Iterator[_Changed]:
-    """What differs in the working tree.
+    """Yield what differs in the working tree.
 
     Files are compared here: git would compare what filters make of them, which are programs that its configuration names.
     """
@@ -121,7 +121,7 @@ def _in_working_tree(old: str, limits: Sequence[str], top: bytes) -> Iterator[_C
 
 
 def _holds(top: bytes, path: bytes, name: bytes) -> bool:
-    """Whether a file of the working tree is a blob, as it is or, as on Windows, with another end of each line."""
+    """Return whether a file of the working tree is a blob, as it is or, as on Windows, with another end of each line."""
     full = _regular(top, path)
     if full is None:
         return False
@@ -138,7 +138,7 @@ def _holds(top: bytes, path: bytes, name: bytes) -> bool:
 
 
 def _name(digest: str, size: int, pieces: Iterable[bytes]) -> bytes:
-    """What git calls a blob."""
+    """Return what git calls a blob."""
     import hashlib
 
     found = hashlib.new(digest, b"blob %d\0" % size, usedforsecurity=False)
@@ -148,7 +148,7 @@ def _name(digest: str, size: int, pieces: Iterable[bytes]) -> bytes:
 
 
 def _regular(top: bytes, path: bytes) -> bytes | None:
-    """The place of a file in the working tree; None if it is none there, or only behind a link."""
+    """Return the path of a file in the working tree; None if it is none there, or only behind a link."""
     full = os.path.join(os.path.realpath(top), path)
     try:
         linked = os.path.realpath(os.path.dirname(full)) != os.path.dirname(full)
@@ -158,7 +158,7 @@ def _regular(top: bytes, path: bytes) -> bytes | None:
 
 
 def _raw(head: bytes, path: bytes) -> _Changed:
-    """One record of git's raw format: `:mode mode object object status`."""
+    """Return one record of git's raw format: `:mode mode object object status`."""
     old_mode, new_mode, old, new, _ = head[1:].split(b" ")
     return _Changed(path, old if old_mode in _REGULAR else b"", new if new_mode in _REGULAR else b"")
 
@@ -170,8 +170,8 @@ class _Reader:
         self._top, self._objects = top, objects
         self._patterns: dict[tuple[str | None, bytes], list[str]] = {}
 
-    def blob(self, path: bytes, name: bytes) -> Iterator[File]:
-        """The file as git has it."""
+    def blob(self, path: bytes, name: bytes) -> Iterator[RawFile]:
+        """Yield the file as git has it."""
         entry = self._entry(path)
         data = self._objects.read(name, entry.name)
         if data is None:
@@ -180,16 +180,16 @@ class _Reader:
                 f"--git: {visible(entry.name)} is not in this repository, only its name: it is a partial clone, and nothing is fetched; "
                 "git fetch --refetch --no-filter brings what is missing"
             )
-        yield File(entry, data)
+        yield RawFile(entry, data)
 
-    def in_tree(self, path: bytes) -> Iterator[File]:
-        """The file in the working tree, if it is one."""
+    def in_tree(self, path: bytes) -> Iterator[RawFile]:
+        """Yield the file in the working tree, if it is one."""
         if _regular(self._top, path) is not None:
             entry = self._entry(path)
-            yield File(entry, entry.content())
+            yield RawFile(entry, entry.content())
 
     def ignored(self, commit: str | None, path: bytes) -> bool:
-        """Whether a walk through the folders would leave it out."""
+        """Return whether a walk through the folders would leave it out."""
         steps = path.split(b"/")
         if any(step.startswith(b".") for step in steps[:-1]):
             return True
@@ -282,4 +282,4 @@ def _run(*arguments: str):  # type: ignore[no-untyped-def]
     try:
         return subprocess.run([*COMMAND, *arguments], stdin=subprocess.DEVNULL, capture_output=True, check=False, env=environment())
     except FileNotFoundError:
-        raise UsageError("--git: there is no git here") from None
+        raise UsageError("--git needs the program git, which is not in the PATH: install it") from None

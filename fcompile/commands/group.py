@@ -173,9 +173,9 @@ class Group(Command, click.Group):
             ctx.meta[UNKNOWN] = True
             return None, None, []
         if args[0] == "version":
-            raise click.UsageError(f"No such command 'version': `{ctx.command_path} --version`", ctx)
+            raise click.UsageError(f"No such command 'version': write `{ctx.command_path} --version`", ctx)
         if args[0] == "help":
-            raise click.UsageError(f"No such command 'help': `{' '.join([ctx.command_path, *args[1:2], '--help'])}`", ctx)
+            raise click.UsageError(f"No such command 'help': write `{' '.join([ctx.command_path, *args[1:2], '--help'])}`", ctx)
         from difflib import get_close_matches
 
         near = get_close_matches(args[0], self.lazy, 1)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from fcompile.commands.comparison_input import File
+from fcompile.commands.comparison_input import RawFile
 from fcompile.diff.frameworks import Side
 from fcompile.diff.live import Live, look
 from fcompile.diff.result import Key
@@ -22,17 +22,17 @@ _AT_ONCE = 100
 _LOGGED = re.compile(r"[IWEF]\d{4} \d\d:\d\d:\d\d\.")
 
 
-def frameworks(keys: Iterable[Key], context: str) -> Iterator[File]:
-    """The Frameworks of these names that the cluster has."""
+def frameworks(keys: Iterable[Key], context: str) -> Iterator[RawFile]:
+    """Yield the Frameworks of these names that the cluster has."""
     for namespace, some in _by_namespace(keys):
         # A name comes from a file, and an error in it may be waived: after `--` it is no option.
         found = _kubectl(context, "get", "--ignore-not-found", f"--namespace={namespace}", "--", _PLURAL, *some)
         if found:
-            yield File(FileEntry(f"<cluster, namespace {namespace}>", "-"), found)
+            yield RawFile(FileEntry(f"<cluster, namespace {namespace}>", "-"), found)
 
 
 def as_applied(side: Side, new: Side) -> Side:
-    """A Framework of the cluster without the metadata that others have put there: applying the new one leaves it as it is."""
+    """Return a Framework of the cluster without the metadata that others have put there: applying the new one leaves it as it is."""
     framework, wanted = side.compiled.framework, new.compiled.framework["metadata"]
     metadata = {key: value for key, value in framework["metadata"].items() if key in wanted}
     for kind in ("annotations", "labels"):
@@ -43,7 +43,7 @@ def as_applied(side: Side, new: Side) -> Side:
 
 
 def running(before: dict[Key, Side], after: dict[Key, Side], context: str) -> Iterator[Live]:
-    """What runs of those that are on both sides."""
+    """Yield what runs of those that are on both sides."""
     for namespace, some in _by_namespace(key for key in after if key in before):
         selector = f"{names.FRAMEWORK_NAME} in ({','.join(some)})"
         found = _kubectl(context, "get", "pods,services", f"--selector={selector}", f"--namespace={namespace}")
@@ -53,7 +53,7 @@ def running(before: dict[Key, Side], after: dict[Key, Side], context: str) -> It
 
 
 def full_status(status: Any) -> Any:
-    """A Framework's status with its tasks, which are compressed when they are many."""
+    """Return a Framework's status with its tasks, which are compressed when they are many."""
     attempt = mapping(status, "attemptStatus")
     packed = text(attempt, "taskRoleStatusesCompressed")
     if not packed or attempt.get("taskRoleStatuses") is not None:
@@ -66,7 +66,7 @@ def full_status(status: Any) -> Any:
 
 
 def _by_namespace(keys: Iterable[Key]) -> Iterator[tuple[str, list[str]]]:
-    """Names in portions that fit a command line."""
+    """Yield names in portions that fit a command line."""
     listed: dict[str, list[str]] = {}
     for namespace, name in keys:
         listed.setdefault(namespace, []).append(name)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from fcompile.check.context import DEFAULT_NAMESPACE
 from fcompile.check.document import Options
+from fcompile.diagnostics.suggestions import closest
 from fcompile.diagnostics.visible import visible
 from fcompile.errors import UsageError
 from fcompile.pipeline import settings
@@ -26,6 +27,12 @@ def option_of(setting: str) -> str:
 def checked_with(kubernetes_version: str, namespace: str | None) -> Options:
     """Return what a check depends on besides its input. Raises SettingError."""
     return settings.options(kubernetes_version, DEFAULT_NAMESPACE if namespace is None else namespace)
+
+
+def meant(name: str, known: Sequence[str]) -> str:
+    """Return what a setting that is unknown was meant to be, where settings come by name: from Argo CD, kustomize and kpt."""
+    near = closest(name, known)
+    return f"did you mean `{near.word}`?" if near else f"there are {', '.join(known)}, and fields of roles, such as worker.taskNumber"
 
 
 def parsed(overrides: Sequence[str]) -> list[Override]:

@@ -17,7 +17,7 @@ _shown = False
 
 
 def progress(steps: Iterable[T], done: str) -> Iterator[T]:
-    """The same steps; `done` says what one of them is: `files checked`. Nothing is shown in a pipe or a CI log.
+    """Yield the same steps; `done` says what one of them is: `files checked`. Nothing is shown in a pipe or a CI log.
 
     The line stays while the next step is waited for. Whoever prints in between calls `clear` first.
     """

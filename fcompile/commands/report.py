@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 WAIVERS_FILE = ".fcompile-waivers.yaml"
 
 
-class Telling:
-    """Who is told of what is found: a writer; and people on stderr of what was skipped. A line of progress is taken away before."""
+class WriterListener:
+    """Passes what is found on to a writer, and tells people on stderr what was skipped. A line of progress is taken away before."""
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
@@ -124,7 +124,7 @@ def waivers_file(named: str | None = None) -> Waivers:
     if named is None and not os.path.isfile(path):  # a FIFO would keep us waiting for ever
         raise UsageError(f"{path} is not a file: remove it")
     if named is None and is_shared(os.getcwd()) and os.stat(path).st_uid != os.getuid():
-        say(f"{path} is not read: it is another user's, in a folder where anybody can put files; --waivers names it")
+        say(f"{path} is not read: it is another user's, in a folder where anybody can put files; if you trust it, name it with --waivers")
         return Waivers()
     try:
         return Waivers.from_file(path)

@@ -52,7 +52,7 @@ def rule(*, rules: tuple[str, ...], all: bool, format: str) -> int:
 
 
 def find(written: str) -> Rule:
-    """The rule of a code or name, upper or lower case. Raises UsageError for one that does not exist, with the nearest that do."""
+    """Return the rule of a code or name, upper or lower case. Raises UsageError for one that does not exist, with the nearest that do."""
     codes = {rule.code: rule for rule in all_rules()}
     names = {rule.name: rule for rule in all_rules()}
     found = codes.get(written.upper()) or names.get(written.lower())
@@ -66,7 +66,7 @@ def find(written: str) -> Rule:
 
 
 def explanation(rule: Rule) -> str:
-    """A rule as text for people, in lines of at most 100 characters."""
+    """Return a rule as text for people, in lines of at most 100 characters."""
     paragraphs = [rule.summary, rule.help]
     if code_problem(rule.code) is None:
         paragraphs.append(f"If it is meant, say so above the field: `# fcompile: waive {rule.code}: reason`.")

@@ -11,7 +11,7 @@ from fcompile.commands.group import command
 from fcompile.commands.option_values import check_paths, checked_with
 from fcompile.commands.options import Count, kubernetes_version, namespace, paths, reporting
 from fcompile.commands.progress import progress
-from fcompile.commands.report import Telling, fails, holds_current_folder, job_hint, open_report, waivers_file
+from fcompile.commands.report import WriterListener, fails, holds_current_folder, job_hint, open_report, waivers_file
 from fcompile.diagnostics import FORMATS
 from fcompile.diagnostics.writer import summary_line
 from fcompile.errors import EXIT_ERRORS, ProcessError, UsageError
@@ -66,11 +66,11 @@ def validate(
     check_paths(paths)
     files = Inputs(paths)
     checked = progress(files.checked(options, jobs), "files checked")
-    telling = Telling(open_report(format, sys.stdout, color))
+    listener = WriterListener(open_report(format, sys.stdout, color))
     try:
-        summary = report(checked, files.look_up, telling, waivers_file(waivers), holds_current_folder(paths))
+        summary = report(checked, files.look_up, listener, waivers_file(waivers), holds_current_folder(paths))
     except ProcessError as error:
-        raise UsageError(f"{error}; if memory is short, `--jobs 1` needs the least") from None
+        raise UsageError(f"{error}; if memory is short, try `--jobs 1`") from None
     if format != "text":
         # There stdout is for a machine: what it came to is said to people here.
         say(summary_line(summary))

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from fcompile.convert.draft import RoleDraft
+from fcompile.convert.field_variables import field_variables
 from fcompile.convert.fields import Fields
 from fcompile.convert.ledger import Ledger, Refusal
 from fcompile.convert.replicas import LABELS_OF_OPERATOR, Replica
@@ -92,21 +93,17 @@ def replace_labels_of_operator(role: RoleDraft, labels: Mapping[str, str | None]
 
     :param labels: by their names without a domain; None: it is another one in each Pod.
     """
-    spec = role.template["spec"]
-    for kind in ("initContainers", "containers"):
-        for place, container in enumerate(spec.get(kind) or ()):
-            for number, variable in enumerate(container.get("env") or ()):
-                path: Path = (*role.template_source, "spec", kind, place, "env", number)
-                label = _label(mapping(variable, "valueFrom"))
-                value = None if label is None else labels[label]
-                if value is not None:
-                    container["env"][number] = {"name": variable.get("name"), "value": value}
-                    ledger.converted(path, "its value, since Pods have no label of the operator's")
-                elif label is not None:
-                    _tell_label(path, f"the variable `{variable.get('name')}` will be empty", label, ledger)
-    for place, volume in enumerate(spec.get("volumes") or ()):
-        for path, reading in _read_in(volume, (*role.template_source, "spec", "volumes", place)):
-            label = _label(reading)
+    for variable in field_variables(role):
+        label = _label(variable.field)
+        value = None if label is None else labels[label]
+        if value is not None:
+            variable.become(value)
+            ledger.converted(variable.path, "its value, since Pods have no label of the operator's")
+        elif label is not None:
+            _tell_label(variable.path, f"the variable `{variable.name}` will be empty", label, ledger)
+    for place, volume in enumerate(role.template["spec"].get("volumes") or ()):
+        for path, field in _read_in(volume, (*role.template_source, "spec", "volumes", place)):
+            label = _label(field)
             if label is not None:
                 _tell_label(path, "the file will be empty", label, ledger)
 
@@ -116,15 +113,15 @@ def _tell_label(path: Path, what: str, label: str, ledger: Ledger) -> None:
     ledger.different(path, what, why, "read FC_TASKROLE_NAME or FC_TASK_INDEX, or write the value")
 
 
-def _read_in(volume: Any, path: Path) -> Iterator[tuple[Path, Any]]:
-    """Yield what a volume of the downward API reads."""
+def _read_in(volume: Any, path: Path) -> Iterator[tuple[Path, str]]:
+    """Yield what a volume of the downward API reads: where that is said, and the field."""
     for number, item in enumerate(sequence(mapping(volume, "downwardAPI"), "items")):
-        yield (*path, "downwardAPI", "items", number), item
+        yield (*path, "downwardAPI", "items", number), text(mapping(item, "fieldRef"), "fieldPath") or ""
     for number, source in enumerate(sequence(mapping(volume, "projected"), "sources")):
         yield from _read_in(source, (*path, "projected", "sources", number))
 
 
-def _label(reading: Any) -> str | None:
-    """Return the label of the operator's that is read, if one is."""
-    match = _LABEL.fullmatch(text(mapping(reading, "fieldRef"), "fieldPath") or "")
+def _label(field: str) -> str | None:
+    """Return the label of the operator's that a field is, if it is one."""
+    match = _LABEL.fullmatch(field)
     return match[1] if match else None

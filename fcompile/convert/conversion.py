@@ -93,7 +93,7 @@ class _Object:
         self.text = ""
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """Return where it is, for people."""
         return f"{self.document.source.name}:{self.document.locate(self.item).line}"
 
@@ -227,7 +227,7 @@ class Conversion:
             for one in same if len(same) > 1 else ():
                 if one.is_job:
                     others = [other for other in same[: _SHOWN + 1] if other is not one][:_SHOWN]
-                    places = ", ".join(other.place for other in others)
+                    places = ", ".join(other.location for other in others)
                     why = f"its Framework would be named `{name}`, as that of {places}: rename one of them"
                     one.refuse(Reason(("metadata", "name"), why))
 
@@ -239,7 +239,7 @@ class Conversion:
                 other = there.get(self._key(beside))
                 if other is not None:
                     kind, name = text(beside, "kind") or "", text(mapping(beside, "metadata"), "name") or ""
-                    why = f"with its Framework comes a {kind} `{name}`, and {other.place} is one of that name: rename one of them"
+                    why = f"with its Framework comes a {kind} `{name}`, and {other.location} is one of that name: rename one of them"
                     one.refuse(Reason(("metadata", "name"), why))
 
     def _key(self, value: Any) -> tuple[str, str, str]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from fcompile.check.rules.framework.sizes import ETCD_BYTES
 from fcompile.convert.draft import Draft, RoleDraft
+from fcompile.convert.field_variables import field_variables
 from fcompile.convert.fields import Fields
 from fcompile.convert.ledger import Ledger, Refusal
 from fcompile.convert.names import Hosts, Task
@@ -189,9 +190,7 @@ def finish(parts: list[ReplicatedJob], hosts: Hosts, draft: Draft, ledger: Ledge
         own = Ledger() if source else ledger
         if part.indexed:
             _add_index(part.role.template["spec"], "{{FC_TASK_INDEX}}")
-        for kind in ("initContainers", "containers"):
-            for container in part.role.template["spec"].get(kind) or ():
-                _replace_index(container)
+        _replace_index(part.role)
         rewrite_texts(part.role, hosts, own)
         _tell_backoff(part, ledger, source)
         if source and own.differs:
@@ -233,15 +232,11 @@ def _add_index(spec: dict[str, Any], index: str) -> None:
                 container["env"] = [*env, {"name": _INDEX_VARIABLE, "value": index}]
 
 
-def _replace_index(container: Any) -> None:
+def _replace_index(role: RoleDraft) -> None:
     """Let variables that read the index of the Job have the task's."""
-    if not isinstance(container, dict):
-        return
-    for number, variable in enumerate(container.get("env") or ()):
-        field = variable.get("valueFrom") if isinstance(variable, dict) else None
-        reference = field.get("fieldRef") if isinstance(field, dict) else None
-        if isinstance(reference, dict) and reference.get("fieldPath") in INDEX_FIELDS:
-            container["env"][number] = {"name": variable.get("name"), "value": "{{FC_TASK_INDEX}}"}
+    for variable in field_variables(role):
+        if variable.field in INDEX_FIELDS:
+            variable.become("{{FC_TASK_INDEX}}")
 
 
 def apply_success_policy(spec: Fields, parts: list[ReplicatedJob], source: Path | None) -> None:

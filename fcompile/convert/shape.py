@@ -16,10 +16,10 @@ from fcompile.diagnostics.suggestions import closest
 def require_shape(spec: Fields) -> None:
     """Raise Refusal where what is added to has another form than it must."""
     for kind in ("containers", "initContainers"):
-        for place, _ in enumerate(spec.items(kind)):
-            _require_container(_item(spec, kind, place))
-    for place, _ in enumerate(spec.items("volumes")):
-        _item(spec, "volumes", place).text("name")
+        for position, _ in enumerate(spec.items(kind)):
+            _require_container(_item(spec, kind, position))
+    for position, _ in enumerate(spec.items("volumes")):
+        _item(spec, "volumes", position).text("name")
 
 
 def refuse_misspelt(fields: Fields, field: str, source: Path | None = None) -> None:
@@ -58,9 +58,9 @@ def _require_container(container: Fields) -> None:
             _item(container, field, number).text("name")
 
 
-def _item(fields: Fields, key: str, place: int) -> Fields:
+def _item(fields: Fields, key: str, position: int) -> Fields:
     """Return an item of a list. Raises Refusal where it is no mapping."""
-    found = fields.items(key)[place]
+    found = fields.items(key)[position]
     if not isinstance(found, dict):
-        raise Refusal((*fields.at(key), place), "it must be a mapping")
-    return Fields(found, (*fields.at(key), place))
+        raise Refusal((*fields.at(key), position), "it must be a mapping")
+    return Fields(found, (*fields.at(key), position))

@@ -22,10 +22,10 @@ def rewrite_texts(role: RoleDraft, hosts: Hosts, ledger: Ledger) -> None:
     """Rewrite the names of tasks in commands, arguments, variables and probes."""
     spec = role.template["spec"]
     for kind in ("initContainers", "containers"):
-        for place, container in enumerate(spec.get(kind) or ()):
+        for position, container in enumerate(spec.get(kind) or ()):
             for field in _FIELDS:
                 if field in container:
-                    path: Path = (*role.template_source, "spec", kind, place, field)
+                    path: Path = (*role.template_source, "spec", kind, position, field)
                     container[field] = _each(container[field], path, lambda text, at: _rewritten(text, at, hosts, ledger))
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 
 from fcompile._version import __version__
 from fcompile.diff import words
 from fcompile.diff.compare import ABSENT
 from fcompile.diff.result import Result
+from fcompile.diff.templates import environment
 
 TEMPLATE = "page.html.jinja"
 _OPEN = 10
@@ -17,17 +17,7 @@ _OPEN = 10
 
 def write(result: Result) -> Iterator[str]:
     """Return the page, in pieces."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    environment = Environment(
-        loader=FileSystemLoader(os.path.dirname(__file__)),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    page = environment.get_template(TEMPLATE)
+    page = environment().get_template(TEMPLATE)
     groups = words.folded(result)
     # In pieces, since a page can have many megabytes.
     return page.generate(

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import html
-import os
 import re
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from fcompile.diagnostics.visible import at_line_start, visible
-from fcompile.diff import words
+from fcompile.diff import templates, words
 from fcompile.diff.compare import ABSENT
 from fcompile.diff.effects import Effect
 from fcompile.diff.frameworks import Change
@@ -84,7 +83,6 @@ def environment(inserted: Callable[[str], None] = lambda text: None) -> Environm
 
     :param inserted: is called with each text that is inserted.
     """
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
     def marked(text: str) -> Markup:
@@ -94,15 +92,7 @@ def environment(inserted: Callable[[str], None] = lambda text: None) -> Environm
     def safe(value: Any) -> Markup:
         return value if isinstance(value, Markup) else marked(code(str(value)))
 
-    made = Environment(
-        loader=FileSystemLoader(os.path.dirname(__file__)),
-        autoescape=True,
-        finalize=safe,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
+    made = templates.environment(safe)
     makers = (_mark, name, _title, _as_is, _plain, _cell, _before, _after, _block)
     made.filters |= {maker.__name__.lstrip("_"): lambda value, maker=maker: marked(maker(value)) for maker in makers}
     made.filters |= {"label": _label, "object_name": _object_name}

@@ -9,7 +9,7 @@ from fcompile.errors import UsageError
 
 
 def select(pod: dict[str, Any], field: tuple[str, ...]) -> tuple[Path, Any]:
-    """The part of a Pod that steps lead to, and its path. Raises UsageError."""
+    """Return the part of a Pod that steps lead to, and its path. Raises UsageError."""
     path: Path = ()
     value: Any = pod
     for step in field:
@@ -33,7 +33,7 @@ def _entered(value: Any, step: str) -> str | int | None:
 
 
 def names_of(item: dict[str, Any]) -> str | None:
-    """What an item of a list goes by."""
+    """Return what an item of a list goes by."""
     return next((str(item[key]) for key in ("name", "mountPath", "devicePath", "containerPort", "key") if key in item), None)
 
 

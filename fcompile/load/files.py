@@ -31,7 +31,8 @@ IGNORE_FILE: Final = ".fcompileignore"
 NO_PATH: Final = "a path holds no NUL character, and no half of a surrogate pair"
 
 _LITERAL: Final = re.compile(rb"frameworkcontroller\.microsoft\.com|FC_|taskRoles")
-_SERVICE: Final = re.compile(rb"\bService\b")
+_SERVICE: Final = re.compile(rb"""(?<![^\s:"'{,\[])Service["']?[ \t]*(?:[\r\n,}\]#]|\Z)""")
+"""As a whole value: in the prose of definitions of resources it is a word among others."""
 _HIDDEN: Final = re.compile(rb"\\(?:[xuU\r\n]|\xc2\x85|\xe2\x80[\xa8\xa9])|!\S*(?:binary|%)|!<|^%TAG", re.MULTILINE)
 """What can make a text without its letters: escapes, a continued line in double quotes, and base64 under any name of its tag."""
 _QUARTERS: Final = (b"framewor", b"kcontrol", b"ler.micr", b"osoft.com")

@@ -91,8 +91,8 @@ TOO_MANY_NODES: Final = rule(
     code="FC009",
     name="too-many-values",
     severity=Severity.ERROR,
-    summary="The document holds too many values, with aliases written out.",
-    why=f"At most {MAX_NODES:,} keys and values are read, and of many at most 99% may come from aliases.",
+    summary="The document holds too many values once its aliases are written out.",
+    why=f"At most {MAX_NODES:,} keys and values are read. Of a large document, at most 99% of them may come from aliases.",
     remedy="Split the document, or use fewer aliases.",
 )
 TOO_DEEP: Final = rule(
@@ -231,7 +231,7 @@ TOO_MANY_DOCUMENTS: Final = rule(
     name="too-many-documents",
     severity=Severity.ERROR,
     summary=f"A file holds more than {MAX_DOCUMENTS:,} documents.",
-    why="What follows them is not read.",
+    why="Those after the first 100,000 are not read.",
     remedy="Split the file.",
 )
 TOO_MANY_PROBLEMS: Final = rule(
@@ -240,5 +240,5 @@ TOO_MANY_PROBLEMS: Final = rule(
     severity=Severity.ERROR,
     summary="A file has so many problems that not all of them are shown, or looked for.",
     why="Nobody reads so many, and many often have one cause.",
-    remedy="Mend those that are shown first. What does not belong to the project can be listed in .fcompileignore.",
+    remedy=("Correct those that are shown, and run it again. A file that does not belong to the project can be listed in .fcompileignore."),
 )

@@ -54,15 +54,6 @@ def read(data: bytes, name: str, *, with_duplicates: bool = False) -> Iterator[D
             yield item
 
 
-def documents(data: bytes, name: str) -> Iterator[Document]:
-    """Yield the documents of a file up to the first problem, which is raised as a LoadError."""
-    for item in read(data, name):
-        if isinstance(item, Document):
-            yield item
-        elif item.rule.severity is Severity.ERROR:
-            raise item
-
-
 def values(data: bytes) -> list[Any]:
     """Return the plain values of a file, as sigs.k8s.io/yaml reads its documents. Raises LoadError at the first problem.
 

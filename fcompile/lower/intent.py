@@ -33,6 +33,13 @@ class Role(NamedTuple):
     sums: tuple[str, ...]
     """The sums in the Pod that are replaced, as `FC_TASK_INDEX+1`. They follow from the Pod and the rules that it was lowered by."""
 
+    @property
+    def one_text_serves_all(self) -> bool:
+        """Return whether its Pods differ only in strings that hold the index as it is, so that one text, filled in, serves for all."""
+        if self.sums or has_symbolic_quantity(self.pod, POD_TEMPLATE):
+            return False
+        return not any(names.placeholder(names.TASK_INDEX) in key for key in keys(self.pod))
+
     def document(self) -> dict[str, Any]:
         """Return the role as plain JSON values."""
         return {
@@ -42,13 +49,6 @@ class Role(NamedTuple):
             "pod": self.pod,
             "service": self.service,
         }
-
-
-def differ_in_strings_only(role: Role) -> bool:
-    """Return whether a role's Pods differ only in strings that hold the index as it is, so that one text, filled in, serves for all."""
-    if role.sums or has_symbolic_quantity(role.pod, POD_TEMPLATE):
-        return False
-    return not any(names.placeholder(names.TASK_INDEX) in key for key in keys(role.pod))
 
 
 class Intent(NamedTuple):

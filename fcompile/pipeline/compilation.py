@@ -46,13 +46,13 @@ class Unit(NamedTuple):
     result: Compiled | PassedThrough | Refused
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """Return the file and line of the object, as messages name them."""
         return f"{visible(self.document.source.name)}:{self.document.locate(self.path).line}"
 
     def refusal(self, refused: Refused) -> str:
         """Return why the object cannot be compiled, for a message."""
-        return f"{self.place}: without `{field_path((*self.path, *refused.path))}` nothing can be built; no waiver helps"
+        return f"{self.location}: without `{field_path((*self.path, *refused.path))}` nothing can be built; no waiver helps"
 
 
 class CompileError(Exception):
@@ -122,17 +122,17 @@ class Compilation:
     @property
     def problems(self) -> tuple[Problem, ...]:
         """Return every problem that no waiver covers, in the order of the files. Never raises."""
-        return tuple(self._told.problems)
+        return tuple(self._collected.problems)
 
     @property
     def waived(self) -> tuple[Waived, ...]:
         """Return every problem that a waiver covers, with its reason. Never raises."""
-        return tuple(self._told.waivers)
+        return tuple(self._collected.waivers)
 
     @property
     def skipped(self) -> dict[str, str]:
         """Return the files that were passed over although they seem to hold a Framework, each with the reason. Never raises."""
-        return dict(self._told.files)
+        return dict(self._collected.files)
 
     @cached_property
     def frameworks(self) -> tuple[Compiled, ...]:
@@ -169,10 +169,10 @@ class Compilation:
                 yield unit.result._replace(framework=ordered(unit.result.framework))
 
     @cached_property
-    def _told(self) -> _Told:
-        told = _Told()
-        self.report(told)
-        return told
+    def _collected(self) -> _Collector:
+        collector = _Collector()
+        self.report(collector)
+        return collector
 
     def look_up(self, where: Where) -> Place:
         """Return the place of something in the files."""
@@ -180,7 +180,7 @@ class Compilation:
 
     @cached_property
     def _documents(self) -> dict[str, dict[int, Document]]:
-        """The documents by file, and by where they begin."""
+        """Return the documents by file, and by where they begin."""
         return {file.name: {document.start: document for document in file.documents()} for file in self._files}
 
     def _with_overrides_named(self, checked: Checked, file: File) -> Checked:
@@ -199,8 +199,8 @@ class Compilation:
         return compile_framework(value, self._options.namespace) if missing is None else Refused(missing)
 
 
-class _Told:
-    """A listener that keeps all problems."""
+class _Collector:
+    """A listener that keeps all that it is told of."""
 
     def __init__(self) -> None:
         self.problems: list[Problem] = []

@@ -64,7 +64,7 @@ def open_file(entry: FileEntry, data: bytes | LoadError, top: str = "") -> File:
     if not file.unreadable():
         return file._replace(skipped=_skip_reason(entry, top))
     written = data.replace(b"\0", b"").decode("utf-8", "replace")
-    template = "a template, not YAML: render it first (such as: helm template … | fcompile validate -)"
+    template = "a template, not YAML: render it first, for example with `helm template`"
     return file._replace(
         of_others=not _SAYS_FRAMEWORK.search(written) and not file.frameworks(),
         skipped=template if looks_like_template(written) else _skip_reason(entry, top),

@@ -9,7 +9,7 @@ from fcompile.emit.order import ordered
 from fcompile.emit.splice import pods as spliced
 from fcompile.errors import SettingError
 from fcompile.expand import config_map, pod, service
-from fcompile.lower.intent import Role, differ_in_strings_only
+from fcompile.lower.intent import Role
 from fcompile.model.patterns import lazy
 from fcompile.pipeline.compiled import Compiled
 from fcompile.pipeline.passthrough import PassedThrough
@@ -71,7 +71,7 @@ class Selection(NamedTuple):
         for part in self._parts(unit):
             if not isinstance(part, Tasks):
                 yield own or dump(part)
-            elif differ_in_strings_only(part.role):
+            elif part.role.one_text_serves_all:
                 yield from spliced(part.pod, part.indices, dump)
             else:
                 yield from (dump(part.pod(index)) for index in part.indices)

@@ -7,7 +7,7 @@ from functools import cache
 from fcompile.model.fields import Field, Type
 from fcompile.model.formats import accepts
 from fcompile.model.framework_types import FRAMEWORK_TYPES
-from fcompile.schema.pod_schemas import pod_type, pod_type_names
+from fcompile.schema.pod_schemas import pod_type
 
 
 class _Types(dict[str, Type]):
@@ -24,13 +24,8 @@ class _Types(dict[str, Type]):
 
 @cache
 def types(version: int) -> dict[str, Type]:
-    """Return the types by name for Kubernetes 1.`version`. It is filled by `[name]`; to go through all types, use `all_types`."""
+    """Return the types by name for Kubernetes 1.`version`. Those of Pods come in when `[name]` asks for them."""
     return _Types(version)
-
-
-def all_types(version: int) -> dict[str, Type]:
-    """Return every type that there is, `Framework` first. Some of the Pod's types have no field in that version."""
-    return {**FRAMEWORK_TYPES, **{name: pod_type(name, version) for name in pod_type_names()}}
 
 
 def refuses_null(field: Field, version: int) -> bool:

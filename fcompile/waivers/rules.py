@@ -39,7 +39,7 @@ NOT_WAIVABLE = rule(
     name="waiver-impossible",
     severity=Severity.ERROR,
     summary="A waiver names a problem that cannot be waived.",
-    why="What cannot be read cannot be run, and a waiver's own problems are mended at the waiver.",
+    why="What cannot be read cannot run, and a problem of a waiver is corrected in the waiver.",
     remedy="Correct what is reported instead.",
 )
 UNUSED = rule(

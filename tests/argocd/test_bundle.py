@@ -89,7 +89,7 @@ def test_forms_without_health(capsys: pytest.CaptureFixture[str]) -> None:
         assert main(["argocd", "bundle", form, "--at-rest", "Healthy"]) == 2
         captured = capsys.readouterr()
         assert captured.out == ""
-        assert f"--at-rest: {form} says nothing of health" in captured.err
+        assert f"--at-rest is about health, of which {form} says nothing" in captured.err
 
 
 def test_the_sidecar_is_as_argo_cd_wants_it(plugin: Path) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from fcompile.load import documents
 from tests.convert.operator import DATA, cases
+from tests.reading import documents
 
 
 def jobs() -> Iterator[tuple[str, dict[str, Any]]]:

@@ -14,8 +14,9 @@ from fcompile.convert.names import Hosts, Task
 from fcompile.convert.report import FORMATS, report
 from fcompile.convert.write import write_framework
 from fcompile.diagnostics.problem import Path, Span
-from fcompile.load import Document, documents
+from fcompile.load import Document
 from tests.convert.operator import DATA, convert
+from tests.reading import documents
 
 JOB = (DATA / "jobs" / "jax.yaml").read_text("utf-8")
 

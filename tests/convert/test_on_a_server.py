@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 
 from fcompile import compile as compile_text
-from fcompile.load import documents
 from tests.cluster.cluster import Cluster
 from tests.convert.jobs import jobs
 from tests.convert.operator import convert
+from tests.reading import documents
 
 ADDRESSES = {
     "Framework": "/apis/frameworkcontroller.microsoft.com/v1/namespaces/default/frameworks",

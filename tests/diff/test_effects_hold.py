@@ -76,7 +76,6 @@ class Edited:
         await self.made.api.request("DELETE", path_of("pods", "default", pod), {"apiVersion": "v1", "kind": "DeleteOptions"})
         await self.quiet()
 
-
     async def finish(self, pod: str) -> None:
         """The containers of a Pod come to their end."""
         patch = [{"op": "add", "path": "/status/phase", "value": "Succeeded"}]

@@ -256,7 +256,7 @@ def test_no_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, diff: Di
 def test_no_git(repository_here: Repository, diff: Diff, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(repository_here.folder))
     code, message = diff("--git", "HEAD")
-    assert (code, "no git" in message) == (2, True)
+    assert (code, "the program git, which is not in the PATH" in message) == (2, True)
 
 
 def test_what_was_not_valid_is_trouble(repository_here: Repository, diff: Diff) -> None:

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from fcompile.load import documents, yaml_places
+from fcompile.load import yaml_places
 from fcompile.load.ambiguous import ambiguous, may_be_ambiguous
 from fcompile.load.faults import Fault
+from tests.reading import documents
 
 
 def found(text: str) -> list[tuple[object, str, str]]:

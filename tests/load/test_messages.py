@@ -7,7 +7,8 @@ import pickle
 import pytest
 
 from fcompile.diagnostics.problem import RULES, Severity
-from fcompile.load import Document, LoadError, documents, read, values
+from fcompile.load import Document, LoadError, read, values
+from tests.reading import documents
 
 FAULTS = [
     # text, rule, the text that is pointed at, its line, a part of the message

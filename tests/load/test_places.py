@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from fcompile.diagnostics.problem import Part, Path
-from fcompile.load import Document, LoadError, documents, read
+from fcompile.load import Document, LoadError, read
+from tests.reading import documents
 
 TEXT = """\
 apiVersion: v1  # comment

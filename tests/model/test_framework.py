@@ -5,7 +5,7 @@ from __future__ import annotations
 from fcompile.model.framework import SERVER_SET
 from fcompile.model.framework_types import FRAMEWORK_TYPES
 from fcompile.schema.pod_schemas import POD_TEMPLATE, pod_type_names
-from fcompile.schema.types import all_types
+from tests.reading import all_types
 from tools.framework_types import tables
 
 

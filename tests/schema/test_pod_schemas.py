@@ -19,7 +19,8 @@ from fcompile.schema.pod_schemas import (
     values_by_version,
     versions_with,
 )
-from fcompile.schema.types import all_types, types
+from fcompile.schema.types import types
+from tests.reading import all_types
 
 KINDS = {"string", "integer", "boolean", "object", "list", "map", "quantity", "int-or-string", "any"}
 

@@ -12,7 +12,7 @@ import uuid
 from typing import NamedTuple
 
 from fcompile.lower.environment import ClusterValues
-from fcompile.lower.intent import Intent, differ_in_strings_only
+from fcompile.lower.intent import Intent
 from fcompile.lower.intent import Role as RoleIntent
 from fcompile.model import names
 from fcontroller import intent as intents
@@ -82,7 +82,7 @@ class PodRenderer:
 
     def _cut(self, role: RoleIntent, attempt: int, role_uid: str) -> RoleTemplate | None:
         """Return the template of a role; None where strings are not all that differs between its Pods."""
-        if not differ_in_strings_only(role):
+        if not role.one_text_serves_all:
             return None
         made = self._make(role, attempt, role_uid, _INDEX, _TASK_UID, _TASK_ATTEMPT)
         parts = _HOLE.split(_text(made))

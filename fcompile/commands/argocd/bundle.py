@@ -69,19 +69,19 @@ PLUGIN = {
 
 
 def script(name: str) -> str:
-    """A Lua script: `health.lua`, `actions/discovery.lua`, `actions/stop/action.lua`."""
+    """Return a Lua script: `health.lua`, `actions/discovery.lua`, `actions/stop/action.lua`."""
     return (SCRIPTS / name).read_text("utf-8")
 
 
 def health(at_rest: str = AT_REST[0]) -> str:
-    """The Lua of the health, with what is said of Frameworks that are not to run."""
+    """Return the Lua of the health, with what is said of Frameworks that are not to run."""
     before, line, after = script("health.lua").partition(_AT_REST_LINE)
     assert line
     return before + line.replace(AT_REST[0], at_rest) + after
 
 
 def settings(at_rest: str = AT_REST[0]) -> dict[str, str]:
-    """The keys of the ConfigMap argocd-cm."""
+    """Return the keys of the ConfigMap argocd-cm."""
     definitions = [{"name": name, "action.lua": script(f"actions/{name}/action.lua")} for name in ACTION_NAMES]
     actions = {"discovery.lua": script("actions/discovery.lua"), "definitions": definitions}
     known = [{"field": "spec.taskRoles.task.pod.spec", "type": "core/v1/PodSpec"}]
@@ -119,7 +119,7 @@ FILES = {"config-map": "argocd-cm.yaml", "repo-server": "repo-server-patch.yaml"
 
 
 def files(at_rest: str = AT_REST[0]) -> Iterator[tuple[str, str]]:
-    """Every file of the bundle: its path and its text."""
+    """Yield every file of the bundle: its path and its text."""
     for form, name in FILES.items():
         yield name, FORMS[form](at_rest)
     for path in sorted(SCRIPTS.rglob("*")):
@@ -160,7 +160,7 @@ def files(at_rest: str = AT_REST[0]) -> Iterator[tuple[str, str]]:
 def bundle(*, form: str, at_rest: str, to: str | None) -> int:
     """Print what Argo CD must be told about Frameworks: health, actions, what to compare, the plugin."""
     if at_rest != AT_REST[0] and form in ("plugin", "repo-server"):
-        raise UsageError(f"--at-rest: {form} says nothing of health; config-map and helm do")
+        raise UsageError(f"--at-rest is about health, of which {form} says nothing: leave it out, or ask for config-map or helm")
     if to is None:
         if form == "all":
             raise UsageError("the whole bundle is many files: say where to write them with --to FOLDER")

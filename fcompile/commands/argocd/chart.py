@@ -53,7 +53,7 @@ def _parameter(name: str, value: str) -> str:
     if not name or _NOT_IN_NAMES.search(name):
         raise InputError(f"helm-parameters: `{visible(name)}` is no name of a value: none of = , {{ }} can be in it; set a values file")
     if "\0" in value:
-        raise InputError(f"helm-parameters: the value of `{visible(name)}` holds a NUL character")
+        raise InputError(f"helm-parameters: the value of `{visible(name)}` holds a NUL character: take it out")
     escaped = value.replace("\\", "\\\\").replace(",", "\\,")
     if value.startswith("{"):
         escaped = f"\\{escaped}"  # or it begins a list

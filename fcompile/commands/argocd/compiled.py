@@ -127,9 +127,11 @@ def _texts(
                 yield from pods.texts(result, _skipped)
                 pods_left_out += _not_shown(result, settings.pods_per_role)
         elif _seems_an_object(result.value):
-            raise UsageError(f"{unit.place}: an object needs both `apiVersion` and `kind`: add what is missing, or Argo CD would delete it")
+            raise UsageError(
+                f"{unit.location}: an object needs both `apiVersion` and `kind`: add what is missing, or Argo CD would delete it"
+            )
         else:
-            left_out.append(unit.place)
+            left_out.append(unit.location)
 
 
 def _of_time_to_live(unit: Unit, compiled: Compiled) -> str:
@@ -152,7 +154,7 @@ def _not_shown(compiled: Compiled, most: int) -> list[str]:
 
 
 def _seems_an_object(value: Any) -> bool:
-    """Whether a document that is no object was meant to be one; a kustomization, a chart and values were not."""
+    """Return whether a document that is no object was meant to be one; a kustomization, a chart and values were not."""
     if not isinstance(value, dict) or str(value.get("apiVersion", "")).startswith("kustomize.config.k8s.io/"):
         return False
     return "kind" in value or (bool(mapping(value, "metadata").get("name")) and ("apiVersion" in value or "spec" in value))

@@ -201,7 +201,7 @@ def _generation(replay: Replay) -> Iterator[Line]:
 
 
 def _stream(out: bytes) -> Iterator[Line]:
-    """What Argo CD makes of the manifests."""
+    """Yield what Argo CD makes of the manifests."""
     try:
         objects = values(out)
     except LoadError as error:
@@ -229,7 +229,7 @@ def _announcements(replay: Replay) -> Iterator[Line]:
 
 
 def _environment(relative: str, parameters: Sequence[str]) -> dict[str, str]:
-    """What Argo CD adds to the sidecar's own variables."""
+    """Return what Argo CD adds to the sidecar's own variables."""
     import json
 
     given = []
@@ -257,7 +257,7 @@ def _environment(relative: str, parameters: Sequence[str]) -> dict[str, str]:
 
 
 def _failed(ran: Ran) -> str:
-    """Why a call failed; empty when it did not."""
+    """Return why a call failed; empty when it did not."""
     if ran.late:
         return f"ended at the deadline after {ran.seconds:.0f} s"
     if ran.code:

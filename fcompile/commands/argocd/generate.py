@@ -21,7 +21,7 @@ from fcompile.commands.argocd.settings import OVERRIDE, Settings, settings
 from fcompile.commands.argocd.source_mapper import SourceMapper
 from fcompile.commands.argocd.sources import Source, sources
 from fcompile.commands.group import command
-from fcompile.commands.report import WAIVERS_FILE, OnlyWhenFound, Telling, fails, open_report, waivers_file
+from fcompile.commands.report import WAIVERS_FILE, OnlyWhenFound, WriterListener, fails, open_report, waivers_file
 from fcompile.emit.stdout import write
 from fcompile.errors import EXIT_ERRORS, InputError, ProcessError, UsageError
 from fcompile.load import Document, read
@@ -87,7 +87,7 @@ def enter(folder: str) -> None:
 
 
 def compile_all(texts: list[Source], job: Job) -> Iterator[Made]:
-    """What each text came to, in their order; on all cores when there are many."""
+    """Yield what each text came to, in their order; on all cores when there are many."""
     processes = cores() if len(texts) >= WORTH_PROCESSES else 1
     if processes == 1:
         yield from (compile_source(source, job) for source in texts)
@@ -109,9 +109,9 @@ def _numbered(texts: list[Source], job: Job, number: int) -> Made:
 def _report(made: list[Made], texts: list[Source], repository: Repository, asked: Settings) -> bool:
     """Print what was found; whether there can be output."""
     mapper = SourceMapper(open_report("text", sys.stderr, "never"), texts, repository)
-    telling = Telling(OnlyWhenFound(Discreet(mapper, {one.checked.file: one.hidden for one in made})))
+    listener = WriterListener(OnlyWhenFound(Discreet(mapper, {one.checked.file: one.hidden for one in made})))
     places = _places({source.name: source for source in texts}, repository)
-    failed = fails(report((one.checked for one in made), places, telling, waivers_file(), whole=True), asked.strict)
+    failed = fails(report((one.checked for one in made), places, listener, waivers_file(), whole=True), asked.strict)
     refused = [one.refused for one in made if one.refused]
     for line in refused[:_MOST_NAMED]:
         say(line)
@@ -143,8 +143,8 @@ def _check_overrides(made: list[Made], asked: Settings) -> None:
 
 
 def _tell(made: list[Made]) -> None:
-    """What is not in the output although somebody may look for it there, and what works otherwise than it says; Argo CD logs it."""
-    left_out = [place for one in made for place in one.left_out]
+    """Say what is not in the output although somebody may look for it there, and what works otherwise than it says; Argo CD logs it."""
+    left_out = [location for one in made for location in one.left_out]
     if left_out:
         say(f"left out, no objects for a cluster: {_listed(left_out)}")
     pods = [tasks for one in made for tasks in one.pods_left_out]

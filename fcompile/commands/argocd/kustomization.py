@@ -125,7 +125,7 @@ class _Follower:
             self._vetted.append(real)
 
     def _document(self, path: str) -> Document | None:
-        """The one document of a kustomization; None if there is nothing in it. kustomize would pass over what follows it."""
+        """Return the one document of a kustomization; None if there is nothing in it. kustomize would pass over what follows it."""
         documents = list(_documents(self._repository.read(path), path, _READ_OTHERWISE))
         if len(documents) > 1:
             raise _error(documents[1], (), "a second document: a kustomization is one, and kustomize reads nothing after it: remove it")
@@ -172,7 +172,7 @@ class _Follower:
         return cost
 
     def _target(self, document: Document, where: Path, what: Read, written: str, root: str) -> str:
-        """The path of something that is referred to. Raises InputError unless it is in the repository."""
+        """Return the path of something that is referred to. Raises InputError unless it is in the repository."""
         name = written.partition("=")[2] or written if what is Read.NAMED_FILE else written
         if "=" in name and what is Read.NAMED_FILE:
             raise _error(document, where, f"`{visible(written)}` holds more than one `=`: write `key=path`")

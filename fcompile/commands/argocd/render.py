@@ -16,13 +16,13 @@ from fcompile.load import values
 
 
 def helm(repository: Repository, settings: Settings) -> bytes:
-    """What Helm makes of the chart in the current folder."""
+    """Return what Helm makes of the chart in the current folder."""
     command = arguments(repository, settings)
     return run([_program("helm", "this is a Helm chart"), *command], repository.root)
 
 
 def kustomize(repository: Repository) -> tuple[bytes, tuple[str, ...]]:
-    """What kustomize makes of the current folder, and the files that it is made of."""
+    """Return what kustomize makes of the current folder, and the files that it is made of."""
     found = tuple(dict.fromkeys(reached(repository, ".")))
     secret = False
     for one in found:

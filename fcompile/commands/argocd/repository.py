@@ -26,12 +26,12 @@ class Repository(NamedTuple):
     root: str
 
     def holds(self, path: str) -> bool:
-        """Whether a real path is in it, and not in its history, which is not what was committed."""
+        """Return whether a real path is in it, and not in its history, which is not what was committed."""
         inside = path == self.root or path.startswith(os.path.join(self.root, ""))
         return inside and _NEVER_READ not in path[len(self.root) :].split(os.sep)
 
     def read(self, path: str) -> bytes:
-        """A regular file of the repository. Raises InputError; what changes meanwhile is not read."""
+        """Return a regular file of the repository. Raises InputError; what changes meanwhile is not read."""
         try:
             file = open_regular(path)
             if file is None:
@@ -81,7 +81,7 @@ class Repository(NamedTuple):
 
 
 def repository_of(folder: str, source_path: str) -> Repository:
-    """The repository of an application's folder.
+    """Return the repository of an application's folder.
 
     :param source_path: the folder as the Application names it, within the repository; empty: unknown. Argo CD may have sent only a
         part of the repository, so that only the end of this path is there.
@@ -118,7 +118,7 @@ def _below(folder: str, every: bool) -> Iterator[os.DirEntry[str]]:
 
 
 def _real_path(path: str, descriptor: int) -> str:
-    """Where an open file is; the kernel knows best, since links can change between looking and opening."""
+    """Return where an open file is; the kernel knows best, since links can change between looking and opening."""
     try:
         return os.readlink(f"/proc/self/fd/{descriptor}")
     except OSError:

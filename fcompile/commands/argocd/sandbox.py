@@ -75,7 +75,7 @@ class Sandbox(NamedTuple):
 
 
 def sandbox() -> Sandbox:
-    """The nearest to the sidecar that can be had here."""
+    """Return the nearest to the sidecar that can be had here."""
     if os.geteuid() != 0 or sys.platform != "linux":
         return Sandbox(notes=(f"not tried: the user {USER} and a root filesystem that is read-only, for which doctor must be root",))
     mounts, user = _mounts(), _user
@@ -125,7 +125,7 @@ def _user() -> None:
 
 
 def _mounts() -> Callable[[], None]:
-    """What makes everything but the folder of temporary files read-only, for this process and those that it starts."""
+    """Return what makes everything but the folder of temporary files read-only, for this process and those that it starts."""
     library = ctypes.CDLL(None, use_errno=True)
     writable = tempfile.gettempdir().encode()
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 from fcompile.check.context import DEFAULT_NAMESPACE
 from fcompile.check.document import Options
+from fcompile.commands.option_values import meant
 from fcompile.diagnostics.visible import visible
 from fcompile.errors import SettingError, UsageError
 from fcompile.pipeline.overrides import Override, parse
@@ -45,7 +45,7 @@ class Settings(NamedTuple):
 
 
 def settings(environment: Mapping[str, str]) -> Settings:
-    """The settings of one call. Raises UsageError for whatever is not understood."""
+    """Return the settings of one call. Raises UsageError for whatever is not understood."""
     given, overrides = _given(environment)
     minor = _minor(str(given.pop("kubernetes-version", "")), environment.get("KUBE_VERSION", ""))
     try:
@@ -72,7 +72,7 @@ def settings(environment: Mapping[str, str]) -> Settings:
 
 
 def _given(environment: Mapping[str, str]) -> tuple[dict[str, Any], list[str]]:
-    """The settings by name, and the overrides among the parameters."""
+    """Return the settings by name, and the overrides among the parameters."""
     given: dict[str, Any] = {}
     overrides = []
     for variable, value in sorted(environment.items()):
@@ -89,7 +89,7 @@ def _given(environment: Mapping[str, str]) -> tuple[dict[str, Any], list[str]]:
 
 
 def _parameters(written: str) -> list[tuple[str, Any]]:
-    """The parameters with their values. Those that Argo CD has also put into `PARAM_…` variables have lost their names there."""
+    """Return the parameters with their values. Those that Argo CD has also put into `PARAM_…` variables have lost their names there."""
     try:
         items = json.loads(written or "null")
     except (ValueError, RecursionError):
@@ -113,13 +113,11 @@ def _parameters(written: str) -> list[tuple[str, Any]]:
 def _known(name: str, shown: str) -> str:
     if name in _SETTINGS:
         return name
-    near = get_close_matches(name, _SETTINGS, 1)
-    hint = f"did you mean `{near[0]}`?" if near else f"there are {', '.join(_SETTINGS)}, and fields of roles, such as worker.taskNumber"
-    raise UsageError(f"{shown}: unknown: {hint}")
+    raise UsageError(f"{shown}: unknown: {meant(name, _SETTINGS)}")
 
 
 def _minor(asked: str, of_cluster: str) -> int:
-    """The version that is checked for: what was asked for, else that of the cluster, or the newest that is known if it is newer."""
+    """Return the version that is checked for: what was asked for, else that of the cluster, or the newest that is known if it is newer."""
     try:
         return kubernetes_minor(asked) if asked else _minor_of_cluster(of_cluster)
     except SettingError as error:
@@ -147,7 +145,7 @@ def _number(name: str, value: Any) -> int:
 
 
 def _listed(name: str, value: Any) -> list[str]:
-    """Overrides as a map, an array or, in an environment variable, one a line."""
+    """Return overrides, which are a map, an array or, in an environment variable, one a line."""
     if isinstance(value, dict):
         return [f"{field}={item}" for field, item in _pairs(name, value)]
     return _texts(name, value)

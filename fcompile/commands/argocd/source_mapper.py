@@ -73,7 +73,7 @@ Line = tuple[str, int, str]
 
 
 def _only(lines: list[Line], part: Callable[[str], str], problem: Problem) -> Line | None:
-    """The one line of which a part is the same as in the problem's; None if there is no such line, or several."""
+    """Return the one line of which a part is the same as in the problem's; None if there is no such line, or several."""
     wanted = part(problem.source_line)
     found = [one for one in lines if part(one[2]) == wanted] if len(wanted) >= _TELLING else []
     return found[0] if len(found) == 1 else None

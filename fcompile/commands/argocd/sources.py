@@ -31,7 +31,7 @@ class Source(NamedTuple):
 
 
 def sources(repository: Repository, settings: Settings) -> Iterator[Source]:
-    """The texts of the application in the current folder. Raises InputError and UsageError."""
+    """Yield the texts of the application in the current folder. Raises InputError and UsageError."""
     kind = kind_of(".")
     if kind == "files":
         repository.vet(".")
@@ -53,7 +53,7 @@ def sources(repository: Repository, settings: Settings) -> Iterator[Source]:
 
 
 def kind_of(folder: str) -> str:
-    """How the folder becomes manifests: `files`, `kustomize` or `helm`, as Argo CD itself would tell."""
+    """Return how the folder becomes manifests: `files`, `kustomize` or `helm`, as Argo CD itself would tell."""
     chart, kustomization = os.path.lexists(os.path.join(folder, "Chart.yaml")), _kustomization_in(folder)
     if chart and kustomization:
         raise InputError(f"both Chart.yaml and {kustomization} are in the folder: which of the two makes the manifests? Move one elsewhere")
@@ -73,7 +73,7 @@ def _of_chart(text: bytes) -> Iterator[Source]:
 
 
 def _documents(stream: bytes) -> Iterator[bytes]:
-    """The documents of a stream, cut where every reader cuts it; those without anything in them are left out."""
+    """Yield the documents of a stream, cut where every reader cuts it; those without anything in them are left out."""
     for document in _SEPARATOR.split(stream):
         if document.strip():
             yield document

@@ -96,7 +96,7 @@ def run(arguments: Sequence[str], group: Group) -> int:
 
 
 def complete(words: Sequence[str], group: Group) -> Answer:
-    """What can stand in the place of the last of the words; of `--option=value`, only the value."""
+    """Return what can stand in the place of the last of the words; of `--option=value`, only the value."""
     return _answered(words, group)[0]
 
 

@@ -26,7 +26,7 @@ _LAST_STEP = re.compile(r"(?:\.[^.\[\]]*|\[[^\]]*)\Z")
 
 
 def frameworks_of(paths: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """The Frameworks in the first files behind the paths; what is large, or waits for somebody, is not read."""
+    """Yield the Frameworks in the first files behind the paths; what is large, or waits for somebody, is not read."""
     left = _MOST_BYTES
     # The shell would have replaced ~ and variables; while a line is being typed it has not.
     named = [os.path.expandvars(os.path.expanduser(path)) for path in paths if path != "-"]
@@ -42,7 +42,7 @@ def frameworks_of(paths: Sequence[str]) -> Iterator[dict[str, Any]]:
 
 
 def _content(path: str, most: int) -> bytes:
-    """The bytes of a file that has no more than `most`; of anything else, nothing."""
+    """Return the bytes of a file that has no more than `most`; of anything else, nothing."""
     file = open_regular(path)
     if file is None:
         return b""
@@ -51,7 +51,7 @@ def _content(path: str, most: int) -> bytes:
 
 
 def only(frameworks: Iterator[dict[str, Any]], current: str) -> Iterator[Candidate]:
-    """For `--only`: roles, and tasks once a role is written."""
+    """Yield what `--only` can be: roles, and tasks once a role is written."""
     for framework, name, role in roles(frameworks):
         for written in (name, f"{framework}/{name}") if "/" in current else (name,):
             number = _tasks(role)
@@ -61,7 +61,7 @@ def only(frameworks: Iterator[dict[str, Any]], current: str) -> Iterator[Candida
 
 
 def fields_to_set(frameworks: Iterator[dict[str, Any]], current: str) -> Iterator[Candidate]:
-    """For `--set`: what is set most, each with its value."""
+    """Yield what `--set` sets most, each with its value."""
     for framework, name, role in roles(frameworks):
         for written in (name, f"{framework}/{name}") if "/" in current else (name,):
             yield f"{written}.taskNumber=", str(role.get("taskNumber", 1))
@@ -71,7 +71,7 @@ def fields_to_set(frameworks: Iterator[dict[str, Any]], current: str) -> Iterato
 
 
 def pods(frameworks: Iterator[dict[str, Any]], current: str) -> Iterator[Candidate]:
-    """For `explain`: Pods, or the next step of a field."""
+    """Yield what `explain` explains: Pods, or the next step of a field."""
     asked = _FIELD.fullmatch(current)
     before = current.rpartition("/")[0] + "/" if "/" in current and not asked else ""
     for framework in frameworks:
@@ -110,7 +110,7 @@ def _pod(framework: dict[str, Any], role: str, index: int) -> dict[str, Any]:
 
 
 def _fields(pod: dict[str, Any], name: str, written: str) -> Iterator[str]:
-    """What the last step of a written field can be; when that is one thing only, the steps after it too, since it need not be the last."""
+    """Yield what the last step of a written field can be; if that is one thing only, the steps after it too: it need not be the last."""
     from fcompile.explain.fields import select
 
     head = _LAST_STEP.sub("", written)

@@ -14,7 +14,7 @@ from fcompile.commands.krm.config import Settings, message, of_key, refused, set
 from fcompile.commands.krm.listed import ResourceList, read_list
 from fcompile.commands.krm.results import Results
 from fcompile.commands.krm.source_mapper import SourceMapper
-from fcompile.commands.report import OnlyWhenFound, Telling, fails, open_report, say_namespace, waivers_file
+from fcompile.commands.report import OnlyWhenFound, WriterListener, fails, open_report, say_namespace, waivers_file
 from fcompile.diagnostics.problem import Problem, field_path
 from fcompile.diagnostics.writer import Summary
 from fcompile.emit.stdout import write
@@ -79,12 +79,12 @@ def _compilation(listed: ResourceList, asked: Settings) -> Compilation:
 
 def _report(compilation: Compilation, listed: ResourceList, found: Results) -> Summary:
     """Report all problems."""
-    telling = Telling(SourceMapper(OnlyWhenFound(open_report("text", sys.stderr)), listed, found))
-    return report(map(_without_internal, compilation.checked()), compilation.look_up, telling, waivers_file())
+    listener = WriterListener(SourceMapper(OnlyWhenFound(open_report("text", sys.stderr)), listed, found))
+    return report(map(_without_internal, compilation.checked()), compilation.look_up, listener, waivers_file())
 
 
 def _without_internal(checked: Checked) -> Checked:
-    """Without what is said of the caller's own annotations: they are removed again, and may be numbers."""
+    """Return the result without what is said of the caller's own annotations: they are removed again, and may be numbers."""
 
     def internal(problem: Problem) -> bool:
         return problem.path[2:4] == ("metadata", "annotations") and str(problem.path[-1]).startswith(_INTERNAL)
@@ -102,7 +102,7 @@ def _compiled(compilation: Compilation) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def _tell(listed: ResourceList, compiled: dict[int, dict[str, Any]], asked: Settings) -> None:
-    """On stderr: what may not be what was meant."""
+    """Say on stderr what may not be what was meant."""
     if not compiled:
         say(f"no Framework among the {len(listed.items)} items")
     without = [value["metadata"]["name"] for index, value in compiled.items() if not listed.items[index]["metadata"].get("namespace")]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 from fcompile.check.context import DEFAULT_NAMESPACE
 from fcompile.check.document import Options
+from fcompile.commands.option_values import meant
 from fcompile.diagnostics.problem import field_path
 from fcompile.diagnostics.visible import visible
 from fcompile.errors import InputError, SettingError
@@ -33,11 +33,7 @@ def settings(config: Any) -> Settings:
     data = _data(config)
     for key, value in data.items():
         if "." not in key and key not in SETTINGS:
-            near = get_close_matches(key, SETTINGS, 1)
-            hint = (
-                f"did you mean `{near[0]}`?" if near else f"there are {', '.join(SETTINGS)}, and fields of roles, such as worker.taskNumber"
-            )
-            raise SettingError(key, "", f"`{key}` is unknown: {hint}")
+            raise SettingError(key, "", f"`{key}` is unknown: {meant(key, SETTINGS)}")
         if not isinstance(value, str):
             raise SettingError(key, "", f"`{key}` is no string: write its value in quotes")
     try:

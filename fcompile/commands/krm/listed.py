@@ -32,7 +32,7 @@ _MOST_READ = MAX_BYTES + 1024 * 1024
 """Bytes. What is longer is refused with its place when it is read as YAML, and need not all be in memory for that."""
 
 
-class File(NamedTuple):
+class SourceFile(NamedTuple):
     """The file that an item comes from, as its annotations have it."""
 
     path: str
@@ -52,7 +52,7 @@ class ResourceList:
         self.config = self.value.get("functionConfig")
 
     def index_at(self, offset: int) -> int | None:
-        """The index of the item that an offset in the text lies in; None before the first one."""
+        """Return the index of the item that an offset in the text lies in; None before the first one."""
         return bisect_right(self._starts, offset) - 1 if self._starts and offset >= self._starts[0] else None
 
     @cached_property
@@ -60,7 +60,7 @@ class ResourceList:
         return [self.document.extent(("items", index))[0] for index in range(len(self.items))]
 
     def written(self, compiled: Mapping[int, Any], results: list[Any]) -> str:
-        """The list with some items replaced, and results added."""
+        """Return the list with some items replaced, and results added."""
         if not compiled and not results:
             return self.document.source.text
         earlier = self.value.get("results")
@@ -90,13 +90,13 @@ class ResourceList:
 
 
 def _says(spliced: str, wanted: dict[str, Any]) -> bool:
-    """Whether a text reads as one document of this value."""
+    """Return whether a text reads as one document of this value."""
     found = list(read(spliced.encode(), STDIN))
     return len(found) == 1 and isinstance(found[0], Document) and found[0].value == wanted
 
 
 def read_list() -> ResourceList:
-    """The list on stdin. Raises InputError, after a report of what cannot be read."""
+    """Return the list on stdin. Raises InputError, after a report of what cannot be read."""
     if sys.stdin is None:
         raise UsageError("the standard input is closed: kustomize and kpt send a ResourceList there")
     if sys.stdin.isatty():

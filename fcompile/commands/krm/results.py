@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fcompile.commands.krm.listed import File, ResourceList
+from fcompile.commands.krm.listed import ResourceList, SourceFile
 from fcompile.diagnostics.problem import Problem, Severity
 from fcompile.diagnostics.text import related_text
 from fcompile.load import LoadError, values
@@ -20,8 +20,8 @@ class Results:
         self._listed = listed
         self.results: list[dict[str, Any]] = []
 
-    def add(self, problem: Problem, index: int | None, file: File | None, located: bool) -> None:
-        """A problem of an item; `located`: its line is one of `file`."""
+    def add(self, problem: Problem, index: int | None, file: SourceFile | None, located: bool) -> None:
+        """Add a problem of an item; `located`: its line is one of `file`."""
         result: dict[str, Any] = {"message": problem.message, "severity": _SEVERITIES[problem.severity]}
         if index is not None:
             result["resourceRef"] = _reference(self._listed.items[index])

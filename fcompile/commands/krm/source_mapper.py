@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from fcompile.commands.krm.listed import File, ResourceList
+from fcompile.commands.krm.listed import ResourceList, SourceFile
 from fcompile.commands.krm.results import Results
 from fcompile.diagnostics.problem import Path, Problem, Related, field_path
 from fcompile.diagnostics.writer import Writer
@@ -42,7 +42,7 @@ class SourceMapper:
         index = self._index(problem)
         if index is None:
             # In the waivers file, for one.
-            file = None if problem.file == STDIN else File(problem.file, None)
+            file = None if problem.file == STDIN else SourceFile(problem.file, None)
             self._results.add(problem, None, file, file is not None)
             self._writer.problem(problem)
             return
@@ -60,8 +60,8 @@ class SourceMapper:
             return int(problem.path[1])
         return self._listed.index_at(problem.span.start) if problem.file == STDIN and not problem.path else None
 
-    def _of_item(self, file: File, item: Any) -> Sequence[Document]:
-        """The documents of the file that the item can come from."""
+    def _of_item(self, file: SourceFile, item: Any) -> Sequence[Document]:
+        """Return the documents of the file that the item can come from."""
         documents = self._documents(os.path.join(file.folder, file.path))
         picked = documents if file.number is None else documents[file.number : file.number + 1]
         alike = [document for document in picked if _kind(document.value) == _kind(item)]
@@ -69,7 +69,7 @@ class SourceMapper:
         return named or alike  # kustomize can have given it another name
 
     def _named(self, near: Related) -> Related:
-        """The other place by its item: the line of the list says nothing to people."""
+        """Return the other place by its item: the line of the list says nothing to people."""
         index = self._listed.index_at(near.span.start) if near.span and near.file == STDIN else None
         if index is None:
             return near
@@ -77,23 +77,23 @@ class SourceMapper:
         return Related(near.message, file=f"items[{index}]" + (f" from {file.path}" if file else ""))
 
 
-def file_of(item: Any) -> File | None:
-    """What an item's annotations say of its file: kustomize's origin, or kpt's path and index."""
+def file_of(item: Any) -> SourceFile | None:
+    """Return what an item's annotations say of its file: kustomize's origin, or kpt's path and index."""
     annotations = mapping(mapping(item, "metadata"), "annotations")
     origin = _origin(text(annotations, _ORIGIN) or "")
     if origin:
-        return File(origin, None)
+        return SourceFile(origin, None)
     found = {
         name: annotations.get(prefix + name) for prefix in reversed(_PREFIXES) for name in ("path", "index") if prefix + name in annotations
     }
     path, index = found.get("path"), str(found.get("index", 0))
     if not isinstance(path, str) or not path:
         return None
-    return File(path, int(index) if re.fullmatch("[0-9]{1,6}", index) else None, text(annotations, _PACKAGE) or "")
+    return SourceFile(path, int(index) if re.fullmatch("[0-9]{1,6}", index) else None, text(annotations, _PACKAGE) or "")
 
 
 def _origin(written: str) -> str:
-    """The path in kustomize's `buildMetadata: [originAnnotations]`; empty for what comes from another repository."""
+    """Return the path in kustomize's `buildMetadata: [originAnnotations]`; empty for what comes from another repository."""
     try:
         (value,) = values(written.encode()) or [None]
     except (LoadError, ValueError):
@@ -101,8 +101,8 @@ def _origin(written: str) -> str:
     return "" if mapping({"": value}, "").get("repo") else text(value, "path") or ""
 
 
-def _moved(problem: Problem, item: Any, file: File, documents: Sequence[Document]) -> Problem | None:
-    """The problem in the user's file, when it is certain that it is there."""
+def _moved(problem: Problem, item: Any, file: SourceFile, documents: Sequence[Document]) -> Problem | None:
+    """Return the problem in the user's file, when it is certain that it is there."""
     path = problem.path[2:]
     if not path:
         return _by_line(problem, file, documents)
@@ -114,8 +114,8 @@ def _moved(problem: Problem, item: Any, file: File, documents: Sequence[Document
     return problem._replace(file=file.path, span=span, source_line=found[0].source_line(span.line), fix=fix)
 
 
-def _by_line(problem: Problem, file: File, documents: Sequence[Document]) -> Problem | None:
-    """The same for a comment: where the file has that line once."""
+def _by_line(problem: Problem, file: SourceFile, documents: Sequence[Document]) -> Problem | None:
+    """Return the same for a comment, where the file has that line once."""
     source, wanted = next((document.source for document in documents), None), problem.source_line.strip()
     lines = source.text.splitlines() if source and wanted else []
     found = [number for number, line in enumerate(lines, 1) if line.strip() == wanted]
@@ -136,7 +136,7 @@ def _name(value: Any) -> str | None:
 
 
 def _documents(path: str) -> tuple[Document, ...]:
-    """The documents of a file, none if it is not there or no file."""
+    """Return the documents of a file, none if it is not there or no file."""
     try:
         file = open_regular(path)
         if file is None:
@@ -152,7 +152,7 @@ _ABSENT = object()
 
 
 def _same(one: Any, other: Any, path: Path) -> bool:
-    """Whether both hold the same at the path, in items of lists of the same name; or both lack it from the same step on."""
+    """Return whether both hold the same at the path, in items of lists of the same name; or both lack it from the same step on."""
     for step in path:
         one, other = _step(one, step), _step(other, step)
         if one is _ABSENT or other is _ABSENT:

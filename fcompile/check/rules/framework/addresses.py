@@ -16,10 +16,10 @@ NO_SUCH_HOST = rule(
     code="FC514",
     name="no-such-host",
     severity=Severity.WARNING,
-    summary="A variable names the host of a task under a name that will not resolve.",
+    summary="A variable holds a host name of a task that will not resolve.",
     why=(
-        "Tasks are known as `{role}-{index}.{framework}-{role}`, and only those of a role with a `service`. Names of Pods, such as "
-        "Kubeflow's `pt-ddp-master-0`, are no DNS names."
+        "The host name of a task is `{role}-{index}.{framework}-{role}`, and only tasks of a role with a `service` have one. Names of "
+        "Pods, such as Kubeflow's `pt-ddp-master-0`, are no DNS names."
     ),
     remedy="Give the role a `service`, and write the name in that form, unless somebody else makes a Service of that name.",
 )
@@ -55,9 +55,9 @@ def _of_task(context: FrameworkContext, role: RoleContext, index: int) -> Iterat
     pod = context.substituted(role, index)
     spec = mapping(pod, "spec")
     for kind in ("initContainers", "containers"):
-        for place, container in enumerate(sequence(spec, kind)):
+        for position, container in enumerate(sequence(spec, kind)):
             for number, variable in enumerate(sequence(container, "env")):
-                path: Path = (*role.template_path, "spec", kind, place, "env", number)
+                path: Path = (*role.template_path, "spec", kind, position, "env", number)
                 yield from _hosts(context, text(variable, "value"), (*path, "value"))
                 yield from _label(variable, mapping(pod, "metadata"), (*path, "valueFrom", "fieldRef", "fieldPath"))
 
@@ -82,17 +82,21 @@ def _why(context: FrameworkContext, base: str, index: int, labels: list[str]) ->
         before = base.removesuffix(f"-{role.name}")
         if role.name and before != base and not elsewhere and before.replace("-", "") == context.name:
             lacks = _lacks(role, index)
-            return f"tasks are known by other names, here {right}" + (f", and {lacks}" if lacks else "")
+            return f"write {right}" + (f", and {lacks}" if lacks else "")
     return ""
 
 
 def _lacks(role: RoleContext, index: int) -> str:
     if not isinstance(mapping({"role": role.value}, "role").get("service"), dict):
-        return f"the role `{role.name}` has no `service`"
-    return "" if index <= role.last_index else f"the role `{role.name}` has {role.last_index + 1} tasks"
+        return f"give the role `{role.name}` a `service`"
+    return "" if index <= role.last_index else f"name one of the role `{role.name}`, whose last index is {role.last_index}"
 
 
 def _label(variable: Any, metadata: Any, path: Path) -> Iterator[Finding]:
     match = _LABEL.fullmatch(text(mapping(mapping(variable, "valueFrom"), "fieldRef"), "fieldPath") or "")
     if match and match[2] not in mapping(metadata, f"{match[1]}s"):
-        yield Finding(LABEL_OF_KUBEFLOW, path, f"no Pod of a Framework has the {match[1]} `{match[2]}`: the variable will be empty")
+        yield Finding(
+            LABEL_OF_KUBEFLOW,
+            path,
+            f"no Pod of a Framework has the {match[1]} `{match[2]}`, so the variable will be empty: use a placeholder",
+        )

@@ -14,10 +14,10 @@ NOT_FOR_YAML = rule(
     severity=Severity.WARNING,
     summary="A text holds a character that kubectl cannot show, compare or apply.",
     why=(
-        "The API server keeps it, but `kubectl diff`, `kubectl get -o yaml` and `kubectl apply --server-side` read objects as "
-        "YAML on their way, where it is refused or, as U+0085, turned into something else without a word."
+        "The API server keeps it. `kubectl diff`, `kubectl get -o yaml` and `kubectl apply --server-side` read the object as YAML: "
+        "they refuse the character, or change it without a word, as they do U+0085."
     ),
-    remedy="Take it out.",
+    remedy="Remove the character.",
 )
 _CHARACTER = lazy("[\x7f-\x9f\ufffe\uffff]")
 # Such a character itself, or an escape that may mean one. A text without either need not be searched.

@@ -94,7 +94,7 @@ def cross_file_problems(frameworks: list[FrameworkFact], services: list[ServiceF
         earlier = first.setdefault((fact.namespace, fact.name), fact)
         if earlier is not fact:
             message = (
-                f"Framework `{fact.name}` in namespace `{fact.namespace}` was there before: rename one of them or change its namespace"
+                f"there is a Framework `{fact.name}` in namespace `{fact.namespace}` already: rename one of them, or change its namespace"
             )
             yield _problem(DUPLICATE_FRAMEWORK, fact, message, "the first one", earlier, look_up)
     yield from _services(services, look_up)

@@ -41,7 +41,7 @@ RESERVED_METADATA = rule(
     code="FC411",
     name="reserved-metadata-overwritten",
     severity=Severity.WARNING,
-    summary="A label or annotation of the Pod template stands under a name that FrameworkController sets itself.",
+    summary="The Pod template has a label or annotation that FrameworkController sets itself.",
     why="It is overwritten in every Pod.",
     remedy="Remove it, or choose another name.",
 )

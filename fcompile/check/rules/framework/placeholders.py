@@ -58,7 +58,7 @@ NEGATIVE_SUM = rule(
     severity=Severity.ERROR,
     summary="A sum with the task's index is below zero for the first task.",
     why="The first index is 0, and a text like `-1` is no index of anything.",
-    remedy="Add a number that is 0 or more. What only some tasks need belongs into a role of its own.",
+    remedy="Add a number that is 0 or more. Put what only some tasks need into a role of its own.",
 )
 SUM_OF_OURS = rule(
     code="FC426",
@@ -66,7 +66,7 @@ SUM_OF_OURS = rule(
     severity=Severity.NOTE,
     summary="A sum with the task's index is replaced by this controller only.",
     why="FrameworkController leaves `{{FC_TASK_INDEX+1}}` in the Pod as it is written; `fcompile` and `fcontroller` compute it.",
-    remedy="Nothing is to be done where `fcontroller` runs. FrameworkController needs a shell: `$((FC_TASK_INDEX + 1))`.",
+    remedy="With `fcontroller` nothing is to be done. FrameworkController needs a shell: `$((FC_TASK_INDEX + 1))`.",
 )
 
 _LOOKS_LIKE = lazy(r"\{\{[ \t]*(FC_[A-Za-z0-9_]*)([ \t]*[-+*/%][^{}\n]{0,40})?[ \t]*(\}\}?)?", re.IGNORECASE)
@@ -167,7 +167,7 @@ def _sums(context: FrameworkContext) -> Iterator[Finding]:
                 continue
             path, part = first[written]
             if addend(written) < 0:
-                said = f"{names.placeholder(written)} is {addend(written)} for the first task of the role, whose index is 0"
+                said = f"{names.placeholder(written)} is {addend(written)} for the first task of the role, whose index is 0: add 0 or more"
                 yield Finding(NEGATIVE_SUM, path, said, part=part)
             elif not told:
                 told = True

@@ -44,7 +44,7 @@ FAILURES_IGNORED = rule(
     severity=Severity.WARNING,
     summary="No role's minFailedTaskCount can end the attempt as failed.",
     why="The Framework will be Succeeded even when every task failed.",
-    remedy="Set minFailedTaskCount to 1 or more in the role that matters.",
+    remedy="Set minFailedTaskCount to 1 or more in each role whose failures matter.",
 )
 RETRY_NEVER_FIRES = rule(
     code="FC305",

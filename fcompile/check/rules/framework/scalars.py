@@ -38,7 +38,7 @@ EMPTY_VALUE = rule(
     code="FC122",
     name="empty-value",
     severity=Severity.ERROR,
-    summary="A field that must not be empty is.",
+    summary="A field that must have a value is empty.",
     why="To the API server an empty string or list is the same as leaving the field out, and this one is needed.",
     remedy="Give it a value.",
 )
@@ -47,14 +47,14 @@ OUT_OF_BOUNDS = rule(
     name="out-of-bounds",
     severity=Severity.ERROR,
     summary="A number is smaller or larger than its field allows.",
-    why="The object would be refused.",
+    why="The API server refuses it.",
     remedy="Choose a number within the bounds that are named.",
 )
 UNKNOWN_VALUE = rule(
     code="FC141",
     name="unknown-value",
     severity=Severity.ERROR,
-    summary="A field has a value that is none of those that it can have.",
+    summary="The value of a field is not one of those that are allowed.",
     why="The values are compared letter for letter.",
     remedy="Choose one of those that are named; some exist in newer Kubernetes versions only.",
 )

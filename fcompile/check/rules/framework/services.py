@@ -29,7 +29,7 @@ HOST_NAMES_SET = rule(
     code="FC513",
     name="service-host-names-set",
     severity=Severity.WARNING,
-    summary="A role with a service sets another subdomain itself.",
+    summary="A role with a `service` sets `subdomain` to another name.",
     why=(
         "DNS names of tasks come from a headless Service of the same name as `subdomain`: with another one the tasks are not "
         "found under the role's Service."
@@ -63,9 +63,11 @@ def _ports(role: RoleContext) -> Iterator[Finding]:
                     f"{called} has no name, and a service of {len(ports)} ports needs one for each: add `name`",
                 )
         elif first := names.again(name, (*path, "name")):
-            yield Finding(PORT_REPEATED, (*path, "name"), f"the port name `{name}` was there before: give each port its own", related=first)
+            yield Finding(
+                PORT_REPEATED, (*path, "name"), f"there is a port named `{name}` already: give each port a name of its own", related=first
+            )
         if number is not None and (first := numbers.again((number, protocol), (*path, "port"))):
-            message = f"port {number} ({protocol}) was there before: remove one of the two"
+            message = f"port {number} ({protocol}) is there already: remove one of the two"
             yield Finding(PORT_REPEATED, (*path, "port"), message, related=first)
 
 

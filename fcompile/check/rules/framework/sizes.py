@@ -34,7 +34,7 @@ TOO_LARGE_FOR_LAST_APPLIED = rule(
     name="last-applied-too-large",
     severity=Severity.WARNING,
     summary="A Framework is too large for client-side `kubectl apply`.",
-    why="`kubectl apply` keeps a copy of the object in an annotation, and annotations end at 256 KiB.",
+    why="`kubectl apply` keeps a copy of the object in an annotation, and all annotations together have at most 256 KiB.",
     remedy="Apply it with --server-side (in Argo CD: ServerSideApply=true), or make it smaller.",
 )
 TOO_MANY_TASKS = rule(
@@ -42,7 +42,7 @@ TOO_MANY_TASKS = rule(
     name="too-many-tasks",
     severity=Severity.ERROR,
     summary="A Framework has more than 10,000 tasks, all its roles together.",
-    why="The status of each task is part of the Framework, and etcd takes 1.5 MiB of an object.",
+    why="The status of each task is part of the Framework, and etcd stores objects of up to 1.5 MiB.",
     remedy="Make several Frameworks of it.",
 )
 INTENT_TOO_LARGE = rule(
@@ -50,7 +50,7 @@ INTENT_TOO_LARGE = rule(
     name="intent-too-large",
     severity=Severity.ERROR,
     summary="The intent of a Framework does not fit into its attempt's ConfigMap.",
-    why="The ConfigMap holds the intent, compressed when it is large, and ends at 1 MiB; unpacked it may have 16 MiB.",
+    why="The ConfigMap holds the intent, compressed when it is large, and has at most 1 MiB; unpacked the intent may have 16 MiB.",
     remedy="Move large scripts or data out of the Pod templates.",
 )
 

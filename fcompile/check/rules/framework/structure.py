@@ -47,13 +47,13 @@ FIELD_NOT_IN_VERSION = rule(
     severity=Severity.ERROR,
     summary="A field does not exist in the Kubernetes version that is checked for.",
     why="That API server would refuse or drop it.",
-    remedy="Remove the field, or give the version of your cluster with `--kubernetes-version`.",
+    remedy="Remove the field, or check for the Kubernetes version of your cluster.",
 )
 FORBIDDEN_FIELD = rule(
     code="FC103",
     name="forbidden-field",
     severity=Severity.ERROR,
-    summary="A field exists, and may not be set here.",
+    summary="A field exists, but must not be set here.",
     why="The API server refuses an object that has it.",
     remedy="Remove the field.",
 )
@@ -61,8 +61,8 @@ UNQUOTED_KEY = rule(
     code="FC113",
     name="unquoted-key",
     severity=Severity.ERROR,
-    summary="A key without quotes is read as something else than what is written.",
-    why="`yes`, `on` or `012` as a key becomes `true` or `10`.",
+    summary="A key without quotes is not read as it is written.",
+    why="As keys, `yes` and `on` are read as `true`, and `012` as `10`.",
     remedy="Put the key in quotes.",
 )
 EMPTY_ITEM = rule(
@@ -78,8 +78,8 @@ NULL_VALUE = rule(
     name="null-value",
     severity=Severity.WARNING,
     summary="A value in a mapping or list is null.",
-    why="The API server reads null there as an empty value, and others drop it.",
-    remedy='Write what is meant, an empty string as `""`.',
+    why="The API server reads the null as an empty value; other tools drop the entry.",
+    remedy='Write the value that is meant: an empty string is `""`.',
 )
 MISSING_FIELD = rule(
     code="FC121",
@@ -244,7 +244,12 @@ def _list_check(field: Field, inner: Check, version: int) -> Check:
             walk.findings.append(Finding(EMPTY_VALUE, here, f"{called(path, step)} must have at least one item: add one"))
         if most and len(value) > most:
             walk.findings.append(
-                Finding(TOO_MANY_ITEMS, here, f"{called(path, step)} has {len(value)} items, and at most {most} are allowed", part="key")
+                Finding(
+                    TOO_MANY_ITEMS,
+                    here,
+                    f"{called(path, step)} has {len(value)} items, and at most {most} are allowed: remove some",
+                    part="key",
+                )
             )
 
     return check

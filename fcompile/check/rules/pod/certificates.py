@@ -23,7 +23,7 @@ CERTIFICATE = rule(
     code="FC249",
     name="pod-certificate",
     severity=Severity.ERROR,
-    summary="A podCertificate is written nowhere, or asks for what its signer does not give.",
+    summary="A podCertificate is written to no file, or asks for what its signer does not issue.",
     why=(
         "It has at least one of credentialBundlePath, keyPath and certificateChainPath. A signer is DOMAIN/PATH; those of "
         "kubernetes.io sign for at most 86400 seconds."
@@ -62,7 +62,7 @@ def certificate_rules(part: dict[str, Any], path: Path) -> Iterator[Finding]:
     if signer and not _is_signer(signer):
         yield Finding(CERTIFICATE, (*path, "signerName"), f'"{signer}" is no signer; write DOMAIN/PATH, such as example.com/signer')
     if not any(text(part, key) for key in _FILES):
-        yield Finding(CERTIFICATE, path, f"`podCertificate` is written nowhere; give at least one of {', '.join(_FILES)}")
+        yield Finding(CERTIFICATE, path, f"`podCertificate` is written to no file; add at least one of {', '.join(_FILES)}")
     seconds, host = integer(part, "maxExpirationSeconds"), (signer or "").partition("/")[0]
     if seconds is not None and seconds > _LONGEST_OF_KUBERNETES and f".{host}".endswith(".kubernetes.io"):
         message = f"`maxExpirationSeconds` {seconds} is more than the {_LONGEST_OF_KUBERNETES} of signers of kubernetes.io; lower it"

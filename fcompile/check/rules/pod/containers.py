@@ -31,9 +31,9 @@ CONTAINER_RESTART_POLICY = rule(
     code="FC203",
     name="container-restart-policy",
     severity=Severity.ERROR,
-    summary="A regular container has a restartPolicy of its own in a version that does not take it there.",
-    why="From 1.28 to 1.33 only init containers can have it.",
-    remedy="Use that of the Pod, or aim at 1.35 or newer.",
+    summary="A regular container has a restartPolicy of its own, which this Kubernetes version does not allow.",
+    why="Before 1.35 only init containers can have one.",
+    remedy="Remove it, so that the Pod's restartPolicy applies, or check for Kubernetes 1.35 or newer.",
 )
 RESTART_RULES = rule(
     code="FC204",

@@ -15,12 +15,9 @@ DROPPED = rule(
     code="FC200",
     name="field-dropped-by-server",
     severity=Severity.WARNING,
-    summary="A field is not in force in this Kubernetes version: the API server takes it out.",
-    why=(
-        "The version knows the field, but only behind a feature gate that is off unless somebody switched it on. The Pod then "
-        "runs as if the field were not there."
-    ),
-    remedy="Remove it, or aim at a newer version.",
+    summary="The API server of this Kubernetes version drops a field.",
+    why="It knows the field, but only behind a feature gate that is off by default. The Pod then runs as if the field were not there.",
+    remedy="Remove the field, or check for a newer Kubernetes version.",
 )
 
 

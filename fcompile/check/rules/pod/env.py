@@ -36,8 +36,8 @@ ENV_FILE = rule(
     code="FC223",
     name="env-file-volume",
     severity=Severity.ERROR,
-    summary="A fileKeyRef reads from something else than an emptyDir volume of the Pod.",
-    why="Such files are written by another container of the Pod into an emptyDir.",
+    summary="A fileKeyRef reads from a volume that is no emptyDir of the Pod.",
+    why="Another container of the Pod writes such a file, into an emptyDir.",
     remedy="Name that volume.",
 )
 DUPLICATE_ENV = rule(
@@ -46,7 +46,7 @@ DUPLICATE_ENV = rule(
     severity=Severity.WARNING,
     summary="An environment variable is set twice in a container.",
     why="The later one hides the earlier one, and an apply may drop either.",
-    remedy="Keep one; a value that uses the earlier one as `$(NAME)` is fine.",
+    remedy="Keep one. Only a value that uses the earlier one, as `$(NAME)`, has a reason to come after it.",
 )
 
 _SOURCES = ("fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "fileKeyRef")

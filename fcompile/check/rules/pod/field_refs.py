@@ -16,11 +16,11 @@ FIELD_REF = rule(
     code="FC224",
     name="field-ref",
     severity=Severity.ERROR,
-    summary="A fieldRef names a field that cannot be had there.",
+    summary="A fieldRef names a field that is not available there.",
     why=(
-        "Environment variables can have metadata.name, metadata.namespace, metadata.uid, metadata.labels['KEY'], "
-        "metadata.annotations['KEY'], spec.nodeName, spec.serviceAccountName, status.hostIP(s) and status.podIP(s); files have "
-        "metadata.* only, and there all labels or all annotations too."
+        "An environment variable can have metadata.name, metadata.namespace, metadata.uid, metadata.labels['KEY'], "
+        "metadata.annotations['KEY'], spec.nodeName, spec.serviceAccountName, status.hostIP(s) and status.podIP(s). A file can have "
+        "metadata.* only, and also all labels or all annotations together."
     ),
     remedy="Choose one of these.",
 )
@@ -28,10 +28,10 @@ RESOURCE_FIELD_REF = rule(
     code="FC225",
     name="resource-field-ref",
     severity=Severity.ERROR,
-    summary="A resourceFieldRef names a resource, or a divisor, that cannot be had.",
+    summary="A resourceFieldRef names a resource that is not available, or a divisor that is not allowed.",
     why=(
-        "Resources are limits. or requests. with cpu, memory, ephemeral-storage or hugepages-SIZE. The divisor is 1 or 1m for "
-        "cpu, and 1, 1k…1E or 1Ki…1Ei for the others. In a volume it needs `containerName`."
+        "A resource is `limits.` or `requests.` with cpu, memory, ephemeral-storage or hugepages-SIZE. The divisor is 1 or 1m for cpu, "
+        "and 1, 1k…1E or 1Ki…1Ei for the others. In a volume it needs `containerName`."
     ),
     remedy="Correct what the message names.",
 )
@@ -74,7 +74,7 @@ def field_ref(reference: dict[str, Any], path: Path, version: int, *, in_file: b
     if key is None:
         known = ", ".join(sorted(allowed - {"spec.host"}))
         advice = f"write {field}['KEY'] for one of them" if field in _WITH_KEY else f"use one of {known}"
-        yield Finding(FIELD_REF, (*path, "fieldPath"), f'`fieldPath` "{field}" cannot be had here; {advice}')
+        yield Finding(FIELD_REF, (*path, "fieldPath"), f'`fieldPath` "{field}" is not available here; {advice}')
     elif name not in _WITH_KEY:
         message = f'`fieldPath` "{field}" has a key, which only metadata.labels and metadata.annotations take; remove it'
         yield Finding(FIELD_REF, (*path, "fieldPath"), message)
@@ -98,7 +98,7 @@ def resource_field_ref(reference: dict[str, Any], path: Path, pod: Pod, *, in_fi
         yield Finding(RESOURCE_FIELD_REF, path, "`resourceFieldRef` in a volume needs `containerName`; say whose resource is meant")
     if resource and resource not in _RESOURCES and not resource.startswith(_HUGE_PAGES):
         known = ", ".join(sorted(_RESOURCES))
-        message = f'`resource` "{resource}" cannot be had; use one of {known}, or hugepages'
+        message = f'`resource` "{resource}" is not available; use one of {known}, or hugepages'
         yield Finding(RESOURCE_FIELD_REF, (*path, "resource"), message)
     elif resource and not divides(resource, reference.get("divisor")):
         units = "1 or 1m" if resource.endswith(".cpu") else "1, 1k, 1M, 1G, 1T, 1P, 1E, 1Ki, 1Mi, 1Gi, 1Ti, 1Pi or 1Ei"

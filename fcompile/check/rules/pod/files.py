@@ -15,7 +15,7 @@ DOWNWARD_FILE = rule(
     code="FC244",
     name="downward-api-file",
     severity=Severity.ERROR,
-    summary="A downward API file has no content, or two.",
+    summary="A file of the downward API has no source, or two.",
     why="Each file has exactly one of fieldRef and resourceFieldRef.",
     remedy="Keep one of the two.",
 )

@@ -14,7 +14,7 @@ HANDLER_COUNT = rule(
     severity=Severity.ERROR,
     summary="A probe or lifecycle hook has no handler, or more than one.",
     why="Each does exactly one thing.",
-    remedy="Keep one of exec, httpGet, tcpSocket, grpc (probes) and sleep (hooks).",
+    remedy="Keep exactly one of exec, httpGet, tcpSocket, grpc (only in probes) and sleep (only in hooks).",
 )
 
 

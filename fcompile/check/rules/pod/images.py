@@ -19,9 +19,9 @@ UNREADABLE_IMAGE = rule(
     code="FC217",
     name="unreadable-image",
     severity=Severity.ERROR,
-    summary="The name of an image is one that no container runtime can read.",
+    summary="No container runtime can read the name of an image.",
     why="The API server takes it, and then no container ever starts (InvalidImageName).",
-    remedy="Write `registry/path:tag`, the path in lower case. Nothing fills in variables later.",
+    remedy="Write `registry/path:tag`, with the path in lower case. Fill in variables before: nothing does so later.",
 )
 
 _DOMAIN = r"(?:[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)*|\[[0-9A-Fa-f:]+\])(?::[0-9]+)?"
@@ -75,11 +75,11 @@ def _why(image: str) -> tuple[str, str]:
     if scheme:
         return f"leave `{scheme.group()}` out", image[scheme.end() :]
     if any(character.isspace() for character in image):
-        return "a name has no spaces", ""
+        return "take the spaces out", ""
     if at and not re.fullmatch(_DIGEST, digest):
-        return "after `@` stands a digest, `sha256:` and 64 digits from 0 to f", ""
+        return "after `@` write a digest, which is `sha256:` and 64 digits from 0 to f", ""
     if image.endswith((":", "@", "/")):
-        return f"nothing follows the `{image[-1]}` at its end", image[:-1]
+        return f"leave out the `{image[-1]}` at its end, or write what follows it", image[:-1]
     if _BARE_ID.fullmatch(image):
         return "it is the id of an image; write the name of one", ""
     if name != name.lower():

@@ -22,7 +22,7 @@ OWNER = rule(
     code="FC290",
     name="owner-reference",
     severity=Severity.ERROR,
-    summary="An owner reference is refused.",
+    summary="The API server would refuse an owner reference.",
     why=(
         "An object has one controller, and a Pod's is the attempt's ConfigMap. An owner's `apiVersion` is VERSION or "
         "GROUP/VERSION. An Event owns nothing."
@@ -49,7 +49,7 @@ GENERATE_NAME = rule(
     code="FC296",
     name="generate-name",
     severity=Severity.ERROR,
-    summary="The template's generateName is no beginning of a Pod's name.",
+    summary="The template's generateName cannot be the beginning of a Pod's name.",
     why="FrameworkController names the Pods, but the API server still looks at the field.",
     remedy="Remove it.",
 )

@@ -15,7 +15,7 @@ DNS_CONFIG = rule(
     code="FC285",
     name="dns-config",
     severity=Severity.ERROR,
-    summary="The Pod's dnsPolicy has no nameservers, or its search domains are too many together.",
+    summary="`dnsPolicy: None` comes without a nameserver, or there are too many search domains.",
     why=(
         "`dnsPolicy: None` needs at least one nameserver in `dnsConfig`. The search domains have at most 2048 characters "
         "together (in Kubernetes 1.25: at most 6 of them, of 256 characters)."

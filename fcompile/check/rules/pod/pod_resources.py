@@ -19,10 +19,10 @@ POD_RESOURCES = rule(
     code="FC262",
     name="pod-level-resources",
     severity=Severity.ERROR,
-    summary="The resources of a Pod as a whole do not cover those of its containers, or cannot be had for a whole Pod.",
+    summary="The resources of the Pod as a whole are less than those of its containers, or of a kind that only containers have.",
     why=(
-        "The Pod's request is at least what its containers request together, its limit at least the limit of each container. "
-        "They can be cpu, memory and huge pages, have no claims, and are not for Windows."
+        "The Pod's request is at least the sum of its containers' requests, and its limit at least the limit of each container. A "
+        "whole Pod can ask for cpu, memory and huge pages; it has no claims, and a Pod for Windows has none of this."
     ),
     remedy="Raise the Pod's amount, or remove it.",
 )

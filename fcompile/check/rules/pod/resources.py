@@ -45,7 +45,7 @@ RESOURCE_AMOUNT = rule(
     severity=Severity.ERROR,
     summary="A resource amount is negative, or a fraction of something that cannot be divided.",
     why="Amounts are 0 or more; extended resources such as nvidia.com/gpu are counted in whole numbers.",
-    remedy="Write such an amount.",
+    remedy="Write a number of 0 or more, for an extended resource a whole one.",
 )
 RESOURCE_CLAIM = rule(
     code="FC259",
@@ -59,7 +59,7 @@ RESOURCE_NAME = rule(
     code="FC260",
     name="resource-name",
     severity=Severity.ERROR,
-    summary="A resource has a name that cannot be asked for there.",
+    summary="A container or a Pod asks for a resource by a name that is not allowed there.",
     why=(
         "Containers can ask for cpu, memory, ephemeral-storage, hugepages-SIZE, and resources with a domain such as "
         "nvidia.com/gpu; a Pod as a whole only for cpu, memory and huge pages."

@@ -55,7 +55,7 @@ PRIORITY_ALONE = rule(
     name="priority-without-class",
     severity=Severity.WARNING,
     summary="The Pod has a priority or preemptionPolicy, but no priorityClassName.",
-    why="It is refused unless it happens to be that of the cluster's default priority class.",
+    why="The API server refuses it unless it is that of the cluster's default priority class.",
     remedy="Use `priorityClassName`.",
 )
 OVERHEAD = rule(

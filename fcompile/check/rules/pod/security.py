@@ -17,7 +17,7 @@ PRIVILEGE_ESCALATION = rule(
     code="FC265",
     name="privilege-escalation",
     severity=Severity.ERROR,
-    summary="A container forbids privilege escalation and has it.",
+    summary="A container forbids privilege escalation, and another of its settings allows it.",
     why="`allowPrivilegeEscalation: false` does not go with `privileged: true` or the capability CAP_SYS_ADMIN.",
     remedy="Drop one of the two.",
 )
@@ -25,7 +25,7 @@ LOCAL_PROFILE = rule(
     code="FC266",
     name="local-profile",
     severity=Severity.ERROR,
-    summary="A seccomp or AppArmor profile of type Localhost has no usable name, or one of another type has a name.",
+    summary="A seccomp or AppArmor profile of type Localhost has no valid name, or a profile of another type has a name.",
     why="`localhostProfile` goes with `type: Localhost`, and only with that; for seccomp it is a relative path without `..`.",
     remedy="Correct the type or the name.",
 )

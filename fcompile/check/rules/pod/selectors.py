@@ -22,8 +22,8 @@ NODE_REQUIREMENT = rule(
     code="FC276",
     name="node-requirement",
     severity=Severity.ERROR,
-    summary="A node selector names something that no node has.",
-    why="Values are such as labels can have; `matchFields` knows only metadata.name, with In or NotIn and one node.",
+    summary="A node selector asks for something that no node can have.",
+    why="Values must be valid values of labels. `matchFields` knows only metadata.name, with In or NotIn and one node.",
     remedy="Correct what the message names.",
 )
 NOT_A_NUMBER = rule(

@@ -46,7 +46,7 @@ def _flex(source: dict[str, Any], volume: dict[str, Any]) -> Problems:
     for key in mapping(source, "options"):
         namespace = str(key).partition("/")[0].lower()
         if f".{namespace}".endswith(_RESERVED_SUFFIXES):
-            yield "options", f'the option "{key}" is in a reserved namespace; kubernetes.io and k8s.io cannot be used'
+            yield "options", f'the option "{key}" is in a reserved namespace; use another one than kubernetes.io and k8s.io'
 
 
 def _flocker(source: dict[str, Any], volume: dict[str, Any]) -> Problems:

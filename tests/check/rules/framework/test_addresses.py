@@ -64,7 +64,7 @@ def test_a_host_that_only_the_last_task_lacks() -> None:
     container = {"name": "c", "image": "a", "env": [{"name": "NEXT", "value": "worker-{{FC_TASK_INDEX+1}}.ptddp-worker"}]}
     written = framework(role("worker", 3, spec={"containers": [container]}, service={}), name="ptddp")
     (finding,) = address_rules(context_of(written), repr(written))
-    assert finding.message == "`worker-3.ptddp-worker` will not resolve: the role `worker` has 3 tasks"
+    assert finding.message == "`worker-3.ptddp-worker` will not resolve: name one of the role `worker`, whose last index is 2"
 
 
 def test_a_role_without_a_service() -> None:

@@ -77,7 +77,7 @@ def test_templates_and_what_cannot_be_read_are_passed_over(tmp_path: Path) -> No
     outcome = laws.run(["validate", str(tmp_path)], b"")
     assert outcome.code == 0
     assert outcome.err == (
-        f"fcompile: skipped {chart}/templates/a.yaml: a template of a Helm chart: render it first (helm template … | fcompile validate -)\n"
+        f"fcompile: skipped {chart}/templates/a.yaml: a template of a Helm chart: render it first, with `helm template`\n"
     )
     (tmp_path / "c.yaml").write_text(near)
     assert laws.run(["validate", str(tmp_path)], b"").code == 1

@@ -1,0 +1,25 @@
+"""Ways to read that only tests want."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fcompile.diagnostics.problem import Severity
+from fcompile.load import Document, read
+from fcompile.model.fields import Type
+from fcompile.model.framework_types import FRAMEWORK_TYPES
+from fcompile.schema.pod_schemas import pod_type, pod_type_names
+
+
+def documents(data: bytes, name: str) -> Iterator[Document]:
+    """Yield the documents of a file up to the first problem, which is raised as a LoadError."""
+    for item in read(data, name):
+        if isinstance(item, Document):
+            yield item
+        elif item.rule.severity is Severity.ERROR:
+            raise item
+
+
+def all_types(version: int) -> dict[str, Type]:
+    """Return every type that there is, `Framework` first. Some of the Pod's types have no field in that version."""
+    return {**FRAMEWORK_TYPES, **{name: pod_type(name, version) for name in pod_type_names()}}
