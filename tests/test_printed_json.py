@@ -110,7 +110,7 @@ def test_explain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captur
     monkeypatch.chdir(tmp_path)
     command = ["echo", "{{FC_TASK_INDEX}}"]
     container = {"name": "main", "image": "a:1", "command": command, "resources": {"limits": {"cpu": 0.5}}}
-    put("train.yaml", framework(spec(role(pod={"containers": [container]}, service={}))))
+    put("train.yaml", framework(spec(role(pod={"containers": [container]}, service={}), activeDeadlineSeconds=60)))
     assert main(["explain", "train-worker-1", "--format", "json", "--set", "worker.task.pod.spec.priorityClassName=high"]) == 0
     found = checked(Explanation, capsys.readouterr().out)
     assert {value.origin for value in found.values} == {"source", "placeholder", "override", "default", "controller"}

@@ -19,6 +19,7 @@ from fcompile.lower.digest import KNOWN, document_digest, version_of
 from fcompile.lower.environment import ClusterValues
 from fcompile.lower.intent import Intent, Role, lower, sums_of
 from fcompile.model import names
+from fcompile.model.framework import LIFETIME
 from fcompile.model.packed import pieces
 
 Json = dict[str, Any]
@@ -89,7 +90,8 @@ def read_document(text: bytes) -> Intent:
         Role(role["name"], role["taskNumber"], role["policies"], role["pod"], role["service"], sums_of(role["pod"], lowering))
         for role in document["roles"]
     )
-    return Intent(document["framework"], document["executionType"], document["retryPolicy"], roles, document["digest"], lowering)
+    lifetime = {field: document[field] for field in LIFETIME if field in document}
+    return Intent(document["framework"], document["executionType"], document["retryPolicy"], roles, document["digest"], lowering, lifetime)
 
 
 def as_made(stored: Json, made: Json) -> Json:

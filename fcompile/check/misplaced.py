@@ -108,16 +108,13 @@ _JOBS: Final = {
 _ELSEWHERE: Final = {
     "suspend": "`executionType: Create` in `spec` lets it wait until that is set to Start; the annotation"
     ' `frameworkcontroller.microsoft.com/pause: "true"` holds one that runs',
-    "ttlSecondsAfterFinished": "how long a completed Framework stays is a setting of the controller, `frameworkCompletedRetainSec`",
-    "cleanPodPolicy": "at the end of an attempt all of its Pods are deleted; collect logs elsewhere, and remove the field",
     "podFailurePolicy": "`fancyRetryPolicy: true` in `retryPolicy` retries what another try may get over; which exit codes those are"
     " is a setting of the controller, `podFailureSpec`",
-    "activeDeadlineSeconds": "a Framework has no deadline; each Pod can have one, `activeDeadlineSeconds` in its `spec`, and fails then",
     "backoffLimitPerIndex": "each task has retries of its own: `retryPolicy.maxRetryCount` in `task`",
     "completionMode": "each task has an index, `{{FC_TASK_INDEX}}`; remove the field",
     "selector": "the controller knows the Pods that it made; remove the field",
-    "runPolicy": "its `backoffLimit` is `retryPolicy.maxRetryCount` here, its `activeDeadlineSeconds` is one of each Pod's `spec`;"
-    " the rest is for the controller's settings",
+    "runPolicy": "its `activeDeadlineSeconds`, `cleanPodPolicy` and `ttlSecondsAfterFinished` are in the Framework's `spec` itself here,"
+    " and its `backoffLimit` is `retryPolicy.maxRetryCount`",
     "slotsPerWorker": f"slots are told to `mpirun`, in its host file; {_GPU}",
     **dict.fromkeys(("successPolicy", "failurePolicy"), _ENDS),
     **dict.fromkeys(("minAvailable", "minMember"), _GANG),
@@ -126,11 +123,23 @@ _ELSEWHERE: Final = {
     **{field: f"it is a {kind}'s; `fcompile convert` makes a Framework of one" for field, kind in _JOBS.items()},
 }
 """Fields of other tools without an equivalent here, and what to do instead."""
-_LACKING: Final = {
-    **dict.fromkeys(("FrameworkSpec", "TaskRole", "TaskSpec"), frozenset(_ELSEWHERE)),
-    **dict.fromkeys(("PodTemplateSpec", "PodSpec", "Container"), frozenset(word for word in _ELSEWHERE if _ELSEWHERE[word] is _GPU)),
+_ALL_END: Final = dict.fromkeys(
+    ("cleanPodPolicy", "ttlSecondsAfterFinished"), "all tasks end together, so it is in the Framework's `spec`, beside `taskRoles`"
+)
+_DEADLINE: Final = {
+    "activeDeadlineSeconds": "a Framework's deadline, over all of its attempts, is `activeDeadlineSeconds` in its `spec`, beside"
+    " `taskRoles`; that of each Pod is in the Pod's own `spec`"
 }
-"""By type: the missing fields that are looked for there."""
+_GPUS: Final[dict[str, str]] = {word: advice for word, advice in _ELSEWHERE.items() if advice is _GPU}
+_LACKING: Final[dict[str, dict[str, str]]] = {
+    "FrameworkSpec": _ELSEWHERE,
+    "TaskRole": _ELSEWHERE | _ALL_END | _DEADLINE,
+    "TaskSpec": _ELSEWHERE | _ALL_END | _DEADLINE,
+    "PodTemplateSpec": _GPUS | _ALL_END | _DEADLINE,
+    "PodSpec": _GPUS | _ALL_END,
+    "Container": _GPUS,
+}
+"""By type: the fields that are looked for there and are not its own, each with what to do instead."""
 
 
 _MOST_LOOKED_AT = 100
@@ -161,8 +170,8 @@ def is_first(type_name: str, name: str, meant: str, siblings: Mapping[str, Any],
 
 
 def instead(type_name: str, name: str) -> str | None:
-    """Return what to do where other tools have a field that there is not for Frameworks; None when it is no such field."""
-    return _ELSEWHERE[name] if name in _LACKING.get(type_name, ()) else None
+    """Return what to do about a field that other tools have there, in whatever case; None when it is no such field."""
+    return next((advice for field, advice in _LACKING.get(type_name, {}).items() if field.lower() == name.lower()), None)
 
 
 def home_below(name: str, siblings: Mapping[str, Any], fields: Type, version: int) -> Home | None:

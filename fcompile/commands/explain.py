@@ -6,6 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -155,11 +156,14 @@ def _role(compiled: Compiled, role: str, index: int, name: str) -> int:
 
 def _formatted(explained: Explained, path: Path, value: Any, file: str, format: str, color: ColorChoice) -> Iterator[str]:
     leaves = [leaf for leaf in explained.leaves if leaf.path[: len(path)] == path]
+    fates = () if path else explained.fates
     if format == "json":
         from fcompile.explain.json import write as write_json
 
-        return write_json(explained.pod["metadata"], leaves, file)
+        return write_json(explained.pod["metadata"], leaves, fates, file)
     from fcompile.explain.text import write as write_text
+    from fcompile.explain.text import write_fates
 
     colored = text_style(color, sys.stdout).color
-    return write_text(value, path, {leaf.path: leaf.origin for leaf in leaves}, file, colored, fold=not path)
+    text = write_text(value, path, {leaf.path: leaf.origin for leaf in leaves}, file, colored, fold=not path)
+    return chain(text, write_fates(fates, file, colored))

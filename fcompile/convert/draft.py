@@ -7,6 +7,7 @@ from typing import Any
 
 from fcompile.diagnostics.problem import Path
 from fcompile.model import names
+from fcompile.model.framework import LIFETIME
 
 
 @dataclass
@@ -47,6 +48,8 @@ class Draft:
     annotations: dict[str, str] = field(default_factory=dict)
     managed_by: str | None = None
     execution_type: str | None = None
+    lifetime: dict[str, Any] = field(default_factory=dict)
+    """Fields of the spec that say when it ends and what is left of it."""
     roles: list[RoleDraft] = field(default_factory=list)
     beside: list[dict[str, Any]] = field(default_factory=list)
     """Objects that the Framework needs, such as a ConfigMap. They come before it."""
@@ -79,5 +82,6 @@ class Draft:
             spec["managedBy"] = self.managed_by
         if self.execution_type is not None:
             spec["executionType"] = self.execution_type
+        spec |= {name: self.lifetime[name] for name in LIFETIME if name in self.lifetime}
         spec["taskRoles"] = [role.value() for role in self.roles]
         return {"apiVersion": names.API_VERSION, "kind": names.KIND, "metadata": metadata, "spec": spec}

@@ -11,6 +11,7 @@ from fcompile.convert.containers import add_port, container_named, replace_label
 from fcompile.convert.draft import Draft, RoleDraft
 from fcompile.convert.fields import Fields
 from fcompile.convert.ledger import LEFT_OUT, Ledger
+from fcompile.convert.lifetime import set_clean_pod_policy, set_deadline, set_time_to_live
 from fcompile.convert.made import Made
 from fcompile.convert.metadata import read_metadata
 from fcompile.convert.names import Hosts, Task, host
@@ -26,6 +27,8 @@ MPI_OPERATOR = "kubeflow.org/mpi-operator"
 _LEADERS = ("Master", "Chief", "Launcher")
 _FIRST_LEADS = ("PyTorchJob", "TFJob", "JAXJob")
 """The kinds in which, without a leader, the operator gives the role of one to worker 0."""
+_LATE = "the operator looks at the clock only when something else happens to the job, and may let it run on for hours"
+_TIME = "look whether such jobs have run for longer, and give them the time that they need"
 
 
 @dataclass
@@ -165,21 +168,15 @@ def read_job(
     if "runPolicy" in spec and not policy.value:
         ledger.dropped(policy.path, "it is empty")
     limit = read_run_policy(policy, draft, ledger, operator)
-    if "cleanPodPolicy" not in policy and "cleanPodPolicy" not in spec:
-        _tell_default_of_clean_pod_policy(policy, draft, ledger)
+    if operator == TRAINING_OPERATOR:
+        set_deadline(policy, draft, ledger, why=_LATE, remedy=_TIME)
+        set_time_to_live(policy, draft, ledger)
+        set_clean_pod_policy([policy, spec] if specs == "mpiReplicaSpecs" else [policy], draft, ledger)
     refuse_misspelt(spec, specs)
     replicas = read_replicas(spec.below(specs), types, ledger, default_policy, default_count)
     path = tuple(str(step) for step in policy.at("backoffLimit"))
     kind = source["kind"] if operator == TRAINING_OPERATOR else operator
     return Job(source["metadata"]["name"], kind, draft, ledger, spec, replicas, limit, path)
-
-
-def _tell_default_of_clean_pod_policy(policy: Fields, draft: Draft, ledger: Ledger) -> None:
-    """Take down the difference that a `cleanPodPolicy: None` would make: it is the default."""
-    what = "when it ends, all of its Pods go, those that run too"
-    why = "by default (`cleanPodPolicy: None`) the operator leaves them, and Framework has no such field yet"
-    ledger.different(policy.at("cleanPodPolicy"), f"not yet there: {what}", why, "collect logs while the Pods run")
-    draft.comment(f"Not yet there: cleanPodPolicy, by default None: {what}.", ("spec",))
 
 
 def _own_host_names(role: RoleDraft, ledger: Ledger) -> None:

@@ -1,4 +1,4 @@
-"""The fields of a job that say when it starts, ends and goes: what Framework has of them, and what not yet."""
+"""The fields of a job that say when it starts, how, and by whom: what Framework has of them, and what not yet."""
 
 from __future__ import annotations
 
@@ -10,23 +10,11 @@ from fcompile.convert.ledger import Ledger, Refusal
 from fcompile.model.framework import MANAGED_BY
 
 MULTIKUEUE = "kueue.x-k8s.io/multikueue"
-_LIFETIME = {
-    "activeDeadlineSeconds": ("it runs without a deadline", "stop it by hand (`executionType: Stop`), or with `timeout` in the command"),
-    "ttlSecondsAfterFinished": (
-        "it is deleted when the controller's setting says so, 30 days after its end by default",
-        "delete it by hand, or set `frameworkCompletedRetainSec` of the controller",
-    ),
-    "cleanPodPolicy": (
-        "when it ends, all of its Pods go, those that run too",
-        "collect logs while the Pods run",
-    ),
-    "schedulingPolicy": ("its Pods are scheduled one by one", "use a scheduler that gangs by labels of Pods, or leave it"),
-}
 _NOT_YET = "Framework has no such field yet"
 
 
 def read_run_policy(policy: Fields, draft: Draft, ledger: Ledger, operator: str) -> int | None:
-    """Take over a run policy, and return its `backoffLimit`; what becomes of that depends on the replicas.
+    """Take over a run policy, and return its `backoffLimit`; what becomes of that depends on the replicas. `lifetime` has the rest.
 
     :param operator: the value of `managedBy` that means the operator itself.
     """
@@ -35,8 +23,8 @@ def read_run_policy(policy: Fields, draft: Draft, ledger: Ledger, operator: str)
             _suspend(policy, draft, ledger)
         elif key == "managedBy":
             _managed_by(policy, draft, ledger, operator)
-        elif key in _LIFETIME:
-            not_yet(policy, key, draft, ledger)
+        elif key == "schedulingPolicy":
+            _scheduling_policy(policy, draft, ledger)
     return policy.count("backoffLimit")
 
 
@@ -62,12 +50,13 @@ def _managed_by(policy: Fields, draft: Draft, ledger: Ledger, operator: str) -> 
         raise Refusal(path, f"`{value}` manages this job: what that makes of it is not known here")
 
 
-def not_yet(policy: Fields, key: str, draft: Draft, ledger: Ledger) -> None:
-    """Take down a field that Framework does not have yet: it stays in a comment."""
+def _scheduling_policy(policy: Fields, draft: Draft, ledger: Ledger) -> None:
+    """Take down what Framework does not have yet: it stays in a comment."""
+    key = "schedulingPolicy"
     value, path = policy.value[key], policy.at(key)
-    if value in ({}, "") or (key, value) == ("cleanPodPolicy", "All"):
-        ledger.dropped(path, "all Pods of a Framework go when it ends" if value == "All" else "it is empty")
+    if value == {}:
+        ledger.dropped(path, "it is empty")
         return
-    what, remedy = _LIFETIME[key]
-    ledger.different(path, f"not yet there: {what}", _NOT_YET, remedy)
+    remedy = "use a scheduler that gangs by labels of Pods, or leave it"
+    ledger.different(path, "not yet there: its Pods are scheduled one by one", _NOT_YET, remedy)
     draft.comment(f"Not yet there: {key}: {json.dumps(value, ensure_ascii=False)}", ("spec",))

@@ -31,6 +31,23 @@ class Value(Report):
     """The column that it begins in, from 1."""
 
 
+class Fate(Report):
+    """What a field of the whole Framework does to the Pod, without being in it."""
+
+    source: Literal["spec.activeDeadlineSeconds", "spec.cleanPodPolicy", "spec.ttlSecondsAfterFinished"]
+    """The field's path in the Framework."""
+    value: int | str
+    """Its value."""
+    meaning: str
+    """What becomes of the Pod because of it."""
+    file: str
+    """The file that it stands in."""
+    line: Position
+    """The line that it stands in, from 1."""
+    column: Position
+    """The column that it begins in, from 1."""
+
+
 class Explanation(Report):
     """Where each value of a Pod comes from. Fields may be added without a new version: ignore what you do not know."""
 
@@ -44,3 +61,5 @@ class Explanation(Report):
     """The Pod's namespace."""
     values: list[Value]
     """Its values, in the order of the Pod: all of them, or those of the part that was asked for."""
+    lifetime: list[Fate] = ABSENT
+    """What fields of the Framework say of the end of the Pod; only of a whole Pod, and only where there are such fields."""

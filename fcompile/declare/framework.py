@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from fcompile.declare.fields import Also, Annotations, Int32, Int64, Labels, Manifest
-from fcompile.model.framework import MANAGED_BY, MAX_ROLES, MAX_SERVICE_PORTS, MAX_TASKS
+from fcompile.model.framework import INT32_MAX, MANAGED_BY, MAX_ROLES, MAX_SERVICE_PORTS, MAX_TASKS
 from fcompile.model.names import API_VERSION, KIND
 
 _BY_THE_SERVER = Field(description="Set by the API server; ignored here.")
@@ -101,6 +101,15 @@ class FrameworkSpec(Manifest):
     and from Start to Stop, and not back."""
     retryPolicy: Annotated[RetryPolicy | None, Also(default={})] = None
     """Whether all tasks are run again, in a new attempt of the Framework, after an attempt has completed."""
+    activeDeadlineSeconds: Annotated[Int64 | None, Field(ge=1, le=INT32_MAX)] = None
+    """The Framework ends so many seconds after its first attempt began, with code -240 and without a retry. All attempts count together,
+    and the delays between them. Left out: there is no deadline."""
+    cleanPodPolicy: Literal["All", "Running", "None"] | None = None
+    """Which Pods are deleted at the end of the Framework. All, or left out: every Pod. Running: those that run; Pods that have finished
+    stay, with their logs, until the Framework is deleted. None: as Running, since no Pod runs on after the end."""
+    ttlSecondsAfterFinished: Annotated[Int32 | None, Field(ge=0)] = None
+    """The Framework is deleted so many seconds after its end, with all that is left of it. The object itself stays where Argo CD or Flux
+    tracks it: they would create it anew. Left out: the controller's setting `frameworkCompletedRetainSec`."""
     managedBy: Annotated[str | None, Also(enum=MANAGED_BY, nonempty=True)] = None
     """Who reconciles the Framework, when that is not simply FrameworkController. It cannot be changed later."""
     taskRoles: Annotated[list[TaskRole] | None, Field(max_length=MAX_ROLES), Also(map_keys=("name",))] = None
@@ -165,6 +174,9 @@ class Framework(Manifest):
             description: str | None = ...,
             executionType: Literal["Create", "Start", "Stop"] | None = ...,
             retryPolicy: RetryPolicy | None = ...,
+            activeDeadlineSeconds: int | None = ...,
+            cleanPodPolicy: Literal["All", "Running", "None"] | None = ...,
+            ttlSecondsAfterFinished: int | None = ...,
             managedBy: str | None = ...,
             taskRoles: list[TaskRole] | None = ...,
             metadata: FrameworkMetadata = ...,

@@ -154,6 +154,58 @@ def of_retry_policy(state: State) -> Verdict:
     return Verdict(Effect.ON_THE_FLY, "the new policy decides when the attempt completes")
 
 
+def of_deadline(before: int | None, after: int | None, state: State) -> Verdict:
+    """Return the verdict on an edit of `activeDeadlineSeconds`. None: there is no deadline."""
+    if state in _OVER:
+        return Verdict(Effect.NOTHING, _OVER[state])
+    if state in _STOPPED:
+        return Verdict(Effect.NOTHING, _STOPS)
+    if after is None:
+        return Verdict(Effect.ON_THE_FLY, "there is no deadline any more")
+    over = f"{_seconds(after)} after its first attempt began"
+    if state is State.WAITS:
+        return Verdict(Effect.ON_THE_FLY, f"from {over}, no other one begins, and the Framework completes with code -240")
+    if state is State.ENDS:
+        return Verdict(Effect.ON_THE_FLY, f"the attempt that ends keeps its code, and from {over} no other one follows")
+    reason = f"{over}, every task is ended, with code -240, and the Framework completes"
+    if before is None or after < before:
+        return Verdict(Effect.ON_THE_FLY, f"{reason}: at once, if that time is over", ends_pods=True)
+    return Verdict(Effect.ON_THE_FLY, reason)
+
+
+def of_clean_pod_policy(before: str | None, after: str | None, state: State) -> Verdict:
+    """Return the verdict on an edit of `cleanPodPolicy`. None: it is left out."""
+    stay = after in _KEEPING
+    if stay is (before in _KEEPING):
+        same = "None is the same as Running: no Pod runs on after the end" if stay else "left out, it is All"
+        return Verdict(Effect.NOTHING, same)
+    reason = "Pods that finish stay for their logs until the Framework is deleted" if stay else "every Pod is deleted when its attempt ends"
+    if state is State.STOPS:  # It decides what becomes of Pods that have finished by then.
+        return Verdict(Effect.ON_THE_FLY, reason)
+    return _in_attempt(state) or Verdict(Effect.ON_THE_FLY, reason)
+
+
+def of_time_to_live(after: int | None, state: State) -> Verdict:
+    """Return the verdict on an edit of `ttlSecondsAfterFinished`. None: it is left out."""
+    if state is State.ELSEWHERE:
+        return Verdict(Effect.NOTHING, _OVER[state])
+    if after is None:
+        return Verdict(Effect.ON_THE_FLY, "the controller's `frameworkCompletedRetainSec` says when the Framework is deleted after its end")
+    left = "with its status and what is left of its Pods"
+    if state is State.OVER:
+        return Verdict(
+            Effect.ON_THE_FLY, f"the Framework is deleted {_seconds(after)} after its end, {left}: at once, if that time is over"
+        )
+    return Verdict(Effect.ON_THE_FLY, f"the Framework is deleted {_seconds(after)} after its end, {left}")
+
+
+_KEEPING = ("Running", "None")
+
+
+def _seconds(number: int) -> str:
+    return f"{number:,} {'second' if number == 1 else 'seconds'}"
+
+
 def of_force(state: State) -> Verdict:
     """Return the verdict on an edit of `podGracefulDeletionTimeoutSec`."""
     if state in _OVER:

@@ -14,6 +14,7 @@ from fcompile.lower.environment import ENV_BEFORE_INSTANCE, TERMINATION_MESSAGE_
 from fcompile.lower.intent import Role
 from fcompile.lower.placeholders import index_values, substitute
 from fcompile.model import names
+from fcompile.model.framework import LIFETIME
 from fcompile.pipeline.compiled import Compiled
 
 _IGNORED_METADATA = frozenset({"name", "namespace"})
@@ -149,6 +150,19 @@ def _of_the_framework(old: Mapping[str, Any], new: Mapping[str, Any], state: Sta
                 yield changed(difference, effects.of_execution_type(difference.before, difference.after, state))
             else:
                 yield changed(difference, effects.of_text(state) if field == "description" else effects.of_retry_policy(state))
+    for field in LIFETIME:
+        before, after = spec.get(field), edited.get(field)
+        for difference in differences(_given(before), _given(after), ANY, f"spec.{field}"):
+            if field == "activeDeadlineSeconds":
+                yield changed(difference, effects.of_deadline(before, after, state))
+            elif field == "cleanPodPolicy":
+                yield changed(difference, effects.of_clean_pod_policy(before, after, state))
+            else:
+                yield changed(difference, effects.of_time_to_live(after, state))
+
+
+def _given(value: Any) -> Any:
+    return ABSENT if value in (None, "") else value
 
 
 def _metadata(framework: Mapping[str, Any]) -> dict[str, Any]:

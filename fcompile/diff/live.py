@@ -19,6 +19,8 @@ Json = dict[str, Any]
 _CLUSTER_ENV = frozenset({*names.CLUSTER_NAMES, names.TASK_ATTEMPT_INSTANCE_UID})
 _PLACED = {"nodeName", "preemptionPolicy", "priority", "serviceAccount"}
 """What the scheduler and the API server's own admission put into every Pod."""
+_OWNERS = ("ConfigMap", names.KIND)
+"""What the controller lets a Pod belong to: its attempt, and after the end the Framework, where `cleanPodPolicy` keeps the Pod."""
 _TOKEN = "kube-api-access-"
 _FINISHED = "Completed"
 
@@ -131,7 +133,7 @@ def pod_differences(live: Json, expected: Json) -> Iterable[Difference]:
 def _without_cluster_values(live: Json, expected: Json) -> Json:
     metadata = {key: value for key, value in live["metadata"].items() if key not in SERVER_SET}
     metadata["annotations"] = {key: value for key, value in mapping(metadata, "annotations").items() if key not in names.CLUSTER_NAMES}
-    owners = [owner for owner in sequence(metadata, "ownerReferences") if text(owner, "kind") != "ConfigMap"]
+    owners = [owner for owner in sequence(metadata, "ownerReferences") if text(owner, "kind") not in _OWNERS]
     metadata = {
         **{key: value for key, value in metadata.items() if key != "ownerReferences"},
         **({"ownerReferences": owners} if owners else {}),

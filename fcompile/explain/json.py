@@ -8,20 +8,27 @@ from typing import Any
 
 from fcompile.diagnostics.problem import field_path
 from fcompile.diagnostics.visible import without_commands
-from fcompile.explain.origins import Leaf
+from fcompile.explain.origins import Fate, Leaf
 
 VERSION = 1
 
 
-def write(metadata: dict[str, Any], leaves: Iterable[Leaf], file: str) -> Iterator[str]:
+def write(metadata: dict[str, Any], leaves: Iterable[Leaf], fates: Iterable[Fate], file: str) -> Iterator[str]:
     """Yield the whole document."""
+    lifetime = [_fate(fate, file) for fate in fates]
     document = {
         "version": VERSION,
         "pod": metadata["name"],
         "namespace": metadata["namespace"],
         "values": [_leaf(leaf, file) for leaf in leaves],
+        **({"lifetime": lifetime} if lifetime else {}),
     }
     yield without_commands(json.dumps(document, indent=2)) + "\n"
+
+
+def _fate(fate: Fate, file: str) -> dict[str, Any]:
+    source, position = field_path(("spec", fate.field)), {"file": file, "line": fate.span.line, "column": fate.span.column}
+    return {"source": source, "value": fate.value, "meaning": fate.meaning, **position}
 
 
 def _leaf(leaf: Leaf, file: str) -> dict[str, Any]:

@@ -56,18 +56,46 @@ class Task(NamedTuple):
     """What sets the namespace of a Framework that names none, for messages."""
 
 
+class Fate(NamedTuple):
+    """What a field of the whole Framework does to the Pod, without being in it."""
+
+    field: str
+    """Of the Framework's `spec`."""
+    value: Any
+    meaning: str
+    span: Span
+
+
 class Explained(NamedTuple):
     """A Pod, and where it comes from."""
 
     pod: dict[str, Any]
     leaves: tuple[Leaf, ...]
+    fates: tuple[Fate, ...]
 
 
 def explain(task: Task) -> Explained:
     """Return the Pod of a task in the order of `build`, and the origin of each of its leaves in that order."""
     made = ordered(pod(task.compiled.intent.roles[task.role], task.compiled.namespace, task.number))
     finder = _Finder(task)
-    return Explained(made, tuple(Leaf(path, value, finder.origin(path, value)) for path, value in leaves(made)))
+    found = tuple(Leaf(path, value, finder.origin(path, value)) for path, value in leaves(made))
+    lifetime = task.compiled.intent.lifetime
+    fates = (Fate(field, value, _meaning(field, value), task.locate(("spec", field))) for field, value in lifetime.items() if value != "")
+    return Explained(made, found, tuple(fates))
+
+
+def _meaning(field: str, value: Any) -> str:
+    """Return what a field of the Framework's lifetime does to a Pod that is there."""
+    if field == "activeDeadlineSeconds":
+        return (
+            f"it is ended {value:,} s after the first attempt of the Framework began, with code -240: all attempts and the delays between "
+            "them count"
+        )
+    if field == "ttlSecondsAfterFinished":
+        return f"what is left of it goes {value:,} s after the end of the Framework"
+    if value == "All":
+        return "it is deleted once it has finished"
+    return "once it has finished and its task is not retried, it stays for its logs; if it runs at the end of the Framework, it is ended"
 
 
 def leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:

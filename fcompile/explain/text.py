@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from fcompile.diagnostics.problem import Path, field_path
 from fcompile.diagnostics.visible import at_line_start, visible, width
 from fcompile.explain.lines import Line, lines
-from fcompile.explain.origins import CONTROLLER, DEFAULT, OVERRIDE, PLACEHOLDER, Origin
+from fcompile.explain.origins import CONTROLLER, DEFAULT, OVERRIDE, PLACEHOLDER, Fate, Origin
 
 _WIDEST = 60
 """The column of the origins, unless all lines are shorter."""
@@ -38,6 +38,13 @@ def write(value: Any, root: Path, origins: dict[Path, Origin], file: str, color:
             origin = origins[line.leaf]
             gap = " " * max(column - width(text), 2)
             yield f"{text}{gap}{_painted(f'# {said(origin, file)}', _COLORS.get(origin.kind, '2'), color)}\n"
+
+
+def write_fates(fates: Iterable[Fate], file: str, color: bool) -> Iterator[str]:
+    """Yield what becomes of the Pod by fields of the whole Framework, one line each."""
+    for fate in fates:
+        text = f"# {fate.field} {fate.value}: {fate.meaning} ({visible(file)}:{fate.span.line}:{fate.span.column})"
+        yield _painted(text, _COLORS[CONTROLLER], color) + "\n"
 
 
 def said(origin: Origin, file: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from fcompile.emit.splice import keys
@@ -12,7 +14,7 @@ from fcompile.lower.placeholders import role_values, substitute, sums_in
 from fcompile.lower.quantities import canonical_quantities, has_symbolic_quantity
 from fcompile.lower.services import add_host_names, lower_service
 from fcompile.model import names
-from fcompile.model.framework import SERVER_SET
+from fcompile.model.framework import LIFETIME, SERVER_SET
 from fcompile.schema.pod_schemas import POD_TEMPLATE
 
 
@@ -59,6 +61,8 @@ class Intent(NamedTuple):
     digest: str
     lowering: str
     """The version of the rules that it was lowered by."""
+    lifetime: Mapping[str, Any] = MappingProxyType({})
+    """Those of the fields `LIFETIME` that the Framework has."""
 
     def document(self) -> dict[str, Any]:
         """Return the intent as plain JSON values, as the attempt's ConfigMap holds it."""
@@ -68,6 +72,7 @@ class Intent(NamedTuple):
             "framework": self.framework,
             "executionType": self.execution_type,
             "retryPolicy": self.retry_policy,
+            **self.lifetime,
             "roles": [role.document() for role in self.roles],
         }
 
@@ -91,6 +96,7 @@ def lower(framework: dict[str, Any], version: str | None = None) -> Intent:
         roles=roles,
         digest=digest([{"name": role.name, "pod": role.pod, "service": role.service} for role in roles], version),
         lowering=version,
+        lifetime={field: spec[field] for field in LIFETIME if field in spec},
     )
 
 

@@ -54,6 +54,25 @@ FRAMEWORK_TYPES: dict[str, Type] = {
             default={},
             description="Whether all tasks are run again, in a new attempt of the Framework, after an attempt has completed.",
         ),
+        "activeDeadlineSeconds": Field(
+            "integer",
+            minimum=1,
+            maximum=2147483647,
+            description="The Framework ends so many seconds after its first attempt began, with code -240 and without a retry. All attempts count together, and the delays between them. Left out: there is no deadline.",
+            format="int64",
+        ),
+        "cleanPodPolicy": Field(
+            "string",
+            enum=("All", "Running", "None"),
+            description="Which Pods are deleted at the end of the Framework. All, or left out: every Pod. Running: those that run; Pods that have finished stay, with their logs, until the Framework is deleted. None: as Running, since no Pod runs on after the end.",
+        ),
+        "ttlSecondsAfterFinished": Field(
+            "integer",
+            minimum=0,
+            maximum=2147483647,
+            description="The Framework is deleted so many seconds after its end, with all that is left of it. The object itself stays where Argo CD or Flux tracks it: they would create it anew. Left out: the controller's setting `frameworkCompletedRetainSec`.",
+            format="int32",
+        ),
         "managedBy": Field(
             "string",
             enum=("frameworkcontroller.microsoft.com/frameworkcontroller", "kueue.x-k8s.io/multikueue"),

@@ -82,5 +82,7 @@ def _around(template: dict[str, Any], number: int) -> dict[str, Any]:
             "description": "x",
             "managedBy": f"{names.GROUP}/frameworkcontroller",
         }
+    if number % 5 == 0:
+        spec |= {"activeDeadlineSeconds": 86400, "cleanPodPolicy": "Running", "ttlSecondsAfterFinished": 3600}
     metadata = {"name": "train", **({"labels": {"team": "a"}, "annotations": {"a.b/c": "d"}} if number % 4 == 0 else {})}
     return {"apiVersion": names.API_VERSION, "kind": names.KIND, "metadata": metadata, "spec": spec}

@@ -93,6 +93,14 @@ def test_objects_that_are_there_twice(app: Path, capsys: Capture) -> None:
     assert "warning  generate: Service web is there more than once" in capsys.readouterr().out
 
 
+def test_a_time_to_live(app: Path, capsys: Capture) -> None:
+    (app / "train.yaml").write_text(good().replace("spec:\n", "spec:\n  ttlSecondsAfterFinished: 60\n", 1))
+    assert doctor(app) == 0
+    out = capsys.readouterr().out
+    assert "warning  generate: train.yaml:5:28: ttlSecondsAfterFinished 60 of Framework train: the controller deletes no" in out
+    assert "generate says" not in out
+
+
 @pytest.mark.parametrize(
     ("annotation", "app", "expected"),
     [

@@ -49,6 +49,20 @@ def test_frameworks_are_compiled_and_all_else_passes_through(app: Path) -> None:
     assert SERVICE in answer.out
 
 
+def test_a_time_to_live_is_warned_of(app: Path) -> None:
+    """The controller keeps what Argo CD tracks, which would create it anew."""
+    (app / "short.yaml").write_text(good("short").replace("spec:\n", "spec:\n  ttlSecondsAfterFinished: 0\n", 1))
+    answer = call("generate", app, environment("apps/lab"))
+    assert answer.code == 0
+    (line,) = answer.said.splitlines()
+    assert line.startswith("fcompile: warning: short.yaml:5:28: ttlSecondsAfterFinished 0 of Framework short: the controller deletes no")
+    assert answer.by_name()["Framework/short"]["spec"]["ttlSecondsAfterFinished"] == 0
+    for number in range(30):
+        (app / f"{number}.yaml").write_text(good(f"f{number}").replace("spec:\n", "spec:\n  ttlSecondsAfterFinished: 9\n", 1))
+    said = call("generate", app, environment("apps/lab")).said.splitlines()
+    assert (len(said), said[-1]) == (21, "fcompile: warning: 11 more of these")
+
+
 def test_parameters_are_overrides(app: Path) -> None:
     parameters = [
         {"name": "worker.taskNumber", "string": "7"},

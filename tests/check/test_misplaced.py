@@ -82,9 +82,15 @@ def test_a_word_of_another_tool(text: str, message: str, fix: str) -> None:
         ("restartPolicy: Never", "write it as `taskRoles[].task.pod.spec.restartPolicy`", "write it as `task.pod.spec.restartPolicy`"),
         ("selector: {a: b}", "remove the field", "remove the field"),
         ("suspend: true", "`executionType: Create`", "`executionType: Create` in `spec`"),
-        ("ttlSecondsAfterFinished: 9", "`frameworkCompletedRetainSec`", "`frameworkCompletedRetainSec`"),
-        ("activeDeadlineSeconds: 9", "a Framework has no deadline; each Pod can", "a Framework has no deadline; each Pod can"),
-        ("cleanPodPolicy: None", "all of its Pods are deleted", "all of its Pods are deleted"),
+        ("ttlSecondsAfterFinished: 9", None, "it is in the Framework's `spec`, beside `taskRoles`"),
+        ("TtlSecondsAfterFinished: 9", "did you mean `ttlSecondsAfterFinished`?", "it is in the Framework's `spec`, beside `taskRoles`"),
+        (
+            "activeDeadlineSeconds: 9",
+            None,
+            "is `activeDeadlineSeconds` in its `spec`, beside `taskRoles`; that of each Pod is in the Pod's",
+        ),
+        ("cleanPodPolicy: None", None, "it is in the Framework's `spec`, beside `taskRoles`"),
+        ("cleanpodpolicy: All", "did you mean `cleanPodPolicy`?", "it is in the Framework's `spec`, beside `taskRoles`"),
         ("successPolicy: AllWorkers", "`minSucceededTaskCount`", "`frameworkAttemptCompletionPolicy`"),
         ("podFailurePolicy: {rules: []}", "`podFailureSpec`", "`fancyRetryPolicy: true`"),
         ("minAvailable: 2", "`schedulerName`", "all Pods are always created"),
@@ -101,6 +107,11 @@ def test_a_word_of_another_tool(text: str, message: str, fix: str) -> None:
         ("parallelism: 3", "`taskRoles[].taskNumber`", "did you mean `taskNumber`?"),
         ("completionMode: Indexed", "`{{FC_TASK_INDEX}}`", "`{{FC_TASK_INDEX}}`"),
         ("runPolicy: {}", "`retryPolicy.maxRetryCount`", "`retryPolicy.maxRetryCount`"),
+        (
+            "runPolicy: {cleanPodPolicy: None}",
+            "`cleanPodPolicy` and `ttlSecondsAfterFinished` are in the Framework's `spec` itself",
+            "itself",
+        ),
     ],
 )
 def test_a_field_that_people_know_from_elsewhere(field: str, in_spec: str | None, in_a_role: str) -> None:
@@ -112,6 +123,29 @@ def test_a_field_that_people_know_from_elsewhere(field: str, in_spec: str | None
     ((message, _),) = role(f"    {field}\n    task: {{{POD}}}\n")
     assert message.startswith(f"`taskRoles[0]` has no field `{name}`: ")
     assert in_a_role in message
+
+
+@pytest.mark.parametrize(
+    ("inside", "field", "message"),
+    [
+        ("pod: {", "activeDeadlineSeconds: 9", "is in the Pod's own `spec`"),
+        ("pod: {", "cleanPodPolicy: None", "it is in the Framework's `spec`, beside `taskRoles`"),
+        ("spec: {", "ttlSecondsAfterFinished: 9", "it is in the Framework's `spec`, beside `taskRoles`"),
+        ("containers: [{", "activeDeadlineSeconds: 9", "it is a field of `spec`, one level up; move or remove it"),
+    ],
+)
+def test_the_lifetime_of_the_whole_in_a_pod(inside: str, field: str, message: str) -> None:
+    ((found, fix),) = role(f"    task: {{{POD.replace(inside, f'{inside}{field}, ')}}}\n")
+    assert (found.endswith(message), fix) == (True, "")
+
+
+def test_the_lifetime_beside_the_spec_and_in_the_retry_policy() -> None:
+    whole = f"taskRoles: [{{name: w, task: {{{POD}}}}}]"
+    found = problems(f"{HEAD}cleanPodPolicy: None\nspec:\n  retryPolicy: {{activeDeadlineSeconds: 9}}\n  {whole}\n")
+    assert [message.partition(": ")[2] for _, _, message, _ in found] == [
+        "it belongs in `spec`, one level down; move or remove it",
+        "it is a field of `spec`, one level up; move or remove it",
+    ]
 
 
 def test_how_many_tasks_there_are_is_no_field_of_a_task() -> None:

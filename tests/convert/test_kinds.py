@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 
 from fcompile import compile as compile_text
+from fcompile.convert.conversion import Reason
 from fcompile.convert.job import Job, Part
 from fcompile.convert.kinds.jax import convert_jax
 from fcompile.convert.kinds.mpi import convert_mpi
 from fcompile.convert.ledger import Outcome, Refusal
+from fcompile.model.framework import LIFETIME
 from tests.convert.jobs import jobs
 from tests.convert.operator import convert, made_of
 
@@ -62,9 +64,6 @@ def test_pytorch_with_everything() -> None:
 def test_what_is_not_yet_there_stays_in_comments() -> None:
     text = convert(json.dumps(JOBS["pytorch-everything-PyTorchJob"])).text()
     for line in (
-        "# Not yet there: activeDeadlineSeconds: 86400",
-        "# Not yet there: ttlSecondsAfterFinished: 3600",
-        '# Not yet there: cleanPodPolicy: "Running"',
         '# Not yet there: schedulingPolicy: {"minAvailable": 3, "priorityClass": "high", "queue": "gpu"}',
         "# Not yet there: label kueue.x-k8s.io/queue-name: team-a",
         "executionType: Create",
@@ -301,14 +300,108 @@ def test_clean_pod_policy_all_changes_nothing() -> None:
     assert [entry.outcome for entry in account.entries if entry.path[-1] == "cleanPodPolicy"] == [Outcome.DROPPED]
 
 
-def test_the_default_of_clean_pod_policy_is_as_different_as_the_same_in_words() -> None:
-    job = JOBS["jax-JAXJob"]
-    for policy in ({}, {"cleanPodPolicy": "None"}):
-        (account,) = convert(json.dumps({**job, "spec": {**job["spec"], "runPolicy": policy}})).jobs
-        (entry,) = [entry for entry in account.entries if entry.path[-1] == "cleanPodPolicy"]
-        assert (entry.outcome, entry.what) == (Outcome.DIFFERENT, "not yet there: when it ends, all of its Pods go, those that run too")
-        assert account.made is not None
-        assert not account.made.remarks
+RUN_ON = "Pods that run when it ends are ended too; those that have finished stay for their logs"
+
+
+def lifetime(job: Any) -> tuple[dict[str, Any], dict[str, tuple[Outcome, str]]]:
+    """What of its lifetime a job has as a Framework, and the outcomes of these fields by their path."""
+    conversion = convert(json.dumps(job))
+    (account,) = conversion.jobs
+    assert account.made is not None, account.reasons
+    spec = account.made.framework()["spec"]
+    told = {".".join(map(str, entry.path)): (entry.outcome, entry.what) for entry in account.entries if set(entry.path) & set(LIFETIME)}
+    for outcome, what in told.values():
+        assert outcome is not Outcome.DIFFERENT or f"# Different: {what}: " in conversion.text(), "somebody must look there"
+    return {name: spec[name] for name in LIFETIME if name in spec}, told
+
+
+def with_policy(name: str, **policy: Any) -> Any:
+    job = JOBS[name]
+    return {**job, "spec": {**job["spec"], "runPolicy": policy}}
+
+
+V1 = ["jax-JAXJob", "pytorch-elastic-PyTorchJob", "tensorflow-dynamic-TFJob", "paddle-servers-PaddleJob"]
+
+
+@pytest.mark.parametrize("name", V1)
+def test_the_lifetime_of_a_job_of_training_operator(name: str) -> None:
+    fields = {"activeDeadlineSeconds": 86400, "cleanPodPolicy": "Running", "ttlSecondsAfterFinished": 0}
+    made, told = lifetime(with_policy(name, **fields))
+    assert made == fields
+    assert told == {
+        "spec.runPolicy.activeDeadlineSeconds": (Outcome.DIFFERENT, "86,400 s after its start it ends for certain, with code -240"),
+        "spec.runPolicy.cleanPodPolicy": (Outcome.CONVERTED, "spec.cleanPodPolicy"),
+        "spec.runPolicy.ttlSecondsAfterFinished": (Outcome.CONVERTED, "spec.ttlSecondsAfterFinished"),
+    }
+
+
+@pytest.mark.parametrize("policy", [{}, {"cleanPodPolicy": "None"}, {"cleanPodPolicy": None}])
+@pytest.mark.parametrize("name", [*V1, "mpi-operator-MPIJob"])
+def test_pods_that_run_end_here_and_run_on_there(name: str, policy: dict[str, Any]) -> None:
+    """By default too: `None` is the operators' default."""
+    assert lifetime(with_policy(name, **policy)) == (
+        {"cleanPodPolicy": "None"},
+        {"spec.runPolicy.cleanPodPolicy": (Outcome.DIFFERENT, RUN_ON)},
+    )
+
+
+def test_a_clean_pod_policy_outside_the_run_policy() -> None:
+    """An MPIJob of v1 may have it there. Of other kinds it is no field, so that the default holds."""
+    mpi, jax = JOBS["mpi-gpu-MPIJob"], JOBS["jax-JAXJob"]
+    outside = {**mpi, "spec": {**mpi["spec"], "cleanPodPolicy": "None"}}
+    assert lifetime(outside) == ({"cleanPodPolicy": "None"}, {"spec.cleanPodPolicy": (Outcome.DIFFERENT, RUN_ON)})
+    assert lifetime(mpi)[0] == {"cleanPodPolicy": "Running"}
+    both = {**mpi, "spec": {**mpi["spec"], "runPolicy": {"cleanPodPolicy": "Running"}}}
+    assert [outcome for outcome, _ in lifetime(both)[1].values()] == [Outcome.CONVERTED] * 2
+    (refused,) = convert(json.dumps({**both, "spec": {**both["spec"], "cleanPodPolicy": "All"}})).refused
+    assert refused.reasons[0] == Reason(("spec", "cleanPodPolicy"), "`runPolicy` has Running: the operator refuses two that differ")
+    conversion = convert(json.dumps({**jax, "spec": {**jax["spec"], "cleanPodPolicy": "All"}}))
+    assert "\n  cleanPodPolicy: None\n" in conversion.text()
+    different = {entry.path: entry.what for entry in conversion.jobs[0].different}
+    assert different[("spec", "cleanPodPolicy")] == "it is left out"
+    assert different[("spec", "runPolicy", "cleanPodPolicy")] == RUN_ON
+
+
+@pytest.mark.parametrize(
+    ("policy", "field", "reason"),
+    [
+        ({"cleanPodPolicy": "Always"}, "cleanPodPolicy", "it must be All, Running or None"),
+        ({"cleanPodPolicy": 1}, "cleanPodPolicy", "it must be a string"),
+        ({"activeDeadlineSeconds": 0}, "activeDeadlineSeconds", "it must be a whole number from 1 to 2147483647"),
+        ({"ttlSecondsAfterFinished": -1}, "ttlSecondsAfterFinished", "it must be a whole number from 0 to 2147483647"),
+    ],
+)
+def test_a_lifetime_that_cannot_be(policy: dict[str, Any], field: str, reason: str) -> None:
+    (refused,) = convert(json.dumps(with_policy("jax-JAXJob", **policy))).refused
+    assert refused.reasons == (Reason(("spec", "runPolicy", field), reason),)
+
+
+def test_the_lifetime_of_a_job_of_mpi_operator() -> None:
+    """There it is that of the launcher, which is a Job of Kubernetes: its Pod stays."""
+    job = with_policy("mpi-operator-MPIJob", activeDeadlineSeconds=60, cleanPodPolicy="All", ttlSecondsAfterFinished=9)
+    made, told = lifetime({**job, "spec": {**job["spec"], "launcherCreationPolicy": "AtStartup"}})
+    assert made == {"activeDeadlineSeconds": 60, "cleanPodPolicy": "Running", "ttlSecondsAfterFinished": 9}
+    assert {path.rpartition(".")[2]: outcome for path, (outcome, _) in told.items()} == {
+        "activeDeadlineSeconds": Outcome.CONVERTED,
+        "cleanPodPolicy": Outcome.CONVERTED,
+        "ttlSecondsAfterFinished": Outcome.DIFFERENT,
+    }
+    _, told = lifetime({**job, "spec": {**job["spec"], "launcherCreationPolicy": "WaitForWorkersReady"}})
+    assert told["spec.runPolicy.activeDeadlineSeconds"][0] is Outcome.DIFFERENT
+
+
+def test_the_lifetime_of_a_jobset_and_a_trainjob() -> None:
+    """A JobSet leaves the Pods that have finished."""
+    made, told = lifetime(JOBS["jobset-JobSet"])
+    assert made == {"cleanPodPolicy": "Running", "ttlSecondsAfterFinished": 600}
+    assert told == {"spec.ttlSecondsAfterFinished": (Outcome.CONVERTED, "spec.ttlSecondsAfterFinished")}
+    job = json.loads(json.dumps(JOBS["trainjob-torch-TrainJob"]))
+    made, told = lifetime(job)
+    assert made == {"activeDeadlineSeconds": 7200, "cleanPodPolicy": "Running"}
+    assert told == {"spec.activeDeadlineSeconds": (Outcome.CONVERTED, "spec.activeDeadlineSeconds")}
+    job["items"][1]["spec"]["template"]["spec"]["ttlSecondsAfterFinished"] = 9
+    (account,) = convert(json.dumps(job)).jobs
+    assert "ttlSecondsAfterFinished of the runtime is left out" in {entry.what for entry in account.different}
 
 
 def test_a_variable_of_the_operator_that_another_one_refers_to() -> None:

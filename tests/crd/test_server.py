@@ -115,6 +115,12 @@ REFUSED: dict[str, Edit] = {
     "taskNumber in body should be less than or equal to 10000": lambda f: role(f).update(taskNumber=10_001),
     "maxRetryCount in body should be greater than or equal to -2": lambda f: f["spec"].update(retryPolicy={"maxRetryCount": -3}),
     'executionType: Unsupported value: "Run"': lambda f: f["spec"].update(executionType="Run"),
+    "activeDeadlineSeconds in body should be greater than or equal to 1": lambda f: f["spec"].update(activeDeadlineSeconds=0),
+    "activeDeadlineSeconds in body should be less than or equal to 2147483647": lambda f: f["spec"].update(activeDeadlineSeconds=2**31),
+    'activeDeadlineSeconds: Invalid value: "string"': lambda f: f["spec"].update(activeDeadlineSeconds="1h"),
+    'cleanPodPolicy: Unsupported value: "all"': lambda f: f["spec"].update(cleanPodPolicy="all"),
+    "ttlSecondsAfterFinished in body should be greater than or equal to 0": lambda f: f["spec"].update(ttlSecondsAfterFinished=-1),
+    "ttlSecondsAfterFinished in body should be less than or equal to 2147483647": lambda f: f["spec"].update(ttlSecondsAfterFinished=2**31),
     'managedBy: Unsupported value: ""': lambda f: f["spec"].update(managedBy=""),
     'managedBy: Unsupported value: "me"': lambda f: f["spec"].update(managedBy="me"),
     "metadata.name in body should match": lambda f: f["metadata"].update(name="my-train"),
@@ -154,7 +160,14 @@ ACCEPTED: dict[str, Edit] = {
     ),
     "a number of CPUs": lambda f: container(f).update(resources={"requests": {"cpu": 0.5, "memory": 1024}}),
     "nulls": lambda f: (f["spec"].update(description=None, executionType=None), role(f)["task"].update(podGracefulDeletionTimeoutSec=None)),
-    "empty strings where nothing is needed": lambda f: (f["spec"].update(description="", executionType=""), pod(f).update(hostname="")),
+    "a lifetime at its bounds": lambda f: f["spec"].update(
+        activeDeadlineSeconds=2**31 - 1, cleanPodPolicy="None", ttlSecondsAfterFinished=0
+    ),
+    "nulls for a lifetime": lambda f: f["spec"].update(activeDeadlineSeconds=None, cleanPodPolicy=None, ttlSecondsAfterFinished=None),
+    "empty strings where nothing is needed": lambda f: (
+        f["spec"].update(description="", executionType="", cleanPodPolicy=""),
+        pod(f).update(hostname=""),
+    ),
     "a variable given twice": lambda f: container(f).update(env=[{"name": "A", "value": "1"}, {"name": "A", "value": "2"}]),
     "an empty value beside its source": lambda f: container(f).update(
         env=[{"name": "A", "value": "", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}]

@@ -29,6 +29,25 @@ EDITS: dict[str, list[tuple[Json, Json, str]]] = {
     "`executionType` Start → Create": [(spec(), spec(executionType="Create"), ""), (spec(executionType="Stop"), spec(), "")],
     "`managedBy`": [(spec(), spec(managedBy="kueue.x-k8s.io/multikueue"), "")],
     "`retryPolicy` of the Framework": [(spec(), spec(retryPolicy={"maxRetryCount": 1}), "")],
+    "`activeDeadlineSeconds`": [
+        (spec(), spec(activeDeadlineSeconds=9), ""),
+        (spec(activeDeadlineSeconds=9), spec(activeDeadlineSeconds=8), ""),
+        (spec(activeDeadlineSeconds=9), spec(), ""),
+    ],
+    "`cleanPodPolicy` All": [
+        (spec(), spec(cleanPodPolicy="None"), ""),
+        (spec(cleanPodPolicy="All"), spec(cleanPodPolicy="Running"), ""),
+        (spec(cleanPodPolicy="Running"), spec(), ""),
+    ],
+    "… All → left out": [
+        (spec(cleanPodPolicy="All"), spec(), ""),
+        (spec(cleanPodPolicy="Running"), spec(cleanPodPolicy="None"), ""),
+    ],
+    "`ttlSecondsAfterFinished`": [
+        (spec(), spec(ttlSecondsAfterFinished=0), ""),
+        (spec(ttlSecondsAfterFinished=9), spec(ttlSecondsAfterFinished=8), ""),
+        (spec(ttlSecondsAfterFinished=9), spec(), ""),
+    ],
     "`taskNumber`": [(spec(), spec(role(count=3)), ""), (spec(), spec(ONE, role("ps")), ""), (spec(ONE, role("ps")), spec(), "")],
     "`frameworkAttemptCompletionPolicy`": [(spec(), spec(role(frameworkAttemptCompletionPolicy={"minFailedTaskCount": 2})), "")],
     "`task.retryPolicy`": [(spec(), spec(RETRIED), "")],

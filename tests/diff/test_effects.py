@@ -87,6 +87,75 @@ def test_managed_by_is_refused_and_with_it_the_whole_edit(before: str | None, af
     assert found.effect == "refused"
 
 
+KEPT = "Pods that finish stay for their logs until the Framework is deleted"
+GONE = "every Pod is deleted when its attempt ends"
+LEFT = "with its status and what is left of its Pods"
+HOUR, TWO_HOURS = (f"{seconds} seconds after its first attempt began" for seconds in ("3,600", "7,200"))
+ENDED = "every task is ended, with code -240, and the Framework completes"
+
+
+@pytest.mark.parametrize(
+    ("field", "before", "after", "state", "verdict"),
+    [
+        ("activeDeadlineSeconds", None, 3600, "AttemptRunning", f"on-the-fly: {HOUR}, {ENDED}: at once, if that time is over"),
+        ("activeDeadlineSeconds", 3600, 7200, "AttemptRunning", f"on-the-fly: {TWO_HOURS}, {ENDED}"),
+        ("activeDeadlineSeconds", 3600, None, "AttemptRunning", "on-the-fly: there is no deadline any more"),
+        (
+            "activeDeadlineSeconds",
+            7200,
+            3600,
+            "AttemptCreationPending",
+            f"on-the-fly: from {HOUR}, no other one begins, and the Framework completes with code -240",
+        ),
+        (
+            "activeDeadlineSeconds",
+            7200,
+            3600,
+            "AttemptDeleting",
+            f"on-the-fly: the attempt that ends keeps its code, and from {HOUR} no other one follows",
+        ),
+        ("cleanPodPolicy", None, "None", "AttemptRunning", f"on-the-fly: {KEPT}"),
+        ("cleanPodPolicy", "Running", "All", "AttemptCreationPending", f"on-the-fly: {GONE}"),
+        ("cleanPodPolicy", "All", "", "AttemptRunning", "nothing: left out, it is All"),
+        ("cleanPodPolicy", "None", "Running", "AttemptRunning", "nothing: None is the same as Running: no Pod runs on after the end"),
+        ("ttlSecondsAfterFinished", None, 0, "AttemptRunning", f"on-the-fly: the Framework is deleted 0 seconds after its end, {LEFT}"),
+        (
+            "ttlSecondsAfterFinished",
+            1,
+            None,
+            "Completed",
+            "on-the-fly: the controller's `frameworkCompletedRetainSec` says when the Framework is deleted after its end",
+        ),
+        (
+            "ttlSecondsAfterFinished",
+            600,
+            60,
+            "Completed",
+            f"on-the-fly: the Framework is deleted 60 seconds after its end, {LEFT}: at once, if that time is over",
+        ),
+    ],
+)
+def test_a_lifetime(field: str, before: object, after: object, state: str, verdict: str) -> None:
+    found = diff(spec(**{field: before}), spec(**{field: after}), {"state": state})
+    assert found is not None
+    assert [f"{change.effect.value}: {change.reason}" for change in found.changes] == [verdict]
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "effect"),
+    [("activeDeadlineSeconds", 9, "nothing"), ("cleanPodPolicy", "None", "on-the-fly"), ("ttlSecondsAfterFinished", 9, "on-the-fly")],
+)
+def test_a_lifetime_in_an_edit_that_stops(field: str, value: object, effect: str) -> None:
+    """What the tasks that are ended leave still depends on it."""
+    assert effects(spec(), spec(executionType="Stop", **{field: value}))[f"spec.{field}"] == effect
+
+
+@pytest.mark.parametrize(("field", "value"), [("activeDeadlineSeconds", 9), ("cleanPodPolicy", "None"), ("ttlSecondsAfterFinished", 9)])
+def test_a_lifetime_is_not_in_the_digest(field: str, value: object) -> None:
+    before, after = (side(framework(one)).compiled for one in (spec(), spec(**{field: value})))
+    assert before.intent.digest == after.intent.digest
+
+
 def test_a_role_without_tasks() -> None:
     assert effects(spec(role(count=0, retry=1)), spec({**NEW, "taskNumber": 0})) == {IMAGE: "on-the-fly"}
     assert effects(spec(role(count=0, retry=1)), spec({**NEW, "taskNumber": 2})) == {

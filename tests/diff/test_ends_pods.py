@@ -35,6 +35,8 @@ RUNS, DONE, FAILED = task("AttemptRunning"), task("Completed", "Succeeded"), tas
 FEWER, RENAMED = spec(role("ps"), role("worker", 2)), spec(role("server"), role("worker", 4))
 RESTARTED = annotated(TWO, RESTART_ANNOTATION, "now")
 STOP = {**TWO, "executionType": "Stop"}
+DEADLINE = {**TWO, "activeDeadlineSeconds": 60}
+LATER = {**TWO, "activeDeadlineSeconds": 61}
 
 
 @pytest.mark.parametrize(
@@ -76,6 +78,20 @@ STOP = {**TWO, "executionType": "Stop"}
         (RESTARTED, TWO, None, False),
         (TWO, RESTARTED, {"state": "AttemptCreationPending"}, False),
         (TWO, annotated(TWO, PAUSE_ANNOTATION, "true"), None, False),
+        (TWO, DEADLINE, None, True),
+        (TWO, DEADLINE, status(), True),
+        (LATER, DEADLINE, None, True),
+        (DEADLINE, LATER, None, False),
+        (DEADLINE, TWO, None, False),
+        (LATER, DEADLINE, {"state": "AttemptCreationPending"}, False),
+        (LATER, DEADLINE, {"state": "AttemptDeleting"}, False),
+        (LATER, DEADLINE, {"state": "Completed"}, False),
+        ({**LATER, "executionType": "Create"}, {**DEADLINE, "executionType": "Create"}, None, False),
+        ({**LATER, "managedBy": "kueue.x-k8s.io/multikueue"}, {**DEADLINE, "managedBy": "kueue.x-k8s.io/multikueue"}, None, False),
+        (TWO, {**TWO, "cleanPodPolicy": "Running"}, None, False),
+        ({**TWO, "cleanPodPolicy": "Running"}, TWO, None, False),
+        (TWO, {**TWO, "ttlSecondsAfterFinished": 0}, None, False),
+        (TWO, {**TWO, "ttlSecondsAfterFinished": 0}, {"state": "Completed"}, False),
     ],
 )
 def test_an_edit(before: Json, after: Json, status: Json | None, ends: bool) -> None:
@@ -182,6 +198,31 @@ def test_exit_codes(capsys: Capture) -> None:
     assert codes == [1, 0, 0, 2, 2]
     assert main(["diff", "--fail-on", "difference", "b.yaml", "said.yaml"]) == 1
     capsys.readouterr()
+
+
+def test_a_lower_deadline_in_every_format(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    monkeypatch.chdir(tmp_path)
+    put("old.yaml", framework(LATER))
+    put("new.yaml", framework({**DEADLINE, "cleanPodPolicy": "None", "ttlSecondsAfterFinished": 0}))
+    said = {}
+    for form in ("text", "markdown", "html", "json"):
+        assert main(["diff", "--fail-on", "ends-pods", "--format", form, "old.yaml", "new.yaml"]) == 1
+        said[form] = capsys.readouterr().out
+        for field in ("activeDeadlineSeconds", "cleanPodPolicy", "ttlSecondsAfterFinished"):
+            assert field in said[form]
+        for reason in (
+            "60 seconds after its first attempt began, every task is ended, with code -240",
+            "Pods that finish stay for their logs until the Framework is deleted",
+            "the Framework is deleted 0 seconds after its end, with its status and what is left of its Pods",
+        ):
+            assert reason in said[form], form
+    assert "🔴 **Ends Pods**: 60 seconds after its first attempt began" in said["markdown"]
+    changes = json.loads(said["json"])["frameworks"][0]["changes"]
+    assert [(one.get("before"), one["after"], one["endsPods"]) for one in changes] == [
+        (61, 60, True),
+        (None, "None", False),
+        (None, 0, False),
+    ]
 
 
 @pytest.mark.parametrize(

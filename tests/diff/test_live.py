@@ -101,6 +101,12 @@ def test_what_admission_adds() -> None:
     assert fields(lambda spec, metadata: metadata["ownerReferences"].append({**OWNER, "kind": "Job"})) == ["metadata.ownerReferences[c]"]
 
 
+def test_a_finished_pod_that_the_framework_has_kept() -> None:
+    """By `cleanPodPolicy`: then the Framework is its owner, and no attempt any more."""
+    owner = {**OWNER, "apiVersion": "frameworkcontroller.microsoft.com/v1", "kind": "Framework", "name": "train"}
+    assert fields(lambda spec, metadata: metadata.update(ownerReferences=[owner])) == []
+
+
 def test_what_was_changed() -> None:
     def image(spec: Json, metadata: Json) -> None:
         spec["containers"][0]["image"] = "a:2"

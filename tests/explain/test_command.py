@@ -12,6 +12,7 @@ from syrupy.assertion import SnapshotAssertion
 from fcompile.cli import main
 from fcompile.explain.lines import lines
 from tests.diff.frameworks import framework, role, spec
+from tests.test_cli import good
 
 Capture = pytest.CaptureFixture[str]
 Explain = Callable[..., tuple[int, str, str]]
@@ -52,6 +53,38 @@ def test_of_an_example(
     code, out, err = explain(*arguments)
     assert (code, err) == (0, "")
     assert out == text_file
+
+
+LIFETIME = """\
+# activeDeadlineSeconds 86400: it is ended 86,400 s after the first attempt of the Framework began, with code -240: all attempts and the \
+delays between them count (train.yaml:5:26)
+# cleanPodPolicy Running: once it has finished and its task is not retried, it stays for its logs; if it runs at the end of the Framework, \
+it is ended (train.yaml:6:19)
+# ttlSecondsAfterFinished 3600: what is left of it goes 3,600 s after the end of the Framework (train.yaml:7:28)
+"""
+
+
+def test_what_the_framework_says_of_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, explain: Explain, repository: Path) -> None:
+    """docs/explain.md shows it too. It is in no Pod, so that a field of one has none of it."""
+    monkeypatch.chdir(tmp_path)
+    own = "spec:\n  activeDeadlineSeconds: 86400\n  cleanPodPolicy: Running\n  ttlSecondsAfterFinished: 3600\n"
+    path = tmp_path / "train.yaml"
+    path.write_text(good().replace("spec:\n", own, 1))
+    code, out, _ = explain("train-worker-0", "train.yaml")
+    assert (code, out[out.index("# activeDeadline") :]) == (0, LIFETIME)
+    assert LIFETIME in (repository / "docs" / "explain.md").read_text("utf-8")
+    found = json.loads(explain("train-worker-0", "train.yaml", "--format", "json")[1])["lifetime"]
+    assert [(one["source"], one["value"], one["line"]) for one in found] == [
+        ("spec.activeDeadlineSeconds", 86400, 5),
+        ("spec.cleanPodPolicy", "Running", 6),
+        ("spec.ttlSecondsAfterFinished", 3600, 7),
+    ]
+    assert "# active" not in explain("train-worker-0.metadata", "train.yaml")[1]
+    assert "lifetime" not in json.loads(explain("train-worker-0.metadata", "train.yaml", "--format", "json")[1])
+    path.write_text(path.read_text().replace("Running", "All"))
+    assert "# cleanPodPolicy All: it is deleted once it has finished (train.yaml:6:19)\n" in explain("train-worker-0", "train.yaml")[1]
+    path.write_text(path.read_text().replace(": All", ': ""'))
+    assert "# cleanPodPolicy" not in explain("train-worker-0", "train.yaml")[1]
 
 
 @pytest.mark.usefixtures("train")

@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from fcompile.default import default
+from fcompile.emit.json import canonical
 from fcompile.lower.intent import lower
+from fcontroller import intent as intents
 from tests.check.frameworks import framework, role
 
 
@@ -62,3 +64,26 @@ def test_the_addresses_of_pods_that_are_not_ready_are_published_unless_one_says_
     (made,) = lower(default(framework(role(service=own))).framework).roles
     assert made.service is not None
     assert made.service["spec"]["publishNotReadyAddresses"] is published
+
+
+LIFETIME = {"activeDeadlineSeconds": 3600, "cleanPodPolicy": "None", "ttlSecondsAfterFinished": 0}
+
+
+def test_the_lifetime_is_in_the_intent_and_not_in_the_digest() -> None:
+    """As counts and policies are: each change of it is stored, and none needs a review."""
+    value = default(framework(role())).framework
+    without, made = lower(value), lower({**value, "spec": {**value["spec"], **LIFETIME}})
+    assert made.document() == {**without.document(), **LIFETIME}
+    assert made.digest == without.digest
+    assert intents.digest_of(made) != intents.digest_of(without)
+    assert intents.read_document(canonical(made.document())) == made
+
+
+@pytest.mark.parametrize("field", LIFETIME)
+def test_a_null_is_no_lifetime(field: str) -> None:
+    """Nothing is filled in: the documents of Frameworks that were there before these fields stay as they are."""
+    value = framework(role())
+    stored = default({**value, "spec": {**value["spec"], field: None}}).framework
+    assert field not in stored["spec"]
+    assert canonical(lower(stored).document()) == canonical(lower(default(value).framework).document())
+    assert field not in lower(stored).document()

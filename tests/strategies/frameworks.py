@@ -60,7 +60,15 @@ def frameworks(draw: st.DrawFn, counts: Strategy = few_tasks) -> dict[str, Any]:
     for role in roles:
         if sum(role.get("taskNumber", 1) for role in roles) > MAX_TASKS:
             role["taskNumber"] = 1
-    fields = {"description": texts, "executionType": words("Create", "Start", "Stop"), "retryPolicy": RETRY, "managedBy": _MANAGED_BY}
+    fields = {
+        "description": texts,
+        "executionType": words("Create", "Start", "Stop"),
+        "retryPolicy": RETRY,
+        "activeDeadlineSeconds": st.sampled_from([1, 3600, INT32_MAX]),
+        "cleanPodPolicy": words("All", "Running", "None"),
+        "ttlSecondsAfterFinished": st.sampled_from([0, 600, INT32_MAX]),
+        "managedBy": _MANAGED_BY,
+    }
     metadata = {
         "labels": label_maps.map(_literal),
         "annotations": annotation_maps.map(_literal),
@@ -79,10 +87,9 @@ def _literal(held: dict[str, str]) -> dict[str, str]:
     return {key: value for key, value in held.items() if "{{FC_" not in key and "{{FC_" not in value}
 
 
+_OF_SPEC = ("description", "retryPolicy", "executionType", "activeDeadlineSeconds", "cleanPodPolicy", "ttlSecondsAfterFinished")
 _NULLABLE = (
-    "description",
-    "retryPolicy",
-    "executionType",
+    *_OF_SPEC,
     "taskNumber",
     "frameworkAttemptCompletionPolicy",
     "service",
@@ -108,7 +115,7 @@ def _has(value: dict[str, Any], name: str, framework: dict[str, Any]) -> bool:
     if value is framework["metadata"]:
         return name in ("labels", "annotations")
     if value is framework["spec"]:
-        return name in ("description", "retryPolicy", "executionType")
+        return name in _OF_SPEC
     if "pod" in value:
         return name == "retryPolicy"
     return name in ("taskNumber", "frameworkAttemptCompletionPolicy", "service")

@@ -18,7 +18,7 @@ from fcompile.errors import SettingError, UsageError
 from fcompile.load import LoadError
 from fcompile.load.files import FileEntry
 from fcompile.model.values import mapping
-from fcompile.pipeline.compilation import Compilation, Refused
+from fcompile.pipeline.compilation import Compilation, Refused, Unit
 from fcompile.pipeline.compiled import Compiled
 from fcompile.pipeline.file import open_file
 from fcompile.pipeline.overrides import refusal, roles
@@ -26,6 +26,7 @@ from fcompile.pipeline.selection import Selection
 
 MAX_OUTPUT = 100 * 1024 * 1024
 """Characters. The repo-server takes so many bytes as an answer, unless it is told otherwise."""
+TIME_TO_LIVE = "ttlSecondsAfterFinished"
 _FRAMEWORKS = Selection(("framework",))
 SKIP_HOOK = "argocd.argoproj.io/hook"
 """With the value `Skip`, Argo CD compares an object and never applies or deletes it."""
@@ -52,6 +53,7 @@ class Made(NamedTuple):
     left_out: tuple[str, ...] = ()
     """Documents that are no objects."""
     pods_left_out: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
     hidden: Hidden = Hidden()
     refused: str = ""
     """Why there can be no output at all, unless the check says so already."""
@@ -97,17 +99,20 @@ def _compiled(source: Source, data: bytes, job: Job) -> Made:
 def _with_text(made: Made, compilation: Compilation, settings: Settings) -> Made:
     left_out: list[str] = []
     pods_left_out: list[str] = []
+    warnings: list[str] = []
     size, texts = 0, []
-    for text in _texts(compilation, settings, left_out, pods_left_out):
+    for text in _texts(compilation, settings, left_out, pods_left_out, warnings):
         size += len(text)
         if size > MAX_OUTPUT:
             raise UsageError(f"{visible(made.checked.file)}: comes to more than {MAX_OUTPUT:,} bytes: divide it, or show fewer Pods")
         texts.append(text)
-    return made._replace(text="".join(texts), left_out=tuple(left_out), pods_left_out=tuple(pods_left_out))
+    return made._replace(text="".join(texts), left_out=tuple(left_out), pods_left_out=tuple(pods_left_out), warnings=tuple(warnings))
 
 
-def _texts(compilation: Compilation, settings: Settings, left_out: list[str], pods_left_out: list[str]) -> Iterator[str]:
-    """Yield the manifests, one after the other, and note what is not among them."""
+def _texts(
+    compilation: Compilation, settings: Settings, left_out: list[str], pods_left_out: list[str], warnings: list[str]
+) -> Iterator[str]:
+    """Yield the manifests, one after the other, and note what is not among them, and what means something else under Argo CD."""
     pods = Selection(("pods",), most=settings.pods_per_role)
     for unit in compilation.units():
         result = unit.result
@@ -115,6 +120,8 @@ def _texts(compilation: Compilation, settings: Settings, left_out: list[str], po
             raise UsageError(unit.refusal(result))
         if isinstance(result, Compiled) or result.is_object:
             yield from _FRAMEWORKS.texts(result, yaml.document, verbatim=True)
+            if isinstance(result, Compiled) and TIME_TO_LIVE in result.intent.lifetime:
+                warnings.append(_of_time_to_live(unit, result))
             if isinstance(result, Compiled) and settings.pods_per_role and result.intent.execution_type == "Start":
                 # The expected Pods, as something that Argo CD compares and never applies.
                 yield from pods.texts(result, _skipped)
@@ -123,6 +130,16 @@ def _texts(compilation: Compilation, settings: Settings, left_out: list[str], po
             raise UsageError(f"{unit.place}: an object needs both `apiVersion` and `kind`: add what is missing, or Argo CD would delete it")
         else:
             left_out.append(unit.place)
+
+
+def _of_time_to_live(unit: Unit, compiled: Compiled) -> str:
+    span = unit.document.locate((*unit.path, "spec", TIME_TO_LIVE))
+    field = f"{TIME_TO_LIVE} {compiled.intent.lifetime[TIME_TO_LIVE]} of Framework {compiled.intent.framework}"
+    return (
+        f"{visible(unit.document.source.name)}:{span.line}:{span.column}: {field}: the controller deletes no Framework that Argo CD "
+        "tracks, since it would be created anew and run once more; only what is left of its Pods goes then. To have the Framework deleted, "
+        "take it out of Git"
+    )
 
 
 def _not_shown(compiled: Compiled, most: int) -> list[str]:

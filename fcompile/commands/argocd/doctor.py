@@ -18,6 +18,7 @@ import click
 
 from fcompile.commands.argocd import application
 from fcompile.commands.argocd.checkout import common_root, ignored, leading_out, pack, unpack
+from fcompile.commands.argocd.generate import WARNING as SAID_AS_WARNING
 from fcompile.commands.argocd.repository import repository_of
 from fcompile.commands.argocd.sandbox import Ran, Sandbox, sandbox
 from fcompile.commands.group import command
@@ -192,7 +193,11 @@ def _generation(replay: Replay) -> Iterator[Line]:
         yield WARNING, f"generate: took {ran.seconds:.1f} s of {replay.deadline:.0f} s: on a busy repo-server it will not do"
     yield OK, f"generate: the same twice at once{_took(ran)}"
     for line in ran.said.decode("utf-8", "replace").splitlines():
-        yield NOTE, f"generate says: {visible(line)}"
+        program, is_warning, warned = line.partition(f": {SAID_AS_WARNING}")
+        if is_warning and " " not in program:
+            yield WARNING, f"generate: {visible(warned)}"
+        else:
+            yield NOTE, f"generate says: {visible(line)}"
 
 
 def _stream(out: bytes) -> Iterator[Line]:

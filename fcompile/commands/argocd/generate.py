@@ -31,6 +31,8 @@ from fcompile.pipeline.processes import in_processes
 from fcompile.pipeline.reporting import report
 from fcompile.program import say
 
+WARNING = "warning: "
+"""Before a line of stderr that is a warning of its own; problems of the files have their severity in themselves."""
 _AT_ONCE = 16
 _MOST_NAMED = 20
 
@@ -141,13 +143,18 @@ def _check_overrides(made: list[Made], asked: Settings) -> None:
 
 
 def _tell(made: list[Made]) -> None:
-    """What is not in the output although somebody may look for it there; Argo CD logs it."""
+    """What is not in the output although somebody may look for it there, and what works otherwise than it says; Argo CD logs it."""
     left_out = [place for one in made for place in one.left_out]
     if left_out:
         say(f"left out, no objects for a cluster: {_listed(left_out)}")
     pods = [tasks for one in made for tasks in one.pods_left_out]
     if pods:
         say(f"Pods that are not shown because of pods-per-role: {_listed(pods)}")
+    warnings = [text for one in made for text in one.warnings]
+    for text in warnings[:_MOST_NAMED]:
+        say(f"{WARNING}{text}")
+    if len(warnings) > _MOST_NAMED:
+        say(f"{WARNING}{len(warnings) - _MOST_NAMED:,} more of these")
 
 
 def _listed(names: list[str]) -> str:

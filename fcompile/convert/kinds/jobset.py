@@ -7,6 +7,7 @@ from typing import Any
 from fcompile.convert.fields import Fields
 from fcompile.convert.jobset_labels import replace_labels
 from fcompile.convert.ledger import Ledger
+from fcompile.convert.lifetime import keep_finished_pods, set_time_to_live
 from fcompile.convert.made import Made
 from fcompile.convert.metadata import read_metadata
 from fcompile.convert.replicated_jobs import (
@@ -30,8 +31,10 @@ def convert_jobset(source: dict[str, Any]) -> Made:
     ledger = Ledger()
     draft = read_metadata(source, ledger)
     spec = Fields(source, ()).below("spec")
-    policy = {key: spec.value[key] for key in ("suspend", "managedBy", "ttlSecondsAfterFinished") if key in spec}
+    policy = {key: spec.value[key] for key in ("suspend", "managedBy") if key in spec}
     read_run_policy(Fields(policy, spec.path), draft, ledger, OPERATOR)
+    set_time_to_live(spec, draft, ledger)
+    keep_finished_pods(draft)
     ledger.converted(spec.at("replicatedJobs"), "spec.taskRoles")
     parts = read_parts(spec)
     replace_labels(source["metadata"]["name"], parts, ledger, None)

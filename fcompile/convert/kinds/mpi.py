@@ -10,7 +10,6 @@ from fcompile.convert.kinds.ssh import CONFIG_PATH, RSH, SSHD, config_map, mount
 from fcompile.convert.ledger import Refusal
 from fcompile.convert.made import Made
 from fcompile.convert.names import host
-from fcompile.convert.run_policy import not_yet
 
 _SSH_PATH = "/root/.ssh"
 _SCRIPT = "kubexec.sh"
@@ -22,7 +21,6 @@ def convert_mpi(source: dict[str, Any]) -> Made:
     job = read_job(source, "mpiReplicaSpecs", ("Launcher", "Worker"), "Never", default_count={"Launcher": 1, "Worker": 0})
     if "Launcher" not in job.replicas or job.replicas["Launcher"].count != 1:
         raise Refusal(job.spec.at("mpiReplicaSpecs"), "the operator takes a job with one Launcher only")
-    _clean_pod_policy(job)
     slots = job.spec.count("slotsPerWorker", 1)
     if slots is not None:
         job.ledger.converted(job.spec.at("slotsPerWorker"), "the hostfile")
@@ -55,12 +53,6 @@ def convert_mpi(source: dict[str, Any]) -> Made:
 def _asks_for_gpus(containers: list[dict[str, Any]]) -> bool:
     limits = [(container.get("resources") or {}).get("limits") for container in containers]
     return any("gpu" in str(name) for found in limits if isinstance(found, dict) for name in found)
-
-
-def _clean_pod_policy(job: Job) -> None:
-    if "cleanPodPolicy" in job.spec:
-        job.spec.text("cleanPodPolicy")
-        not_yet(job.spec, "cleanPodPolicy", job.draft, job.ledger)
 
 
 def _serve(job: Job, part: Part) -> None:

@@ -8,6 +8,7 @@ from fcompile.convert.containers import Variable, add_variables
 from fcompile.convert.job import MPI_OPERATOR, Job, read_job
 from fcompile.convert.kinds.ssh import CONFIG_PATH, SSHD, config_map, mount_config, mount_keys, tell_hosts, tell_keys, wait_for_workers
 from fcompile.convert.ledger import Refusal
+from fcompile.convert.lifetime import set_clean_pod_policy, set_deadline, set_time_to_live
 from fcompile.convert.made import Made
 from fcompile.convert.names import Task
 from fcompile.convert.names import host as host_of
@@ -53,6 +54,7 @@ def convert_mpi_operator(source: dict[str, Any]) -> Made:
     mount_keys(job.draft, launcher, path)
     mount_config(job.draft, launcher, {"hostfile": 0o444, "discover_hosts.sh": 0o555})
     policy = job.spec.text("launcherCreationPolicy")
+    _lifetime(job, waits=policy == "WaitForWorkersReady")
     if policy == "WaitForWorkersReady":
         wait_for_workers(launcher, path, "launcher-")
     own = job.draft.namespace or names.placeholder(names.FRAMEWORK_NAMESPACE)
@@ -62,6 +64,19 @@ def convert_mpi_operator(source: dict[str, Any]) -> Made:
     job.draft.beside.append(config_map(job.draft, lines, scripts))
     _tell(job, policy, tries)
     return job.finish()
+
+
+def _lifetime(job: Job, *, waits: bool) -> None:
+    """Take over what the operator hands to the launcher, which is a Job of Kubernetes.
+
+    :param waits: whether that is made once the workers are ready.
+    """
+    policy = job.spec.below("runPolicy")
+    late = "the operator's counts from when the workers are ready" if waits else ""
+    set_deadline(policy, job.draft, job.ledger, why=late, remedy="add the time that workers may take to be ready")
+    launcher, keep = "the operator's is of the launcher's Job, and the MPIJob stays", "leave it out, and the controller's setting decides"
+    set_time_to_live(policy, job.draft, job.ledger, why=launcher, remedy=keep)
+    set_clean_pod_policy([policy], job.draft, job.ledger, launcher_stays=True)
 
 
 def _variables(implementation: str, slots: str, shares: bool) -> list[Variable]:

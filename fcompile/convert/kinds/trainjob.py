@@ -9,6 +9,7 @@ from fcompile.convert.fields import Fields
 from fcompile.convert.jobset_labels import replace_labels
 from fcompile.convert.kinds.trainer_mpi import convert_mpi_policy
 from fcompile.convert.ledger import Ledger, Refusal
+from fcompile.convert.lifetime import keep_finished_pods, set_deadline, set_time_to_live
 from fcompile.convert.made import Made
 from fcompile.convert.merge import merge
 from fcompile.convert.metadata import read_metadata
@@ -46,8 +47,11 @@ def convert_trainjob(source: dict[str, Any], others: list[Any]) -> Made:
     draft = read_metadata(source, ledger)
     spec = Fields(source, ()).below("spec")
     name = source["metadata"]["name"]
-    policy = {key: spec.value[key] for key in ("suspend", "managedBy", "activeDeadlineSeconds", "ttlSecondsAfterFinished") if key in spec}
+    policy = {key: spec.value[key] for key in ("suspend", "managedBy") if key in spec}
     read_run_policy(Fields(policy, spec.path), draft, ledger, OPERATOR)
+    set_deadline(spec, draft, ledger)
+    set_time_to_live(spec, draft, ledger)
+    keep_finished_pods(draft)
     runtime = _patched(spec, _runtime(spec, draft.namespace, others), ledger)
     jobs = runtime.below("template").below("spec")
     ledger.converted(RUNTIME, "spec.taskRoles")
@@ -75,6 +79,9 @@ def convert_trainjob(source: dict[str, Any], others: list[Any]) -> Made:
     if "podGroupPolicy" in runtime:
         why, remedy = "Framework has no such field yet", "use a scheduler that gangs by labels of Pods, or leave it"
         ledger.different(RUNTIME, "not yet there: podGroupPolicy of the runtime: its Pods are scheduled one by one", why, remedy)
+    if "ttlSecondsAfterFinished" in jobs:
+        what, why = "ttlSecondsAfterFinished of the runtime is left out", "it deletes the JobSet, and the TrainJob stays"
+        ledger.different(RUNTIME, what, why, "write `spec.ttlSecondsAfterFinished` to have the Framework deleted")
     tell_network(jobs, ledger, RUNTIME)
     tell_failure_policy(jobs, ledger, RUNTIME)
     tell_rest(jobs, ledger, RUNTIME, told=frozenset({"volumeClaimPolicies"}))
