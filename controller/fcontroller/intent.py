@@ -49,7 +49,7 @@ def config_map(intent: Intent, framework: Json, attempt: int) -> Json:
     metadata = framework["metadata"]
     made = expand.config_map(intent, metadata["namespace"])
     made["metadata"]["annotations"] |= {names.FRAMEWORK_UID: metadata["uid"], names.FRAMEWORK_ATTEMPT_ID: str(attempt)}
-    made["metadata"]["ownerReferences"] = [_owner(names.API_VERSION, names.KIND, metadata)]
+    made["metadata"]["ownerReferences"] = [framework_owner(framework)]
     if expand.INTENT_KEY not in made["data"]:
         packed = gzip.compress(canonical(intent.document()), mtime=0)
         made["binaryData"] = {COMPRESSED_KEY: base64.b64encode(packed).decode()}
@@ -119,8 +119,12 @@ def service(role: Role, framework: Json) -> Json | None:
     made = expand.service(role, framework["metadata"]["namespace"])
     if made is None:
         return None
-    owner = _owner(names.API_VERSION, names.KIND, framework["metadata"])
-    return {**made, "metadata": {**made["metadata"], "ownerReferences": [owner]}}
+    return {**made, "metadata": {**made["metadata"], "ownerReferences": [framework_owner(framework)]}}
+
+
+def framework_owner(framework: Json) -> Json:
+    """Return the reference by which a Framework owns an object."""
+    return _owner(names.API_VERSION, names.KIND, framework["metadata"])
 
 
 def _owner(api_version: str, kind: str, metadata: Mapping[str, Any]) -> Json:

@@ -37,6 +37,7 @@ def lives() -> Iterator[Life]:
         _retries(),
         _servers(),
         _stopped(),
+        _late(),
         _before_anything(),
         _paused(),
         _not_reviewed(),
@@ -114,6 +115,19 @@ def _stopped() -> Iterator[Life]:
     for framework in (pending, _moved(pending, states.FRAMEWORK_GONE)):
         yield Life(f"stop-{framework['status']['state']}", framework, "Progressing", "is being stopped")
     yield Life("stopped", _at(world, "Completed"), "Suspended", "stopped, as executionType says")
+
+
+def _late() -> Iterator[Life]:
+    """Its deadline passes while one task runs, and the Pod of another one stays."""
+    roles = [role_spec("worker", 2, frameworkAttemptCompletionPolicy={"minFailedTaskCount": 2})]
+    world = World({"activeDeadlineSeconds": 20, "cleanPodPolicy": "Running", "taskRoles": roles}, SETTINGS)
+    world.run(5)
+    world.finish(world.pods["worker", 0], 3)
+    world.run(60)
+    ended = "ActiveDeadlineExceeded (code -240): The Framework may take 20 s from when its first attempt began (activeDeadlineSeconds)"
+    yield Life("late-AttemptRunning", _at(world, "AttemptRunning", -1), "Progressing", "1 of 2 tasks run, 1 completed")
+    yield Life("late-AttemptDeletionPending", _at(world, "AttemptDeletionPending", -1), "Progressing", f"{ended}; its objects are deleted")
+    yield Life("late", _at(world, "Completed"), "Degraded", ended)
 
 
 def _before_anything() -> Iterator[Life]:

@@ -17,7 +17,7 @@ SCENARIOS: dict[str, Any] = {
     for scenario in json.loads((Path(__file__).parent / "data" / "upstream_scenarios.json").read_text("utf-8"))["scenarios"]
 }
 LEFT_OUT = {
-    *("startTime", "runTime", "completionTime", "transitionTime", "instanceUID", "configMapUID", "podUID"),
+    *("startTime", "runTime", "completionTime", "transitionTime", "instanceUID", "configMapUID", "podUID", "activeStartTime"),
     *("podIP", "podHostIP", "podNodeName", "message", "reason", "diagnostics", "taskCounts", "conditions", "intent"),
 }
 

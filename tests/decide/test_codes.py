@@ -22,13 +22,16 @@ UPSTREAM = [
     (-310, "PodCreationUnknownError", "Failed", []),
 ]
 """Recorded from upstream."""
-OURS = codes.RESTARTED
+OURS = {
+    codes.RESTARTED: (-130, "RestartFrameworkRequested", "Transient"),
+    codes.DEADLINE_EXCEEDED: (-240, "ActiveDeadlineExceeded", "Permanent"),
+}
 PREDEFINED = {value.code: value for value in vars(codes).values() if isinstance(value, codes.Code)}
 
 
 def test_as_upstream() -> None:
     statuses = [PREDEFINED[code].ended("d") for code, *_ in UPSTREAM]
-    assert PREDEFINED.keys() - {code for code, *_ in UPSTREAM} == {OURS.code}
+    assert PREDEFINED.keys() - {code for code, *_ in UPSTREAM} == {code for code, *_ in OURS.values()}
     assert statuses == [
         {"code": code, "phrase": phrase, "type": {"name": name, "attributes": attributes}, "diagnostics": "d"}
         for code, phrase, name, attributes in UPSTREAM
@@ -36,9 +39,10 @@ def test_as_upstream() -> None:
 
 
 def test_ours() -> None:
-    kind = {"name": "Failed", "attributes": ["Transient"]}
-    assert OURS.ended("d") == {"code": -130, "phrase": "RestartFrameworkRequested", "type": kind, "diagnostics": "d"}
-    assert codes.is_reserved(OURS.code), "no container and no podFailureSpec can give it"
+    for ours, (code, phrase, attribute) in OURS.items():
+        kind = {"name": "Failed", "attributes": [attribute]}
+        assert ours.ended("d") == {"code": code, "phrase": phrase, "type": kind, "diagnostics": "d"}
+        assert codes.is_reserved(code), "no container and no podFailureSpec can give it"
 
 
 def test_reserved_ranges() -> None:

@@ -53,6 +53,21 @@ def restarted(world: World) -> None:
         world.run(60)
 
 
+def kept(world: World) -> None:
+    """A finished Pod stays, its index goes and is used again, and two Pods outlive the last attempt."""
+    world.run(12)
+    world.finish(world.pods["b", 1], 1)
+    world.run(2)
+    world.set_spec({**world.spec["spec"], "taskRoles": [world.spec["spec"]["taskRoles"][0], {**KEPT, "taskNumber": 1}]})
+    world.run(1.3)
+    world.set_spec({**world.spec["spec"], "taskRoles": [world.spec["spec"]["taskRoles"][0], {**KEPT, "taskNumber": 3}]})
+    world.run(3)
+    world.finish(world.pods["b", 1], 1)
+    world.finish(world.pods["b", 2], 0)
+    world.run(60)
+
+
+KEPT = role_spec("b", 3, frameworkAttemptCompletionPolicy={"minFailedTaskCount": -1})
 LIVES: dict[str, Any] = {
     "retries": (
         {
@@ -64,6 +79,14 @@ LIVES: dict[str, Any] = {
     "rescales": ({"taskRoles": [role_spec("a", 2), role_spec("b", 2)]}, rescaled),
     "pauses": ({"taskRoles": [role_spec("a", 3, task={"retryPolicy": RETRY})]}, paused),
     "restarts": ({"taskRoles": [role_spec("a", 2)]}, restarted),
+    "keeps": (
+        {"retryPolicy": RETRY, "cleanPodPolicy": "Running", "taskRoles": [role_spec("a", 2, run="9", exits="1,1,0"), KEPT]},
+        kept,
+    ),
+    "deadline": (
+        {"retryPolicy": RETRY, "activeDeadlineSeconds": 35, "taskRoles": [role_spec("a", 2, run="9", exits="200")]},
+        two_attempts,
+    ),
     "stops": ({"taskRoles": [role_spec("a", 2)]}, stopped),
 }
 
@@ -76,6 +99,11 @@ def end(name: str, crash_after: int) -> tuple[World, Any]:
     return world, compared(world.stored)
 
 
+def owners(world: World) -> Any:
+    """Which Pods there are, and whether they are the Framework's own."""
+    return {key: pod["metadata"]["ownerReferences"][0]["uid"] == "framework" for key, pod in world.pods.items()}
+
+
 @pytest.mark.parametrize("name", LIVES)
 def test_every_place_to_die(name: str) -> None:
     world, expected = end(name, 0)
@@ -84,4 +112,4 @@ def test_every_place_to_die(name: str) -> None:
     for place in range(1, places + 1):
         crashed, ended = end(name, place)
         assert ended == expected, place
-        assert len(crashed.pods) == len(world.pods), place
+        assert owners(crashed) == owners(world), place

@@ -31,7 +31,18 @@ ROLES = st.lists(
     max_size=3,
     unique_by=lambda role: role["name"],
 )
-SPECS = st.builds(lambda roles, retry: {"taskRoles": roles, "retryPolicy": retry}, ROLES, POLICIES)
+SPECS = st.builds(
+    lambda roles, retry, deadline, keeps: {
+        "taskRoles": roles,
+        "retryPolicy": retry,
+        "activeDeadlineSeconds": deadline,
+        "cleanPodPolicy": keeps,
+    },
+    ROLES,
+    POLICIES,
+    st.sampled_from([None, None, 1, 100]),
+    st.sampled_from([None, "All", "Running", "None"]),
+)
 CODES = st.sampled_from([0, 1, 137, 200, 201, 210])
 
 
@@ -104,6 +115,12 @@ class Lives(RuleBasedStateMachine):
                 assert role.deletion_pending == sum(task.deletion_pending for task in role.tasks)
 
     @invariant()
+    def kept_pods_are_of_completed_tasks(self) -> None:
+        if self.world.status is not None:
+            for _, task in self.world.status.tasks():
+                assert not task.pod_kept or task.state == "Completed"
+
+    @invariant()
     def nothing_goes_back(self) -> None:
         history = self.world.history
         start = max(self.checked - 1, 0)
@@ -119,13 +136,17 @@ class Lives(RuleBasedStateMachine):
             assert to_json(from_json(self.world.stored)) == self.world.stored
 
     def teardown(self) -> None:
-        """Stopped, it completes, leaves nothing behind, and then nothing more is written."""
+        """Stopped, it completes, leaves nothing behind but Pods that have ended and are its own, and then nothing more is written."""
         world = self.world
         world.crash_after = 0
         world.set_spec({**world.spec["spec"], "executionType": "Stop"})
         world.run(10_000)
         assert world.stored is not None
-        assert (world.stored["state"], world.pods, world.config_map) == ("Completed", {}, None)
+        assert (world.stored["state"], world.config_map) == ("Completed", None)
+        for pod in world.pods.values():
+            assert pod["status"]["phase"] in ("Succeeded", "Failed")
+            assert pod["metadata"]["ownerReferences"][0]["uid"] == "framework"
+            assert world.stored["retryRefused"] is True
         written = len(world.history)
         world.run(10_000)
         assert len(world.history) == written
@@ -139,6 +160,8 @@ def goes_on(before: Any, after: Any) -> None:
     assert after["retryPolicyStatus"]["accountableRetriedCount"] >= before["retryPolicyStatus"]["accountableRetriedCount"]
     assert before["state"] != "Completed" or after["state"] == "Completed"
     assert (before["startTime"], before["runTime"] or after["runTime"]) == (after["startTime"], after["runTime"])
+    assert before.get("activeStartTime") in (None, after.get("activeStartTime"))
+    assert not before.get("retryRefused") or (after["retryRefused"] and new["id"] == old["id"])
     if new["id"] == old["id"]:
         for field in ("completionStatus", "instanceUID", "completionTime"):
             assert old[field] in (None, new[field]), field

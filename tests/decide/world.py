@@ -21,6 +21,7 @@ from fcontroller.decide.context import (
     DeleteConfigMap,
     DeletePod,
     Key,
+    MovePod,
     RecognizePod,
     ReconcileContext,
     RemoveConfigMap,
@@ -38,7 +39,7 @@ from fcontroller.decide.framework import (
 from fcontroller.decide.spec import read_spec
 from fcontroller.decide.status import Status, to_time
 from fcontroller.decide.status_json import from_json, to_json
-from fcontroller.decide.task import find, pod_created, pod_deleted, pod_gone
+from fcontroller.decide.task import find, pod_created, pod_deleted, pod_gone, pod_moved
 
 Json = dict[str, Any]
 START = 1_800_000_000.0
@@ -100,6 +101,10 @@ class World:
         """Whether the cache never shows Pods, or the ConfigMap."""
         self.crash_after = 0
         """Before or after which action or write the controller dies, once."""
+        self.may_move = True
+        """Whether the API server lets Pods have another owner."""
+        self.moved: list[Key] = []
+        """The Pods whose owner the Framework became, whenever that was asked for."""
         self.deleting = False
         """Whether the Framework is being deleted."""
         self.paused, self.restart = False, ""
@@ -168,7 +173,7 @@ class World:
             random_delay=lambda low, high: low,
             settings=self.settings,
             config_map=observed.config_map(self.config_map) if self.config_map and not self.hidden_config_map else None,
-            pods={} if self.hidden else {key: observed.pod(pod) for key, pod in self.pods.items()},
+            pods={} if self.hidden else {key: observed.pod(pod) for key, pod in self.pods.items() if _owner(pod) != "framework"},
             deleting=self.deleting,
             paused=self.paused,
             restart=self.restart,
@@ -227,9 +232,20 @@ class World:
                 pod = self.pods.get((role, index))
                 if pod is None or pod["metadata"]["uid"] != uid:
                     pod_gone(context, (role, index), completion)
+            case MovePod(role, index, uid):
+                self._move_pod(context, (role, index), uid)
             case ConfirmConfigMapGone(uid):
                 if self.config_map is None or self.config_map["metadata"]["uid"] != uid:
                     config_map_confirmed_gone(context, uid)
+
+    def _move_pod(self, context: ReconcileContext, key: Key, uid: str) -> None:
+        if not self.may_move:
+            return
+        pod = self.pods.get(key)
+        if pod is not None and pod["metadata"]["uid"] == uid:
+            pod["metadata"]["ownerReferences"] = [{"uid": "framework", "controller": True}]
+            self.moved.append(key)
+        pod_moved(context, key)
 
     def _recognize(self, context: ReconcileContext, key: Key, uid: str) -> None:
         pod = self.pods.get(key)
@@ -325,12 +341,16 @@ class World:
         """Delete the ConfigMap as anybody might: it goes after its Pods."""
         if self.config_map is not None and uid in (None, self.config_map["metadata"]["uid"]):
             self.config_map["metadata"]["deletionTimestamp"] = to_time(self.now)
-            for key in list(self.pods):
+            for key in [key for key, pod in self.pods.items() if _owner(pod) == self.config_map["metadata"]["uid"]]:
                 self.delete_pod(key)
             self._collect()
 
     def _collect(self) -> None:
         if self.config_map is not None and "deletionTimestamp" in self.config_map["metadata"]:
             owner = self.config_map["metadata"]["uid"]
-            if not any(pod["metadata"]["ownerReferences"][0]["uid"] == owner for pod in self.pods.values()):
+            if not any(_owner(pod) == owner for pod in self.pods.values()):
                 self.config_map = None
+
+
+def _owner(pod: Json) -> Any:
+    return pod["metadata"]["ownerReferences"][0]["uid"]

@@ -133,7 +133,7 @@ def everything(
     for name, roles in made.items():
         annotations = {names.DIGEST_ANNOTATION: "v1:sha256:0"} if name == "unreviewed" else {}
         head = {"apiVersion": names.API_VERSION, "kind": names.KIND, "metadata": {"name": name, "annotations": annotations}}
-        ask(cluster, "POST", collection("frameworks", namespace), {**head, "spec": {"taskRoles": roles}})
+        ask(cluster, "POST", collection("frameworks", namespace), {**head, "spec": {"taskRoles": roles, "cleanPodPolicy": "Running"}})
     rescaled, served = (path_of("frameworks", namespace, name) for name in ("rescaled", "served"))
     with controller():
         until(lambda: [counts(cluster, path) for path in (rescaled, served)] == [(2, 2)] * 2, "not all Pods run")

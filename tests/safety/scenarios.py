@@ -6,11 +6,12 @@ What is done to a Framework follows what is seen of it, not the clock, so that a
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from fcompile.model import names
 from fcontroller.api import Answer, Json, collection, path_of
 from fcontroller.testing.memory_api.answers import failure
-from tests.safety.world import NAMESPACE, RETRY, World, policy, role
+from tests.safety.world import NAMESPACE, RETRY, World, owner_kind, policy, role
 
 Life = Callable[[World], None]
 SCENARIOS: dict[str, Life] = {}
@@ -369,3 +370,97 @@ def restarted(world: World) -> None:
         world.annotate(names.RESTART_ANNOTATION, value)
         world.until(lambda: world.status()["attemptStatus"]["id"] == attempt, 900)  # noqa: B023
         runs(world, 2)
+
+
+def keeps(*roles: Json, **changes: Any) -> Json:
+    return {"cleanPodPolicy": "Running", "taskRoles": list(roles), **changes}
+
+
+@scenario
+def finished_pods_stay(world: World) -> None:
+    """Two succeed, one runs on and goes."""
+    world.make(keeps(role("a", 2, run="1", frameworkAttemptCompletionPolicy=policy(1, 2)), role("b", 1)))
+    is_in(world, "Completed")
+    assert {name: owner_kind(pod) for name, pod in world.all("pods").items()} == {"f-a-0": "Framework", "f-a-1": "Framework"}
+
+
+@scenario
+def finished_pods_stay_only_of_the_last_attempts(world: World) -> None:
+    roles = [role("a", 1, run="1", exits="200,1,1,0", task={"retryPolicy": RETRY}), role("b", 1, run="1", exits="1,0")]
+    world.make(keeps(*roles, retryPolicy=OFTEN))
+    is_in(world, "Completed")
+    assert set(world.all("pods")) == {"f-a-0", "f-b-0"}
+
+
+@scenario
+def the_index_of_a_pod_that_stays_is_used_again(world: World) -> None:
+    world.make(keeps(role("a", 3, run="forever", frameworkAttemptCompletionPolicy=NEVER_DONE), role("b", 1)))
+    runs(world, 4)
+    for index in (0, 2):
+        assert world.kubelet.finish(world.all("pods")[f"f-a-{index}"], 1)
+    world.until(lambda: [world.task("a", index)["state"] for index in (0, 2)] == ["Completed"] * 2, 900)
+    world.edit("taskRoles/0/taskNumber", 1)
+    world.until(lambda: all(task["deletionPending"] for task in _tasks(world, "a")[1:]), 900, 0.1)
+    world.edit("taskRoles/0/taskNumber", 3)
+    runs(world, 3)
+    world.stop()
+    is_in(world, "Completed")
+    assert set(world.all("pods")) == {"f-a-0"}
+
+
+def _tasks(world: World, role: str) -> list[Json]:
+    roles = world.status()["attemptStatus"]["taskRoleStatuses"]
+    return next(item["taskStatuses"] for item in roles if item["name"] == role)
+
+
+@scenario
+def nothing_follows_from_pods_that_stay(world: World) -> None:
+    """One is deleted, one loses its label, one gets another."""
+    world.make(keeps(role("a", 3, run="1", task={"retryPolicy": RETRY}, frameworkAttemptCompletionPolicy=NEVER_DONE), role("b", 1)))
+    world.until(
+        lambda: {(world.all("pods").get(f"f-a-{index}") or {"status": {}})["status"].get("phase") for index in range(3)} == {"Succeeded"}
+    )
+    world.until(lambda: [world.task("a", index)["state"] for index in range(3)] == ["Completed"] * 3, 900)
+    world.settle()
+    written = world.server.writes
+    world.delete("pods", "f-a-0")
+    for index, operation in (
+        (1, {"op": "remove", "path": "/metadata/labels"}),
+        (2, {"op": "add", "path": "/metadata/labels/x", "value": "y"}),
+    ):
+        assert world.server.write("PATCH", path_of("pods", NAMESPACE, f"f-a-{index}"), [operation]).ok
+    world.run(20)
+    assert world.server.writes == written
+    world.stop()
+    is_in(world, "Completed")
+    assert set(world.all("pods")) == {"f-a-1", "f-a-2"}
+
+
+@scenario
+def it_ends_at_its_deadline(world: World) -> None:
+    world.make({"activeDeadlineSeconds": 30, "retryPolicy": OFTEN, "taskRoles": [role("a", 2, task={"retryPolicy": OFTEN})]})
+    is_in(world, "Completed")
+
+
+@scenario
+def its_deadline_comes_while_a_retry_waits(world: World) -> None:
+    world.make(keeps(role("a", 1, run="1", exits="201"), role("b", 1), activeDeadlineSeconds=30, retryPolicy=OFTEN))
+    is_in(world, "Completed")
+    assert world.status()["attemptStatus"]["completionStatus"]["code"] == -240
+    assert not world.all("pods")
+
+
+@scenario
+def its_deadline_comes_while_its_pods_are_refused(world: World) -> None:
+    world.server.admit = lambda pod: _refusal(403, "Forbidden", "exceeded quota: q") if pod["metadata"]["name"] == "f-b-0" else None
+    world.make(keeps(role("a", 1, run="1"), role("b", 1), activeDeadlineSeconds=40))
+    is_in(world, "Completed")
+    assert world.status()["attemptStatus"]["completionStatus"]["code"] == -240
+    assert set(world.all("pods")) == {"f-a-0"}
+
+
+@scenario
+def it_goes_as_soon_as_it_is_over(world: World) -> None:
+    world.make(keeps(role("a", 2, run="1"), ttlSecondsAfterFinished=0))
+    world.until(lambda: not world.framework(), 900)
+    world.until(lambda: not world.all("pods"), 900)

@@ -11,7 +11,7 @@ from fcontroller.testing.memory_api import Call, Fault
 from tests.safety import tally
 from tests.safety.server import CrashAfter
 from tests.safety.test_storms import KINDS
-from tests.safety.world import World, policy, role
+from tests.safety.world import World, owner_kind, policy, role
 
 BATCHES = 10
 SHARE = 0.4
@@ -41,13 +41,17 @@ def one_life(chance: random.Random) -> None:
         world.make(spec(chance))
         for _ in range(30):
             world.run(chance.choice([0.05, 0.3, 1, 5]))
+            if not world.framework():  # Its time after its end was over.
+                world.make(spec(chance))
             _something(world, chance)
         server.fault, server.hold, server.lags, server.older = (lambda call: None), (lambda kind, event: False), {}, {}
-        if chance.random() < 0.5:
+        if chance.random() < 0.5 and world.framework():
             world.stop()
-            world.until(lambda: world.status().get("state") == "Completed")
+            world.until(lambda: world.status().get("state", "Completed") == "Completed")
             world.settle()
-            assert (world.all("pods"), world.all("configmaps")) == ({}, {})
+            # Pods that have ended may stay, as the Framework's own.
+            left = {(owner_kind(pod), pod["status"]["phase"] in ("Failed", "Succeeded")) for pod in world.all("pods").values()}
+            assert (left <= {("Framework", True)}, world.all("configmaps")) == (True, {})
         world.settle(130)
 
 
@@ -83,7 +87,12 @@ def _something(world: World, chance: random.Random) -> None:
 
 def spec(chance: random.Random) -> Json:
     names = chance.sample(["a", "b", "c"], chance.randint(1, 3))
-    return {"retryPolicy": _retry(chance), "taskRoles": [_role(chance, name) for name in names]}
+    lifetime = {
+        "activeDeadlineSeconds": chance.choice([None, None, 1, 20]),
+        "ttlSecondsAfterFinished": chance.choice([None, None, 0, 10]),
+        "cleanPodPolicy": chance.choice([None, "All", "Running", "None"]),
+    }
+    return {"retryPolicy": _retry(chance), "taskRoles": [_role(chance, name) for name in names], **lifetime}
 
 
 def _role(chance: random.Random, name: str) -> Json:

@@ -174,3 +174,28 @@ def test_a_refusal_of_any_length_fits() -> None:
         world.until(lambda: world.condition("PodsCreated") == "False", 60)
         (message,) = [each["message"] for each in world.status()["conditions"] if each["type"] == "PodsCreated"]
         assert len(message) <= 4096
+
+
+@pytest.mark.parametrize("code", [403, 500])
+def test_pods_that_cannot_be_kept_hold_up_nothing_for_long(code: int) -> None:
+    """Whoever refuses that Pods have another owner: the Framework ends a minute later, without them."""
+    with World() as world:
+        world.watcher.moves = False
+        refused = Fault((code, failure(code, "Forbidden" if code == 403 else "InternalError", "a policy denies it")))
+        world.server.fault = lambda call: refused if call.method == "PATCH" and "/pods/" in call.path else None
+        world.make({"cleanPodPolicy": "Running", "taskRoles": [role("w", 2, "5")]})
+        world.until(lambda: world.condition("ObjectsDeleted") == "False", 40)
+        said = next(one["message"] for one in world.status()["conditions"] if one["type"] == "ObjectsDeleted")
+        assert "is to outlive the ConfigMap, and cannot be given to the Framework: a policy denies it" in said
+        world.until(lambda: world.status()["state"] == "Completed", 70)
+        world.settle()
+        assert (world.all("pods"), world.all("configmaps"), world.condition("ObjectsDeleted")) == ({}, {}, "True")
+
+
+def test_pods_that_take_long_to_keep_hold_up_nothing_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    slow(monkeypatch, lambda method, path: 25.0 if method == "PATCH" and "/pods/" in path else 0)
+    with World() as world:
+        world.make({"cleanPodPolicy": "Running", "taskRoles": [role("w", 2, "5")]})
+        world.until(lambda: world.status().get("state") == "Completed", 100)
+        world.settle()
+        assert set(world.all("pods")) == {"f-w-0", "f-w-1"}

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from fcompile.model import names
-from fcontroller.api import Answer, Json
+from fcontroller.api import Answer, Json, collection
 from fcontroller.testing.memory_api import Call, Fault
 from fcontroller.testing.memory_api.answers import failure
 from tests.safety import world as worlds
@@ -151,3 +151,103 @@ def test_a_tracker_that_no_watch_has_told_of_yet() -> None:
         world.annotate(ARGO_CD, f"lab:{OWN}")
         world.run(3 * RETAINED)
         assert world.condition("Retained") == "True"
+
+
+def pods(world: World) -> set[str]:
+    return set(world.all("pods"))
+
+
+def test_pods_that_were_kept_go_where_the_record_stays() -> None:
+    """Their time is over, and the tool would make the Framework again if it went too."""
+    with World() as world:
+        world.make({**SPEC, "cleanPodPolicy": "Running", "ttlSecondsAfterFinished": 30})
+        world.annotate(ARGO_CD, f"lab:{OWN}")
+        world.run(25)
+        assert (world.status()["state"], pods(world)) == ("Completed", {"f-w-0"})
+        world.until(lambda: not pods(world), 60)
+        world.settle()
+        assert (world.status()["state"], world.condition("Retained")) == ("Completed", "True")
+        assert world.process is not None
+        assert [kept.outlived for kept in world.process.controller.retention.kept.values()] == [True]
+        written = world.server.writes
+        world.restart()
+        world.run(3 * RETAINED)
+        assert world.server.writes == written
+
+
+def test_a_pod_of_somebody_else_stays() -> None:
+    with World() as world:
+        world.make({**SPEC, "cleanPodPolicy": "Running"})
+        world.annotate(ARGO_CD, f"lab:{OWN}")
+        world.run(20)
+        theirs = {
+            "metadata": {"name": "theirs", "labels": {names.FRAMEWORK_NAME: "f"}},
+            "spec": {"containers": [{"name": "a", "image": "a"}]},
+        }
+        assert world.server.write("POST", collection("pods", "default"), theirs).ok
+        world.run(2 * RETAINED)
+        assert pods(world) == {"theirs"}
+
+
+def test_pods_that_cannot_be_deleted_are_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(World, "refused", lambda self, framework, key, error, failures: told.append(str(error)), raising=False)
+    with World() as world:
+        refused = Fault((403, failure(403, "Forbidden", "a policy denies it")))
+        world.server.fault = lambda call: refused if call.method == "DELETE" and "/pods/" in call.path and len(told) < 3 else None
+        world.make({**SPEC, "cleanPodPolicy": "Running"})
+        world.annotate(ARGO_CD, f"lab:{OWN}")
+        world.until(lambda: not pods(world) and bool(world.status()), 900)
+        assert len(told) == 3
+
+
+class TestTimeToLive:
+    @pytest.mark.parametrize("seconds", [0, 30, 100])
+    def test_it_comes_before_the_setting(self, seconds: int) -> None:
+        with World() as world:
+            world.make({**SPEC, "ttlSecondsAfterFinished": seconds})
+            world.until(lambda: world.status().get("state") == "Completed", 60, 0.05)
+            end = world.loop.passed
+            world.until(lambda: not world.framework(), 200, 0.5)
+            assert seconds <= world.loop.passed - end < seconds + 3
+
+    @pytest.mark.parametrize("restarts", [True, False])
+    def test_edits_count(self, restarts: bool) -> None:
+        with World() as world:
+            world.make({**SPEC, "ttlSecondsAfterFinished": 1000})
+            world.run(200)
+            # The last one leaves it to the setting.
+            for seconds, stays in ((2000, True), (300, True), (None, False)):
+                world.edit("ttlSecondsAfterFinished", seconds)
+                if restarts:
+                    world.restart()
+                world.run(5)
+                assert bool(world.framework()) is stays
+
+    def test_a_longer_one_that_no_watch_has_told_of_yet(self) -> None:
+        with World() as world:
+            world.make({**SPEC, "ttlSecondsAfterFinished": 30})
+            world.run(20)
+            world.server.lags, world.server.patience = {"frameworks": 10}, 1000
+            world.edit("ttlSecondsAfterFinished", 5000)
+            world.run(300)
+            assert world.framework()
+            assert tries(world) == 0
+
+    def test_by_the_slower_clock(self) -> None:
+        with World() as world:
+            world.slow = 500
+            world.make({**SPEC, "ttlSecondsAfterFinished": 60})
+            world.run(60)
+            # All times are by the controller's clock, which is behind: what counts is the difference.
+            world.until(lambda: not world.framework(), 60)
+
+    def test_paused_it_stays(self) -> None:
+        with World() as world:
+            world.make({**SPEC, "ttlSecondsAfterFinished": 30})
+            world.until(lambda: world.status().get("state") == "Completed", 60, 0.05)
+            world.annotate(names.PAUSE_ANNOTATION, "true")
+            world.run(100)
+            assert world.framework()
+            world.annotate(names.PAUSE_ANNOTATION, None)
+            world.until(lambda: not world.framework(), 5)

@@ -8,7 +8,7 @@ from typing import Any
 
 from fcompile.model import names
 from fcontroller.api import Json
-from fcontroller.decide.states import ATTEMPT_COMPLETED, COMPLETED, COMPLETING, CREATION_PENDING, CREATION_REQUESTED
+from fcontroller.decide.states import ATTEMPT_COMPLETED, COMPLETED, COMPLETING, CREATION_PENDING, CREATION_REQUESTED, DELETION_PENDING
 from fcontroller.testing.memory_api.store import Change, Collection
 from tests.safety import tally
 from tests.safety.kubelet import Kubelet
@@ -29,6 +29,8 @@ class Watcher:
         """Requests may arrive long after they were sent: whether they were allowed cannot be told from what is stored."""
         self.foreground = True
         """Nobody has taken the finalizer off an attempt's ConfigMap: it stays until its Pods have gone."""
+        self.moves = True
+        """The server lets Pods have another owner."""
         self._frameworks: set[str] = set()
         """The uids of all that there were."""
         self.stored = {kind: collection.objects for (_, kind), collection in server.memory._store.collections.items()}
@@ -42,7 +44,7 @@ class Watcher:
 
     def _before(self, method: str, path: str, body: Any) -> None:
         kind, name, part = _split(path)
-        if method in ("POST", "DELETE") and kind in ("pods", "configmaps", "services") and not self.late:
+        if method in ("POST", "PATCH", "DELETE") and kind in ("pods", "configmaps", "services") and not self.late:
             self._unless_paused(method, name, body if method == "POST" else self._there(kind, name))
         if method == "DELETE":
             self._before_deletion(kind, name, body)
@@ -54,6 +56,8 @@ class Watcher:
             self._before_pod(body)
         elif method == "POST" and kind == "configmaps" and not self.late:
             self._before_config_map(body)
+        elif kind == "pods" and method != "POST":
+            self._before_move(method, name, body)
         elif kind in ("configmaps", "services") and method != "POST":
             there = self._there(kind, name)
             if there is not None and self._framework(_owner(there)) is None:
@@ -91,14 +95,39 @@ class Watcher:
             known = framework["status"]["attemptStatus"]["configMapUID"] == uid
             if known and framework["status"]["state"] not in (*COMPLETING, CREATION_REQUESTED):
                 self._wrong(f"DELETE of the attempt's ConfigMap in {framework['status']['state']}")
+            if known and self.moves and framework["status"].get("retryRefused"):
+                for pod in self.stored["pods"].values():
+                    _, task = _task(framework, pod)
+                    if _owner(pod) == uid and task is not None and task["attemptStatus"].get("podKept") and not task["deletionPending"]:
+                        self._wrong(f"DELETE of the ConfigMap, which {pod['metadata']['name']} is to outlive")
+
+    def _before_move(self, method: str, name: str, operations: Any) -> None:
+        """The Framework becomes the owner of a Pod that is kept, once nothing can make it begin another attempt. Nothing else changes."""
+        pod = self._there("pods", name)
+        framework = self._framework_of_pod(pod) if pod is not None else None
+        if method != "PATCH" or [one["op"] for one in operations] != ["test", "test", "replace"]:
+            return self._wrong(f"{method} of {name}: {operations}")
+        if pod is None or framework is None or self.late or pod["metadata"]["uid"] != operations[0]["value"]:
+            return None
+        _, task = _task(framework, pod)
+        if not framework["status"].get("retryRefused") or framework["status"]["state"] != DELETION_PENDING:
+            self._wrong(f"{method} of {name} in {framework['status']['state']}")
+        if task is None or not task["attemptStatus"].get("podKept") or task["attemptStatus"]["podUID"] != pod["metadata"]["uid"]:
+            self._wrong(f"{method} of {name}, which is not kept")
+        if operations[2]["value"]["uid"] != framework["metadata"]["uid"] or not operations[2]["path"].startswith("/metadata/ownerRef"):
+            self._wrong(f"{method} of {name}: {operations}")
+        return None
 
     def _before_pod_deletion(self, framework: Json, pod: Json, options: Json) -> None:
         role, task = _task(framework, pod)
+        if _owner(pod) == framework["metadata"]["uid"] and framework["status"]["state"] == COMPLETED:
+            return  # It was kept, and its time is over.
         if options.get("gracePeriodSeconds") == 0 and role is not None and role["podGracefulDeletionTimeoutSec"] is None:
             self._wrong(f"DELETE by force of {pod['metadata']['name']}, whose role waits for ever")
         if task is not None and task["attemptStatus"]["podUID"] == pod["metadata"]["uid"]:
             asked = task["state"] == CREATION_REQUESTED  # It was not seen in time, or is scaled away before it was.
-            if task["state"] not in COMPLETING and not asked:
+            kept = task["deletionPending"] and task["attemptStatus"].get("podKept")  # Its index may be used again.
+            if task["state"] not in COMPLETING and not asked and not kept:
                 self._wrong(f"DELETE of {pod['metadata']['name']} in {task['state']}")
 
     def _before_pod(self, pod: Json) -> None:
@@ -185,6 +214,8 @@ class Watcher:
             later = tasks.get(task["instanceUID"])
             name = f"{role['name']}-{task['index']}"
             if later is not None:
+                if task["attemptStatus"].get("podKept") and not later["attemptStatus"].get("podKept") and not later["deletionPending"]:
+                    self._wrong(f"{name}'s Pod is not kept any more")
                 for what in _goes_back(task, later):
                     self._wrong(f"{name}'s {what}")
             elif old["id"] == new["id"] and not (task["deletionPending"] and task["state"] == COMPLETED):
@@ -246,6 +277,10 @@ def _goes_back(before: Json, after: Json) -> Iterator[str]:
         yield f"state goes from {before['state']} to {after['state']}"
     if before["startTime"] != after["startTime"] or before["runTime"] not in (None, after["runTime"]):
         yield "times change"
+    if before.get("activeStartTime") not in (None, after.get("activeStartTime")):
+        yield "deadline counts from another time"
+    if before.get("retryRefused") and not (after.get("retryRefused") and new["id"] == old["id"]):
+        yield "last attempt is followed by another"
     if new["id"] != old["id"] and old["completionStatus"] is None:
         yield "attempt is followed by another, and never ended"
     if new["id"] == old["id"]:

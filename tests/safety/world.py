@@ -232,7 +232,8 @@ class World(Report):
         if not self.watcher.foreground:
             _leave_out_why_tasks_ended(statuses)
         pods = {
-            name: (pod["status"]["phase"], "deletionTimestamp" in pod["metadata"], _template(pod)) for name, pod in self.all("pods").items()
+            name: (pod["status"]["phase"], "deletionTimestamp" in pod["metadata"], owner_kind(pod), _template(pod))
+            for name, pod in self.all("pods").items()
         }
         return {"statuses": statuses, "pods": pods, "configmaps": sorted(self.all("configmaps")), "services": sorted(self.all("services"))}
 
@@ -265,7 +266,7 @@ def _make_task(loop: asyncio.AbstractEventLoop, work: Any, context: contextvars.
 
 
 _LEFT_OUT = {
-    *("startTime", "runTime", "completionTime", "transitionTime", "instanceUID", "configMapUID", "podUID"),
+    *("startTime", "runTime", "completionTime", "transitionTime", "instanceUID", "configMapUID", "podUID", "activeStartTime"),
     *("podIP", "podHostIP", "podNodeName", "message", "reason", "diagnostics", "lastTransitionTime", "observedGeneration"),
     *("taskRoleName", "taskIndex"),  # Of a trigger: of several Pods that end at the same time, any may be seen last.
 }
@@ -294,6 +295,11 @@ def _depends_on_the_way(value: Any) -> bool:
         return False
     made_at_last = (value.get("type"), value.get("status")) in [(kind, "True") for kind in _SAID_OF_TROUBLE]
     return made_at_last or (value.get("deletionPending") is True and value.get("state") == "Completed")
+
+
+def owner_kind(pod: Json) -> str:
+    """The kind of a Pod's controller: a Framework has those that outlived its last attempt."""
+    return next((str(owner["kind"]) for owner in pod["metadata"].get("ownerReferences") or () if owner.get("controller")), "")
 
 
 def _template(pod: Json) -> Json:

@@ -11,6 +11,7 @@ from fcontroller.api import Json, Projection
 
 class _Owner(TypedDict, total=False):
     controller: bool
+    kind: str
     uid: str
 
 

@@ -112,6 +112,19 @@ async def delete(api: Api, path: str, uid: str, *, force: bool = False, confirm:
             raise Refused(found)
 
 
+async def change_owner(api: Api, path: str, uid: str, old: str, new: Json) -> None:
+    """Put another owner in the place of the one with the uid `old`, if the object still is the one with that uid, and has that owner."""
+    found = await find(api, path, Projection.METADATA)
+    owners = [] if found is None or found["metadata"]["uid"] != uid else found["metadata"].get("ownerReferences") or []
+    for place, owner in enumerate(owners):
+        if owner["uid"] == old:
+            field = f"/metadata/ownerReferences/{place}"
+            tests = [{"op": "test", "path": name, "value": value} for name, value in (("/metadata/uid", uid), (f"{field}/uid", old))]
+            _taken(
+                await api.request("PATCH", path, [*tests, {"op": "replace", "path": field, "value": new}], projection=Projection.METADATA)
+            )
+
+
 async def remove(api: Api, path: str, owner: str) -> None:
     """Make sure that the object at a path, if there is one, is not controlled by the owner with that uid: delete it, if need be."""
     found = await find(api, path, Projection.METADATA)

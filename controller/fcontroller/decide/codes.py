@@ -61,6 +61,8 @@ POD_CREATION_PERMANENT: Final = Code(-200, "PodCreationPermanentError", (PERMANE
 STOPPED: Final = Code(-210, "StopFrameworkRequested", (PERMANENT,))
 FRAMEWORK_ATTEMPT_ENDS: Final = Code(-220, "FrameworkAttemptCompletion", (PERMANENT,))
 SCALED_DOWN: Final = Code(-230, "DeleteTaskRequested", (PERMANENT,))
+DEADLINE_EXCEEDED: Final = Code(-240, "ActiveDeadlineExceeded", (PERMANENT,))
+"""Not upstream's: the Framework has taken longer than its `activeDeadlineSeconds`."""
 NO_FAILED_CONTAINER: Final = Code(-300, "PodFailedWithoutFailedContainer")
 POD_CREATION_UNKNOWN: Final = Code(-310, "PodCreationUnknownError")
 

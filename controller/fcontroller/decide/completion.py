@@ -5,6 +5,7 @@ from __future__ import annotations
 from fcontroller.decide import states
 from fcontroller.decide.codes import FRAMEWORK_ATTEMPT_ENDS, SUCCEEDED
 from fcontroller.decide.context import ReconcileContext
+from fcontroller.decide.retry import RetryDecision, retry_decision
 from fcontroller.decide.spec import RoleSpec
 from fcontroller.decide.states import ATTEMPT_COMPLETED, COMPLETED, COMPLETING
 from fcontroller.decide.status import Json, Role, Task
@@ -102,6 +103,19 @@ def end_framework_attempt(context: ReconcileContext, completion: Json) -> None:
     """Record how the Framework's attempt has ended, while its ConfigMap still exists, and begin to delete it."""
     _complete(context, completion)
     context.status.transition(states.FRAMEWORK_ENDS, context.now)
+    if context.spec.keeps_pods:
+        # It must be stored before the ConfigMap is deleted: of the last attempt, Pods that are kept outlive it.
+        status, ended = context.status, context.status.attempt.completion
+        assert ended is not None
+        decision = retry_decision(context.spec.retry, status.retries.accountable, ended)
+        status.retry_refused = not decision.retries
+        if decision.retries:
+            schedule_retry(context, decision)
+
+
+def schedule_retry(context: ReconcileContext, decision: RetryDecision) -> None:
+    """Record that the Framework is retried, and how long after the end of this attempt."""
+    context.status.retries.delay = context.random_delay(*context.settings.conflict_delay) if decision.conflict else 0
 
 
 def framework_attempt_gone(context: ReconcileContext, completion: Json | None) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from fcompile.model import names
+from fcontroller.decide.codes import DEADLINE_EXCEEDED, STOPPED
 from fcontroller.decide.observed import ConfigMap, Pod
 from fcontroller.decide.spec import STOP, Spec
 from fcontroller.decide.status import Ended, Json, Role, Status, Task
@@ -112,6 +114,14 @@ class ConfirmPodGone(NamedTuple):
     """Of the attempt, once it is gone."""
 
 
+class MovePod(NamedTuple):
+    """Make the Framework the owner of a Pod that is kept, in place of the ConfigMap, if it still is the Pod with that uid."""
+
+    role: str
+    task: int
+    uid: str
+
+
 Action = (
     CreateConfigMap
     | DeleteConfigMap
@@ -122,12 +132,18 @@ Action = (
     | RemovePod
     | RecognizePod
     | ConfirmPodGone
+    | MovePod
 )
 
 
 _CREATIONS = (CreateConfigMap, CreatePod)
-_DELETIONS = (DeleteConfigMap, RemoveConfigMap, DeletePod, RemovePod)
-"""The others look, and delete nothing while the Framework is paused."""
+_DELETIONS = (DeleteConfigMap, RemoveConfigMap, DeletePod, RemovePod, MovePod)
+"""Or what leads to one. The others look, and delete nothing while the Framework is paused."""
+
+
+def deadline(spec: Spec, status: Status) -> float | None:
+    """Return when the Framework is to end at the latest, in seconds since 1970; None: no deadline counts yet."""
+    return None if spec.active_deadline is None or status.active_since is None else status.active_since + spec.active_deadline
 
 
 class ReconcileContext:
@@ -202,6 +218,17 @@ class ReconcileContext:
         # If our clock is ahead of the server's, the key would come back at once, again and again.
         self.requeue_after.append((when + self.now - now, key))
         return False
+
+    @cached_property
+    def ending(self) -> Json | None:
+        """Return how the Framework is to end now, whatever its tasks do; None: it is not."""
+        if self.spec.execution_type == STOP:
+            return STOPPED.ended("The Framework is to be stopped")
+        end = deadline(self.spec, self.status)
+        if end is None or not self.due(end, 0, surely=True) or self.paused:
+            return None
+        seconds = self.spec.active_deadline
+        return DEADLINE_EXCEEDED.ended(f"The Framework may take {seconds} s from when its first attempt began (activeDeadlineSeconds)")
 
     @property
     def restart_wanted(self) -> bool:

@@ -12,8 +12,14 @@ from collections.abc import Iterable
 
 from fcompile.model import names
 from fcontroller.decide import states
-from fcontroller.decide.codes import CACHE_TIMEOUT_CONFIG_MAP, CONFIG_MAP_DELETED_BY_OTHERS, RESTARTED, STOPPED
-from fcontroller.decide.completion import end_framework_attempt, ended_with_the_attempt, framework_attempt_gone, policies
+from fcontroller.decide.codes import CACHE_TIMEOUT_CONFIG_MAP, CONFIG_MAP_DELETED_BY_OTHERS, RESTARTED
+from fcontroller.decide.completion import (
+    end_framework_attempt,
+    ended_with_the_attempt,
+    framework_attempt_gone,
+    policies,
+    schedule_retry,
+)
 from fcontroller.decide.conditions import set_paused
 from fcontroller.decide.context import (
     FRAMEWORK_RETRY,
@@ -25,10 +31,9 @@ from fcontroller.decide.context import (
     ReconcileContext,
     RemoveConfigMap,
 )
-from fcontroller.decide.observed import ConfigMap
 from fcontroller.decide.rescale import rescale
 from fcontroller.decide.retry import retry_decision
-from fcontroller.decide.spec import CREATE, STOP
+from fcontroller.decide.spec import CREATE
 from fcontroller.decide.states import (
     ATTEMPT_COMPLETED,
     COMPLETED,
@@ -43,7 +48,8 @@ from fcontroller.decide.states import (
 from fcontroller.decide.status import Attempt, IntentRecord, Json
 from fcontroller.decide.task import reconcile_task
 
-STOP_REQUESTED = "The Framework is to be stopped"
+_MOVES, _MOVES_EACH = 60, 20
+"""Seconds for which Pods that are kept may hold up the end, and the number of Pods for which it is one second more."""
 
 
 def reconcile_framework(context: ReconcileContext, keys: Iterable[Key] | None = None, *, policies_too: bool = False) -> None:
@@ -62,6 +68,7 @@ def _reconcile(context: ReconcileContext, keys: Iterable[Key] | None, policies_t
     status = context.status
     if context.is_new:
         status.roles = context.new_roles(0)
+    _note_activity(context)
     if status.settled > status.stored or (not context.paused and rescale(context)) or _copy_timeouts(context):
         return
     if status.state == COMPLETED or None in context.busy:
@@ -75,6 +82,16 @@ def _reconcile(context: ReconcileContext, keys: Iterable[Key] | None, policies_t
         _create(context)
     else:
         _tasks(context, keys, policies_too)
+
+
+def _note_activity(context: ReconcileContext) -> None:
+    """Note when the first attempt began, if there is a deadline. Where it is set later, the earliest time that is known counts."""
+    status = context.status
+    if context.spec.active_deadline is None or status.active_since is not None or status.state == COMPLETED:
+        return
+    if status.attempt.object_uid is not None or status.retries.total:
+        status.active_since = status.transition_time if status.run_time is None else status.run_time
+        status.touch()
 
 
 def _copy_timeouts(context: ReconcileContext) -> bool:
@@ -106,16 +123,36 @@ def _config_map(context: ReconcileContext) -> bool:
         if status.attempt.completion is None:
             status.attempt.completion = CONFIG_MAP_DELETED_BY_OTHERS.ended("ConfigMap is being deleted by others")
         status.transition(states.FRAMEWORK_GOES, context.now)
-    elif status.state == DELETION_PENDING:
-        _delete(context, found)
+    elif status.state == DELETION_PENDING and not status.retry_refused:
+        _delete(context, found.uid)
     elif status.state == CREATION_REQUESTED:
         status.transition(states.FRAMEWORK_SEEN, context.now)
     return True
 
 
-def _delete(context: ReconcileContext, found: ConfigMap) -> None:
+def _delete(context: ReconcileContext, uid: str) -> None:
     if context.status.is_stored(context.status):
-        context.actions.append(DeleteConfigMap(found.uid))
+        context.actions.append(DeleteConfigMap(uid))
+
+
+def _begin_to_move(context: ReconcileContext) -> Iterable[Key]:
+    """Collect the Pods that are to outlive the ConfigMap, once it is stored that the attempt is the last. Return their tasks, once."""
+    status = context.status
+    if status.unmoved is not None or not status.is_stored(status):
+        return ()
+    status.unmoved = {(role.name, task.index) for role, task in status.tasks() if task.pod_kept}
+    status.move_until = context.now + _MOVES + len(status.unmoved) // _MOVES_EACH
+    return status.unmoved
+
+
+def _delete_when_moved(context: ReconcileContext) -> None:
+    """Delete the ConfigMap once it owns no Pod that is kept, and none has just ended; or when that takes too long, whatever the reason."""
+    status, uid = context.status, context.status.attempt.object_uid
+    if status.unmoved is None or uid is None:
+        return
+    done = not status.unmoved and status.revision <= status.stored
+    if done or context.deleting or context.due(status.move_until, 0):
+        _delete(context, uid)
 
 
 def _without_config_map(context: ReconcileContext) -> bool:
@@ -126,8 +163,8 @@ def _without_config_map(context: ReconcileContext) -> bool:
         if not status.attempt.object_gone:
             # The ConfigMap may only have lost its label; then its Pods live on.
             assert status.attempt.object_uid is not None
-            if context.spec.execution_type == STOP and status.state in (PREPARING, RUNNING):
-                end_framework_attempt(context, STOPPED.ended(STOP_REQUESTED))
+            if context.ending is not None and status.state in (PREPARING, RUNNING):
+                end_framework_attempt(context, context.ending)
             context.actions.append(ConfirmConfigMapGone(status.attempt.object_uid))
             return False
         if status.state != DELETION_REQUESTED and _pods_may_come(context):
@@ -135,14 +172,13 @@ def _without_config_map(context: ReconcileContext) -> bool:
         known = status.attempt.completion is not None
         framework_attempt_gone(context, None if known else CONFIG_MAP_DELETED_BY_OTHERS.ended("ConfigMap was deleted by others"))
         return True
-    if context.spec.execution_type == STOP:
-        completion = STOPPED.ended(STOP_REQUESTED)
-    elif context.due(status.transition_time, context.settings.cache_timeout):
+    completion = context.ending
+    if completion is None and context.due(status.transition_time, context.settings.cache_timeout):
         completion = CACHE_TIMEOUT_CONFIG_MAP.ended(
             f"ConfigMap does not appear in the cache within {context.settings.cache_timeout} s: it is taken for deleted, "
             "and deleted to be sure"
         )
-    else:
+    if completion is None:
         return False
     assert status.attempt.object_uid is not None
     context.actions.append(DeleteConfigMap(status.attempt.object_uid, completion))
@@ -164,17 +200,18 @@ def _pods_may_come(context: ReconcileContext) -> bool:
 
 
 def _retry_or_complete(context: ReconcileContext) -> None:
-    status, stopped = context.status, context.spec.execution_type == STOP
+    status = context.status
     assert status.attempt.completion is not None
     decision = retry_decision(context.spec.retry, status.retries.accountable, status.attempt.completion)
-    if status.retries.delay is None and not decision.retries:
+    if status.retry_refused or (status.retries.delay is None and not decision.retries):
         status.transition(states.FRAMEWORK_DONE, context.now)
     if not status.is_stored(status):
         return
     if status.retries.delay is None:
-        status.retries.delay = context.random_delay(*context.settings.conflict_delay) if decision.conflict else 0
+        schedule_retry(context, decision)
         status.touch()
-    if stopped or context.restart_wanted or context.due(status.transition_time, status.retries.delay):
+    assert status.retries.delay is not None
+    if context.ending is not None or context.restart_wanted or context.due(status.transition_time, status.retries.delay):
         context.keep(FRAMEWORK_RETRY)
         status.retries.total += 1
         status.retries.accountable += decision.accountable
@@ -189,11 +226,11 @@ def _retry_or_complete(context: ReconcileContext) -> None:
 
 def _create(context: ReconcileContext) -> None:
     context.note_restart()  # Nothing is running that could be ended.
-    if context.deleting or context.spec.execution_type == CREATE or not context.status.is_stored(context.status):
+    if context.deleting or not context.status.is_stored(context.status):
         return
-    if context.spec.execution_type == STOP:
-        context.actions.append(RemoveConfigMap(STOPPED.ended(STOP_REQUESTED)))
-    elif context.may_begin and context.spec.may_have_all(context.status.task_number):
+    if context.ending is not None:
+        context.actions.append(RemoveConfigMap(context.ending))
+    elif context.spec.execution_type != CREATE and context.may_begin and context.spec.may_have_all(context.status.task_number):
         context.actions.append(CreateConfigMap(context.status.attempt.id))
 
 
@@ -209,8 +246,8 @@ def _sweep(context: ReconcileContext, keys: Iterable[Key]) -> None:
 
 def _end(context: ReconcileContext, policies_too: bool) -> None:
     """End the attempt if somebody wants that, or a policy is met."""
-    if context.spec.execution_type == STOP:
-        end_framework_attempt(context, STOPPED.ended(STOP_REQUESTED))
+    if context.ending is not None:
+        end_framework_attempt(context, context.ending)
     elif context.restart_wanted:
         end_framework_attempt(context, RESTARTED.ended(f"A restart was asked for by annotation: {context.restart}"))
         context.note_restart()
@@ -224,6 +261,9 @@ def _tasks(context: ReconcileContext, keys: Iterable[Key] | None, policies_too: 
     context.looked_at_tasks = True
     if status.state not in COMPLETING and not context.paused:
         _end(context, policies_too or keys is None)
+    if status.state == DELETION_PENDING and status.retry_refused:
+        moving = _begin_to_move(context)
+        keys = None if keys is None else {*keys, *moving}
     _sweep(context, context.pods if keys is None else keys)
     if keys is None:
         for role, task in status.tasks():
@@ -237,6 +277,8 @@ def _tasks(context: ReconcileContext, keys: Iterable[Key] | None, policies_too: 
                 reconcile_task(context, role, role.tasks[index])
     if status.state == PREPARING and any(role.running for role in status.roles):
         status.transition(states.FRAMEWORK_RUNS, context.now)
+    if status.state == DELETION_PENDING and status.retry_refused:
+        _delete_when_moved(context)
 
 
 def config_map_created(context: ReconcileContext, uid: str, digest: str, generation: int) -> None:

@@ -90,4 +90,4 @@ def _compact(context: ReconcileContext) -> bool:
 
 
 def _is_done(context: ReconcileContext, task: Task) -> bool:
-    return task.deletion_pending and task.state == COMPLETED and context.status.is_stored(task)
+    return task.deletion_pending and task.state == COMPLETED and not task.pod_kept and context.status.is_stored(task)

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from fcontroller.decide.codes import RESTARTED
 from fcontroller.decide.spec import RetryPolicy
 
-NEVER_RETRIED = frozenset((-210, -220, -230))
-"""Completion codes of what was wanted: a stop, the end of the Framework's attempt, a scale-down."""
+NEVER_RETRIED = frozenset((-210, -220, -230, -240))
+"""Completion codes of what was wanted: a stop, the end of the Framework's attempt, a scale-down, an end at a deadline."""
 EVERY_FAILURE = -1
 EVERY_COMPLETION = -2
 

@@ -12,6 +12,8 @@ CREATE = "Create"
 STOP = "Stop"
 _ARGO_CD = "argocd.argoproj.io/tracking-id"
 _FLUX = ("kustomize.toolkit.fluxcd.io/name", "helm.toolkit.fluxcd.io/name")
+_KEEPING = ("Running", "None")
+"""Values of `cleanPodPolicy` under which finished Pods stay. Running Pods always end, so that both mean the same."""
 _RESTART_LENGTH = 100
 """Characters of a restart annotation that count: they are kept in the status."""
 
@@ -37,6 +39,10 @@ class Spec(NamedTuple):
     retry: RetryPolicy
     roles: Mapping[str, RoleSpec]
     """By name, in the order of the Framework."""
+    active_deadline: int | None = None
+    """Seconds from the creation of the first ConfigMap, after which the Framework ends; None: never."""
+    keeps_pods: bool = False
+    """Whether finished Pods of tasks that are not retried stay (`cleanPodPolicy`)."""
 
     @property
     def task_number(self) -> int:
@@ -52,7 +58,13 @@ def read_spec(framework: Mapping[str, Any]) -> Spec:
     """Read the spec of a stored Framework, all of whose defaults are filled in (`fcompile.default`)."""
     spec = framework["spec"]
     roles = [read_role(role) for role in spec.get("taskRoles") or ()]
-    return Spec(spec.get("executionType") or "Start", _retry(spec["retryPolicy"]), {role.name: role for role in roles})
+    return Spec(
+        execution_type=spec.get("executionType") or "Start",
+        retry=_retry(spec["retryPolicy"]),
+        roles={role.name: role for role in roles},
+        active_deadline=spec.get("activeDeadlineSeconds"),
+        keeps_pods=spec.get("cleanPodPolicy") in _KEEPING,
+    )
 
 
 def read_role(role: Mapping[str, Any]) -> RoleSpec:

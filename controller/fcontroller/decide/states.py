@@ -6,7 +6,7 @@ done:
 
 - AttemptCreationPending: the object may be created. AttemptCreationRequested: it was, and its uid is known.
 - AttemptDeletionPending: how the attempt ended is known, and the object may be deleted. AttemptDeletionRequested: it was.
-- AttemptCompleted: the object is gone, and the next attempt may begin. Completed: there will be none.
+- AttemptCompleted: the object is gone, or stays for good (`cleanPodPolicy`), and the next attempt may begin. Completed: there will be none.
 """
 
 from __future__ import annotations
@@ -44,7 +44,9 @@ class Transition(NamedTuple):
 FRAMEWORK_CREATED = Transition((CREATION_PENDING,), CREATION_REQUESTED, "the ConfigMap was created")
 FRAMEWORK_SEEN = Transition((CREATION_REQUESTED,), PREPARING, "the ConfigMap is in the cache")
 FRAMEWORK_RUNS = Transition((PREPARING,), RUNNING, "a task that is not to be deleted runs")
-FRAMEWORK_ENDS = Transition((PREPARING, RUNNING), DELETION_PENDING, "a completion policy is met, all tasks are completed, or Stop")
+FRAMEWORK_ENDS = Transition(
+    (PREPARING, RUNNING), DELETION_PENDING, "a completion policy is met, all tasks are completed, Stop, or the deadline"
+)
 FRAMEWORK_DELETED = Transition((DELETION_PENDING,), DELETION_REQUESTED, "the ConfigMap was told to go")
 FRAMEWORK_GOES = Transition(
     (*CREATED, DELETION_PENDING, DELETION_REQUESTED), DELETING, "the ConfigMap is being deleted, by us or by others"
@@ -66,6 +68,11 @@ TASK_DELETED = Transition((DELETION_PENDING,), DELETION_REQUESTED, "the Pod was 
 TASK_GOES = Transition((*CREATED, DELETION_PENDING, DELETION_REQUESTED), DELETING, "the Pod is being deleted, by us or by others")
 TASK_GONE = Transition(
     (CREATION_PENDING, *CREATED, *COMPLETING), ATTEMPT_COMPLETED, "the Pod is gone or cannot be made, or the Framework's attempt is gone"
+)
+TASK_KEPT = Transition(
+    (DELETION_PENDING,),
+    ATTEMPT_COMPLETED,
+    "the Pod stays, as cleanPodPolicy says: it has ended, and the retry policy wants no other attempt",
 )
 TASK_RETRIED = Transition((ATTEMPT_COMPLETED,), CREATION_PENDING, "the retry policy wants another attempt, and its delay is over")
 TASK_DONE = Transition((ATTEMPT_COMPLETED,), COMPLETED, "the retry policy wants no other attempt, or the Framework's attempt is gone")

@@ -117,13 +117,15 @@ class Life:
 class Task(Life):
     """One task, and its current attempt."""
 
-    __slots__ = ("attempt", "deletion_pending", "index", "instance_uid", "pod_host_ip", "pod_ip", "pod_node_name", "text")
+    __slots__ = ("attempt", "deletion_pending", "index", "instance_uid", "pod_host_ip", "pod_ip", "pod_kept", "pod_node_name", "text")
 
     def __init__(self, index: int, instance_uid: str, pod_name: str, now: float) -> None:
         super().__init__(now)
         self.index = index
         self.instance_uid = instance_uid
         self.deletion_pending = False
+        self.pod_kept = False
+        """Whether the finished Pod of the last attempt stays. From then on nothing follows from what becomes of it."""
         self.text: tuple[tuple[object, ...], str] | None = None
         """The task's JSON and what it was made from (`status_json`)."""
         self.begin_attempt(pod_name, now)
@@ -234,15 +236,18 @@ class Status(Life):
     """A Framework's status, and its current attempt."""
 
     __slots__ = (
+        "active_since",
         "attempt",
         "attempt_known",
         "beside",
         "cut",
         "ended",
         "intent",
+        "move_until",
         "named",
         "others",
         "restart",
+        "retry_refused",
         "revision",
         "roles",
         "said",
@@ -250,6 +255,7 @@ class Status(Life):
         "stored",
         "transitioned",
         "transitions",
+        "unmoved",
         "waiting",
     )
 
@@ -277,6 +283,14 @@ class Status(Life):
         """The revision in which the digest of the next intent came in."""
         self.restart = ""
         """The value of the restart annotation that the attempt began with, or was ended for."""
+        self.active_since: float | None = None
+        """When the first attempt began, from which on `activeDeadlineSeconds` counts. Only known where there is, or was, a deadline."""
+        self.retry_refused = False
+        """Whether it was decided, before the ConfigMap is deleted, that this attempt is the last, so that Pods that are kept outlive it."""
+        self.unmoved: set[tuple[str, int]] | None = None
+        """Tasks whose kept Pods the ConfigMap still controls; None: not known yet. It is not stored: who begins anew looks again."""
+        self.move_until = now
+        """Until when the ConfigMap waits for them."""
         self.said = 0
         """Bytes that the messages of tasks take of what they share (`messages`)."""
         self.beside = 0

@@ -29,11 +29,13 @@ _STEP = 100
 """Tasks in one step."""
 _OWN = frozenset(
     (
-        *("attemptStatus", "completionTime", "intent", "observedRestart", "retryPolicyStatus"),
+        *("activeStartTime", "attemptStatus", "completionTime", "intent", "observedRestart", "retryPolicyStatus", "retryRefused"),
         *("runTime", "startTime", "state", "taskCounts", "transitionTime"),
     )
 )
 _TASKS = '"taskStatuses":['
+_KEPT = ',"podKept":true'
+"""Like other fields that are not upstream's, only there when it says something."""
 _ROLE = re.compile(r'{"name":"[^"\\]*","instanceUID":"[^"\\]*","podGracefulDeletionTimeoutSec":(?:null|-?[0-9]+),"taskStatuses":\[')
 """How a role begins, as this controller and upstream's write it. No name, message or reason of anybody's has unescaped quotes in it."""
 T = TypeVar("T")
@@ -55,7 +57,11 @@ def snapshot(status: Status) -> Snapshot:
     attempt = f'{{{_attempt_text(own)},"configMapName":{_text(own.object_name)},"configMapUID":{_text(own.object_uid)},'
     intent = f'"intent":{_text(status.intent.to_json())},' if status.intent.digest or status.intent.next else ""
     restart = f'"observedRestart":{_text(status.restart)},' if status.restart else ""
-    head = f'{{{others}{_life_text(status)},"taskCounts":{_text(task_counts(status))},{intent}{restart}"attemptStatus":{attempt}'
+    since = f'"activeStartTime":{_time(status.active_since)},' if status.active_since is not None else ""
+    last = '"retryRefused":true,' if status.retry_refused else ""
+    head = (
+        f'{{{others}{_life_text(status)},"taskCounts":{_text(task_counts(status))},{since}{last}{intent}{restart}"attemptStatus":{attempt}'
+    )
     return Snapshot(status.revision, head, [(_role_head(role), [(task, _content(task)) for task in role.tasks]) for role in status.roles])
 
 
@@ -131,6 +137,8 @@ def status_from(value: Mapping[str, Any]) -> Generator[None, None, Status]:
         intent.get("digest"), intent.get("nextDigest"), intent.get("observedGeneration"), bool(intent.get("adopted"))
     )
     status.restart = value.get("observedRestart") or ""
+    status.active_since = from_time(value.get("activeStartTime"))
+    status.retry_refused = bool(value.get("retryRefused"))
     status.others = {key: item for key, item in value.items() if key not in _OWN}
     status.stored = status.revision
     return status
@@ -206,7 +214,7 @@ def _content(task: Task) -> tuple[Any, ...]:
         *(retries.total, retries.accountable, retries.delay),
         *(attempt.id, attempt.start_time, attempt.run_time, attempt.completion_time, attempt.instance_uid, attempt.completion),
         *(attempt.object_name, attempt.object_uid, task.pod_node_name, task.pod_ip, task.pod_host_ip),
-        *(task.index, task.instance_uid, task.deletion_pending),
+        *(task.index, task.instance_uid, task.deletion_pending, task.pod_kept),
     )
 
 
@@ -219,12 +227,12 @@ def _task_text(task: Task, content: tuple[Any, ...]) -> str:
 
 def _new_task_text(content: tuple[Any, ...]) -> str:
     state, start, run, end, transition, total, accountable, delay, *rest = content
-    attempt, started, ran, ended, instance, completion, pod_name, pod_uid, node, ip, host_ip, index, uid, deletion_pending = rest
+    attempt, started, ran, ended, instance, completion, pod_name, pod_uid, node, ip, host_ip, index, uid, deletion_pending, kept = rest
     return (
         f'{{"index":{index:d},"instanceUID":{_string(uid)},"deletionPending":{"true" if deletion_pending else "false"},'
         f'{_life(state, start, run, end, transition, total, accountable, delay)},"attemptStatus":{{'
         f'{_attempt(attempt, started, ran, ended, instance, completion)},"podName":{_string(pod_name)},"podUID":{_string(pod_uid)},'
-        f'"podNodeName":{_string(node)},"podIP":{_string(ip)},"podHostIP":{_string(host_ip)}}}}}'
+        f'"podNodeName":{_string(node)},"podIP":{_string(ip)},"podHostIP":{_string(host_ip)}{_KEPT if kept else ""}}}}}'
     )
 
 
@@ -238,6 +246,7 @@ def _task_from_json(value: Json) -> Task:
     attempt = value["attemptStatus"]
     task = Task(value["index"], value["instanceUID"], attempt["podName"], 0)
     task.deletion_pending = value["deletionPending"]
+    task.pod_kept = bool(attempt.get("podKept"))
     _life_from_json(task, value)
     _attempt_from_json(task.attempt, attempt, attempt.get("podUID"))
     task.pod_node_name, task.pod_ip, task.pod_host_ip = attempt.get("podNodeName"), attempt.get("podIP"), attempt.get("podHostIP")

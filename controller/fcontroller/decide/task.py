@@ -11,7 +11,17 @@ from fcompile.model import names
 from fcontroller.decide import states
 from fcontroller.decide.codes import CACHE_TIMEOUT_POD, POD_DELETED_BY_OTHERS, SCALED_DOWN
 from fcontroller.decide.completion import task_completed
-from fcontroller.decide.context import TASK_RETRY, ConfirmPodGone, CreatePod, DeletePod, Key, RecognizePod, ReconcileContext, RemovePod
+from fcontroller.decide.context import (
+    TASK_RETRY,
+    ConfirmPodGone,
+    CreatePod,
+    DeletePod,
+    Key,
+    MovePod,
+    RecognizePod,
+    ReconcileContext,
+    RemovePod,
+)
 from fcontroller.decide.observed import Pod
 from fcontroller.decide.retry import RetryDecision, retry_decision
 from fcontroller.decide.states import ATTEMPT_COMPLETED, COMPLETED, COMPLETING, CREATION_PENDING, CREATION_REQUESTED, DELETION_PENDING
@@ -26,7 +36,11 @@ _LINGERS = 5
 def reconcile_task(context: ReconcileContext, role: Role, task: Task) -> None:
     """Decide about one task, while the Framework's attempt is under way or ending."""
     key = (role.name, task.index)
-    if task.state == COMPLETED or key in context.busy:
+    if key in context.busy:
+        return
+    if task.state == COMPLETED:
+        if task.pod_kept:
+            _with_kept_pod(context, role, task)
         return
     if task.state != ATTEMPT_COMPLETED:
         pod = context.pods.get(key)
@@ -128,7 +142,10 @@ def _with_pod(context: ReconcileContext, role: Role, task: Task, pod: Pod) -> No
     status = context.status
     if task.state == DELETION_PENDING:
         if _is_stored(context, role, task):
-            context.actions.append(DeletePod(role.name, task.index, pod.uid))
+            if _stays(context, role, task, pod):
+                _keep(context, role, task)
+            else:
+                context.actions.append(DeletePod(role.name, task.index, pod.uid))
         return
     if task.state in COMPLETING:
         return  # The deletion was requested, and the cache does not show it yet.
@@ -143,6 +160,34 @@ def _with_pod(context: ReconcileContext, role: Role, task: Task, pod: Pod) -> No
         _end(context, role, task, context.settings.classify(pod.finished))
     if task.deletion_pending:
         _end(context, role, task, SCALED_DOWN.ended(SCALED_AWAY))
+
+
+def _stays(context: ReconcileContext, role: Role, task: Task, pod: Pod) -> bool:
+    """Return whether the Pod of an attempt that has ended is to stay: it runs no more, and the task is not retried."""
+    status, ended = context.status, task.attempt.completion
+    if not context.spec.keeps_pods or context.paused or pod.finished is None or task.deletion_pending or ended is None:
+        return False
+    if status.state in COMPLETING and not (status.state == DELETION_PENDING and status.retry_refused):
+        return False  # It goes with the ConfigMap.
+    return not _retry(context, role, task, ended).retries
+
+
+def _keep(context: ReconcileContext, role: Role, task: Task) -> None:
+    """End the attempt without its Pod being deleted. The task completes in the same reconciliation, so both are stored together."""
+    task.pod_kept = True
+    context.status.transition_task(role, task, states.TASK_KEPT, context.now)
+    if context.status.unmoved is not None:
+        context.status.unmoved.add((role.name, task.index))
+    _is_stored(context, role, task)
+
+
+def _with_kept_pod(context: ReconcileContext, role: Role, task: Task) -> None:
+    """Decide about the Pod that a completed task has left, whatever has become of it: it goes with the task, or becomes the Framework's."""
+    key, uid, moves = (role.name, task.index), task.attempt.object_uid, context.status.unmoved or ()
+    assert uid is not None
+    if (task.deletion_pending or key in moves) and _is_stored(context, role, task):
+        action = DeletePod(*key, uid, completion=task.attempt.completion) if task.deletion_pending else MovePod(*key, uid)
+        context.actions.append(action)
 
 
 def _note_place(context: ReconcileContext, task: Task, pod: Pod) -> None:
@@ -168,9 +213,9 @@ def end_attempt(context: ReconcileContext, role: Role, task: Task, completion: J
 
 
 def _retry_or_complete(context: ReconcileContext, role: Role, task: Task) -> None:
-    key, spec = (role.name, task.index), context.spec.roles.get(role.name)
+    key = (role.name, task.index)
     assert task.attempt.completion is not None
-    decision = retry_decision(spec.retry, task.retries.accountable, task.attempt.completion) if spec else RetryDecision(False)
+    decision = _retry(context, role, task, task.attempt.completion)
     if task.retries.delay is None and not decision.retries:
         context.status.transition_task(role, task, states.TASK_DONE, context.now)
         task_completed(context, role, task)
@@ -188,6 +233,11 @@ def _retry_or_complete(context: ReconcileContext, role: Role, task: Task) -> Non
         context.status.forget(task)
         task.begin_attempt(names.pod_name(context.name, role.name, task.index), context.now)
         _is_stored(context, role, task)
+
+
+def _retry(context: ReconcileContext, role: Role, task: Task, completion: Json) -> RetryDecision:
+    spec = context.spec.roles.get(role.name)
+    return retry_decision(spec.retry, task.retries.accountable, completion) if spec else RetryDecision(False)
 
 
 def _create(context: ReconcileContext, role: Role, task: Task) -> None:
@@ -226,6 +276,14 @@ def pod_gone(context: ReconcileContext, key: Key, completion: Json) -> None:
     role, task = find(context.status, key)
     if task.state not in (ATTEMPT_COMPLETED, COMPLETED):
         end_attempt(context, role, task, completion)
+    elif task.pod_kept:
+        task.pod_kept, task.changed = False, context.status.touch()
+
+
+def pod_moved(context: ReconcileContext, key: Key) -> None:
+    """Take in the result of a MovePod: the Framework owns the Pod, or there is none any more that could be kept."""
+    if context.status.unmoved is not None:
+        context.status.unmoved.discard(key)
 
 
 def find(status: Status, key: Key) -> tuple[Role, Task]:

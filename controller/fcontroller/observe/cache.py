@@ -101,7 +101,7 @@ class Cache:
         owned.pods.clear()
         for pod in pods:
             owner, key = task_of(pod["metadata"]["name"])
-            if owner == framework:
+            if owner == framework and not _outlives(pod):
                 owned.pods[key] = observed.pod(pod)
 
 
@@ -112,17 +112,24 @@ class _Pods:
     def seen(self, value: Json) -> None:
         framework, key = task_of(value["metadata"]["name"])
         name = value["metadata"]["namespace"], framework
+        if _outlives(value):
+            return self._lose(value)
         owned, pod = self._cache.of(name), observed.pod(value)
         if _is_newer(value, owned.version) and owned.pods.get(key) != pod:
             owned.pods[key] = pod
             self._notify(name, PodSeen(key))
+        return None
 
     def deleted(self, value: Json) -> None:
-        framework, key = task_of(value["metadata"]["name"])
-        name = value["metadata"]["namespace"], framework
         if self._gone:
             self._gone(value)
-        if _is_newer(value, self._cache.of(name).version):
+        self._lose(value)
+
+    def _lose(self, value: Json) -> None:
+        framework, key = task_of(value["metadata"]["name"])
+        name = value["metadata"]["namespace"], framework
+        # Of a Framework that is over nothing may be known any more.
+        if name in self._cache.all() and _is_newer(value, self._cache.of(name).version):
             self._drop(name, key)
 
     def retain(self, present: set[Name]) -> None:
@@ -220,6 +227,11 @@ def essence(service: Json) -> Json:
 
 def _identity(value: Json) -> Json:
     return {key: item for key, item in value["metadata"].items() if key in _KEPT}
+
+
+def _outlives(pod: Json) -> bool:
+    """Return whether a Pod is the Framework's own, so that it has outlived its attempt: nothing is decided by it any more."""
+    return any(owner.get("controller") and owner.get("kind") == names.KIND for owner in pod["metadata"].get("ownerReferences") or ())
 
 
 def _is_newer(value: Json, version: int) -> bool:

@@ -68,8 +68,8 @@ class AttemptIntent:
     def spec(self, wanted: Spec, last: Spec, status: Status, framework: Json) -> Spec:
         """Return the spec that holds now.
 
-        An edit of what Pods are made from holds once its intent is stored, all of it at once, except that Stop never waits. If it may not
-        run, or cannot be stored, its counts and policies hold without it.
+        An edit of what Pods are made from holds once its intent is stored, all of it at once, but Stop and a deadline never wait. If it may
+        not run, or cannot be stored, its counts and policies hold without it.
 
         :param wanted: the newest spec. :param last: the spec that has held so far.
         """
@@ -85,7 +85,7 @@ class AttemptIntent:
         if lowered.intent.digest == held.digest:
             return wanted
         if lowered.verdict.may_run and not self._keeper.refused:
-            return last._replace(execution_type=wanted.execution_type)
+            return last._replace(execution_type=wanted.execution_type, active_deadline=wanted.active_deadline)
         return in_force(wanted, held)
 
     def renderer(self, status: Status, framework: Json) -> PodRenderer | None:

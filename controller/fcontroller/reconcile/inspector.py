@@ -130,7 +130,7 @@ def differing(reconciler: Reconciler, pod: Json, renderer: PodRenderer | None) -
     _, (name, index) = task_of(pod["metadata"]["name"])
     role = status.role(name) if status else None
     task = role.tasks[index] if role and 0 <= index < len(role.tasks) else None
-    if status is None or role is None or task is None or renderer is None or "deletionTimestamp" in pod["metadata"]:
+    if status is None or role is None or task is None or task.pod_kept or renderer is None or "deletionTimestamp" in pod["metadata"]:
         return []
     made, intent = renderer.pod(status.attempt.id, role, task), renderer.role(name)
     if made is None or intent is None or task.attempt.object_uid != pod["metadata"]["uid"]:

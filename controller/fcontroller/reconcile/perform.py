@@ -22,16 +22,16 @@ from fcontroller.decide.context import (
     DeleteConfigMap,
     DeletePod,
     Key,
+    MovePod,
     RecognizePod,
     RemoveConfigMap,
     RemovePod,
 )
 from fcontroller.decide.framework import config_map_confirmed_gone, config_map_created, config_map_deleted, config_map_gone
 from fcontroller.decide.observed import controller_of
-from fcontroller.decide.spec import STOP
 from fcontroller.decide.states import DELETION_PENDING
 from fcontroller.decide.status import Status
-from fcontroller.decide.task import find, pod_created, pod_deleted, pod_gone
+from fcontroller.decide.task import find, pod_created, pod_deleted, pod_gone, pod_moved
 from fcontroller.dependencies import Dependencies
 from fcontroller.mailbox import Result
 from fcontroller.observe.cache import pod_name
@@ -61,11 +61,8 @@ class ActionContext(NamedTuple):
     """What the next attempt runs; None: the status does not name it."""
     paused: bool
     """Whether nothing may be deleted on the way."""
-
-    @property
-    def stops(self) -> bool:
-        """Return whether the Framework is to be stopped."""
-        return bool(self.framework["spec"].get("executionType") == STOP)
+    ends: bool
+    """Whether the Framework is to end now, so that no attempt may begin."""
 
     @property
     def namespace(self) -> str:
@@ -111,6 +108,8 @@ async def perform(dependencies: Dependencies, action: Action, context: ActionCon
             return await _recognize_pod(api, context, (role, index), uid)
         case ConfirmPodGone(role, index, uid, completion):
             return await _confirm_pod_gone(api, context, (role, index), uid, completion)
+        case MovePod(role, index, uid):
+            return await _move_pod(api, context, (role, index), uid)
 
 
 async def _begin_attempt(api: Dispatcher, context: ActionContext, attempt: int, wanted: Wanted) -> Result | None:
@@ -184,6 +183,16 @@ def is_own(pod: Json, status: Status, renderer: PodRenderer, key: Key) -> bool:
     }
     known = all(said.get(name) == value for name, value in ids.items())
     return known and not differing_fields(pod, made, intent, renderer.namespace, key[1])
+
+
+async def _move_pod(api: Dispatcher, context: ActionContext, key: Key, uid: str) -> Result:
+    old, new = context.status.attempt.object_uid or "", intents.framework_owner(context.framework)
+    try:
+        await requests.change_owner(api, context.pod_path(key), uid, old, new)
+    except Refused as error:
+        error.args = (f"Pod `{pod_name(context.name, key)}` is to outlive the ConfigMap, and cannot be given to the Framework: {error}",)
+        raise
+    return partial(pod_moved, key=key)
 
 
 async def _confirm_pod_gone(api: Dispatcher, context: ActionContext, key: Key, uid: str, completion: Json) -> Result | None:

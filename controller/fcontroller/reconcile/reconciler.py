@@ -41,9 +41,11 @@ from fcontroller.decide.context import (
     DeleteConfigMap,
     DeletePod,
     Key,
+    MovePod,
     ReconcileContext,
     RemoveConfigMap,
     RemovePod,
+    deadline,
 )
 from fcontroller.decide.framework import reconcile_framework
 from fcontroller.decide.spec import STOP, Spec, is_paused, read_spec, restart_of
@@ -92,7 +94,7 @@ _OFTEN, _WHILE = 2, 600.0
 _ACCEPTED = ("Accepted", "The Framework may have as many tasks as it wants")
 _CUT = "Failures say more than a status can hold: the first ones are kept whole, the others are cut. Their Pods' logs have all of it"
 _WHOLE = ("Whole", "The messages of failures are whole")
-_DELETIONS = (DeletePod, RemovePod, DeleteConfigMap, RemoveConfigMap)
+_DELETIONS = (DeletePod, RemovePod, DeleteConfigMap, RemoveConfigMap, MovePod)
 _GONE = ("Gone", "What was to be deleted is gone")
 _NAMED = 3
 """How many things that are refused or held a message names."""
@@ -443,8 +445,11 @@ class Reconciler:
 
     def _action_context(self) -> ActionContext:
         assert self.status is not None
-        next_intent = self.intent.next(self.status, self.framework)
-        return ActionContext(self.framework, self.status, self.renderer, self.services, next_intent, self.paused)
+        next_intent, paused = self.intent.next(self.status, self.framework), self.paused
+        spec = self._newest_spec()
+        end = deadline(spec, self.status)
+        ends = spec.execution_type == STOP or (end is not None and not paused and self.dependencies.sure_now() >= end)
+        return ActionContext(self.framework, self.status, self.renderer, self.services, next_intent, paused, ends)
 
     # What has happened
 
@@ -593,10 +598,14 @@ class Reconciler:
                 self._break(error)
 
     def _requeue_at(self, when: float, key: Key | None) -> None:
-        if key in self._timers:
-            self._timers[key].cancel()
-        delay = max(when - self.dependencies.now(), 0) + 0.01
-        self._timers[key] = asyncio.get_running_loop().call_later(delay, self.mailbox.put, Due(key))
+        """Look again at a time, or before: the Framework may wait for several times at once, of which the first is kept."""
+        loop, timer = asyncio.get_running_loop(), self._timers.get(key)
+        at = loop.time() + max(when - self.dependencies.now(), 0) + 0.01
+        if timer is not None and not timer.cancelled() and loop.time() < timer.when() <= at:
+            return
+        if timer is not None:
+            timer.cancel()
+        self._timers[key] = loop.call_at(at, self.mailbox.put, Due(key))
 
 
 def _some(messages: Sequence[str]) -> str:

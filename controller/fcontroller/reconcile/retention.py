@@ -1,6 +1,6 @@
 """Frameworks that have ended: of each only what is needed to delete it in time, and to count it.
 
-A Framework that a GitOps tool tracks is kept: the tool would create it again, and it would run once more.
+A Framework that a GitOps tool tracks is kept: the tool would create it again, and it would run once more. Only the Pods that it kept go.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from fcompile.model import names
 from fcontroller.act import requests
 from fcontroller.act.requests import Refused
 from fcontroller.act.retry import backoff
-from fcontroller.api import Json, Unreachable, path_of
+from fcontroller.api import Json, Projection, Unreachable, path_of
 from fcontroller.decide.conditions import set_retained
+from fcontroller.decide.observed import controller_of
 from fcontroller.decide.spec import is_paused, tracker_of
 from fcontroller.decide.status import from_time
 from fcontroller.dependencies import Dependencies
@@ -39,6 +40,8 @@ class Kept(NamedTuple):
     uid: str
     hold: str
     """Why it is not to be deleted: one of those above, or who tracks it; empty: it is."""
+    retention: int
+    """Seconds from its end to its deletion."""
     due: float
     """When to look at it next, in seconds since 1970."""
     failures: int = 0
@@ -64,10 +67,10 @@ class Retention:
         """Take in a Framework that is over, with its status."""
         metadata = framework["metadata"]
         name, uid, hold = (metadata["namespace"], metadata["name"]), metadata["uid"], self._hold(framework)
-        known = self.kept.get(name)
-        if known is None or (known.uid, known.hold) != (uid, hold):
+        known, retention = self.kept.get(name), self._retention(framework)
+        if known is None or (known.uid, known.hold, known.retention) != (uid, hold, retention):
             since = from_time(status.get("transitionTime")) or self._dependencies.now()
-            self._look_at(name, Kept(uid, hold, since + self._dependencies.settings.completed_retention))
+            self._look_at(name, Kept(uid, hold, retention, since + retention))
 
     def drop(self, name: Name) -> None:
         """Forget a Framework that is gone, or is not over any more."""
@@ -92,6 +95,10 @@ class Retention:
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(wait):
                         await self._sooner.wait()
+
+    def _retention(self, framework: Json) -> int:
+        own: int | None = framework["spec"].get("ttlSecondsAfterFinished")
+        return self._dependencies.settings.completed_retention if own is None else own
 
     def _hold(self, framework: Json) -> str:
         if "deletionTimestamp" in framework["metadata"]:
@@ -136,13 +143,14 @@ class Retention:
         framework = {"apiVersion": names.API_VERSION, "kind": names.KIND, "metadata": about}
         tracked, failures = kept.outlived, kept.failures + 1
         try:
-            # If the watch lags, the Framework may be tracked or paused by now.
+            # If the watch lags, the Framework may be tracked or paused by now, or is to stay for longer.
             found = await requests.read_framework(self._dependencies.api, framework)
             hold = "" if found is None else self._hold(found)
-            if found is not None and not hold:
+            if found is not None and not hold and self._retention(found) <= kept.retention:
                 await requests.delete(self._dependencies.api, path_of("frameworks", *name), kept.uid, propagation="Foreground")
             tracked = hold not in ("", _GOES, _PAUSED)
             if found is not None and tracked:
+                await self._delete_pods(found)
                 await self._say_why(found, hold)
             failures = 0
         except (Refused, Unreachable) as error:
@@ -154,6 +162,16 @@ class Retention:
             wait = backoff(failures, _FIRST, _LONGEST) if failures else float("inf") if tracked else _LONGEST
             due = self._dependencies.sure_now() + wait
             self._look_at(name, kept._replace(due=due, failures=failures, outlived=tracked))
+
+    async def _delete_pods(self, framework: Json) -> None:
+        """Delete the Pods that outlived the last attempt."""
+        if not (framework.get("status") or {}).get("retryRefused"):
+            return
+        namespace, uid = framework["metadata"]["namespace"], framework["metadata"]["uid"]
+        pods, _ = await requests.list_pods(self._dependencies.api, namespace, framework["metadata"]["name"], Projection.METADATA)
+        for pod in [pod["metadata"] for pod in pods]:
+            if controller_of(pod) == uid and "deletionTimestamp" not in pod:
+                await requests.delete(self._dependencies.api, path_of("pods", namespace, pod["name"]), pod["uid"])
 
     async def _say_why(self, framework: Json, tracker: str) -> None:
         status, now = framework.get("status") or {}, self._dependencies.now()

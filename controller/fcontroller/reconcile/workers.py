@@ -26,6 +26,7 @@ from fcontroller.decide.context import (
     DeleteConfigMap,
     DeletePod,
     Key,
+    MovePod,
     RecognizePod,
     RemovePod,
 )
@@ -280,8 +281,8 @@ class Workers:
     async def _work(self, job: _Job, context: Callable[[], ActionContext]) -> Result | None:
         def wanted() -> bool:
             now = context()
-            # A Stop or a pause takes effect only when no action is under way for the Framework itself.
-            holds = (now.stops or now.paused) and isinstance(job.action, CreateConfigMap)
+            # A Stop, a deadline or a pause takes effect only when no action is under way for the Framework itself.
+            holds = (now.ends or now.paused) and isinstance(job.action, CreateConfigMap)
             job.sent = not holds and job.decided == decided_now(now.status, job.key)
             return job.sent
 
@@ -325,7 +326,9 @@ def decided_now(status: Status, key: Key | None) -> Decided:
 def key_of(action: Action) -> Key | None:
     """Return the task that an action is for; None: it is for the Framework itself."""
     match action:
-        case CreatePod(role, index) | RemovePod(role, index, _) | RecognizePod(role, index, _) | ConfirmPodGone(role, index, _, _):
+        case CreatePod(role, index) | RemovePod(role, index, _) | ConfirmPodGone(role, index, _, _):
+            return role, index
+        case RecognizePod(role, index, _) | MovePod(role, index, _):
             return role, index
         case DeletePod():
             return action.role, action.task

@@ -10,7 +10,15 @@ from fcontroller.act.requests import Refused, StillThere, is_lasting
 from fcontroller.api import Json
 from fcontroller.decide.context import FRAMEWORK_DELETION, POD_DELETION, Key
 from fcontroller.decide.retry import NEVER_RETRIED
-from fcontroller.decide.states import FRAMEWORK_CREATED, FRAMEWORK_DONE, FRAMEWORK_ENDS, FRAMEWORK_GONE, FRAMEWORK_RETRIED, TASK_GONE
+from fcontroller.decide.states import (
+    FRAMEWORK_CREATED,
+    FRAMEWORK_DONE,
+    FRAMEWORK_ENDS,
+    FRAMEWORK_GONE,
+    FRAMEWORK_RETRIED,
+    TASK_GONE,
+    TASK_KEPT,
+)
 from fcontroller.decide.status import Ended, TransitionRecord
 from fcontroller.log import Log, Rarely
 from fcontroller.report import Report
@@ -19,6 +27,7 @@ from fcontroller.report.snapshots import framework_snapshot, marked, pod_snapsho
 
 _TRANSITORY = 3
 """Refusals of a name one after the other that may be the controller's own leftovers, which it removes."""
+_ATTEMPT_ENDS = (FRAMEWORK_GONE, TASK_GONE, TASK_KEPT)
 _LONGEST = 300
 """Characters of what a container said before it ended; the status has more."""
 
@@ -55,13 +64,7 @@ class Reporter(Report):
     def _count(self, transitions: Sequence[TransitionRecord]) -> None:
         self.transitions.update([(_level(record), record.transition.target) for record in transitions])
         self.retries.update([(_level(record), record.retry) for record in transitions if record.retry])
-        self.attempts.update(
-            [
-                (_level(record), _code(record))
-                for record in transitions
-                if record.transition is TASK_GONE or record.transition is FRAMEWORK_GONE
-            ]
-        )
+        self.attempts.update([(_level(record), _code(record)) for record in transitions if record.transition in _ATTEMPT_ENDS])
 
     def _tell_framework(self, framework: Json, record: TransitionRecord) -> None:
         transition, attempt, completion = record.transition, record.attempt, record.completion
@@ -104,7 +107,7 @@ class Reporter(Report):
         for record in transitions:
             completion = record.completion
             if (
-                record.transition is TASK_GONE
+                record.transition in (TASK_GONE, TASK_KEPT)
                 and completion
                 and completion["type"]["name"] == "Failed"
                 and completion["code"] not in NEVER_RETRIED
