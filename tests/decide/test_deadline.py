@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from fcontroller.decide.states import COMPLETED, CREATED, CREATION_PENDING, DELETING, STATES
+from fcontroller.decide.status import to_time
 from fcontroller.decide.status_json import from_json, to_json
 from tests.decide.test_states import Meddled
 from tests.decide.world import SETTINGS, START, World, role_spec
@@ -142,16 +143,34 @@ def test_edits_count_at_once() -> None:
     assert told(world) == (COMPLETED, -240, 0)
 
 
-def test_one_that_comes_late_counts_from_the_first_run() -> None:
+@pytest.mark.parametrize("before", [0, 20])
+def test_one_that_comes_late_counts_from_the_first_configmap(before: int) -> None:
     world = World(SPEC, SETTINGS)
     world.run(50)
+    assert world.config_map is not None
+    world.config_map["metadata"]["creationTimestamp"] = to_time(START - before)
+    edit(world, activeDeadlineSeconds=80)
+    world.run(5)
+    assert world.stored is not None
+    assert (code(world), world.stored["activeStartTime"]) == (None, to_time(START - before))
+    world.run(20)
+    assert code(world) == (-240 if before else None)
+
+
+def test_one_that_comes_after_a_retry_counts_from_the_first_run() -> None:
+    world = World(SPEC, SETTINGS)
+    world.run(3)
+    world.delete_config_map()
+    world.run(47)
+    assert world.config_map is not None
+    world.config_map["metadata"]["creationTimestamp"] = to_time(START + 4)
     assert world.stored is not None
     assert "activeStartTime" not in world.stored
     edit(world, activeDeadlineSeconds=60)
     world.run(5)
     assert (code(world), world.stored["activeStartTime"]) == (None, world.stored["runTime"])
     world.run(10)
-    assert told(world) == (COMPLETED, -240, 0)
+    assert told(world) == (COMPLETED, -240, 1)
 
 
 def test_both_clocks_must_agree() -> None:

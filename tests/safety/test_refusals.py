@@ -199,3 +199,16 @@ def test_pods_that_take_long_to_keep_hold_up_nothing_for_long(monkeypatch: pytes
         world.until(lambda: world.status().get("state") == "Completed", 100)
         world.settle()
         assert set(world.all("pods")) == {"f-w-0", "f-w-1"}
+
+
+def test_a_deadline_does_not_wait_for_the_rest_of_its_edit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor for the intent to be stored, which never comes about here."""
+    slow(monkeypatch, lambda method, path: 3600.0 if method == "PUT" and "/configmaps/" in path else 0)
+    with World() as world:
+        world.make({"taskRoles": [role("w", 1)]})
+        world.run(10)
+        image = role("w", 1)
+        image["task"]["pod"]["spec"]["containers"][0]["image"] = "b"
+        world.apply({"activeDeadlineSeconds": 20, "taskRoles": [image]})
+        world.until(lambda: world.status()["state"] == "Completed", 30)
+        assert world.status()["attemptStatus"]["completionStatus"]["code"] == -240

@@ -86,11 +86,13 @@ def _reconcile(context: ReconcileContext, keys: Iterable[Key] | None, policies_t
 
 def _note_activity(context: ReconcileContext) -> None:
     """Note when the first attempt began, if there is a deadline. Where it is set later, the earliest time that is known counts."""
-    status = context.status
+    status, found = context.status, context.config_map
     if context.spec.active_deadline is None or status.active_since is not None or status.state == COMPLETED:
         return
     if status.attempt.object_uid is not None or status.retries.total:
         status.active_since = status.transition_time if status.run_time is None else status.run_time
+        if found is not None and found.created is not None and not status.retries.total and found.uid == status.attempt.object_uid:
+            status.active_since = min(status.active_since, found.created)
         status.touch()
 
 

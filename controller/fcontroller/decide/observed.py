@@ -15,6 +15,8 @@ class ConfigMap(NamedTuple):
     controller: str
     """The uid of its controller; empty when it has none."""
     deleting: bool
+    created: float | None = None
+    """When it was created, in seconds since 1970."""
 
 
 class Pod(NamedTuple):
@@ -39,7 +41,8 @@ class Pod(NamedTuple):
 def config_map(value: Mapping[str, Any]) -> ConfigMap:
     """Read the fields of a ConfigMap that decisions depend on."""
     metadata = value["metadata"]
-    return ConfigMap(metadata["uid"], controller_of(metadata), "deletionTimestamp" in metadata)
+    created = from_time(metadata.get("creationTimestamp"))
+    return ConfigMap(metadata["uid"], controller_of(metadata), "deletionTimestamp" in metadata, created)
 
 
 def pod(value: Mapping[str, Any]) -> Pod:

@@ -18,7 +18,7 @@ from fcontroller.mailbox import ConfigMapSeen, Message, PodSeen, ServicesSeen
 from fcontroller.observe.reflector import Name, Reflector
 
 _CONFIG_MAP = names.config_map_name("")
-_KEPT = frozenset(("deletionTimestamp", "name", "namespace", "ownerReferences", "resourceVersion", "uid"))
+_KEPT = frozenset(("creationTimestamp", "deletionTimestamp", "name", "namespace", "ownerReferences", "resourceVersion", "uid"))
 """What is kept of the metadata of objects that may be anybody's, and large."""
 _SERVICE = 64 * 1024
 """Bytes of a Service that is kept as a whole."""

@@ -85,7 +85,7 @@ class AttemptIntent:
         if lowered.intent.digest == held.digest:
             return wanted
         if lowered.verdict.may_run and not self._keeper.refused:
-            return last._replace(execution_type=wanted.execution_type, active_deadline=wanted.active_deadline)
+            return wanted._replace(retry=last.retry, roles=last.roles)
         return in_force(wanted, held)
 
     def renderer(self, status: Status, framework: Json) -> PodRenderer | None:
