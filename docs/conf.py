@@ -39,6 +39,7 @@ NAVIGATION = {
         "states",
         "upstream-crd",
         "kubeflow",
+        "kubeflow-behaviour",
         "upgrade",
         "backup",
         "sizing",

@@ -46,6 +46,8 @@ def convert(*, paths: tuple[str, ...], to: str | None, force: bool, format: str,
     """
     if force and to is None:
         raise UsageError("--force replaces files in a folder: name it with --to FOLDER")
+    if verbose and format == "json":
+        raise UsageError("--verbose: JSON has every field already")
     if to == "":
         raise UsageError("--to: name a folder")
     check_paths(paths)

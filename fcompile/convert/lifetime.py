@@ -51,7 +51,8 @@ def set_clean_pod_policy(places: Iterable[Fields], draft: Draft, ledger: Ledger,
         if value not in ("All", "Running", "None", *(() if launcher_stays else ("",))):
             raise Refusal(place.at(_CLEANING), "it must be All, Running or None")
         if value != values[0]:
-            raise Refusal(place.at(_CLEANING), f"`{first.path[-1]}` has {values[0]}: the operator refuses two that differ")
+            ledger.dropped(place.at(_CLEANING), f"that of `{first.path[-1]}` counts")
+    given = [place for place, value in zip(given, values, strict=True) if value == values[0]]
     value = values[0] if values else "None"
     if value in ("All", "") and not launcher_stays:
         for place in given:

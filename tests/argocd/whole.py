@@ -17,7 +17,7 @@ import yaml
 from fcontroller.api import Json
 from tests.argocd.tools import tool
 from tests.cluster import Cluster
-from tests.deploy.test_rights import free_port
+from tests.ports import free_port
 
 HOME = "argocd"
 """Its namespace."""

@@ -6,9 +6,9 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from fcompile.load import documents
 from fcontroller.api import Json, path_of
 from tests.convert.operator import DATA, convert
+from tests.reading import documents
 from tests.safety.world import NAMESPACE, World
 
 OBSERVED: dict[str, dict[str, str]] = json.loads((DATA / "behaviour" / "training-operator-1.9.3.json").read_text("utf-8"))["observed"]
@@ -44,7 +44,7 @@ class Situation(NamedTuple):
     exit code, or seconds."""
     run_policy: dict[str, Any] | None = None
     told: tuple[str, ...] = ()
-    """The fields at which `convert` tells what is different."""
+    """The fields at which `convert` tells that it comes to another end."""
 
 
 _PS = {"PS": 1, "Worker": 2}
@@ -64,27 +64,24 @@ CASES = {
     "TFJob with enableDynamicWorker": Case("TFJob", "tfReplicaSpecs", "tensorflow", _PS, {"enableDynamicWorker": True}),
     "PaddleJob without Master": Case("PaddleJob", "paddleReplicaSpecs", "paddle", {"Worker": 2}),
 }
-_CLEAN = ("cleanPodPolicy",)
 _ENDS = (("exit", "all", 0),)
 SITUATIONS = {
-    "the first ends with 0": Situation("Never", (("exit", "first", 0),), told=_CLEAN),
-    "the others end with 0": Situation("Never", (("exit", "others", 0),), told=_CLEAN),
-    "all end with 0": Situation("Never", _ENDS, told=_CLEAN),
-    "`Never`: a worker fails with 1": Situation("Never", (("exit", "other", 1),), told=_CLEAN),
-    "`Never`: the first fails with 1": Situation("Never", (("exit", "first", 1),), told=_CLEAN),
+    "the first ends with 0": Situation("Never", (("exit", "first", 0),)),
+    "the others end with 0": Situation("Never", (("exit", "others", 0),)),
+    "all end with 0": Situation("Never", _ENDS),
+    "`Never`: a worker fails with 1": Situation("Never", (("exit", "other", 1),)),
+    "`Never`: the first fails with 1": Situation("Never", (("exit", "first", 1),)),
     "`OnFailure`: a worker fails with 1": Situation("OnFailure", (("exit", "other", 1),)),
-    "`OnFailure`: the first fails with 1, then ends with 0": Situation(
-        "OnFailure", (("exit", "first", 1), ("exit", "first", 0)), told=_CLEAN
-    ),
+    "`OnFailure`: the first fails with 1, then ends with 0": Situation("OnFailure", (("exit", "first", 1), ("exit", "first", 0))),
     "`Always`: the first ends with 0": Situation("Always", (("exit", "first", 0),)),
-    "`ExitCode`: a worker fails with 1": Situation("ExitCode", (("exit", "other", 1),), told=("restartPolicy", *_CLEAN)),
+    "`ExitCode`: a worker fails with 1": Situation("ExitCode", (("exit", "other", 1),), told=("restartPolicy",)),
     "`ExitCode`: a worker fails with 130": Situation("ExitCode", (("exit", "other", 130),), told=("restartPolicy",)),
     "`ExitCode`: a worker fails with 137": Situation("ExitCode", (("exit", "other", 137),), told=("restartPolicy",)),
     "`ExitCode`: the first fails with 130": Situation("ExitCode", (("exit", "first", 130),), told=("restartPolicy",)),
-    "`Never`: a worker is evicted": Situation("Never", (("evict", "other", 0),), told=_CLEAN),
-    "`OnFailure`: a worker is evicted": Situation("OnFailure", (("evict", "other", 0),), told=_CLEAN),
-    "`OnFailure`: the first is evicted": Situation("OnFailure", (("evict", "first", 0),), told=_CLEAN),
-    "`Always`: a worker is evicted": Situation("Always", (("evict", "other", 0),), told=_CLEAN),
+    "`Never`: a worker is evicted": Situation("Never", (("evict", "other", 0),)),
+    "`OnFailure`: a worker is evicted": Situation("OnFailure", (("evict", "other", 0),)),
+    "`OnFailure`: the first is evicted": Situation("OnFailure", (("evict", "first", 0),)),
+    "`Always`: a worker is evicted": Situation("Always", (("evict", "other", 0),)),
     "`ExitCode`: a worker is evicted": Situation("ExitCode", (("evict", "other", 0),), told=("restartPolicy",)),
     "`backoffLimit: 1`, `OnFailure`: a worker fails once": Situation(
         "OnFailure", (("exit", "other", 1),), {"backoffLimit": 1}, ("backoffLimit",)
@@ -99,7 +96,7 @@ SITUATIONS = {
         "Never", (("wait", "", 30),), {"activeDeadlineSeconds": 8}, ("activeDeadlineSeconds",)
     ),
     "`activeDeadlineSeconds: 8`: 25 seconds pass, and a worker ends with 0": Situation(
-        "Never", (("wait", "", 25), ("exit", "other", 0)), {"activeDeadlineSeconds": 8}, ("activeDeadlineSeconds", "cleanPodPolicy")
+        "Never", (("wait", "", 25), ("exit", "other", 0)), {"activeDeadlineSeconds": 8}, ("activeDeadlineSeconds",)
     ),
     "`ttlSecondsAfterFinished: 8`: all end with 0, and 20 seconds pass": Situation(
         "Never", (*_ENDS, ("wait", "", 20)), {"ttlSecondsAfterFinished": 8}, ("ttlSecondsAfterFinished",)
@@ -112,13 +109,13 @@ SITUATIONS = {
     ),
     **{
         f"`cleanPodPolicy: {policy}`: worker 1 ends with 0, then the first": Situation(
-            "Never", (("exit", "other", 0), ("exit", "first", 0)), {"cleanPodPolicy": policy}, _CLEAN
+            "Never", (("exit", "other", 0), ("exit", "first", 0)), {"cleanPodPolicy": policy}
         )
         for policy in ("None", "Running", "All")
     },
     **{
         f"`cleanPodPolicy: {policy}`: worker 0 ends with 0, then worker 1 fails": Situation(
-            "Never", (("exit", "worker-0", 0), ("exit", "other", 1)), {"cleanPodPolicy": policy}, _CLEAN
+            "Never", (("exit", "worker-0", 0), ("exit", "other", 1)), {"cleanPodPolicy": policy}
         )
         for policy in ("None", "Running", "All")
     },
@@ -167,11 +164,7 @@ class _Play:
         if what == "wait":
             self._world.run(number)
             return
-        done: dict[str, Callable[[Json], None]] = {
-            "exit": lambda pod: self._exit(pod, number),
-            "evict": self._evict,
-            "delete": self._delete,
-        }
+        done: dict[str, Callable[[Json], None]] = {"exit": lambda pod: self._exit(pod, number), "evict": self._evict}
         for role, index in self._meant(whom):
             self._touched = f"{self._name}-{role}-{index}"
             pod = self._world.all("pods").get(self._touched)
@@ -236,8 +229,33 @@ def played(case: Case, situation: Situation) -> str:
 def told(case: Case, situation: Situation, *, same_end: bool) -> str:
     """Return the field at which `convert` tells what is different; the empty string when it does not.
 
-    :param same_end: the job comes to the same end, so that which Pods stay is all that is different.
+    :param same_end: the job comes to the same end, and only what becomes of its Pods is different.
     """
     (account,) = convert(json.dumps(case.job(situation))).jobs
     fields = {entry.path[-1] for entry in account.different}
-    return next((f"`{field}`" for field in situation.told if field in fields and (same_end or field != "cleanPodPolicy")), "")
+    named = ("cleanPodPolicy",) if same_end else situation.told
+    return next((f"`{field}`" for field in named if field in fields), "")
+
+
+def table() -> Iterator[str]:
+    """Yield the rows of the table in docs/kubeflow-behaviour.md."""
+    for name, situation in SITUATIONS.items():
+        rows: dict[tuple[str, str, str], list[str]] = {}
+        for kind, case in CASES.items():
+            theirs, ours = OBSERVED[name][kind], played(case, situation)
+            same = ours in (theirs, theirs.partition(" (")[0])
+            where = "" if same else told(case, situation, same_end=_end(theirs) == _end(ours) != "goes on")
+            rows.setdefault((theirs, "the same" if same else ours, where), []).append(kind)
+        for cells, kinds in rows.items():
+            yield f"| {' | '.join((name, _of(kinds), *cells))} |"
+
+
+def _end(text: str) -> str:
+    return text.partition(";")[0]
+
+
+def _of(kinds: list[str]) -> str:
+    others = [kind for kind in CASES if kind not in kinds]
+    if not others:
+        return "all"
+    return f"all but {', '.join(others)}" if len(others) < len(kinds) else ", ".join(kinds)

@@ -202,6 +202,13 @@ class TestCommand:
             (6, "cleanPodPolicy"),
         ]
 
+    def test_verbose_adds_nothing_to_json(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        (tmp_path / "job.yaml").write_text(JOB, "utf-8")
+        assert main(["convert", "--verbose", "--format", "json", str(tmp_path)]) == 2
+        assert "--verbose: JSON has every field already" in capsys.readouterr().err
+        assert main(["convert", "--verbose", "--format", "markdown", str(tmp_path)]) == 0
+        assert "<details>" in capsys.readouterr().err
+
     def test_a_folder(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         for name in ("a", "b"):
             (tmp_path / name).mkdir()

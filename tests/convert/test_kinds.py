@@ -353,8 +353,9 @@ def test_a_clean_pod_policy_outside_the_run_policy() -> None:
     assert lifetime(mpi)[0] == {"cleanPodPolicy": "Running"}
     both = {**mpi, "spec": {**mpi["spec"], "runPolicy": {"cleanPodPolicy": "Running"}}}
     assert [outcome for outcome, _ in lifetime(both)[1].values()] == [Outcome.CONVERTED] * 2
-    (refused,) = convert(json.dumps({**both, "spec": {**both["spec"], "cleanPodPolicy": "All"}})).refused
-    assert refused.reasons[0] == Reason(("spec", "cleanPodPolicy"), "`runPolicy` has Running: the operator refuses two that differ")
+    contradicting = {**both, "spec": {**both["spec"], "cleanPodPolicy": "All"}}
+    made, told = lifetime(contradicting)
+    assert (made, told["spec.cleanPodPolicy"]) == ({"cleanPodPolicy": "Running"}, (Outcome.DROPPED, "that of `runPolicy` counts"))
     conversion = convert(json.dumps({**jax, "spec": {**jax["spec"], "cleanPodPolicy": "All"}}))
     assert "\n  cleanPodPolicy: None\n" in conversion.text()
     different = {entry.path: entry.what for entry in conversion.jobs[0].different}
@@ -614,3 +615,15 @@ def test_what_the_operator_does_after_an_exit_code_is_told_as_it_is() -> None:
         job["spec"][specs]["Worker"]["restartPolicy"] = "ExitCode"
         (entry,) = [one for one in convert(json.dumps(job)).jobs[0].different if one.path[-1] == "restartPolicy"]
         assert said in entry.why
+
+
+def test_the_config_map_of_an_mpijob_is_mounted_by_the_name_that_it_has_here() -> None:
+    job = _reading_labels("MPIJob", "mpiReplicaSpecs", "mpi", {"Launcher": 1, "Worker": 1})
+    names = ("a-b-config", "other-config")
+    volumes = [{"name": name, "configMap": {"name": name}} for name in names]
+    job["spec"]["mpiReplicaSpecs"]["Launcher"]["template"]["spec"]["volumes"] = volumes
+    (account,) = convert(json.dumps(job)).jobs
+    assert account.made is not None
+    (launcher,) = [role for role in account.made.roles if role.name == "launcher"]
+    found = [one["configMap"]["name"] for one in launcher.template["spec"]["volumes"] if one["name"] in names]
+    assert found == ["ab-config", "other-config"]

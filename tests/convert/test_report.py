@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 
+import pytest
+
 from fcompile.convert.report import report
 from tests.convert.operator import DATA, convert
 
@@ -46,8 +48,42 @@ def test_json_and_markdown_have_as_many_fields() -> None:
     (made,) = json.loads(written(EVERYTHING, "json"))["objects"]
     assert len(made["fields"]) == len(account.entries)
     assert made["framework"] == "bertlarge"
-    rows = [line for line in written(EVERYTHING, "markdown").splitlines() if line.startswith("| ") and line[2].isdigit()]
+    lines = written(EVERYTHING, "markdown", verbose=True).splitlines()
+    rows = [line for line in lines if line.startswith("- [ ] ") or (line.startswith("| ") and line[2].isdigit())]
     assert len(rows) == len(account.entries)
+
+
+def test_markdown_is_a_list_to_tick_off() -> None:
+    conversion = convert(EVERYTHING)
+    (account,) = conversion.accounts
+    lines = written(EVERYTHING, "markdown").splitlines()
+    assert lines[2] == f"**1 of 1 job converted**; {len(account.different)} differences to look at."
+    assert sum(line.startswith("- [ ] ") for line in lines) == len(account.different)
+    assert "Other fields: 17 converted, 9 dropped because it changes nothing." in lines
+    assert not [line for line in lines if "metadata.uid" in line], "only with --verbose"
+    place = lines.index(next(line for line in lines if "schedulingPolicy" in line))
+    assert lines[place : place + 3] == [
+        "- [ ] `spec.runPolicy.schedulingPolicy` (line 25): **not yet there: its Pods are scheduled one by one**",
+        "  <br>Why: Framework has no such field yet.",
+        "  <br>To do: use a scheduler that gangs by labels of Pods, or leave it.",
+    ]
+
+
+def test_markdown_has_a_table_of_several_jobs_and_what_is_refused() -> None:
+    lines = written(f"{REFUSED}---\n{JAX}", "markdown").splitlines()
+    assert lines[2] == "**1 of 2 jobs converted**, 1 refused; 2 differences to look at."
+    assert "| JAXJob research/pax-lm<br>`job.yaml:93` | Framework paxlm (worker ×4) | 2 |" in lines
+    (reason,) = [line for line in lines if line.startswith("- `metadata` (line ")]
+    assert reason.endswith("`generateName` cannot be converted; write `name`"), "what is code stays code"
+
+
+@pytest.mark.parametrize("name", ["a`b", "``a`", "x` <i>y</i> `", "@a", "[a](b)", "1 | 2", "~~a~~", "&lt;", "# a"])
+def test_markdown_of_any_name_is_text_or_code(name: str) -> None:
+    job = EVERYTHING.replace("backoffLimit: 3", f"{json.dumps(name)}: 3").replace("name: bert-large\n", f"name: {json.dumps(name)}\n", 1)
+    found = written(job, "markdown", verbose=True)
+    outside = re.sub(r"\\.|`[^`\n]*`", "", found)
+    assert not re.search(r"<(?!/?(?:br|details|summary)>)|@|\]\(|~~|`", outside)
+    assert all(line.count("|") in (4, 0) for line in outside.splitlines() if line.startswith("| "))
 
 
 def test_nothing_of_the_input_acts() -> None:

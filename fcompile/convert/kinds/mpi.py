@@ -6,7 +6,18 @@ from typing import Any
 
 from fcompile.convert.containers import Variable, add_variables
 from fcompile.convert.job import Job, Part, read_job
-from fcompile.convert.kinds.ssh import CONFIG_PATH, RSH, SSHD, config_map, mount_config, mount_keys, tell_hosts, tell_keys, wait_for_workers
+from fcompile.convert.kinds.ssh import (
+    CONFIG_PATH,
+    RSH,
+    SSHD,
+    config_map,
+    mount_config,
+    mount_keys,
+    rename_config,
+    tell_hosts,
+    tell_keys,
+    wait_for_workers,
+)
 from fcompile.convert.ledger import Refusal
 from fcompile.convert.made import Made
 from fcompile.convert.names import host
@@ -26,7 +37,8 @@ def convert_mpi(source: dict[str, Any]) -> Made:
         job.ledger.converted(job.spec.at("slotsPerWorker"), "the hostfile")
     for kind in ("Launcher", "Worker"):
         if kind in job.replicas:
-            job.add_role(kind)
+            for part in job.add_role(kind):
+                rename_config(job.name, job.draft, part.role, job.ledger)
     launcher = job.parts["Launcher"][0].role
     launcher.min_succeeded = 1
     shares = _asks_for_gpus(launcher.template["spec"]["containers"])

@@ -6,7 +6,17 @@ from typing import Any
 
 from fcompile.convert.containers import Variable, add_variables
 from fcompile.convert.job import MPI_OPERATOR, Job, read_job
-from fcompile.convert.kinds.ssh import CONFIG_PATH, SSHD, config_map, mount_config, mount_keys, tell_hosts, tell_keys, wait_for_workers
+from fcompile.convert.kinds.ssh import (
+    CONFIG_PATH,
+    SSHD,
+    config_map,
+    mount_config,
+    mount_keys,
+    rename_config,
+    tell_hosts,
+    tell_keys,
+    wait_for_workers,
+)
 from fcompile.convert.ledger import Refusal
 from fcompile.convert.lifetime import set_clean_pod_policy, set_deadline, set_time_to_live
 from fcompile.convert.made import Made
@@ -30,7 +40,8 @@ def convert_mpi_operator(source: dict[str, Any]) -> Made:
     tries = JOB_TRIES if job.limit is None else job.limit  # the launcher is a Job of Kubernetes there
     for kind in ("Launcher", "Worker"):
         if kind in job.replicas:
-            job.add_role(kind)
+            for part in job.add_role(kind):
+                rename_config(job.name, job.draft, part.role, job.ledger)
     launcher = job.parts["Launcher"][0].role
     launcher.min_succeeded, launcher.max_retry_count, launcher.ports = 1, tries, []
     job.single, job.subdomain = {f"{job.name}-launcher": Task("launcher", 0)}, job.name

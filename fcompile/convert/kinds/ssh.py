@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from fcompile.convert.draft import Draft, RoleDraft
+from fcompile.convert.ledger import Ledger
+from fcompile.model.values import mapping, text
 
 CONFIG_VOLUME, CONFIG_PATH, SSH_VOLUME = "mpi-job-config", "/etc/mpi", "ssh-auth"
 SSHD = ("/usr/sbin/sshd", "-De")
@@ -41,6 +43,14 @@ def config_name(draft: Draft) -> str:
 def secret_name(draft: Draft) -> str:
     """Return the name of the Secret with the keys."""
     return f"{draft.name}-ssh"
+
+
+def rename_config(job: str, draft: Draft, role: RoleDraft, ledger: Ledger) -> None:
+    """Let volumes of the user's that name the operator's ConfigMap name the one that is made here."""
+    for place, volume in enumerate(role.template["spec"].get("volumes") or ()):
+        if text(mapping(volume, "configMap"), "name") == f"{job}-config":
+            volume["configMap"] = {**volume["configMap"], "name": config_name(draft)}
+            ledger.converted((*role.template_source, "spec", "volumes", place), "with the name that the ConfigMap has here")
 
 
 def mount_config(draft: Draft, role: RoleDraft, modes: dict[str, int]) -> None:

@@ -13,7 +13,7 @@ FORMATS = ("text", "markdown", "json")
 def report(conversion: Conversion, form: str, *, verbose: bool = False) -> Iterator[str]:
     """Yield the report of a conversion in a format.
 
-    :param verbose: fields that are converted, or change nothing, one by one; the other formats have them always.
+    :param verbose: fields that are converted, or change nothing, one by one; JSON has them always.
     """
     write: Callable[[Conversion, bool], Iterator[str]] = import_module(f"fcompile.convert.report.{form}").write
     yield from write(conversion, verbose)

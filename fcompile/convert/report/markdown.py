@@ -1,4 +1,4 @@
-"""The report for a pull request: a table for each job."""
+"""The report for a pull request: what somebody must look at, as a list to tick off; all else is folded away."""
 
 from __future__ import annotations
 
@@ -6,38 +6,92 @@ from collections.abc import Iterator
 
 from fcompile.convert.conversion import Account, Conversion
 from fcompile.convert.ledger import Entry, Outcome
-from fcompile.convert.report.text import title
+from fcompile.convert.report.text import counted, title
 from fcompile.diagnostics.problem import field_path
 from fcompile.diagnostics.visible import visible
 
-_HARMFUL = str.maketrans({"|": "\\|", "<": "&lt;", ">": "&gt;", "[": "\\[", "]": "\\]", "*": "\\*", "_": "\\_", "@": "&#64;", "\\": "\\\\"})
+_HARMFUL = str.maketrans(
+    {
+        **{mark: f"\\{mark}" for mark in "\\`*_[]|#~"},
+        **{"<": "&lt;", ">": "&gt;", "&": "&amp;", "@": "&#64;"},
+    }
+)
 
 
-def write(conversion: Conversion, _verbose: bool) -> Iterator[str]:
-    """Yield the report."""
+def write(conversion: Conversion, verbose: bool) -> Iterator[str]:
+    """Yield the report.
+
+    :param verbose: fields that are converted, or change nothing, in tables that are folded.
+    """
     yield "# Conversion to Frameworks\n"
+    yield f"\n{_summary(conversion)}\n"
+    if len(conversion.accounts) > 1:
+        yield "\n| | becomes | different |\n| --- | --- | ---: |\n"
+        for account in conversion.accounts:
+            name, _, made = title(account).partition(" → ")
+            yield f"| {_text(name)}<br>{_code(_place(account))} | {_text(made)} | {len(account.different)} |\n"
     for account in conversion.accounts:
-        yield f"\n## {_text(title(account))}\n\n"
-        if account.reasons:
-            yield "| line | field | refused because |\n| --- | --- | --- |\n"
-            for reason in account.reasons:
-                yield f"| {account.span(reason.path).line} | {_code(field_path(reason.path))} | {_text(reason.text)} |\n"
-        if account.entries:
-            yield "| line | field | | what | why | to do |\n| --- | --- | --- | --- | --- | --- |\n"
-            for entry in sorted(account.entries, key=lambda entry: entry.outcome is not Outcome.DIFFERENT):
-                yield _row(account, entry)
-        if account.made is not None and account.made.remarks:
-            yield "\n" + "".join(f"- {_text(remark)}.\n" for remark in account.made.remarks)
+        yield from _account(account, verbose)
 
 
-def _row(account: Account, entry: Entry) -> str:
-    cells = [str(account.span(entry.path).line), _code(field_path(entry.path)), entry.outcome.value]
-    return f"| {' | '.join([*cells, *map(_text, (entry.what, entry.why, entry.remedy))])} |\n"
+def _summary(conversion: Conversion) -> str:
+    jobs, refused = len(conversion.jobs), len(conversion.refused)
+    differences = sum(len(account.different) for account in conversion.accounts)
+    converted = f"**{jobs - refused} of {counted(jobs, 'job')} converted**"
+    return f"{converted}{f', {refused} refused' if refused else ''}; {counted(differences, 'difference')} to look at."
+
+
+def _account(account: Account, verbose: bool) -> Iterator[str]:
+    yield f"\n## {_text(title(account))}\n\n{_code(_place(account))}\n"
+    if account.reasons:
+        yield "\nRefused:\n\n"
+        for reason in account.reasons:
+            yield f"- {_code(field_path(reason.path)) or 'the object'} (line {account.span(reason.path).line}): {_text(reason.text)}\n"
+    if account.different:
+        yield "\n"
+        for entry in account.different:
+            yield _different(account, entry)
+    if account.made is not None:
+        yield from (f"\n> {_text(remark)}{'' if remark.endswith('.') else '.'}\n" for remark in account.made.remarks)
+        yield from _others(account, verbose)
+
+
+def _different(account: Account, entry: Entry) -> str:
+    lines = [
+        f"- [ ] {_code(field_path(entry.path)) or 'the object'} (line {account.span(entry.path).line}): **{_text(entry.what)}**",
+        f"  <br>Why: {_text(entry.why)}.",
+        f"  <br>To do: {_text(entry.remedy)}.",
+    ]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _others(account: Account, verbose: bool) -> Iterator[str]:
+    """Yield how many fields need no look, and with `verbose` which."""
+    others = [entry for entry in account.entries if entry.outcome is not Outcome.DIFFERENT]
+    counts = account.counts
+    said = f"{counts[Outcome.CONVERTED]} converted, {counts[Outcome.DROPPED]} {Outcome.DROPPED}"
+    if not verbose or not others:
+        yield f"\nOther fields: {said}.\n"
+        return
+    yield f"\n<details><summary>Other fields: {said}</summary>\n\n| line | field | |\n| ---: | --- | --- |\n"
+    for entry in others:
+        said = _text(entry.what) if entry.outcome is Outcome.CONVERTED else f"dropped: {_text(entry.what)}"
+        yield f"| {account.span(entry.path).line} | {_code(field_path(entry.path), in_table=True)} | {said} |\n"
+    yield "\n</details>\n"
+
+
+def _place(account: Account) -> str:
+    return f"{account.file}:{account.span().line}"
 
 
 def _text(text: str) -> str:
-    return visible(text).translate(_HARMFUL)
+    """Return a text of which only code acts, if it holds any."""
+    parts = visible(text).split("`")
+    if len(parts) % 2 == 0 or not all(part.strip() for part in parts[1::2]):
+        return visible(text).translate(_HARMFUL)
+    return "".join(_code(part, in_table=True) if number % 2 else part.translate(_HARMFUL) for number, part in enumerate(parts))
 
 
-def _code(text: str) -> str:
-    return f"`{visible(text).replace('`', '').replace('|', chr(92) + '|')}`" if text else ""
+def _code(text: str, *, in_table: bool = False) -> str:
+    shown = visible(text).replace("`", "")
+    return f"`{shown.replace('|', chr(92) + '|') if in_table else shown}`" if shown else ""

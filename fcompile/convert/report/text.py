@@ -16,8 +16,8 @@ def write(conversion: Conversion, verbose: bool) -> Iterator[str]:
         yield from _account(account, verbose)
     jobs, refused = conversion.jobs, conversion.refused
     differences = sum(len(account.different) for account in conversion.accounts)
-    passed = f"; {_counted(conversion.frameworks, 'Framework')} passed through" if conversion.frameworks else ""
-    yield f"Converted {len(jobs) - len(refused)} of {_counted(len(jobs), 'job')}; {_counted(differences, 'difference')}{passed}.\n"
+    passed = f"; {counted(conversion.frameworks, 'Framework')} passed through" if conversion.frameworks else ""
+    yield f"Converted {len(jobs) - len(refused)} of {counted(len(jobs), 'job')}; {counted(differences, 'difference')}{passed}.\n"
 
 
 def title(account: Account) -> str:
@@ -58,5 +58,6 @@ def _place(account: Account, path: tuple[str | int, ...]) -> str:
     return f"{visible(account.file)}:{span.line}:{span.column}"
 
 
-def _counted(number: int, what: str) -> str:
+def counted(number: int, what: str) -> str:
+    """Return a number of things."""
     return f"{number} {what}{'' if number == 1 else 's'}"
