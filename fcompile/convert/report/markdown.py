@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from fcompile.convert.conversion import Account, Conversion
@@ -11,6 +12,9 @@ from fcompile.diagnostics.problem import field_path
 from fcompile.diagnostics.visible import visible
 
 _HARMFUL = str.maketrans({"|": "\\|", "<": "&lt;", ">": "&gt;", "[": "\\[", "]": "\\]", "*": "\\*", "_": "\\_", "@": "&#64;", "\\": "\\\\"})
+
+_ADDRESS = re.compile(r"(?i)(www)\.|:(?=//)")
+"""Where GitHub begins a link by itself."""
 
 
 def write(conversion: Conversion, _verbose: bool) -> Iterator[str]:
@@ -36,7 +40,7 @@ def _row(account: Account, entry: Entry) -> str:
 
 
 def _text(text: str) -> str:
-    return visible(text).translate(_HARMFUL)
+    return _ADDRESS.sub(lambda found: f"{found[1]}&#46;" if found[1] else "&#58;", visible(text).translate(_HARMFUL))
 
 
 def _code(text: str) -> str:
