@@ -102,6 +102,8 @@ def compile(
         raise TypeError("compile() takes paths, or text=, or frameworks=: exactly one of them")
     if any(isinstance(path, list | tuple) for path in paths):
         raise TypeError("compile() takes paths one by one: write `compile(*paths)`")
+    if any(isinstance(path, dict) or hasattr(path, "manifest") for path in paths):
+        raise TypeError("compile() takes Frameworks by name: write `compile(frameworks=[…])`")
     from fcompile.pipeline import python
 
     return python.compilation(paths, text, frameworks, python.options(kubernetes_version, namespace), overrides, waivers)

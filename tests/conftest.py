@@ -38,6 +38,7 @@ SLOW = (
     "tests/convert/test_mutations.py",
     "tests/decide/test_messages.py",
     "tests/deploy",
+    "tests/diff/test_browser.py",
     "tests/diff/test_git_attacks.py",
     "tests/diff/test_properties.py",
     "tests/docs",

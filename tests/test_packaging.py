@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -69,6 +70,23 @@ def test_the_wheel_holds_every_file_of_both_packages_and_nothing_else(repository
     wanted |= {f"fcontroller/{name}" for name in source_files(repository, "controller/fcontroller")}
     assert {name for name in names if ".dist-info/" not in name} == wanted
     assert {"fcompile/py.typed", "fcontroller/py.typed", "fcontroller/__init__.py"} <= wanted
+
+
+def test_the_sdist_holds_what_is_committed_and_nothing_that_lies_beside_it(repository: Path, tmp_path: Path) -> None:
+    if not (repository / ".git").exists():
+        pytest.skip("no git repository")
+    committed = set(run("git", "ls-files", "-z", cwd=repository).split("\0")) - {""}
+    for name in committed:
+        (tmp_path / "copy" / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(repository / name, tmp_path / "copy" / name, follow_symlinks=False)
+    for name in ("kubeconfig", ".env", "notes/todo.txt"):
+        (tmp_path / "copy" / name).parent.mkdir(exist_ok=True)
+        (tmp_path / "copy" / name).touch()
+    run(sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", tmp_path / "dist", cwd=tmp_path / "copy")
+    (archive,) = (tmp_path / "dist").iterdir()
+    with tarfile.open(archive) as opened:
+        held = {name.partition("/")[2] for name in opened.getnames()}
+    assert held == committed | {"PKG-INFO"}
 
 
 def test_no_package_is_called_controller(wheel: Path) -> None:

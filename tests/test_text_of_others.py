@@ -9,12 +9,14 @@ import html.parser
 import json
 import re
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
 from fcompile.diff.markdown import code, environment
 from fcompile.emit import yaml
+from fcompile.load import values
 from tests.diff.frameworks import framework, role, spec
 from tests.laws import run
 
@@ -164,6 +166,42 @@ def test_a_comment_has_only_its_own_markup(tmp_path: Path, monkeypatch: pytest.M
     for line in comment.splitlines():
         if line.startswith("| "):
             assert len(re.findall(r"(?<!\\)\|", line)) == 4, line
+
+
+JOB = {
+    "apiVersion": "kubeflow.org/v1",
+    "kind": "PyTorchJob",
+    "metadata": {"name": "train"},
+    "spec": {
+        "runPolicy": {"cleanPodPolicy": EVIL, EVIL: EVIL, "schedulingPolicy": {"queue": EVIL, EVIL: EVIL}},
+        "elasticPolicy": {"rdzvBackend": EVIL, EVIL: EVIL},
+        "pytorchReplicaSpecs": {
+            "Worker": {
+                "replicas": 1,
+                EVIL: EVIL,
+                "template": {"spec": {"containers": [{"name": "pytorch", "image": "busybox", EVIL: EVIL}]}},
+            }
+        },
+    },
+}
+REFUSED = {**JOB, "metadata": {"name": EVIL, "namespace": EVIL, "annotations": {EVIL: EVIL}}}
+NAMED = {**JOB, "metadata": {"name": "www.evil.example"}}
+
+
+@pytest.mark.parametrize("job", [JOB, REFUSED, NAMED])
+@pytest.mark.parametrize("format", ["text", "markdown", "json"])
+def test_a_report_of_a_conversion_has_only_its_own_markup(tmp_path: Path, job: dict[str, Any], format: str) -> None:
+    pytest.importorskip("ruamel.yaml")
+    (tmp_path / "job.yaml").write_text(yaml.dump(job), encoding="utf-8")
+    ran = run(["convert", "--verbose", "--format", format, str(tmp_path / "job.yaml")])
+    assert ran.code in (0, 1)
+    assert "evil.example" in ran.err
+    assert not ACTS.search(ran.err)
+    assert not COMMAND.search(ran.err)
+    assert [value["kind"] for value in values(ran.out)] == (["Framework"] if ran.code == 0 else [])
+    if format == "markdown":
+        outside = without_code(ran.err)
+        assert not re.search(r"(?<!\\)\]\(|://|www\.|<|@everyone", outside)
 
 
 def test_what_a_template_forgets_to_quote_is_code() -> None:

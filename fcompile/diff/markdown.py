@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 MOST = 60_000
 """Characters: a comment on GitHub ends at 65,536."""
 _NAME = re.compile(r"[A-Za-z0-9/-]+")
+_WIDE = 60
+"""Characters of both values together. A table of them would have to be scrolled on a phone, where the new value is not seen at first."""
 _OPEN = 5
 """Up to so many Frameworks are shown unfolded."""
 MARKS = {
@@ -93,10 +95,10 @@ def environment(inserted: Callable[[str], None] = lambda text: None) -> Environm
         return value if isinstance(value, Markup) else marked(code(str(value)))
 
     made = templates.environment(safe)
-    makers = (_mark, name, _title, _as_is, _plain, _cell, _before, _after, _block)
+    makers = (_mark, name, _title, _as_is, _plain, _cell, _before, _after, _pair, _block)
     made.filters |= {maker.__name__.lstrip("_"): lambda value, maker=maker: marked(maker(value)) for maker in makers}
     made.filters |= {"label": _label, "object_name": _object_name}
-    made.tests["long"] = _is_long
+    made.tests |= {"long": _is_long, "wide": _is_wide}
     made.globals |= {"words": words, "code": code, "name": name}
     return made
 
@@ -143,12 +145,22 @@ def _after(change: Any) -> str:
     return _side(change.after, words.arrow(change)[1])
 
 
-def _side(side: Any, text: str) -> str:
-    return f"*{text}*" if side is ABSENT else _cell(text)
+def _pair(change: Any) -> str:
+    """Return both values beside each other, outside of a table: code breaks into lines there."""
+    old, new = words.arrow(change)
+    return f"{_side(change.before, old, code)} → {_side(change.after, new, code)}"
+
+
+def _side(side: Any, text: str, shown: Callable[[str], str] = _cell) -> str:
+    return f"*{text}*" if side is ABSENT else shown(text)
 
 
 def _is_long(change: Any) -> bool:
     return words.is_text(change.before) or words.is_text(change.after)
+
+
+def _is_wide(change: Any) -> bool:
+    return not _is_long(change) and sum(map(len, words.arrow(change))) > _WIDE
 
 
 def _block(change: Any) -> str:

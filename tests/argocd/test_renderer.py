@@ -153,6 +153,26 @@ def test_a_schema_of_a_chart_reads_nothing_else(repository: Path, web: tuple[str
     assert web[1] == ["/schema"] if kind == "http" else "permission denied" not in alone.stderr
 
 
+@pytest.mark.parametrize(
+    "version", ["http://json-schema.org/../x", "https://json-schema.org/draft/2099-01/schema", "http://json-schema.org/x"]
+)
+def test_a_schema_of_another_version_is_not_fetched(repository: Path, version: str) -> None:
+    (repository / "Chart.yaml").write_text("apiVersion: v2\nname: chart\nversion: 0.1.0\n")
+    (repository / "values.schema.json").write_text(f'{{"$schema": "{version}"}}')
+    answer = inside("generate", repository, {**environment(), "PATH": "/nonexistent"})
+    assert (answer.code, "`$schema: http" in answer.said) == (1, True)
+
+
+@pytest.mark.parametrize("version", ["draft-04", "draft-06", "draft-07", "draft/2019-09", "draft/2020-12"])
+def test_a_schema_of_a_version_that_helm_has_is_read(repository: Path, version: str) -> None:
+    (repository / "templates").mkdir()
+    (repository / "fw.yaml").rename(repository / "templates" / "fw.yaml")
+    (repository / "Chart.yaml").write_text("apiVersion: v2\nname: chart\nversion: 0.1.0\n")
+    (repository / "values.schema.json").write_text(f'{{"$schema": "http://json-schema.org/{version}/schema#", "type": "object"}}')
+    answer = inside("generate", repository, {**environment(), "PATH": os.path.dirname(tool("helm"))})
+    assert answer.code == 0, answer.said
+
+
 def test_the_page_on_security_names_the_limits() -> None:
     """What it says of numbers is what is in force."""
     page = " ".join((Path(__file__).resolve().parents[2] / "docs" / "security.md").read_text("utf-8").split())

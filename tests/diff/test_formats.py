@@ -87,3 +87,16 @@ def test_a_long_page_can_be_opened_as_a_whole(capsys: Capture) -> None:
     assert '<input type="checkbox" id="all"> <label for="all">expand all</label>' in out
     assert '<details class="card">' in out
     assert "<script" not in out
+
+
+@pytest.mark.usefixtures("edited")
+def test_long_values_are_in_no_table_of_a_comment(capsys: Capture) -> None:
+    """On a phone, the new one would be out of sight. Nothing in them is more than text there either."""
+    hostile = "b" * 40 + " | `@everyone` <img src=x> [a](http://example.com) `` end"
+    text = Path("old/batch.yaml").read_text(encoding="utf-8")
+    path = Path("new/batch.yaml")
+    path.write_text(re.sub(r"^  description: .*$", f"  description: '{hostile}'", text, count=1, flags=re.MULTILINE), encoding="utf-8")
+    assert main(["diff", "--format", "markdown", "old/batch.yaml", "new/batch.yaml"]) == 1
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if "spec.description" in line]
+    assert line.endswith(f" → ``` {hostile} ```")
+    assert not line.startswith("|")

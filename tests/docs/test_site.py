@@ -12,6 +12,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from lxml import html
 
+from tests.browser import too_wide
 from tests.docs.blocks import blocks
 from tests.docs.console import agree, commands
 
@@ -90,6 +91,11 @@ def test_diagrams_are_drawn_and_nothing_comes_from_elsewhere(site: Path) -> None
     assert not [style for style in site.rglob("*.css") if re.search(r"(?:@import|url\()\s*[\"']?(?:https?:)?//", style.read_text("utf-8"))]
 
 
+def test_no_page_is_wider_than_its_window(site: Path, tmp_path: Path) -> None:
+    """Wide tables and commands are scrolled by themselves."""
+    assert too_wide(site, ["index.html", "framework/index.html", "kubeflow/index.html", "states/index.html"], tmp_path) == []
+
+
 def test_titles_of_files_and_prompts(site: Path) -> None:
     tree = html.parse(site / "tutorial" / "index.html").getroot()
     assert "train.yaml" in [caption.text_content().strip("¶") for caption in tree.xpath("//div[@class='code-block-caption']")]
@@ -146,3 +152,16 @@ def test_the_first_page_shows_what_is_printed(repository: Path, tmp_path: Path) 
     run = [sys.executable, "-m", *command.text.split()]
     printed = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False).stdout
     assert agree(f"{command.shown}…\n", printed), printed
+
+
+def test_the_first_commands_work(repository: Path) -> None:
+    (block,) = [block for block in blocks(repository / "docs" / "index.md") if block.language == "sh"]
+    lines = [line.partition("#")[0].split() for line in block.text.splitlines()]
+    programs = [line for line in lines if line[0] in ("fcompile", "fcontroller")]
+    codes = []
+    for program, *arguments in programs:
+        command = [str(Path(sys.executable).with_name(program)), *arguments]
+        codes.append(subprocess.run(command, cwd=repository, capture_output=True, timeout=120, check=False).returncode)
+    assert codes == [1, 0]
+    assert len(programs) == len(lines) - 2, "what stands before is how to install it from a clone"
+    assert "pip install -q '.[controller]'" in block.text

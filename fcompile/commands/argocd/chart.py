@@ -18,7 +18,8 @@ from fcompile.load import LoadError, read, rules, values
 
 _PARSED: Final = ("Chart.yaml", "Chart.lock", "requirements.yaml", "requirements.lock", "values.yaml")
 _SCHEMA: Final = "values.schema.json"
-_STANDARD: Final = re.compile(r"https?://json-schema\.org/")
+_STANDARD: Final = re.compile(r"https?://json-schema\.org/draft(-0[4-7]|/2019-09|/2020-12)/schema#?")
+"""The versions that Helm has within itself. It would fetch every other one."""
 _ADDRESS: Final = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*:")
 """What Helm may take for an address, even where there is a file of that name."""
 _NOT_IN_NAMES: Final = re.compile(r"[=,{}\0-\x1f]")
@@ -113,5 +114,5 @@ def _check_schema(data: bytes, path: str) -> None:
             waiting += value.values()
             for key in ("$ref", "$dynamicRef", "$recursiveRef", "$schema"):
                 target = value.get(key)
-                if isinstance(target, str) and not target.startswith("#") and not (key == "$schema" and _STANDARD.match(target)):
+                if isinstance(target, str) and not target.startswith("#") and not (key == "$schema" and _STANDARD.fullmatch(target)):
                     raise InputError(f"{visible(path)}: `{key}: {visible(target)}` is not in this file: nothing else is read for it")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Iterator
 from itertools import islice
 from typing import Any
@@ -20,6 +19,7 @@ from fcompile.commands.argocd.repository import repository_of
 from fcompile.commands.argocd.settings import settings
 from fcompile.commands.argocd.sources import sources
 from fcompile.commands.group import command
+from fcompile.diagnostics.visible import without_commands
 from fcompile.errors import UsageError
 from fcompile.load import Document, read
 from fcompile.load.files import may_hold_framework
@@ -53,8 +53,7 @@ def parameters(*, folder: str) -> int:
         say(str(error))
     if len(found) > MOST:
         say(f"only {MOST} parameters are announced; every other field of a role can be set as well")
-    json.dump([*_GENERAL, *found[:MOST]], sys.stdout)
-    print()
+    print(without_commands(json.dumps([*_GENERAL, *found[:MOST]])))
     return 0
 
 

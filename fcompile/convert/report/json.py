@@ -8,6 +8,7 @@ from typing import Any
 
 from fcompile.convert.conversion import Account, Conversion
 from fcompile.diagnostics.problem import Path, field_path
+from fcompile.diagnostics.visible import without_commands
 
 VERSION = 1
 
@@ -22,7 +23,7 @@ def write(conversion: Conversion, _verbose: bool) -> Iterator[str]:
             for error in conversion.unreadable
         ],
     }
-    yield json.dumps(document, indent=2) + "\n"
+    yield without_commands(json.dumps(document, indent=2)) + "\n"
 
 
 def _account(account: Account) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from fcompile.convert.conversion import Account, Conversion
@@ -16,6 +17,9 @@ _HARMFUL = str.maketrans(
         **{"<": "&lt;", ">": "&gt;", "&": "&amp;", "@": "&#64;"},
     }
 )
+
+_ADDRESS = re.compile(r"(?i)(www)\.|:(?=//)")
+"""Where GitHub begins a link by itself."""
 
 
 def write(conversion: Conversion, verbose: bool) -> Iterator[str]:
@@ -88,8 +92,12 @@ def _text(text: str) -> str:
     """Return a text of which only code acts, if it holds any."""
     parts = visible(text).split("`")
     if len(parts) % 2 == 0 or not all(part.strip() for part in parts[1::2]):
-        return visible(text).translate(_HARMFUL)
-    return "".join(_code(part, in_table=True) if number % 2 else part.translate(_HARMFUL) for number, part in enumerate(parts))
+        return _harmless(visible(text))
+    return "".join(_code(part, in_table=True) if number % 2 else _harmless(part) for number, part in enumerate(parts))
+
+
+def _harmless(text: str) -> str:
+    return _ADDRESS.sub(lambda found: f"{found[1]}&#46;" if found[1] else "&#58;", text.translate(_HARMFUL))
 
 
 def _code(text: str, *, in_table: bool = False) -> str:
