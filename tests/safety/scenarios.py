@@ -10,7 +10,8 @@ from collections.abc import Callable
 from fcompile.model import names
 from fcontroller.api import Answer, Json, collection, path_of
 from fcontroller.testing.memory_api.answers import failure
-from tests.safety.world import NAMESPACE, RETRY, World, policy, role
+from tests.decide.world import role_spec as role
+from tests.safety.world import NAMESPACE, RETRY, World, policy
 
 Life = Callable[[World], None]
 SCENARIOS: dict[str, Life] = {}
