@@ -300,7 +300,7 @@ def test_a_pod_whose_node_is_gone_was_deleted_by_others(condition: dict[str, str
     running = [{"name": "main", "state": {"running": {}}}]
     status = classifier()({"metadata": {"name": "p"}, "status": {"phase": "Failed", "conditions": [said], "containerStatuses": running}})
     assert status["code"] == code
-    assert ("node no longer exists" in status["diagnostics"]) is (code == -101)
+    assert (status["diagnostics"].endswith(": DeletionByPodGC: PodGC: node no longer exists")) is (code == -101)
     assert ("pod" in status) is (code != -101)
 
 
