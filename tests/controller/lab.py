@@ -18,10 +18,7 @@ from fcontroller.act.client import Client, from_kubeconfig
 from fcontroller.act.dispatcher import Dispatcher
 from fcontroller.api import Answer, Api, Body, Json, Projection, collection, path_of
 from fcontroller.decide.context import SNAPSHOTS, Settings
-from fcontroller.decide.failures.classify import Classifier
 from fcontroller.decide.failures.creation import creation_failure
-from fcontroller.decide.failures.default import DEFAULT_POD_FAILURE_SPEC
-from fcontroller.decide.failures.spec import read_failures
 from fcontroller.decide.review import Rules
 from fcontroller.dependencies import Dependencies
 from fcontroller.intent import read_stored
@@ -34,11 +31,12 @@ from fcontroller.testing.memory_api import MemoryApi
 from fcontroller.testing.memory_api.facade import Facade
 from tests.cluster import Cluster
 from tests.controller.scripted_kubelet import ScriptedKubelet
+from tests.decide.world import SETTINGS as PLAIN
 from tests.safety.virtual_time import VirtualLoop, in_virtual_time
 
 PREFIX = "sim"
 RULES, LENIENT = Rules(), Rules(enforce=False)
-SETTINGS = Settings(Classifier(read_failures(DEFAULT_POD_FAILURE_SPEC)[0]), conflict_delay=(1, 2), snapshots=frozenset(SNAPSHOTS))
+SETTINGS = PLAIN._replace(conflict_delay=(1, 2), snapshots=frozenset(SNAPSHOTS))
 
 
 def now() -> float:

@@ -160,6 +160,32 @@ def test_a_mistake_in_the_environment(monkeypatch: pytest.MonkeyPatch, capsys: p
     assert capsys.readouterr().err == 'fcontroller: FCONTROLLER_ENFORCE_INTENT: `"yes"` is not true or false\n'
 
 
+@pytest.mark.parametrize(
+    ("variable", "expected"),
+    [
+        ("FCONTROLLER_REQUIRE_DIGETS", "fcontroller: FCONTROLLER_REQUIRE_DIGETS is no setting: did you mean FCONTROLLER_REQUIRE_DIGEST?\n"),
+        ("FCONTROLLER_X", "fcontroller: FCONTROLLER_X is no setting\n"),
+    ],
+)
+def test_a_misspelt_variable_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], variable: str, expected: str
+) -> None:
+    """It was ignored, so that what had not been reviewed ran."""
+    monkeypatch.setenv(variable, "true")
+    assert main(["run", "--check"]) == 2
+    assert capsys.readouterr().err == expected
+
+
+@pytest.mark.parametrize("name", ["FCONTROLLER", "FCONTROLLER_METRICS"])
+def test_variables_of_a_service_of_that_name_are_no_settings(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    ends = ("SERVICE_HOST", "SERVICE_PORT", "SERVICE_PORT_HTTP", "PORT", "PORT_8080_TCP", "PORT_8080_TCP_ADDR", "PORT_8080_TCP_PROTO")
+    for end in ends:
+        monkeypatch.setenv(f"{name}_{end}", "tcp://10.0.0.1:8080")
+    assert check(capsys)
+
+
 def test_a_mistake_in_the_file_looks_as_those_of_validate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "c.yaml"
     path.write_text("namespace: a\nleaseNam: x\n")

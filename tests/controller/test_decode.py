@@ -13,13 +13,15 @@ from fcontroller.decide import observed
 from tests.decide.test_failures import CLASSIFY, RECORDED, sidecar_pod
 
 _METADATA = {"uid": "u", "name": "p", "resourceVersion": "1", "namespace": "n", "ownerReferences": [{"uid": "c", "controller": True}]}
+_GOES = {**_METADATA, "deletionTimestamp": "2027-01-15T08:00:30Z"}
 _GONE = {"phase": "Failed", "conditions": [{"type": "DisruptionTarget", "status": "True", "reason": "DeletionByPodGC", "message": "gone"}]}
 PODS = [*[{"status": case["pod"]["status"]} for case in RECORDED[0]["cases"]], sidecar_pod(1, 143), {"status": _GONE}]
 
 
+@pytest.mark.parametrize("metadata", [_METADATA, _GOES])
 @pytest.mark.parametrize("pod", PODS)
-def test_what_is_kept_of_a_pod_is_enough(pod: dict[str, Any]) -> None:
-    whole = {"spec": {"nodeName": "n"}, **pod, "metadata": _METADATA}
+def test_what_is_kept_of_a_pod_is_enough(pod: dict[str, Any], metadata: dict[str, Any]) -> None:
+    whole = {"spec": {"nodeName": "n"}, **pod, "metadata": metadata}
     text = json.dumps({"type": "MODIFIED", "object": whole}, ensure_ascii=False).encode(errors="replace")
     kept, all_of_it = (observed.pod(decode.event(text, projection)["object"]) for projection in (Projection.POD, Projection.WHOLE))
     assert kept._replace(finished=None) == all_of_it._replace(finished=None)

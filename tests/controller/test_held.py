@@ -18,7 +18,6 @@ from tests.decide.world import role_spec
 
 SPEC = {"taskRoles": [role_spec("worker", 2, task=RETRY)]}
 DENIED = refusal(403, "Forbidden", "a policy denies it")
-DENIED_BY_QUOTA = refusal(403, "Forbidden", "exceeded quota: pods")
 
 
 async def condition(made: Lab, kind: str, status: str) -> Json:
@@ -109,13 +108,15 @@ def test_a_name_that_is_taken_again_and_again(kind: str) -> None:
     run_in_memory(work())
 
 
-def test_stop_ends_at_once_what_has_no_pods() -> None:
+@pytest.mark.parametrize("message", ["exceeded quota: pods", 'service account n/default: serviceaccount "default" not found'])
+def test_stop_ends_at_once_what_has_no_pods(message: str) -> None:
     """Each change of the status is to be stored at once, and the one before it is not on its way yet."""
 
     async def work() -> None:
-        async with lab(Refusing(lambda method, path: DENIED_BY_QUOTA if method == "POST" and path.endswith("/pods") else None)) as made:
+        denied = refusal(403, "Forbidden", message)
+        async with lab(Refusing(lambda method, path: denied if method == "POST" and path.endswith("/pods") else None)) as made:
             await made.make("train", SPEC)
-            await condition(made, "PodsCreated", "False")
+            assert message in (await condition(made, "PodsCreated", "False"))["message"]
             await made.edit("train", "executionType", "Stop")
             await made.until("train", lambda status: status["state"] == "Completed", 10)
 

@@ -13,9 +13,10 @@ from fcontroller.api import Json, collection, path_of
 from tests.cluster import Cluster
 from tests.controller.lab import Lab, lab, real, run
 from tests.decide.world import role_spec
+from tests.decide.world import role_spec as role
 from tests.safety import world as worlds
 from tests.safety.scenarios import is_in, runs
-from tests.safety.world import NAMESPACE, RETRY, World, role
+from tests.safety.world import NAMESPACE, RETRY, World
 
 HEADLESS = {"ports": [{"name": "p", "port": 80}]}
 LABEL = f"/metadata/labels/{names.FRAMEWORK_NAME}"

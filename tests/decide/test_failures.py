@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -299,5 +300,16 @@ def test_a_pod_whose_node_is_gone_was_deleted_by_others(condition: dict[str, str
     running = [{"name": "main", "state": {"running": {}}}]
     status = classifier()({"metadata": {"name": "p"}, "status": {"phase": "Failed", "conditions": [said], "containerStatuses": running}})
     assert status["code"] == code
-    assert ("node no longer exists" in status["diagnostics"]) is (code == -101)
+    assert (status["diagnostics"].endswith(": DeletionByPodGC: PodGC: node no longer exists")) is (code == -101)
     assert ("pod" in status) is (code != -101)
+
+
+def test_the_entry_for_nodes_that_shut_down(repository: Path) -> None:
+    """docs/operations.md has it. The container has exited with 0, as after a checkpoint."""
+    page = (repository / "docs" / "operations.md").read_text("utf-8")
+    (block,) = [block for block in page.split("```yaml\n")[1:] if block.startswith("podFailureSpec:")]
+    spec = yaml.safe_load(block.partition("```")[0])["podFailureSpec"]
+    pod = failed({"exitCode": 0, "reason": "Completed"}, reason="Terminated", message="imminent node shutdown")
+    assert classifier()(pod)["code"] == -300
+    status = classifier([*spec, *DEFAULT_POD_FAILURE_SPEC])(pod)
+    assert (status["code"], status["type"]["attributes"]) == (-1007, ["Transient"])

@@ -61,3 +61,21 @@ def test_whose_it_is(owners: Any, uid: str) -> None:
     found = observed.config_map({"metadata": {"uid": "u", "ownerReferences": owners}})
     assert (found.uid, found.controller, found.deleting) == ("u", uid, False)
     assert observed.config_map({"metadata": {"uid": "u", "deletionTimestamp": AT}}).deleting
+
+
+DISRUPTED = {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler", "message": "makes room for n/train"}
+
+
+@pytest.mark.parametrize(
+    ("conditions", "metadata", "why"),
+    [
+        ([{"type": "Ready", "status": "False"}, DISRUPTED], {"deletionTimestamp": AT}, "PreemptionByScheduler: makes room for n/train"),
+        ([DISRUPTED], {}, ""),
+        ([{**DISRUPTED, "status": "False"}], {"deletionTimestamp": AT}, ""),
+        ([{"type": "DisruptionTarget", "status": "True"}], {"deletionTimestamp": AT}, ": "),
+        (None, {"deletionTimestamp": AT}, ""),
+    ],
+)
+def test_why_it_goes(conditions: Any, metadata: Any, why: str) -> None:
+    seen = observed.pod({"metadata": {"uid": "u", **metadata}, "spec": {}, "status": {"phase": "Running", "conditions": conditions}})
+    assert seen.disruption == why

@@ -71,6 +71,32 @@ def test_a_pod_that_the_status_does_not_know(pod: dict[str, Any], actions: list[
     assert decide(context(states.CREATION_PENDING, {**STRANGER, **pod})) == actions
 
 
+@pytest.mark.parametrize(
+    ("why", "said"),
+    [
+        ("", "Pod is being deleted by others"),
+        ("PreemptionByScheduler: makes room", "Pod is being deleted by others: PreemptionByScheduler: makes room"),
+    ],
+)
+def test_it_is_said_who_deletes_a_pod(why: str, said: str) -> None:
+    """Whoever looks at night wants to know: was it the scheduler, a drained node, or a colleague?"""
+    made = context(states.RUNNING, {"deletion_start": 0.0, "disruption": why})
+    decide(made)
+    assert the_task(made).attempt.completion == {
+        **{"code": -101, "phrase": "PodExternalDeleted", "type": {"name": "Failed", "attributes": ["Transient"]}},
+        "diagnostics": said,
+    }
+
+
+def test_a_long_reason_of_a_deletion_is_cut_as_messages_are() -> None:
+    made = context(states.RUNNING, {"deletion_start": 0.0, "disruption": "x" * 200_000})
+    decide(made)
+    completion = the_task(made).attempt.completion
+    assert completion is not None
+    assert len(completion["diagnostics"]) < 70_000
+    assert made.status.cut
+
+
 def test_one_is_only_recognized_when_it_is_known_what_pods_are_made_from_and_the_state_is_stored() -> None:
     assert decide(context(states.CREATION_PENDING, STRANGER, may_create=False)) == []
     made = context(states.CREATION_PENDING, STRANGER)

@@ -40,6 +40,7 @@ from fcontroller.decide.spec import read_spec
 from fcontroller.decide.status import Status, to_time
 from fcontroller.decide.status_json import from_json, to_json
 from fcontroller.decide.task import find, pod_created, pod_deleted, pod_gone, pod_moved
+from fcontroller.testing.kubelet import NODE, ended, running
 
 Json = dict[str, Any]
 START = 1_800_000_000.0
@@ -275,7 +276,7 @@ class World:
         name = f"{self.name}-{key[0]}-{key[1]}"
         pod = self.object(name, self.config_map["metadata"]["uid"])
         pod["status"] = {"phase": "Pending"}
-        pod["spec"]["nodeName"] = "node"
+        pod["spec"] = {"nodeName": NODE, "containers": [{"name": "main"}]}
         pod["made_for"] = self._made_for(context, key)
         self.pods[key] = pod
         self.made[name] = self.made.get(name, 0) + 1
@@ -292,7 +293,7 @@ class World:
 
     def _runs(self, pod: Json) -> None:
         if "deletionTimestamp" not in pod["metadata"]:
-            pod["status"] = {"phase": "Running", "podIP": "10.0.0.1", "hostIP": "10.0.0.2"}
+            pod["status"] = running(pod, str(to_time(self.now)))
 
     def _ends(self, pod: Json, exits: list[int]) -> None:
         name = pod["metadata"]["name"]
@@ -303,9 +304,7 @@ class World:
     def finish(self, pod: Json, code: int) -> None:
         """The Pod's only container ends."""
         if "deletionTimestamp" not in pod["metadata"]:
-            ended = {"exitCode": code, "finishedAt": to_time(self.now), "reason": "Error" if code else "Completed"}
-            phase = "Failed" if code else "Succeeded"
-            pod["status"] = {"phase": phase, "containerStatuses": [{"name": "main", "state": {"terminated": ended}}]}
+            pod["status"] = ended(pod, code, str(to_time(self.now)))
 
     def delete_pod(self, key: Key, uid: str | None = None, force: bool = False) -> None:
         """Delete a Pod as anybody might; it is gone a second later, or at once by force."""

@@ -1,1 +1,1 @@
-"""The API server in memory behaves as a real one; and what only it has: faults, and time that a test sets."""
+"""The API server in memory behaves as a real one; and what only it has: time that a test sets."""

@@ -6,7 +6,7 @@ import itertools
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from fcontroller.testing.memory_api import Faults, MemoryApi
+from fcontroller.testing.memory_api import MemoryApi
 
 PODS = "/api/v1/namespaces/default/pods"
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
@@ -40,7 +40,7 @@ def pod(name: str, node: str = "", **metadata: Any) -> dict[str, Any]:
     return {"metadata": {"name": name, **metadata}, "spec": spec}
 
 
-def create(api: MemoryApi | Faults, path: str, value: dict[str, Any]) -> dict[str, Any]:
+def create(api: MemoryApi, path: str, value: dict[str, Any]) -> dict[str, Any]:
     code, answer = api.request("POST", path, value)
     assert code == 201, answer
     made: dict[str, Any] = answer

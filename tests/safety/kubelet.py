@@ -1,19 +1,21 @@
-"""A kubelet that runs nothing, and the scheduler: Pods come up, end and go as their annotations say, or as a test says."""
+"""The kubelet of a world: it sees each write at once, ends a Pod that is made anew for the same attempt as the first one, and can be lost.
+
+What it sends is what `fcontroller.testing.kubelet` sends. That one watches, so that it could not be without lag.
+"""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any
 
 from fcompile.model import names
-from fcontroller.api import Json, path_of
+from fcontroller.api import Json
+from fcontroller.testing.kubelet import binding, ended, patch, pod_path, removal, running
 from fcontroller.testing.memory_api.store import Change, Collection
 from tests.safety.server import Server
 
 RUN, EXITS = "sim/run", "sim/exits"
 START, STOP = 0.05, 0.2
 """Seconds from a Pod's creation until it runs, and from its deletion until it is gone."""
-_ADDRESSES = {"podIP": "10.0.0.1", "hostIP": "10.0.0.2"}
 
 
 class Kubelet:
@@ -49,12 +51,10 @@ class Kubelet:
             self._at(STOP, self.let_go, pod)
 
     def _bind(self, pod: Json) -> None:
-        target = {"apiVersion": "v1", "kind": "Node", "name": "node"}
-        metadata = {"name": pod["metadata"]["name"], "uid": pod["metadata"]["uid"]}
-        self._server.write("POST", f"{_path(pod)}/binding", {"apiVersion": "v1", "kind": "Binding", "metadata": metadata, "target": target})
+        self._server.write("POST", f"{pod_path(pod)}/binding", binding(pod))
 
     def _begin(self, pod: Json) -> None:
-        if not self._write(pod, {"phase": "Running", **_ADDRESSES, "containerStatuses": [_container({"running": {}})]}):
+        if not self._write(pod, running(pod, self._now())):
             return
         seconds = (pod["metadata"].get("annotations") or {}).get(RUN, "forever")
         if seconds != "forever":
@@ -72,9 +72,7 @@ class Kubelet:
 
     def finish(self, pod: Json, code: int) -> bool:
         """The containers of a Pod end, if it still is that Pod and not told to go."""
-        finished = datetime.fromtimestamp(self._server.loop.wall(), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        state = {"terminated": {"exitCode": code, "reason": "Error" if code else "Completed", "finishedAt": finished}}
-        done = self._write(pod, {"phase": "Failed" if code else "Succeeded", **_ADDRESSES, "containerStatuses": [_container(state)]})
+        done = self._write(pod, ended(pod, code, self._now()))
         if done:
             self.alive.pop(pod["metadata"]["uid"], None)
         return done
@@ -93,21 +91,13 @@ class Kubelet:
         if self.lost:
             return
         self.alive.pop(pod["metadata"]["uid"], None)
-        options = {"gracePeriodSeconds": 0, "preconditions": {"uid": pod["metadata"]["uid"]}}
-        self._server.write("DELETE", _path(pod), {"apiVersion": "v1", "kind": "DeleteOptions", **options})
+        self._server.write("DELETE", pod_path(pod), removal(pod))
 
     def _write(self, pod: Json, status: Json) -> bool:
         uid = pod["metadata"]["uid"]
         if self.lost or uid in self._going or uid not in self.alive:
             return False
-        patch = [{"op": "test", "path": "/metadata/uid", "value": uid}, {"op": "add", "path": "/status", "value": status}]
-        return self._server.write("PATCH", f"{_path(pod)}/status", patch).ok
+        return self._server.write("PATCH", f"{pod_path(pod)}/status", patch(pod, status)).ok
 
-
-def _container(state: dict[str, Any]) -> Json:
-    running = "running" in state
-    return {"name": "main", "ready": running, "started": running, "restartCount": 0, "image": "", "imageID": "", "state": state}
-
-
-def _path(pod: Json) -> str:
-    return path_of("pods", pod["metadata"]["namespace"], pod["metadata"]["name"])
+    def _now(self) -> str:
+        return datetime.fromtimestamp(self._server.loop.wall(), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -11,7 +11,8 @@ from typing import Any
 from fcompile.model import names
 from fcontroller.api import Answer, Json, collection, path_of
 from fcontroller.testing.memory_api.answers import failure
-from tests.safety.world import NAMESPACE, RETRY, World, owner_kind, policy, role
+from tests.decide.world import role_spec as role
+from tests.safety.world import NAMESPACE, RETRY, World, owner_kind, policy
 
 Life = Callable[[World], None]
 SCENARIOS: dict[str, Life] = {}

@@ -10,9 +10,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from fcontroller.api import Answer, Api, Body, Json, Unreachable
-from fcontroller.testing.memory_api import Call, Crash, Fault, MemoryApi
+from fcontroller.testing.memory_api import MemoryApi
 from fcontroller.testing.memory_api.answers import failure
 from fcontroller.testing.memory_api.store import Change, Collection
+from tests.safety.faults import Call, Crash, Fault
 from tests.safety.virtual_time import START, VirtualLoop
 
 LATENCY = 0.004

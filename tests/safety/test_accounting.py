@@ -13,13 +13,14 @@ from hypothesis import HealthCheck, settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule, run_state_machine_as_test
 
 from fcontroller.api import Json
-from fcontroller.testing.memory_api import Fault
 from tests.decide.world import SETTINGS
 from tests.decide.world import World as SmallWorld
+from tests.decide.world import role_spec as role
 from tests.safety import tally
 from tests.safety.accounts import CONFLICT, DELETED, Accounts, Policy, RoleRules
+from tests.safety.faults import Fault
 from tests.safety.server import CrashAfter
-from tests.safety.world import World, policy, role
+from tests.safety.world import World, policy
 
 POLICIES = st.builds(Policy, st.booleans(), st.sampled_from([0, 0, 1, 2, 3, -1, -2]))
 ROLES = st.lists(

@@ -9,8 +9,8 @@ from functools import partial
 
 import pytest
 
-from fcontroller.testing.memory_api import Call, Fault
 from tests.safety import tally
+from tests.safety.faults import Call, Fault
 from tests.safety.scenarios import SCENARIOS, live
 from tests.safety.server import CrashAfter
 from tests.safety.world import World

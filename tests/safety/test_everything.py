@@ -7,11 +7,12 @@ import random
 import pytest
 
 from fcontroller.api import Json
-from fcontroller.testing.memory_api import Call, Fault
+from tests.decide.world import role_spec as role
 from tests.safety import tally
+from tests.safety.faults import Call, Fault
 from tests.safety.server import CrashAfter
 from tests.safety.test_storms import KINDS
-from tests.safety.world import World, owner_kind, policy, role
+from tests.safety.world import World, owner_kind, policy
 
 BATCHES = 10
 SHARE = 0.4

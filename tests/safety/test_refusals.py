@@ -11,10 +11,11 @@ import pytest
 from fcompile.model import names
 from fcontroller.api import Answer, Unreachable, path_of
 from fcontroller.reconcile.reconciler import Reconciler
-from fcontroller.testing.memory_api import Fault
 from fcontroller.testing.memory_api.answers import failure
+from tests.decide.world import role_spec as role
+from tests.safety.faults import Fault
 from tests.safety.server import Connection
-from tests.safety.world import NAMESPACE, World, role
+from tests.safety.world import NAMESPACE, World
 
 SERVICE = {"ports": [{"port": 80}]}
 DENIED = failure(403, "Forbidden", "a policy denies it")

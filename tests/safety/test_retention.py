@@ -9,11 +9,12 @@ import pytest
 
 from fcompile.model import names
 from fcontroller.api import Answer, Json, collection
-from fcontroller.testing.memory_api import Call, Fault
 from fcontroller.testing.memory_api.answers import failure
+from tests.decide.world import role_spec as role
 from tests.safety import world as worlds
+from tests.safety.faults import Call, Fault
 from tests.safety.server import Connection
-from tests.safety.world import World, role
+from tests.safety.world import World
 
 SPEC = {"taskRoles": [role("w", 1, "5")]}
 RETAINED = 60

@@ -6,8 +6,8 @@ from itertools import product
 
 import pytest
 
-from fcontroller.testing.memory_api import Call, Fault
 from tests.safety import tally
+from tests.safety.faults import Call, Fault
 from tests.safety.scenarios import SCENARIOS, live
 from tests.safety.world import World
 

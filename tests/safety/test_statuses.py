@@ -8,10 +8,11 @@ import itertools
 import pytest
 
 from fcontroller.api import Json, path_of
-from fcontroller.testing.memory_api import Call, Fault
 from fcontroller.testing.memory_api.answers import failure
+from tests.decide.world import role_spec as role
+from tests.safety.faults import Call, Fault
 from tests.safety.server import Connection, Hangs
-from tests.safety.world import Process, World, role
+from tests.safety.world import Process, World
 
 NOT_SERVED = Fault((404, failure(404, "NotFound", "the server could not find the requested resource")))
 

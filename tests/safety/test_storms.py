@@ -8,9 +8,9 @@ from itertools import pairwise
 
 import pytest
 
-from fcontroller.testing.memory_api import Call, Fault
 from fcontroller.testing.memory_api.answers import failure
 from tests.safety import tally
+from tests.safety.faults import Call, Fault
 from tests.safety.scenarios import SCENARIOS, live
 from tests.safety.world import World
 

@@ -9,9 +9,10 @@ from itertools import count
 import pytest
 
 from fcontroller.api import Json, collection
-from fcontroller.testing.memory_api import Call, Fault
+from tests.decide.world import role_spec as role
+from tests.safety.faults import Call, Fault
 from tests.safety.scenarios import SCENARIOS, live, runs
-from tests.safety.world import NAMESPACE, RETRY, World, compiled, role
+from tests.safety.world import NAMESPACE, RETRY, World, compiled
 
 
 def test_a_pod_is_deleted_and_one_that_looks_the_same_is_made() -> None:

@@ -10,8 +10,9 @@ import pytest
 
 from fcontroller import breath
 from fcontroller.reconcile.reconciler import Reconciler
+from tests.decide.world import role_spec as role
 from tests.safety.virtual_time import VirtualLoop, in_virtual_time
-from tests.safety.world import World, role
+from tests.safety.world import World
 
 WORK = 0.004
 """Seconds of CPU."""

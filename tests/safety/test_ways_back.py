@@ -7,9 +7,10 @@ import random
 import pytest
 
 from fcontroller.api import Json
+from tests.decide.world import role_spec as role
 from tests.safety import tally
 from tests.safety.scenarios import NEVER_DONE
-from tests.safety.world import World, policy, role
+from tests.safety.world import World, policy
 
 BATCHES = 10
 

@@ -17,33 +17,21 @@ from fcompile.pipeline.compiled import compile_framework
 from fcontroller.act.dispatcher import Dispatcher
 from fcontroller.api import Api, Json, collection, path_of
 from fcontroller.decide.conditions import INTENT_STORED, OBJECTS_DELETED, PODS_CREATED, SERVICES_MADE
-from fcontroller.decide.context import Settings
-from fcontroller.decide.failures.classify import Classifier
 from fcontroller.decide.failures.creation import creation_failure
-from fcontroller.decide.failures.default import DEFAULT_POD_FAILURE_SPEC
-from fcontroller.decide.failures.spec import read_failures
 from fcontroller.dependencies import Dependencies
 from fcontroller.reconcile.controller import Controller
 from fcontroller.report import Report
 from fcontroller.testing.memory_api.patch import operated
-from tests.safety.kubelet import EXITS, RUN, Kubelet
+from tests.decide.world import SETTINGS as PLAIN
+from tests.safety.kubelet import Kubelet
 from tests.safety.server import Connection, Server
 from tests.safety.virtual_time import VirtualLoop
 from tests.safety.watcher import Watcher
 
-SETTINGS = Settings(Classifier(read_failures(DEFAULT_POD_FAILURE_SPEC)[0]), conflict_delay=(60, 90))
+SETTINGS = PLAIN._replace(conflict_delay=(60, 90))
 RETRY = {"fancyRetryPolicy": True, "maxRetryCount": 1}
 NAMESPACE = "default"
 _process: contextvars.ContextVar[Process | None] = contextvars.ContextVar("process", default=None)
-
-
-def role(name: str, count: int, run: str = "forever", exits: str = "0", **changes: Any) -> Json:
-    """A role whose Pods run for so many seconds, and exit with these codes in turn.
-
-    `changes` are of the role itself, or, as `task={…}`, of its task.
-    """
-    template = {"metadata": {"annotations": {RUN: run, EXITS: exits}}, "spec": {"containers": [{"name": "main", "image": "a"}]}}
-    return {"name": name, "taskNumber": count, **changes, "task": {"pod": template, **changes.get("task", {})}}
 
 
 def policy(failed: int = 1, succeeded: int = -1) -> Json:

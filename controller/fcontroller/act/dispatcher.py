@@ -195,8 +195,8 @@ class Dispatcher(Api):
             if waiter is not None:
                 self._begin(waiter, now)
                 self._turns.append(first)
-            elif first.is_idle(now):  # Namespaces come and go.
-                self._tenants.pop(first.name, None)
+            elif first.is_idle(now) and self._tenants.get(first.name) is first:  # Namespaces come and go.
+                del self._tenants[first.name]
         if self._turns and self._begun and self._timer is None:
             later = self._begun[0][0] + HANGS_AFTER
             self._timer = asyncio.get_running_loop().call_at(later, self._look_again)

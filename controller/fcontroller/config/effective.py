@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -9,6 +10,7 @@ from typing import Any, Final, NamedTuple
 from pydantic import ValidationError
 
 from fcompile.diagnostics.problem import Problem, Severity
+from fcompile.diagnostics.suggestions import closest
 from fcompile.emit import yaml
 from fcompile.errors import UsageError
 from fcompile.model.values import at
@@ -17,6 +19,9 @@ from fcontroller.config.settings import FAILURES, SETTINGS, Config, Value
 from fcontroller.decide.failures.default import DEFAULT_POD_FAILURE_SPEC
 
 CONFIG_VARIABLE: Final = "FCONTROLLER_CONFIG"
+_VARIABLES: Final = {CONFIG_VARIABLE, *(setting.variable for setting in SETTINGS if setting.variable)}
+_OF_A_SERVICE: Final = re.compile("FCONTROLLER_(.*_)?(SERVICE_HOST|SERVICE_PORT|PORT)(_.*)?")
+"""What Kubernetes tells the containers of a namespace of a Service that is called fcontroller, or begins like this."""
 _BOOLEANS: Final = {"true": True, "1": True, "false": False, "0": False}
 
 
@@ -57,6 +62,10 @@ def effective_settings(flags: Mapping[str, Any], environment: Mapping[str, str])
 
     :param flags: by the key of the setting; `config` names the file. None is not given.
     """
+    for variable in environment:
+        if variable.startswith("FCONTROLLER_") and variable not in _VARIABLES and not _OF_A_SERVICE.fullmatch(variable):
+            near = closest(variable, _VARIABLES)
+            raise ConfigError(f"{variable} is no setting{f': did you mean {near.word}?' if near else ''}")
     name = flags.get("config") or environment.get(CONFIG_VARIABLE)
     file = _file(name) if name else File({}, {}, [])
     readable = not any(problem.severity == Severity.ERROR for problem in file.problems)

@@ -72,5 +72,10 @@ def unrecognized(exit_code: int) -> Code:
     return Code(exit_code, "ContainerUnrecognizedFailed")
 
 
+def deleted_by_others(why: str) -> Json:
+    """Return the completion of a task whose Pod others delete, and why they do, if they say so."""
+    return POD_DELETED_BY_OTHERS.ended(f"Pod is being deleted by others{f': {why}' if why else ''}")
+
+
 def is_reserved(code: int) -> bool:
     return any(low <= code <= high for low, high in RESERVED)

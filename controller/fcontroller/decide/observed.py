@@ -36,6 +36,8 @@ class Pod(NamedTuple):
     """For how many seconds it may go on after it was told to go."""
     marked: bool = False
     """Whether it is to be gone at once and nothing holds it: a deletion that was cut short leaves it so."""
+    disruption: str = ""
+    """Why Kubernetes deletes it, if it does and says so."""
 
 
 def config_map(value: Mapping[str, Any]) -> ConfigMap:
@@ -60,7 +62,17 @@ def pod(value: Mapping[str, Any]) -> Pod:
         finished=value if phase in ("Succeeded", "Failed") else None,
         grace=metadata.get("deletionGracePeriodSeconds") or 0,
         marked="deletionTimestamp" in metadata and not metadata.get("deletionGracePeriodSeconds") and not metadata.get("finalizers"),
+        disruption=": ".join(disruption(status)) if "deletionTimestamp" in metadata else "",
     )
+
+
+def disruption(status: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the reason and the message with which Kubernetes says that it takes a Pod away; nothing if it does not."""
+    conditions = status.get("conditions")
+    for condition in conditions if isinstance(conditions, list) else ():
+        if isinstance(condition, dict) and (condition.get("type"), condition.get("status")) == ("DisruptionTarget", "True"):
+            return str(condition.get("reason", "")), str(condition.get("message", ""))
+    return ()
 
 
 def controller_of(metadata: Mapping[str, Any]) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from fcompile.model import names
 from fcontroller.decide import states
-from fcontroller.decide.codes import CACHE_TIMEOUT_POD, POD_DELETED_BY_OTHERS, SCALED_DOWN
+from fcontroller.decide.codes import CACHE_TIMEOUT_POD, POD_DELETED_BY_OTHERS, SCALED_DOWN, deleted_by_others
 from fcontroller.decide.completion import task_completed
 from fcontroller.decide.context import (
     TASK_RETRY,
@@ -119,8 +119,7 @@ def _without_new_pod(context: ReconcileContext, role: Role, task: Task) -> None:
 
 def _going(context: ReconcileContext, role: Role, task: Task, pod: Pod) -> None:
     """Handle a Pod that is being deleted."""
-    if task.attempt.completion is None:
-        task.attempt.completion = POD_DELETED_BY_OTHERS.ended("Pod is being deleted by others")
+    context.status.complete(task, deleted_by_others(pod.disruption))
     context.status.transition_task(role, task, states.TASK_GOES, context.now)
     if not _is_stored(context, role, task):
         return

@@ -108,23 +108,19 @@ class Kubelet:
         annotations = pod["metadata"].get("annotations") or {}
         await self._bind(pod)
         await asyncio.sleep(self._start)
-        containers = [container["name"] for container in pod["spec"]["containers"]]
-        running = [_container(name, {"running": {"startedAt": _now()}}) for name in containers]
-        if not await self._write(pod, {"phase": "Running", **_ADDRESSES, "containerStatuses": running}):
+        if not await self._write(pod, running(pod, _now())):
             return
         seconds = annotations.get(self._run, self._usual)
         if seconds == "forever":
             return
         await asyncio.sleep(float(seconds))
-        ended = self._ended(pod)
-        if ended is not None:
-            await self._write(pod, {**_ADDRESSES, **ended})
+        end = self._ended(pod)
+        if end is not None:
+            await self._write(pod, {**_ADDRESSES, **end})
 
     async def _bind(self, pod: Json) -> None:
         if not pod["spec"].get("nodeName"):
-            target = {"apiVersion": "v1", "kind": "Node", "name": NODE}
-            binding = {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": pod["metadata"]["name"]}, "target": target}
-            await self._ask("POST", f"{_path(pod)}/binding", binding)
+            await self._ask("POST", f"{pod_path(pod)}/binding", binding(pod))
 
     def _ended(self, pod: Json) -> Json | None:
         """Return the status of a Pod that has ended by itself, or None while it runs."""
@@ -133,10 +129,7 @@ class Kubelet:
             int(code) for code in (metadata.get("annotations") or {}).get(self._exits, "0").split(",")
         ]
         made = self._made_before(pod)
-        code = codes[min(made, len(codes) - 1)]
-        state = {"terminated": {"exitCode": code, "reason": "Error" if code else "Completed", "finishedAt": _now()}}
-        statuses = [_container(container["name"], state) for container in pod["spec"]["containers"]]
-        return {"phase": "Failed" if code else "Succeeded", "containerStatuses": statuses}
+        return ended(pod, codes[min(made, len(codes) - 1)], _now())
 
     def _made_before(self, pod: Json) -> int:
         """Return how many other Pods of that name have ended before. The answer stays the same if it is asked again for the same Pod."""
@@ -148,24 +141,54 @@ class Kubelet:
 
     async def _end(self, pod: Json) -> None:
         await asyncio.sleep(self._stop)
-        options = {"gracePeriodSeconds": 0, "preconditions": {"uid": pod["metadata"]["uid"]}}
-        await self._ask("DELETE", _path(pod), {"apiVersion": "v1", "kind": "DeleteOptions", **options})
+        await self._ask("DELETE", pod_path(pod), removal(pod))
 
     async def _write(self, pod: Json, status: Json) -> bool:
-        """Write the Pod's status, if the Pod still has the same uid."""
-        patch = [
-            {"op": "test", "path": "/metadata/uid", "value": pod["metadata"]["uid"]},
-            {"op": "add", "path": "/status", "value": status},
-        ]
-        return await self._ask("PATCH", f"{_path(pod)}/status", patch)
+        return await self._ask("PATCH", f"{pod_path(pod)}/status", patch(pod, status))
 
 
-def _container(name: str, state: Json) -> Json:
-    running = "running" in state
-    return {"name": name, "ready": running, "started": running, "restartCount": 0, "image": "", "imageID": "", "state": state}
+# What kubelets and the scheduler send. Other stand-ins send the same, at other times.
 
 
-def _path(pod: Json) -> str:
+def running(pod: Json, since: str) -> Json:
+    """Return the status of a Pod whose containers run."""
+    return {"phase": "Running", **_ADDRESSES, "containerStatuses": _containers(pod, {"running": {"startedAt": since}})}
+
+
+def ended(pod: Json, code: int, at: str) -> Json:
+    """Return the status of a Pod whose containers have exited with a code."""
+    state = {"terminated": {"exitCode": code, "reason": "Error" if code else "Completed", "finishedAt": at}}
+    return {"phase": "Failed" if code else "Succeeded", **_ADDRESSES, "containerStatuses": _containers(pod, state)}
+
+
+def _containers(pod: Json, state: Json) -> list[Json]:
+    runs = "running" in state
+    about = {"ready": runs, "started": runs, "restartCount": 0, "image": "", "imageID": "", "state": state}
+    return [{"name": container["name"], **about} for container in pod["spec"]["containers"]]
+
+
+def binding(pod: Json) -> Json:
+    """Return what puts a Pod, by its uid, on the node."""
+    metadata = {"name": pod["metadata"]["name"], "uid": pod["metadata"]["uid"]}
+    return {"apiVersion": "v1", "kind": "Binding", "metadata": metadata, "target": {"apiVersion": "v1", "kind": "Node", "name": NODE}}
+
+
+def patch(pod: Json, status: Json) -> list[Json]:
+    """Return what changes the status of a Pod if it still has the same uid."""
+    return [
+        {"op": "test", "path": "/metadata/uid", "value": pod["metadata"]["uid"]},
+        {"op": "add", "path": "/status", "value": status},
+    ]
+
+
+def removal(pod: Json) -> Json:
+    """Return the options that remove a Pod, by its uid, at once."""
+    options = {"gracePeriodSeconds": 0, "preconditions": {"uid": pod["metadata"]["uid"]}}
+    return {"apiVersion": "v1", "kind": "DeleteOptions", **options}
+
+
+def pod_path(pod: Json) -> str:
+    """Return the path of a Pod."""
     return path_of("pods", pod["metadata"]["namespace"], pod["metadata"]["name"])
 
 

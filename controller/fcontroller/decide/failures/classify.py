@@ -11,14 +11,15 @@ from fcontroller.decide.codes import (
     CONTAINER_PERMANENT,
     CONTAINER_TRANSIENT,
     NO_FAILED_CONTAINER,
-    POD_DELETED_BY_OTHERS,
     SUCCEEDED,
     Code,
     Json,
+    deleted_by_others,
     unrecognized,
 )
 from fcontroller.decide.failures.go_json import go_json, valid
 from fcontroller.decide.failures.spec import ContainerPattern, Failure, PodPattern, Range
+from fcontroller.decide.observed import disruption
 from fcontroller.decide.regex import Regex
 
 _NEVER: Final = datetime.min.replace(tzinfo=UTC)
@@ -72,8 +73,9 @@ class Classifier:
         finished = read_pod(pod)
         if _mapping(pod, "status").get("phase") == "Succeeded":
             status = SUCCEEDED.ended("Pod succeeded")
-        elif (why := _collected(pod)) is not None:
-            return POD_DELETED_BY_OTHERS.ended(f"Pod is being deleted by others: {why}")
+        elif (why := disruption(_mapping(pod, "status"))) and why[0] == "DeletionByPodGC":
+            # Since Kubernetes 1.26 its collector lets a Pod fail whose node is gone, right before it deletes the Pod.
+            return deleted_by_others(valid(": ".join(why)))
         else:
             code, diagnostics = self._failure(finished)
             status = code.ended(f"Pod failed: {diagnostics}")
@@ -86,16 +88,6 @@ class Classifier:
                 if matched is not None:
                     return failure.code, f"PodPattern matched: {go_json(matched)}"
         return _last_failed(pod.judged), f"PodPattern unmatched: {go_json(pod.to_json())}"
-
-
-def _collected(pod: Mapping[str, Any]) -> str | None:
-    """Return why the Pod garbage collector takes the Pod away; None: it does not.
-
-    Since Kubernetes 1.26 it sets the phase to Failed right before it deletes a Pod whose node is gone.
-    """
-    said = _sequence(_mapping(pod, "status"), "conditions")
-    found = (item for item in said if _text(item, "type") == "DisruptionTarget" and _text(item, "reason") == "DeletionByPodGC")
-    return next((_text(item, "message") for item in found if _text(item, "status") == "True"), None)
 
 
 def _last_failed(containers: Sequence[Container]) -> Code:

@@ -12,8 +12,7 @@ managedFields; server-side apply, strategic merge patches, deletecollection, dry
 a value of a string map, which a real server reads as an empty string.
 """
 
-from fcontroller.testing.memory_api.faults import Call, Crash, Fault, Faults, Lost, WatchFaults
 from fcontroller.testing.memory_api.server import MemoryApi
 from fcontroller.testing.memory_api.watch import Watch
 
-__all__ = ["Call", "Crash", "Fault", "Faults", "Lost", "MemoryApi", "Watch", "WatchFaults"]
+__all__ = ["MemoryApi", "Watch"]
