@@ -173,6 +173,16 @@ def test_one_that_comes_after_a_retry_counts_from_the_first_run() -> None:
     assert told(world) == (COMPLETED, -240, 1)
 
 
+def test_one_that_comes_while_no_attempt_may_begin() -> None:
+    world = World({**SPEC, "taskRoles": [role_spec("a", 1, run="5", exits="200,0")]}, SETTINGS)
+    world.run(4)
+    with_context(world, may_begin=False)
+    world.run(30)
+    edit(world, activeDeadlineSeconds=10)
+    world.run(5)
+    assert told(world) == (COMPLETED, -240, 1)
+
+
 def test_both_clocks_must_agree() -> None:
     world = limited()
     world.run(50)
