@@ -28,6 +28,8 @@ ROLES = st.lists(
     max_size=2,
     unique_by=lambda rules: rules.name,
 )
+KEEPS = st.sampled_from([None, "Running"])
+"""Whether finished Pods stay changes nothing in any account."""
 FAULTS = {
     "dies before": Fault.crash(),
     "dies, stored": Fault.crash(stored=True),
@@ -120,12 +122,13 @@ class Sequence(RuleBasedStateMachine):
     subject: Subject
     accounts: Accounts
 
-    @initialize(roles=ROLES, retry=POLICIES)
-    def begin(self, roles: list[RoleRules], retry: Policy) -> None:
+    @initialize(roles=ROLES, retry=POLICIES, keeps=KEEPS)
+    def begin(self, roles: list[RoleRules], retry: Policy, keeps: str | None) -> None:
         self.accounts = Accounts(roles, retry)
         self.subject = self.kind(
             {
                 "retryPolicy": _retry(retry),
+                "cleanPodPolicy": keeps,
                 "taskRoles": [
                     role(
                         rules.name,
@@ -153,10 +156,10 @@ class Sequence(RuleBasedStateMachine):
         self.subject.trouble(kind, after)
 
     @precondition(lambda self: not self.accounts.living())
-    @rule(roles=ROLES, retry=POLICIES)
-    def another_one(self, roles: list[RoleRules], retry: Policy) -> None:
+    @rule(roles=ROLES, retry=POLICIES, keeps=KEEPS)
+    def another_one(self, roles: list[RoleRules], retry: Policy, keeps: str | None) -> None:
         self.subject.close()
-        self.begin(roles, retry)
+        self.begin(roles, retry, keeps)
 
     @invariant()
     def the_status_says_the_same(self) -> None:

@@ -90,9 +90,12 @@ def _note_activity(context: ReconcileContext) -> None:
     if context.spec.active_deadline is None or status.active_since is not None or status.state == COMPLETED:
         return
     if status.attempt.object_uid is not None or status.retries.total:
-        status.active_since = status.transition_time if status.run_time is None else status.run_time
-        if found is not None and found.created is not None and not status.retries.total and found.uid == status.attempt.object_uid:
-            status.active_since = min(status.active_since, found.created)
+        status.active_since = status.transition_time
+        if status.run_time is not None:
+            # Times of the API server's count only here: its clock may be another.
+            is_first = found is not None and found.uid == status.attempt.object_uid and not status.retries.total
+            created = found.created if found is not None and is_first else None
+            status.active_since = status.run_time if created is None else min(status.run_time, created)
         status.touch()
 
 

@@ -214,7 +214,8 @@ class Workers:
         self.busy.discard(key)
         if isinstance(action, CreatePod):
             self._note_creation(action.role, error, performed.seconds >= _SLOW)
-        if error is None and decided_now(status, key) != performed.decided:
+        # A Pod that was moved changes nothing that is stored.
+        if error is None and (decided_now(status, key) != performed.decided or isinstance(action, MovePod)):
             self._failures.pop(key, None)
             return 0
         # The action had no effect, or none that was seen yet: it may be decided again, but not at once.
