@@ -42,7 +42,7 @@ def test_a_changed_job_is_converted_or_refused(job: dict[str, Any]) -> None:
             assert convert(text).text() == text
         for account in conversion.jobs:
             _is_of_one_mind(account)
-    assert converted > EACH // 20
+    assert converted, "nothing was tried but refusals"
 
 
 @pytest.mark.parametrize("job", [pytest.param(job, id=name) for name, job in jobs()])
