@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +15,10 @@ from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 from syrupy.location import PyTestLocation
 
 pytest_plugins = ["tests.cluster.fixtures"]
+
+# Tests start hundreds of processes. They are to find bytecode, also where the image of a container keeps Python from writing it.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # A test that fails on one run and passes on the next teaches nothing: the examples follow from the code alone. `random` looks for new ones,
 # `thorough` is for a night: HYPOTHESIS_PROFILE=thorough. What they find becomes an `@example`.

@@ -63,10 +63,17 @@ def test_the_folder_of_the_sidecar_has_a_limit(repository: Path) -> None:
     assert all("sizeLimit" in volume["emptyDir"] for volume in patch["spec"]["template"]["spec"]["volumes"])
 
 
-def carry_out(repository: Path, dockerfile: str, target: str, tmp_path: Path) -> dict[str, str]:
+@pytest.fixture(scope="module")
+def system(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A Python with pip, as the image has that is built on. Both builds install the same tools into it."""
+    folder = tmp_path_factory.mktemp("system")
+    subprocess.run([sys.executable, "-m", "venv", folder], check=True, timeout=120)
+    return folder
+
+
+def carry_out(repository: Path, dockerfile: str, target: str, system: Path, tmp_path: Path) -> dict[str, str]:
     """The steps of the stage `build`, which install into `target`; returns an environment that has nothing but what they made."""
-    source, made, system = tmp_path / "src", tmp_path / "made", tmp_path / "system"
-    subprocess.run([sys.executable, "-m", "venv", system], check=True, timeout=120)
+    source, made = tmp_path / "src", tmp_path / "made"
     environment = {**os.environ, "PATH": f"{system / 'bin'}:{os.environ['PATH']}"}
     source.mkdir()
     _, *steps = dropwhile(lambda step: step[0] != "FROM", instructions(repository, dockerfile))
@@ -85,8 +92,8 @@ def carry_out(repository: Path, dockerfile: str, target: str, tmp_path: Path) ->
 
 
 @pytest.mark.network
-def test_the_steps_make_a_controller_that_works(repository: Path, tmp_path: Path) -> None:
-    clean = carry_out(repository, CONTROLLER, "/opt/fcontroller", tmp_path)
+def test_the_steps_make_a_controller_that_works(repository: Path, system: Path, tmp_path: Path) -> None:
+    clean = carry_out(repository, CONTROLLER, "/opt/fcontroller", system, tmp_path)
     printed = subprocess.run(["fcontroller", "--version"], env=clean, cwd="/", capture_output=True, text=True, check=True, timeout=60)
     assert printed.stdout == f"fcontroller {__version__}\n"
     failed = subprocess.run(["fcontroller", "run"], env=clean, cwd="/", capture_output=True, text=True, check=False, timeout=60)
@@ -100,9 +107,9 @@ def test_the_steps_make_a_controller_that_works(repository: Path, tmp_path: Path
 
 
 @pytest.mark.network
-def test_the_steps_make_a_plugin_that_works(repository: Path, tmp_path: Path) -> None:
+def test_the_steps_make_a_plugin_that_works(repository: Path, system: Path, tmp_path: Path) -> None:
     """Each command of plugin.yaml, with nothing else installed."""
-    clean = carry_out(repository, PLUGIN, "/opt/fcompile", tmp_path)
+    clean = carry_out(repository, PLUGIN, "/opt/fcompile", system, tmp_path)
     (tmp_path / "app").mkdir()
     shutil.copy(repository / "examples" / "pytorch-ddp.yaml", tmp_path / "app")
     (plugin,) = values((repository / "plugins" / "argocd" / "plugin.yaml").read_bytes())
