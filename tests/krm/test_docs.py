@@ -12,7 +12,7 @@ from tests.argocd.tools import tool
 
 _BLOCK = re.compile(r"^```(yaml|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _FILE = re.compile(r"# (\S+)\n")
-_VARIES = re.compile(r"\bin \d+m?s|sha256:\S+|lab\S*(?=\": )|Package \"\S+\"")
+_VARIES = re.compile(r"\bin [\d.]+m?s|sha256:\S+|lab\S*(?=\": )|Package \"\S+\"")
 
 
 def test_every_command_prints_what_is_shown(repository: Path, tmp_path: Path, environment: dict[str, str]) -> None:
