@@ -30,11 +30,34 @@ def test_what_is_due_and_when_to_look_again(since: float, due: bool, again: floa
     assert made.requeue_after == ([] if again is None else [(again, ("a", 1))])
 
 
-def test_no_wait_is_none_whatever_the_clock_says() -> None:
-    """The controller that led before may have had a clock that was an hour ahead: no retry was made for that hour."""
-    made = context()
-    assert made.due(START + 3700, 0)
-    assert made.due(START + 3700, 0, surely=True) is False, "what is deleted by force comes back never"
+class HandedOver(World):
+    """Those who lead after an attempt has ended have another clock: that of the leader before was an hour ahead."""
+
+    handed_over = 0.0
+    retried_after: float | None = None
+
+    def _save(self) -> bool:
+        changed = super()._save()
+        assert self.stored is not None
+        (task,) = self.stored["attemptStatus"]["taskRoleStatuses"][0]["taskStatuses"] or [{}]
+        if not self.handed_over and "AttemptCompleted" in (self.stored["state"], task.get("state")):
+            self.now -= 3600
+            self.handed_over = self.now
+        retries = [status["retryPolicyStatus"]["totalRetriedCount"] for status in (self.stored, task) if status]
+        if self.retried_after is None and any(retries):
+            self.retried_after = self.now - self.handed_over
+        return changed
+
+
+ONCE = {"retryPolicy": {"fancyRetryPolicy": False, "maxRetryCount": 1}}
+
+
+@pytest.mark.parametrize(("of_framework", "of_task"), [({}, ONCE), (ONCE, {})])
+def test_a_retry_without_delay_waits_for_no_clock(of_framework: Any, of_task: Any) -> None:
+    made = HandedOver({"taskRoles": [role_spec("a", 1, run="1", exits="1,0", task=of_task)], **of_framework}, SETTINGS)
+    made.run(10)
+    assert made.handed_over
+    assert made.retried_after == 0
 
 
 def test_what_cannot_be_taken_back_is_due_by_both_clocks() -> None:

@@ -213,8 +213,7 @@ class ReconcileContext:
         :param surely: the consequence cannot be undone, so that the API server's clock must agree.
         """
         now, when = self.sure_now if surely else self.now, since + seconds
-        # What needs no wait must not wait for our clock, if the one that stamped the time was ahead.
-        if now >= when or (seconds == 0 and not surely):
+        if now >= when:
             return True
         # If our clock is ahead of the server's, the key would come back at once, again and again.
         self.requeue_after.append((when + self.now - now, key))

@@ -216,7 +216,9 @@ def _retry_or_complete(context: ReconcileContext) -> None:
         schedule_retry(context, decision)
         status.touch()
     assert status.retries.delay is not None
-    if context.ending is not None or context.restart_wanted or context.due(status.transition_time, status.retries.delay):
+    # What needs no wait must not wait for our clock either: that of a former leader, which stamped the time, may have been ahead.
+    delay = status.retries.delay
+    if context.ending is not None or context.restart_wanted or not delay or context.due(status.transition_time, delay):
         context.keep(FRAMEWORK_RETRY)
         status.retries.total += 1
         status.retries.accountable += decision.accountable

@@ -223,7 +223,8 @@ def _retry_or_complete(context: ReconcileContext, role: Role, task: Task) -> Non
         return
     if not _is_stored(context, role, task):
         return
-    if task.deletion_pending or context.due(task.transition_time, task.retries.delay or 0, key):
+    delay = task.retries.delay
+    if task.deletion_pending or not delay or context.due(task.transition_time, delay, key):
         context.keep(TASK_RETRY, role, task)
         task.retries.total += 1
         task.retries.accountable += decision.accountable
