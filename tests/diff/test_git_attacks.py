@@ -185,7 +185,7 @@ def test_a_repository_among_the_files_is_not_asked(
     repository_here.git("-C", "inner", "config", "core.fsmonitor", RUN.format(ran.parent))
     monkeypatch.chdir(repository_here.folder / "inner")
     code, message = diff("--git", "HEAD..HEAD")
-    assert (code, "came as files" in message) == (2, True)
+    assert (code, "not trusted: call it in" in message) == (2, True)
     assert not ran.exists()
 
 
