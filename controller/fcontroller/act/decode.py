@@ -10,6 +10,7 @@ from fcontroller.api import Json, Projection
 
 
 class _Owner(TypedDict, total=False):
+    apiVersion: str
     controller: bool
     kind: str
     uid: str

@@ -145,7 +145,7 @@ def _begin_to_move(context: ReconcileContext) -> Iterable[Key]:
     status = context.status
     if status.unmoved is not None or not status.is_stored(status):
         return ()
-    status.unmoved = {(role.name, task.index) for role, task in status.tasks() if task.pod_kept}
+    status.unmoved = {(role.name, task.index) for role, task in status.tasks() if task.pod_kept and not task.deletion_pending}
     status.move_until = context.now + _MOVES + len(status.unmoved) // _MOVES_EACH
     return status.unmoved
 
@@ -268,7 +268,9 @@ def _tasks(context: ReconcileContext, keys: Iterable[Key] | None, policies_too: 
     context.looked_at_tasks = True
     if status.state not in COMPLETING and not context.paused:
         _end(context, policies_too or keys is None)
-    if status.state == DELETION_PENDING and status.retry_refused:
+    if context.paused:
+        status.unmoved = None
+    elif status.state == DELETION_PENDING and status.retry_refused:
         moving = _begin_to_move(context)
         keys = None if keys is None else {*keys, *moving}
     _sweep(context, context.pods if keys is None else keys)

@@ -182,8 +182,14 @@ def _keep(context: ReconcileContext, role: Role, task: Task) -> None:
 
 def _with_kept_pod(context: ReconcileContext, role: Role, task: Task) -> None:
     """Decide about the Pod that a completed task has left, whatever has become of it: it goes with the task, or becomes the Framework's."""
-    key, uid, moves = (role.name, task.index), task.attempt.object_uid, context.status.unmoved or ()
+    key, uid, moves = (role.name, task.index), task.attempt.object_uid, context.status.unmoved or set()
     assert uid is not None
+    pod = context.pods.get(key)
+    if key in moves and pod is not None and pod.uid == uid and pod.finished is None:
+        # Somebody had written that it had finished. It runs, and goes with the ConfigMap.
+        moves.discard(key)
+        task.pod_kept, task.changed = False, context.status.touch()
+        return
     if (task.deletion_pending or key in moves) and _is_stored(context, role, task):
         action = DeletePod(*key, uid, completion=task.attempt.completion) if task.deletion_pending else MovePod(*key, uid)
         context.actions.append(action)

@@ -231,7 +231,8 @@ def _identity(value: Json) -> Json:
 
 def _outlives(pod: Json) -> bool:
     """Return whether a Pod is the Framework's own, so that it has outlived its attempt: nothing is decided by it any more."""
-    return any(owner.get("controller") and owner.get("kind") == names.KIND for owner in pod["metadata"].get("ownerReferences") or ())
+    own = {"controller": True, "apiVersion": names.API_VERSION, "kind": names.KIND}
+    return any(own.items() <= owner.items() for owner in pod["metadata"].get("ownerReferences") or ())
 
 
 def _is_newer(value: Json, version: int) -> bool:

@@ -38,6 +38,8 @@ from fcontroller.observe.cache import pod_name
 from fcontroller.reconcile.pod_renderer import PodRenderer
 from fcontroller.reconcile.services import Services
 
+_CONFLICT = 409
+
 
 class NextIntent(NamedTuple):
     """What an attempt begins with."""
@@ -130,12 +132,17 @@ async def _confirm_config_map_gone(api: Dispatcher, context: ActionContext, uid:
     labels, status = found["metadata"].get("labels") or {}, context.status
     if labels.get(names.FRAMEWORK_NAME) == context.name or "deletionTimestamp" in found["metadata"]:
         return None  # The watch will show it again soon, or that it is gone.
-    if status.state == DELETION_PENDING and status.is_stored(status) and not context.paused:
-        await requests.delete(api, context.config_map_path(), uid)
-        return config_map_deleted
-    metadata = {**found["metadata"], "labels": {**labels, names.FRAMEWORK_NAME: context.name}}
-    await requests.replace(api, context.config_map_path(), {**found, "metadata": metadata})
-    return None
+    goes = status.state == DELETION_PENDING and status.is_stored(status) and not context.paused
+    if not goes or status.retry_refused:  # Of the last attempt, Pods that are kept must be moved before it goes.
+        metadata = {**found["metadata"], "labels": {**labels, names.FRAMEWORK_NAME: context.name}}
+        try:
+            await requests.replace(api, context.config_map_path(), {**found, "metadata": metadata})
+            return None
+        except Refused as error:
+            if not goes or error.code == _CONFLICT:
+                raise
+    await requests.delete(api, context.config_map_path(), uid)
+    return config_map_deleted
 
 
 async def _create_pod(dependencies: Dependencies, context: ActionContext, key: Key, wanted: Wanted) -> Result | None:
@@ -198,10 +205,11 @@ async def _move_pod(api: Dispatcher, context: ActionContext, key: Key, uid: str)
 async def _confirm_pod_gone(api: Dispatcher, context: ActionContext, key: Key, uid: str, completion: Json) -> Result | None:
     found = await requests.find(api, context.pod_path(key), Projection.METADATA)
     if found is not None and found["metadata"]["uid"] == uid:
-        if (found["metadata"].get("labels") or {}).get(names.FRAMEWORK_NAME) == context.name:
+        controller = controller_of(found["metadata"])
+        # The watch does not show those that somebody has given to a Framework: they would never be seen again.
+        is_shown = (found["metadata"].get("labels") or {}).get(names.FRAMEWORK_NAME) == context.name
+        if context.paused or (is_shown and controller in ("", context.status.attempt.object_uid)):
             return None  # The watch will show it again soon.
-        if context.paused:
-            return None
         if "deletionTimestamp" in found["metadata"]:
             raise StillThere(found)
         await requests.delete(api, context.pod_path(key), uid, confirm=True)

@@ -121,6 +121,8 @@ class Reconciler:
         self._timers: dict[Key | None, asyncio.TimerHandle] = {}
         self._mending: asyncio.TimerHandle | None = None
         self._next_look: asyncio.TimerHandle | None = None
+        self._said = float("-inf")
+        """When the conditions for what is refused were last set, by the clock of the loop."""
         """When to look at what is being deleted."""
         self._superseded = float("-inf"), 0
         """Since when statuses of somebody else's are counted, and how many there were."""
@@ -344,6 +346,10 @@ class Reconciler:
 
     def _say_what_waits(self, status: Status) -> None:
         """Set the conditions for what the API server refuses, or does not remove."""
+        loop = asyncio.get_running_loop()
+        if self.workers.has_many_failures and loop.time() < self._said + 1:
+            return  # Each failure is tried again, and has the conditions looked at.
+        self._said = loop.time()
         generation, now = self.framework["metadata"]["generation"], self.dependencies.now()
         if not self.paused:  # Otherwise nothing is requested, so that the absence of refusals means nothing.
             refused = [f"role {role}: {why}" for role, why in self.workers.refused(status).items()]

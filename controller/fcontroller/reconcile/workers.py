@@ -38,6 +38,10 @@ from fcontroller.mailbox import Broken, Decided, Due, Mailbox, Performed, Result
 from fcontroller.reconcile.perform import ActionContext, perform
 
 _AT_A_TIME = 32
+_MOVES_AT_A_TIME = 16
+"""Half of what a namespace may have under way: moves that hang must not hold up other Frameworks, or the deletion of the ConfigMap."""
+_MANY = 50
+"""Failures of which conditions are set once a second: each of them has the Framework looked at, and each look would go through all."""
 _TRANSITORY = 3
 """The number of failures in a row from which a problem of the server is reported."""
 _SLOW = 14.0
@@ -131,6 +135,7 @@ class Workers:
         self._failures: dict[Key | None, dict[type[Action], _Failure]] = {}
         """The last failure of each kind of action: a success of another kind does not end the waiting."""
         self._waiting: deque[_Job] = deque()
+        self._moves: deque[_Job] = deque()
         self._creations: dict[str, deque[_Job]] = {}
         """Pods to be asked for, by role."""
         self._creating: set[_Job] = set()
@@ -143,7 +148,12 @@ class Workers:
 
     def __len__(self) -> int:
         """Return how many actions wait until others are done."""
-        return len(self._waiting) + sum(map(len, self._creations.values()))
+        return len(self._waiting) + len(self._moves) + sum(map(len, self._creations.values()))
+
+    @property
+    def has_many_failures(self) -> bool:
+        """Return whether it takes long to go through all of them."""
+        return len(self._failures) > _MANY
 
     @property
     def under_way(self) -> Collection[asyncio.Task[Result | None]]:
@@ -184,6 +194,7 @@ class Workers:
     def stop(self) -> None:
         """Begin no more actions. Requests that were sent come to their end."""
         self._waiting.clear()
+        self._moves.clear()
         self._creations.clear()
         for job in self._creating:
             job.abandon()
@@ -234,7 +245,10 @@ class Workers:
             return  # A message arrives when the time has come.
         self.busy.add(key)
         job = _Job(action, key, decided_now(status, key))
-        (self._creations.setdefault(action.role, deque()) if isinstance(action, CreatePod) else self._waiting).append(job)
+        if isinstance(action, CreatePod):
+            self._creations.setdefault(action.role, deque()).append(job)
+        else:
+            (self._moves if isinstance(action, MovePod) else self._waiting).append(job)
 
     def _purge(self, status: Status) -> None:
         """Drop actions that were decided before the Framework's state or scale changed and were not sent yet."""
@@ -245,7 +259,7 @@ class Workers:
             self._attempt = status.attempt
             self.windows.clear()
             self._failures.clear()
-        for jobs in (self._waiting, *self._creations.values()):
+        for jobs in (self._waiting, self._moves, *self._creations.values()):
             for job in [jobs.popleft() for _ in range(len(jobs))]:
                 if job.decided == decided_now(status, job.key):
                     jobs.append(job)
@@ -269,6 +283,10 @@ class Workers:
             else:
                 yield job
         self._waiting.extendleft(reversed(held))
+        moving = sum([isinstance(job.action, MovePod) for job in self._others])
+        while self._moves and moving < _MOVES_AT_A_TIME and len(self._others) < _AT_A_TIME:
+            moving += 1
+            yield self._moves.popleft()
         for role in list(self._creations):
             # The role that was first is last the next time.
             jobs, window = self._creations.pop(role), self.windows.setdefault(role, Window())

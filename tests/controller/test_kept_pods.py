@@ -1,0 +1,173 @@
+"""Pods that stay for their logs, and those who upset it: other people's writes, refusals, answers that do not come, pauses."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from fcompile.model import names
+from fcontroller.api import Answer, Json, path_of
+from tests.controller.lab import Lab, Refusing, lab, refusal, run_in_memory
+from tests.decide.world import role_spec
+
+POLICY = {"minFailedTaskCount": -1, "minSucceededTaskCount": -1}
+
+
+def spec(count: int, run: str = "1") -> Json:
+    """Tasks that end, and one that runs."""
+    roles = [
+        role_spec("a", count, run=run, frameworkAttemptCompletionPolicy=POLICY),
+        role_spec("b", 1, frameworkAttemptCompletionPolicy=POLICY),
+    ]
+    return {"cleanPodPolicy": "Running", "taskRoles": roles}
+
+
+def is_move(method: str, path: str) -> bool:
+    return method == "PATCH" and "/pods/" in path and not path.endswith("/status")
+
+
+def play(work: Callable[[Lab], Awaitable[None]], refuse: Callable[[str, str], Any] = lambda *_: None) -> None:
+    async def all_of_it() -> None:
+        async with lab(Refusing(refuse)) as made:
+            await work(made)
+
+    run_in_memory(all_of_it())
+
+
+async def completed(made: Lab, count: int) -> None:
+    """Wait until so many tasks are."""
+    await made.until("train", lambda status: status["taskCounts"]["completed"] == count, 600)
+
+
+async def left(made: Lab) -> dict[str, str]:
+    """The Pods that there are, and the kind of their owner."""
+    return {pod["metadata"]["name"]: pod["metadata"]["ownerReferences"][0]["kind"] for pod in await made.pods()}
+
+
+async def patch(made: Lab, path: str, op: str, field: str, value: Any = None) -> None:
+    answer = await made.api.request("PATCH", path, [{"op": op, "path": field, "value": value}])
+    assert answer.ok, answer.message
+
+
+async def pause(made: Lab, value: str) -> None:
+    field = f"/metadata/annotations/{names.PAUSE_ANNOTATION.replace('/', '~1')}"
+    await patch(made, path_of("frameworks", "default", "train"), "add", field, value)
+
+
+def test_moves_that_hang_hold_up_no_other_framework_and_not_the_end_for_longer_than_is_said() -> None:
+    gone = list[float]()
+
+    async def slow() -> Answer:
+        await asyncio.sleep(30)
+        return refusal(500, "InternalError", "failed calling webhook: context deadline exceeded")
+
+    def refuse(method: str, path: str) -> Any:
+        if (method, path) == ("DELETE", path_of("configmaps", "default", "train-attempt")):
+            gone.append(asyncio.get_running_loop().time())
+        return slow() if is_move(method, path) else None
+
+    async def work(made: Lab) -> None:
+        await made.make("train", spec(200))
+        await completed(made, 200)
+        began = asyncio.get_running_loop().time()
+        await made.edit("train", "executionType", "Stop")
+        await asyncio.sleep(2)
+        await made.make("other", {"taskRoles": [role_spec("a", 1, run="1")]})
+        await made.until("other", lambda status: status["state"] == "Completed", 20)
+        await made.until("train", lambda status: status["state"] == "Completed", 600)
+        assert 60 <= gone[0] - began <= 60 + 200 // 20 + 5
+
+    play(work, refuse)
+
+
+@pytest.mark.parametrize("seconds", [20, 90])
+def test_a_pause_during_the_moves_costs_no_logs(seconds: int) -> None:
+    allowed = False
+
+    async def answer() -> Answer | None:
+        await asyncio.sleep(0.1)
+        return None if allowed else refusal(403, "Forbidden", "you may not patch pods")
+
+    def refuse(method: str, path: str) -> Any:
+        return answer() if is_move(method, path) else None
+
+    async def work(made: Lab) -> None:
+        nonlocal allowed
+        await made.make("train", {**spec(3), "activeDeadlineSeconds": 10})
+        await made.until("train", lambda status: status["state"] == "AttemptDeletionPending", 60)
+        await asyncio.sleep(2)
+        await pause(made, "true")
+        await asyncio.sleep(seconds)
+        allowed = True
+        await pause(made, "false")
+        await made.completed("train")
+        assert await left(made) == {f"train-a-{index}": "Framework" for index in range(3)}
+
+    play(work, refuse)
+
+
+def test_a_pod_that_is_being_scaled_away_delays_no_end() -> None:
+    async def work(made: Lab) -> None:
+        await made.make("train", spec(2))
+        await completed(made, 2)
+        await patch(made, path_of("pods", "default", "train-a-1"), "add", "/metadata/finalizers", ["example.com/hold"])
+        await made.edit("train", "taskRoles/0/taskNumber", 1)
+        await asyncio.sleep(2)
+        await made.edit("train", "executionType", "Stop")
+        await asyncio.sleep(10)
+        assert "train-b-0" not in await left(made)
+
+    play(work)
+
+
+def test_a_pod_that_runs_goes_whatever_somebody_wrote_of_it() -> None:
+    async def work(made: Lab) -> None:
+        await made.make("train", spec(1, run="forever"))
+        await made.until("train", lambda status: status["taskCounts"]["running"] == 2)
+        for phase in ("Succeeded", "Running"):
+            await patch(made, path_of("pods", "default", "train-a-0") + "/status", "replace", "/status/phase", phase)
+            await asyncio.sleep(3)
+        await made.edit("train", "executionType", "Stop")
+        await made.completed("train")
+        await asyncio.sleep(60)
+        assert await left(made) == {}
+
+    play(work)
+
+
+@pytest.mark.parametrize(("version", "code"), [("other.example/v1", 0), (names.API_VERSION, -101)])
+def test_a_pod_that_somebody_gives_to_a_framework_is_not_forgotten(version: str, code: int) -> None:
+    """Those that are a Framework's are hidden, as the ones are that we have moved: we would wait for their end for ever."""
+
+    async def work(made: Lab) -> None:
+        await made.make("train", {"taskRoles": [role_spec("a", 1, run="20")]})
+        await made.until("train", lambda status: status["taskCounts"]["running"] == 1)
+        uid = (await made.framework("train"))["metadata"]["uid"]
+        owner = {"apiVersion": version, "kind": names.KIND, "name": "x", "uid": uid, "controller": True}
+        await patch(made, path_of("pods", "default", "train-a-0"), "replace", "/metadata/ownerReferences", [owner])
+        status = await made.until("train", lambda status: status["state"] == "Completed", 120)
+        assert status["attemptStatus"]["completionStatus"]["code"] == code
+
+    play(work)
+
+
+def test_a_config_map_that_loses_its_label_during_the_moves_costs_no_logs() -> None:
+    allowed = False
+
+    def refuse(method: str, path: str) -> Any:
+        return refusal(403, "Forbidden", "you may not patch pods") if is_move(method, path) and not allowed else None
+
+    async def work(made: Lab) -> None:
+        nonlocal allowed
+        await made.make("train", {**spec(3), "activeDeadlineSeconds": 10})
+        await made.until("train", lambda status: status["state"] == "AttemptDeletionPending", 60)
+        await patch(made, path_of("configmaps", "default", "train-attempt"), "remove", "/metadata/labels")
+        await asyncio.sleep(10)
+        allowed = True
+        await made.completed("train")
+        assert await left(made) == {f"train-a-{index}": "Framework" for index in range(3)}
+
+    play(work, refuse)
