@@ -10,6 +10,7 @@ import pytest
 
 from fcompile.model import names
 from fcontroller.api import Answer, Json, path_of
+from fcontroller.reconcile.workers import Workers
 from tests.controller.lab import Lab, Refusing, lab, refusal, run_in_memory
 from tests.decide.world import role_spec
 
@@ -171,3 +172,25 @@ def test_a_config_map_that_loses_its_label_during_the_moves_costs_no_logs() -> N
         assert await left(made) == {f"train-a-{index}": "Framework" for index in range(3)}
 
     play(work, refuse)
+
+
+def test_moves_that_are_refused_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The status names no Pod as kept that is not. Each refusal has the Framework looked at: not each look goes through all of them."""
+    looks, failing = list[float](), Workers.failing
+
+    def counted(workers: Workers, *arguments: Any) -> list[str]:
+        looks.append(asyncio.get_running_loop().time())
+        return failing(workers, *arguments)
+
+    async def work(made: Lab) -> None:
+        await made.make("train", {**spec(100), "activeDeadlineSeconds": 10})
+        await made.until("train", lambda status: status["state"] == "AttemptDeletionPending", 60)
+        began = asyncio.get_running_loop().time()
+        monkeypatch.setattr(Workers, "failing", counted)
+        status = await made.until("train", lambda status: status["state"] == "Completed", 600)
+        assert await left(made) == {}
+        assert "podKept" not in str(status)
+        during = [at for at in looks if began + 5 < at < began + 55]
+        assert 0 < len(during) <= 3 * 3 * 50
+
+    play(work, lambda method, path: refusal(403, "Forbidden", "you may not patch pods") if is_move(method, path) else None)

@@ -46,7 +46,7 @@ from fcontroller.decide.states import (
     RUNNING,
 )
 from fcontroller.decide.status import Attempt, IntentRecord, Json
-from fcontroller.decide.task import reconcile_task
+from fcontroller.decide.task import find, reconcile_task
 
 _MOVES, _MOVES_EACH = 60, 20
 """Seconds for which Pods that are kept may hold up the end, and the number of Pods for which it is one second more."""
@@ -302,9 +302,13 @@ def config_map_created(context: ReconcileContext, uid: str, digest: str, generat
 
 
 def config_map_deleted(context: ReconcileContext) -> None:
-    """Take in the result of a DeleteConfigMap without a completion: the API server accepted it."""
-    if context.status.state == DELETION_PENDING:
-        context.status.transition(states.FRAMEWORK_DELETED, context.now)
+    """Take in the result of a DeleteConfigMap without a completion: the API server accepted it. Pods that were not moved go with it."""
+    status = context.status
+    if status.state == DELETION_PENDING:
+        for key in status.unmoved or ():
+            _, task = find(status, key)
+            task.pod_kept, task.changed = False, status.touch()
+        status.transition(states.FRAMEWORK_DELETED, context.now)
 
 
 def config_map_confirmed_gone(context: ReconcileContext, uid: str) -> None:
