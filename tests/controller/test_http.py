@@ -245,6 +245,28 @@ def test_a_request_that_is_given_up_takes_its_connection_along() -> None:
     in_virtual_time(test)
 
 
+@pytest.mark.parametrize("loop", LOOPS)
+def test_an_answer_that_came_as_its_request_was_given_up_is_nobody_elses(
+    loop: Callable[[], asyncio.AbstractEventLoop], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def test() -> None:
+        server = Server(LENGTH, LENGTH)
+        async with server.origin() as origin:
+            asking = asyncio.create_task(get(origin))
+            received = http._Connection.data_received
+
+            def cancels(connection: http._Connection, data: bytes) -> None:
+                received(connection, data)
+                asking.cancel()
+
+            monkeypatch.setattr(http._Connection, "data_received", cancels)
+            with pytest.raises(asyncio.CancelledError):
+                await asking
+            assert (await get(origin)).body == BODY
+
+    run(loop, test())
+
+
 def test_what_comes_in_quick_succession_is_read_together_and_what_comes_alone_at_once() -> None:
     async def test(loop: VirtualLoop) -> None:
         async def events(writer: asyncio.StreamWriter) -> None:

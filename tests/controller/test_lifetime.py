@@ -151,12 +151,13 @@ class Failing(Api):
     ) -> Answer:
         is_move = method == "PATCH" and "/pods/" in path and not path.endswith("/status")
         self.seen += is_move
-        if is_move and self.seen >= self.number and not self.died:
-            if self.seen == self.number and self.stored:
-                self.moves.append(path)
+        if is_move and self.seen == self.number and not self.died:
+            if self.stored:
                 await self.api.request(method, path, body, query, projection)
+                self.moves.append(path)
             self.dead.set()
-        if not self.died and self.dead.is_set() and asyncio.current_task() is not self.spared:
+        is_late = self.dead.is_set() or (is_move and self.seen >= self.number)
+        if not self.died and is_late and asyncio.current_task() is not self.spared:
             await asyncio.Event().wait()
         answer = await self.api.request(method, path, body, query, projection)
         if is_move and answer.ok:

@@ -201,7 +201,8 @@ class _Connection(asyncio.Protocol):
 
     @property
     def reusable(self) -> bool:
-        return self._complete and self._stays and self._lost is None
+        # Whoever asked may be cancelled after the answer came and before it was taken: the next one must not get it.
+        return self._complete and self._stays and self._lost is None and not self._body
 
     @property
     def idle(self) -> float:
