@@ -214,7 +214,8 @@ class Watcher:
             later = tasks.get(task["instanceUID"])
             name = f"{role['name']}-{task['index']}"
             if later is not None:
-                if task["attemptStatus"].get("podKept") and not later["attemptStatus"].get("podKept") and not later["deletionPending"]:
+                kept, still = (one["attemptStatus"].get("podKept") for one in (task, later))
+                if self.moves and kept and not still and not later["deletionPending"]:
                     self._wrong(f"{name}'s Pod is not kept any more")
                 for what in _goes_back(task, later):
                     self._wrong(f"{name}'s {what}")
