@@ -10,7 +10,6 @@ from fcontroller.testing.memory_api import MemoryApi
 
 PODS = "/api/v1/namespaces/default/pods"
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
-MERGE = "application/merge-patch+json"
 
 
 class Clock:
@@ -26,9 +25,9 @@ class Clock:
         self.now += timedelta(seconds=seconds)
 
 
-def server(clock: Clock | None = None, history: int = 1000) -> MemoryApi:
+def server(clock: Clock | None = None) -> MemoryApi:
     numbers = itertools.count(1)
-    return MemoryApi(clock or Clock(), lambda: f"uid-{next(numbers)}", history=history)
+    return MemoryApi(clock or Clock(), lambda: f"uid-{next(numbers)}")
 
 
 def config_map(name: str, **metadata: Any) -> dict[str, Any]:

@@ -15,8 +15,10 @@ from hypothesis import HealthCheck, Phase, event, given, settings
 
 from tests.cluster import Cluster
 from tests.memory_api.both import Both, compare, wait_for_collector
-from tests.memory_api.operations import MERGE, Operation, sequences
+from tests.memory_api.operations import Operation, sequences
 
+PHASE = {"op": "add", "path": "/status/phase", "value": "Running"}
+UNSCHEDULABLE = {"op": "add", "path": "/spec/unschedulable", "value": True}
 SEQUENCES = 1000 if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else 100
 
 
@@ -45,8 +47,8 @@ def test_nodes_and_paths(cluster: Cluster, place: str) -> None:
     requests: list[tuple[str, str, Any]] = [
         ("POST", nodes, {"metadata": {"name": name, "labels": {"x": "1"}}}),
         ("POST", nodes, {"metadata": {"name": name}}),
-        ("PATCH", f"{nodes}/{name}/status", {"status": {"phase": "Running"}, "spec": {"unschedulable": True}}),
-        ("PATCH", f"{nodes}/{name}", {"status": {"phase": "Pending"}, "spec": {"unschedulable": True}}),
+        ("PATCH", f"{nodes}/{name}/status", [PHASE, UNSCHEDULABLE]),
+        ("PATCH", f"{nodes}/{name}", [PHASE, UNSCHEDULABLE]),
         ("GET", f"{nodes}/{name}", None),
         ("DELETE", f"{nodes}/{name}", {"preconditions": {"uid": "other"}}),
         ("DELETE", f"{nodes}/{name}", None),
@@ -55,15 +57,14 @@ def test_nodes_and_paths(cluster: Cluster, place: str) -> None:
         ("POST", f"/api/v1/namespaces/{place}-none/configmaps", {"metadata": {"name": "a"}}),
         ("GET", f"/api/v1/namespaces/{place}-none/configmaps/a", None),
         ("POST", f"{pods}/a", {}),
-        ("PATCH", pods, {}),
+        ("PATCH", pods, []),
         ("PUT", pods, {}),
         ("GET", f"{pods}/a/nonsense", None),
         ("DELETE", f"{pods}/a/status", None),
         ("DELETE", "/api/v1/namespaces", None),
     ]
     for method, path, body in requests:
-        kind = MERGE if method == "PATCH" else "application/json"
-        (there, real), (here, memory) = (side.request(method, path, body, {}, kind) for side in (both.real, both.memory))
+        (there, real), (here, memory) = (side.request(method, path, body, {}) for side in (both.real, both.memory))
         assert there == here, (method, path, real, memory)
         assert not both.same.differences(real, memory), (method, path, real, memory)
 

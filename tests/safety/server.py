@@ -64,6 +64,8 @@ class Server:
         self.repeats = False
         """Watches begin with all old events once more."""
         self.latency: Callable[[], float] = lambda: LATENCY
+        self.compacted = 0
+        """Up to which revision the history is forgotten."""
         self._times: deque[tuple[float, int]] = deque(maxlen=64)
         self._waiters: list[asyncio.Future[None]] = []
         self._collects = False
@@ -74,8 +76,7 @@ class Server:
 
     def write(self, method: str, path: str, body: Any = None) -> Answer:
         """A request that is carried out at once: of a kubelet, or of a user."""
-        kind = "application/json-patch+json" if method == "PATCH" else "application/json"
-        return Answer(*self.memory.request(method, path, body, content_type=kind))
+        return Answer(*self.memory.request(method, path, body))
 
     def _wrote(self, collection: Collection, change: Change) -> None:
         self._times.append((self.loop.passed, change.revision))
@@ -87,6 +88,11 @@ class Server:
     def _collect(self) -> None:
         self._collects = False
         self.memory.collect()
+
+    def compact(self) -> None:
+        """Forget the history: watches that lag must list anew."""
+        self.memory.compact()
+        self.compacted = self.memory.revision
 
     def wake(self) -> None:
         """Have every watch look for news."""
@@ -116,6 +122,10 @@ class Server:
             if revision <= newest or time <= self.loop.passed - self.patience + 1e-6:
                 return revision
         return newest
+
+
+def _version(event: Json) -> int:
+    return int(event["object"]["metadata"].get("resourceVersion") or 0)
 
 
 def _come(waiter: asyncio.Future[None]) -> None:
@@ -171,8 +181,7 @@ class Connection(Api):
         else:
             server.before(method, path, body)
         refusal = server.admit(body) if method == "POST" and path.endswith("/pods") else None
-        kind = "application/json-patch+json" if method == "PATCH" else "application/json"
-        answer = refusal or Answer(*server.memory.request(method, path, body, query or {}, kind))
+        answer = refusal or Answer(*server.memory.request(method, path, body, query or {}))
         if method != "GET":
             server.log.append((server.loop.passed, method, path, answer.code))
         return answer
@@ -195,12 +204,19 @@ class Connection(Api):
         watch = server.memory.watch(path, query)
         end = server.loop.passed + float(query.get("timeoutSeconds", "55"))
         held: dict[str, float] = {}
+        late: deque[Json] = deque()
         for event in server.memory.watch(path, {**query, "resourceVersion": "1"}).read() if server.repeats else ():
             if int(event["object"]["metadata"].get("resourceVersion") or query["resourceVersion"] + "0") <= int(query["resourceVersion"]):
                 yield event
         while True:
             await self._live()
-            for event in watch.read(server.visible(kind)):
+            late += watch.read()
+            visible = server.visible(kind)
+            if late and _version(late[0]) <= server.compacted:
+                yield {"type": "ERROR", "object": failure(410, "Expired", "too old resource version")}
+                return
+            while late and (visible is None or _version(late[0]) <= visible):
+                event = late.popleft()
                 name = event["object"]["metadata"].get("name", "")
                 if held.pop(name, None):
                     server.dropped += 1

@@ -83,7 +83,7 @@ def _something(world: World, chance: random.Random) -> None:
     elif what < 0.93:
         world.restart()
     elif what < 0.95:
-        world.server.memory.compact()
+        world.server.compact()
 
 
 def spec(chance: random.Random) -> Json:

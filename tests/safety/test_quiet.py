@@ -17,7 +17,7 @@ def test_ten_more_looks(name: str) -> None:
         for _ in range(10):
             world.look_again()
             world.run(2)
-        world.server.memory.compact()  # Everything is listed anew.
+        world.server.compact()  # Everything is listed anew.
         world.run(200)
         world.restart()
         world.run(400)

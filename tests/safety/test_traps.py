@@ -57,7 +57,7 @@ def test_watches_repeat_old_events(name: str) -> None:
     with World() as world:
         world.server.repeats = True
         for seconds in range(1, 30):
-            world.loop.call_later(seconds, world.server.memory.compact if seconds % 7 == 0 else world.server.wake)
+            world.loop.call_later(seconds, world.server.compact if seconds % 7 == 0 else world.server.wake)
         world.loop.call_later(5, world.restart)
         assert live(world, name) == expected
         assert world.server.writes <= calm.server.writes + 10

@@ -3,13 +3,13 @@
 It is synchronous and deterministic: time and uids come from outside, there are no threads, and the garbage collector works when it is
 told to. `tests/memory_api` holds the same random operations against it and against a real server.
 
-What it has: Frameworks and a handful of built-in kinds (`kinds.py`); get, list, watch, create, update, patch (JSON merge patch and JSON
-patch) and delete; status subresources and the binding of Pods; resourceVersions, preconditions, finalizers, graceful, foreground,
+What it has: Frameworks and a handful of built-in kinds (`kinds.py`); get, list, watch, create, update, patch (JSON patch) and delete;
+selectors of labels; status subresources and the binding of Pods; resourceVersions, preconditions, finalizers, graceful, foreground,
 background and orphaning deletion.
 
 What it has not: validation beyond metadata and what may not change; defaults, but for the few that other behaviour rests on; admission;
-managedFields; server-side apply, strategic merge patches, deletecollection, dry runs, generateName; the deletion of namespaces; null as
-a value of a string map, which a real server reads as an empty string.
+managedFields; server-side apply, other patches, other selectors, deletecollection, dry runs, generateName; the deletion of namespaces;
+null as a value of a string map, which a real server reads as an empty string.
 """
 
 from fcontroller.testing.memory_api.server import MemoryApi

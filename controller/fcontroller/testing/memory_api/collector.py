@@ -34,16 +34,14 @@ class Collector:
         self._kinds = {(kind.api_version, kind.kind): store.collections[kind.group, kind.plural] for kind in KINDS}
         store.listen(self._see)
 
-    def collect(self, steps: int | None = None) -> int:
-        """Work through the queue to its end, or through at most `steps` objects; return the number of writes made."""
+    def collect(self) -> int:
+        """Work through the queue to its end; return the number of writes made."""
         before = self._store.revision
-        while self._queue and steps != 0:
+        while self._queue:
             uid = next(iter(self._queue))
             del self._queue[uid]
             if uid in self._nodes:
                 self._process(uid)
-            if steps is not None:
-                steps -= 1
         return self._store.revision - before
 
     # What a write means

@@ -25,9 +25,8 @@ class Facade(Api):
         projection: Projection = Projection.WHOLE,
     ) -> Answer:
         await asyncio.sleep(0)
-        kind = "application/json-patch+json" if method == "PATCH" else "application/json"
         before = self.server.revision
-        answer = Answer(*self.server.request(method, path, body, query or {}, kind))
+        answer = Answer(*self.server.request(method, path, body, query or {}))
         if self.server.revision != before:
             self._wake()
         return answer

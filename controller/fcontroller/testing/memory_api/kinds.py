@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-_METADATA = ("metadata.name", "metadata.namespace")
+from fcompile.model import names
 
 
 class Kind(NamedTuple):
@@ -31,8 +31,6 @@ class Kind(NamedTuple):
     lax: bool = False
     #: The garbage collector follows it.
     collected: bool = True
-    #: What a fieldSelector can ask for, beside the name and the namespace.
-    fields: tuple[str, ...] = ()
     #: Fields of the object that are left out when they are empty.
     omitted: tuple[str, ...] = ()
 
@@ -51,58 +49,16 @@ class Kind(NamedTuple):
             return f"/registry/{self.group}/{self.plural}"
         return f"/registry/{_STORED_AS.get(self.plural, self.plural)}"
 
-    @property
-    def selectable(self) -> tuple[str, ...]:
-        """Return all that a fieldSelector can ask for."""
-        return (*_METADATA, *self.fields)
-
 
 _STORED_AS = {"services": "services/specs", "nodes": "minions"}
 
-FRAMEWORKS = Kind(
-    "frameworkcontroller.microsoft.com",
-    "v1",
-    "Framework",
-    "frameworks",
-    custom=True,
-    lax=True,
-    status=True,
-    generation=True,
-    unconditional=False,
-)
-PODS = Kind(
-    "",
-    "v1",
-    "Pod",
-    "pods",
-    status=True,
-    generation=True,
-    deleted_is_shown=True,
-    fields=("spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName", "status.phase"),
-)
+FRAMEWORKS = Kind(names.GROUP, "v1", names.KIND, "frameworks", custom=True, lax=True, status=True, generation=True, unconditional=False)
+PODS = Kind("", "v1", "Pod", "pods", status=True, generation=True, deleted_is_shown=True)
 CONFIG_MAPS = Kind("", "v1", "ConfigMap", "configmaps", omitted=("data", "binaryData"))
-SERVICES = Kind(
-    "",
-    "v1",
-    "Service",
-    "services",
-    status=True,
-    created_by_put=True,
-    deleted_is_shown=True,
-    fields=("spec.clusterIP", "spec.type"),
-)
-EVENTS = Kind(
-    "",
-    "v1",
-    "Event",
-    "events",
-    lax=True,
-    collected=False,
-    created_by_put=True,
-    fields=("involvedObject.kind", "involvedObject.name", "involvedObject.namespace", "involvedObject.uid", "reason", "type"),
-)
-NODES = Kind("", "v1", "Node", "nodes", namespaced=False, status=True, fields=("spec.unschedulable",))
-NAMESPACES = Kind("", "v1", "Namespace", "namespaces", namespaced=False, status=True, fields=("status.phase",))
+SERVICES = Kind("", "v1", "Service", "services", status=True, created_by_put=True, deleted_is_shown=True)
+EVENTS = Kind("", "v1", "Event", "events", lax=True, collected=False, created_by_put=True)
+NODES = Kind("", "v1", "Node", "nodes", namespaced=False, status=True)
+NAMESPACES = Kind("", "v1", "Namespace", "namespaces", namespaced=False, status=True)
 LEASES = Kind("coordination.k8s.io", "v1", "Lease", "leases", lax=True, created_by_put=True, unconditional=False)
 
 KINDS = (FRAMEWORKS, PODS, CONFIG_MAPS, SERVICES, EVENTS, NODES, NAMESPACES, LEASES)

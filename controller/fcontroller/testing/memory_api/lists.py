@@ -8,31 +8,26 @@ from collections.abc import Mapping
 
 from fcontroller.testing.memory_api.answers import Refusal, bad_request, expired, too_new
 from fcontroller.testing.memory_api.kinds import Kind
-from fcontroller.testing.memory_api.selectors import only_name, selector
+from fcontroller.testing.memory_api.selectors import selector
 from fcontroller.testing.memory_api.store import Collection, Store
 from fcontroller.testing.memory_api.values import Object, copied
 
 
 def listed(store: Store, collection: Collection, namespace: str, query: Mapping[str, str]) -> Object:
     """Return copies of the objects that a query asks for, as a list object."""
-    selects = selector(collection.kind, query)
+    selects = selector(query)
     limit, token = _number(query, "limit"), query.get("continue", "")
     revision, after = _from_token(token) if token else (_revision(store, query), "")
     objects = _objects(store, collection, revision, token)
     # A server answers any old state from its cache, which knows no pages.
     limit = 0 if query.get("resourceVersion") == "0" and not token else limit
     prefix = f"{namespace}/" if namespace else ""
-    name = only_name(query) if namespace or not collection.kind.namespaced else ""
-    # Where only one object can be meant, a server looks at no other, so that there is no other page.
-    among = [key for key in (collection.key(namespace, name),) if key in objects] if name else objects
-    keys = sorted(key for key in among if key > after and key.startswith(prefix))
+    keys = sorted(key for key in objects if key > after and key.startswith(prefix))
     items: list[Object] = []
     metadata: Object = {"resourceVersion": str(revision), **({"continue": ""} if collection.kind.custom else {})}
     for at, key in enumerate(keys):
         if limit and len(items) == limit:
             metadata["continue"] = _token(revision, keys[at - 1])
-            if selects is None:
-                metadata["remainingItemCount"] = len(keys) - at
             break
         if selects is None or selects(objects[key]):
             items.append(_item(collection.kind, objects[key]))

@@ -1,107 +1,55 @@
-"""Patches: JSON merge patch (RFC 7396) and JSON patch (RFC 6902)."""
+"""JSON patch (RFC 6902), as a real server has it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from fcontroller.testing.memory_api.answers import Refusal, bad_request
-from fcontroller.testing.memory_api.values import Object, copied, same, without_nulls
-
-Copy = Callable[[Any], Any]
-Apply = Callable[[Object, Any, Copy], Any]
+from fcontroller.testing.memory_api.values import Object, copied, same
 
 
-def patched(content_type: str, custom: bool) -> Apply:
-    """Return a function that applies patches of this content type and leaves the object as it is; raises Refusal for an unknown type.
-
-    It takes the object, the patch, and how to copy values of the patch.
-
-    :param custom: the object is a custom resource: the refusal is in other words.
-    """
-    apply = _BY_TYPE.get(content_type.partition(";")[0].strip())
-    if apply is None and custom:
-        message = f"the body of the request was in an unknown format - accepted media types include: {', '.join(_BY_TYPE)}"
-        raise Refusal(415, "UnsupportedMediaType", message)
-    if apply is None:
-        raise Refusal(415, "UnsupportedMediaType", "415: Unsupported Media Type", {})
-    return apply
-
-
-def merged(target: Any, patch: Any, copy: Copy) -> Any:
-    """Apply a JSON merge patch. The result shares with the target what the patch leaves alone."""
-    if not isinstance(patch, dict):
-        # A real server takes the nulls out of the objects in a list too, unless the list takes the place of an object.
-        return copy(patch) if isinstance(target, dict) else without_nulls(patch)
-    result = dict(target) if isinstance(target, dict) else {}
-    for name, value in patch.items():
-        if value is None:
-            result.pop(name, None)
-        else:
-            result[name] = merged(result.get(name), value, copy)
-    return result
-
-
-def operated(target: Object, patch: Any, copy: Copy) -> Any:
-    """Apply a JSON patch, all of it or nothing."""
+def patched(target: Object, patch: Any) -> Any:
+    """Return an object after a patch, all of it or nothing. It shares nothing with either."""
     if not isinstance(patch, list):
         raise bad_request("the patch is not a list of operations")
     document = {"": copied(target)}
     try:
         for operation in patch:
-            _operate(document, operation, copy)
+            _operate(document, operation)
     except (LookupError, TypeError, ValueError):
         raise Refusal(422, "Invalid", "the server rejected our request due to an error in our request", {}) from None
     return document[""]
 
 
-def _operate(document: Object, operation: Any, copy: Copy) -> None:
+def _operate(document: Object, operation: Any) -> None:
     """Carry out one operation; raises LookupError, TypeError or ValueError when that is impossible."""
-    name, path = operation["op"], operation["path"]
-    if name == "test":
-        if not same(_at(document, path), operation["value"]):
-            raise ValueError(path)
-    elif name == "add":
-        _add(document, path, copy(operation["value"]))
-    elif name == "replace":
-        _replace(document, path, copy(operation["value"]))
-    elif name == "remove":
-        _remove(document, path)
-    elif name in ("copy", "move"):
-        value = copied(_at(document, operation["from"]))
-        if name == "move":
-            _remove(document, operation["from"])
-        _add(document, path, value)
-    else:
-        raise ValueError(name)
-
-
-def _steps(path: str) -> list[str]:
+    path: str = operation["path"]
     if path and not path.startswith("/"):
         raise ValueError(path)
-    return [step.replace("~1", "/").replace("~0", "~") for step in path.split("/")]
-
-
-def _step(value: Any, step: str) -> Any:
-    return value[int(step)] if isinstance(value, list) else value[step]
-
-
-def _at(document: Any, path: str) -> Any:
-    for step in _steps(path):
-        document = _step(document, step)
-    return document
-
-
-def _place(document: Any, path: str) -> tuple[Any, str]:
-    """Return the mapping or list that holds the value at a path, and the value's key in it."""
-    *way, last = _steps(path)
+    *way, last = [step.replace("~1", "/").replace("~0", "~") for step in path.split("/")]
+    holder: Any = document
     for step in way:
-        document = _step(document, step)
-    return document, last
+        holder = holder[_key(holder, step)]
+    match operation["op"]:
+        case "test":
+            if not same(holder[_key(holder, last)], operation["value"]):
+                raise ValueError(path)
+        case "add":
+            _add(holder, last, copied(operation["value"]))
+        case "replace":
+            # Unlike RFC 6902, and like the real server, this also adds a field that is missing, where its parent exists.
+            holder[_key(holder, last)] = copied(operation["value"])
+        case "remove":
+            del holder[_key(holder, last)]
+        case other:
+            raise ValueError(other)
 
 
-def _add(document: Object, path: str, value: Any) -> None:
-    holder, name = _place(document, path)
+def _key(holder: Any, step: str) -> str | int:
+    return int(step) if isinstance(holder, list) else step
+
+
+def _add(holder: Any, name: str, value: Any) -> None:
     if isinstance(holder, list):
         at = len(holder) if name == "-" else int(name)
         if not 0 <= at <= len(holder):
@@ -109,20 +57,3 @@ def _add(document: Object, path: str, value: Any) -> None:
         holder.insert(at, value)
     else:
         holder[name] = value
-
-
-def _replace(document: Object, path: str, value: Any) -> None:
-    """Replace a value. Unlike RFC 6902, and like the real server, this also adds a field that is missing, where its parent exists."""
-    holder, name = _place(document, path)
-    holder[int(name) if isinstance(holder, list) else name] = value
-
-
-def _remove(document: Object, path: str) -> None:
-    holder, name = _place(document, path)
-    if isinstance(holder, list):
-        holder.pop(int(name))
-    else:
-        del holder[name]
-
-
-_BY_TYPE: dict[str, Apply] = {"application/json-patch+json": operated, "application/merge-patch+json": merged}

@@ -18,6 +18,13 @@ from fcontroller.testing.memory_api.watch import Refused, Watch
 
 Query = Mapping[str, str]
 _NOTHING: Query = {}
+_KNOWN = frozenset(
+    (
+        *("allowWatchBookmarks", "continue", "fieldValidation", "gracePeriodSeconds", "labelSelector", "limit", "propagationPolicy"),
+        *("resourceVersion", "resourceVersionMatch", "timeoutSeconds"),
+    )
+)
+"""What a query may have. To ignore the rest would give another answer than a real server's."""
 
 
 class Target(NamedTuple):
@@ -32,14 +39,12 @@ class Target(NamedTuple):
 class MemoryApi:
     """An API server in memory, with the namespace `default`."""
 
-    def __init__(self, clock: Callable[[], datetime], new_uid: Callable[[], str], *, history: int = 100_000) -> None:
+    def __init__(self, clock: Callable[[], datetime], new_uid: Callable[[], str]) -> None:
         """Start without objects.
 
-        :param clock: the time, in UTC.
-        :param new_uid: a uid that no object has had before.
-        :param history: how many changes of each kind a watch or a list of an older state can go back, at least.
+        :param clock: the time, in UTC. :param new_uid: a uid that no object has had before.
         """
-        self._store = Store(clock, new_uid, history)
+        self._store = Store(clock, new_uid)
         self._collector = Collector(self._store)
         self._by_path = {(_prefix(kind), kind.plural): self._store.collections[kind.group, kind.plural] for kind in KINDS}
         self.request("POST", "/api/v1/namespaces", {"metadata": {"name": "default"}})
@@ -49,30 +54,27 @@ class MemoryApi:
         """Return the resourceVersion of the newest write."""
         return self._store.revision
 
-    def request(
-        self, method: str, path: str, body: Any = None, query: Query = _NOTHING, content_type: str = "application/json"
-    ) -> tuple[int, Any]:
+    def request(self, method: str, path: str, body: Any = None, query: Query = _NOTHING) -> tuple[int, Any]:
         """Answer one request.
 
-        :param method: GET, POST, PUT, PATCH or DELETE.
+        :param method: GET, POST, PUT, PATCH (a JSON patch) or DELETE.
         :param path: from the root: `/api/v1/namespaces/default/pods`.
         :param body: JSON, decoded or as text or bytes; it is copied.
         :param query: the parameters, decoded.
-        :param content_type: of a patch: `application/merge-patch+json` or `application/json-patch+json`.
         :returns: the HTTP status code, and a body that is the caller's own: an object, a list or a Status.
-        :raises NotImplementedError: a dry run, which would be a write here.
+        :raises NotImplementedError: the query asks for what this server does not have.
         """
-        if "dryRun" in query:
-            raise NotImplementedError("dryRun")
+        _refuse_unknown(query)
         try:
-            code, answer = self._answer(method, self._target(path), _decoded(body), query, content_type)
+            code, answer = self._answer(method, self._target(path), _decoded(body), query)
         except Refusal as refusal:
             return refusal.code, refusal.status
         # A list is made of copies already.
         return code, answer if "items" in answer else copied(answer)
 
     def watch(self, path: str, query: Query = _NOTHING) -> Watch:
-        """Watch the collection at a path from now on, or from the query's resourceVersion on."""
+        """Watch the collection at a path from now on, or from the query's resourceVersion on. Raises NotImplementedError."""
+        _refuse_unknown(query)
         try:
             target = self._target(path)
             if target.name:
@@ -81,15 +83,15 @@ class MemoryApi:
         except Refusal as refusal:
             return Refused(refusal)
 
-    def collect(self, steps: int | None = None) -> int:
-        """Have the garbage collector do all its work, or look at `steps` objects; return the number of writes it made."""
-        return self._collector.collect(steps)
+    def collect(self) -> int:
+        """Have the garbage collector do all its work; return the number of writes it made."""
+        return self._collector.collect()
 
     def compact(self) -> None:
         """Forget the history: watches that have not read all of it, and lists of older states, end with 410."""
         self._store.compact()
 
-    def _answer(self, method: str, target: Target, body: Any, query: Query, content_type: str) -> tuple[int, Any]:
+    def _answer(self, method: str, target: Target, body: Any, query: Query) -> tuple[int, Any]:
         store, (collection, namespace, name, part) = self._store, target
         if part == "binding" and method == "POST":
             return pods.bind(store, collection, collection.key(namespace, name), name, body or {})
@@ -102,7 +104,7 @@ class MemoryApi:
         if method == "PUT" and name:
             return writing.replace(store, collection, namespace, name, part, body)
         if method == "PATCH" and name:
-            return writing.patch(store, collection, namespace, name, part, body, content_type)
+            return writing.patch(store, collection, namespace, name, part, body)
         if method == "DELETE" and name and not part and collection.kind is not NAMESPACES:
             return deletion.delete(store, collection, namespace, name, deletion.options(body, query))
         raise not_allowed()
@@ -131,6 +133,11 @@ class MemoryApi:
         if bool(namespace) != kind.namespaced and (name or namespace):
             raise no_such_path()
         return Target(collection, namespace, name, part)
+
+
+def _refuse_unknown(query: Query) -> None:
+    if unknown := query.keys() - _KNOWN:
+        raise NotImplementedError(*unknown)
 
 
 def _prefix(kind: Kind) -> str:

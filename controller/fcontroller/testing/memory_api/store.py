@@ -63,24 +63,16 @@ class Collection:
                 objects[change.key] = change.old
         return objects
 
-    def forget(self, count: int) -> None:
-        """Drop the oldest changes."""
-        if count:
-            self.horizon = self.changes[count - 1].revision
-            self.dropped += count
-            del self.changes[:count]
-
 
 class Store:
     """All collections. Writing is here; what may be written is decided elsewhere."""
 
-    def __init__(self, clock: Callable[[], datetime], new_uid: Callable[[], str], history: int) -> None:
+    def __init__(self, clock: Callable[[], datetime], new_uid: Callable[[], str]) -> None:
         self.clock = clock
         self.new_uid = new_uid
         #: The resourceVersion of the newest change.
         self.revision = 0
         self.collections = {(kind.group, kind.plural): Collection(kind) for kind in KINDS}
-        self._history = history
         self._listeners: list[Callable[[Collection, Change], None]] = []
         self._second = datetime.min
         self._second_text = ""
@@ -126,13 +118,12 @@ class Store:
     def compact(self) -> None:
         """Forget all changes so far: clients that have not seen them must list again."""
         for collection in self.collections.values():
-            collection.forget(len(collection.changes))
+            collection.dropped += len(collection.changes)
+            collection.changes.clear()
             collection.horizon = self.revision
 
     def _record(self, collection: Collection, change: Change) -> None:
         collection.changes.append(change)
-        if len(collection.changes) >= 2 * self._history:
-            collection.forget(self._history)
         for listener in self._listeners:
             listener(collection, change)
 

@@ -19,7 +19,7 @@ _YES = ("1", "true", "True")
 
 
 class Watch:
-    """The changes of a collection since a resourceVersion, until the time that the query gives is over or `stop` is called.
+    """The changes of a collection since a resourceVersion, until the time that the query gives is over.
 
     A server tells of history that it has forgotten with an event of type ERROR and code 410, after which the watch is over.
     """
@@ -31,7 +31,7 @@ class Watch:
         """:raises Refusal: the query cannot be read."""
         self._store, self._collection = store, collection
         self._prefix = f"{namespace}/" if namespace else ""
-        self._selects = selector(collection.kind, query)
+        self._selects = selector(query)
         self._first: list[Event] = []
         self._end = self._begun = self._marked = store.clock()
         seconds = str(query.get("timeoutSeconds") or "0")
@@ -41,13 +41,10 @@ class Watch:
         self._bookmarks = query.get("allowWatchBookmarks") in _YES
         #: No more events come after those that were read.
         self.closed = False
-        self._start(str(query.get("resourceVersion") or "0"), query.get("sendInitialEvents") in _YES)
+        self._start(str(query.get("resourceVersion") or "0"))
 
-    def read(self, up_to: int | None = None) -> list[Event]:
-        """Return the events since the last read, without waiting.
-
-        :param up_to: leaves what is newer than this revision for later; without it everything comes.
-        """
+    def read(self) -> list[Event]:
+        """Return the events since the last read, without waiting."""
         if self.closed:
             return []
         events, self._first = self._first, []
@@ -59,32 +56,20 @@ class Watch:
         except Refusal as refusal:
             self.closed = True
             return [*events, {"type": "ERROR", "object": refusal.status}]
-        if up_to is not None:
-            changes = [change for change in changes if change.revision <= up_to]
         self._next += len(changes)
         events += [event for change in changes if (event := self._event(change))]
-        return events + self._by_time(up_to)
+        return events + self._by_time()
 
-    def bookmark(self) -> Event:
-        """Return the event that says how far this watch has come."""
-        return self._bookmark(self._store.revision)
-
-    def stop(self) -> None:
-        """End the watch."""
-        self.closed = True
-
-    def _start(self, text: str, whole: bool) -> None:
+    def _start(self, text: str) -> None:
         """Decide where to begin: with all objects there are, or after a resourceVersion."""
-        store, collection = self._store, self._collection
+        collection = self._collection
         if not text.isdecimal():
             message = f'resourceVersion: Invalid value: "{text}": strconv.ParseUint: parsing "{text}": invalid syntax'
             raise Refusal(500, "", message)
         self._next = collection.dropped + len(collection.changes)
-        if text == "0" or whole:
+        if text == "0":
             chosen = [collection.objects[key] for key in sorted(collection.objects) if key.startswith(self._prefix)]
             self._first = [_event("ADDED", value) for value in chosen if self._selects is None or self._selects(value)]
-            if whole:
-                self._first.append(self._bookmark(store.revision, {"k8s.io/initial-events-end": "true"}))
             return
         try:
             self._next = collection.position(int(text))
@@ -101,7 +86,7 @@ class Watch:
             return _event("ADDED" if old is None else "MODIFIED", new)
         return None if old is None else _event("DELETED", at_revision(old, change.revision))
 
-    def _by_time(self, up_to: int | None) -> list[Event]:
+    def _by_time(self) -> list[Event]:
         """Return the bookmark that is due now and then and shortly before the end; end the watch when its time is over."""
         now, last = self._store.clock(), False
         if self._end > self._begun and now >= self._end:
@@ -109,12 +94,9 @@ class Watch:
         if not self._bookmarks or not (last or now - self._marked >= _BOOKMARKS_EVERY):
             return []
         self._marked = now
-        return [self._bookmark(self._store.revision if up_to is None else up_to)]
-
-    def _bookmark(self, revision: int, annotations: Object | None = None) -> Event:
         kind = self._collection.kind
-        metadata: Object = {"resourceVersion": str(revision), **({"annotations": annotations} if annotations else {})}
-        return {"type": "BOOKMARK", "object": {"kind": kind.kind, "apiVersion": kind.api_version, "metadata": metadata}}
+        about = {"resourceVersion": str(self._store.revision)}
+        return [{"type": "BOOKMARK", "object": {"kind": kind.kind, "apiVersion": kind.api_version, "metadata": about}}]
 
 
 class Refused(Watch):
@@ -125,7 +107,7 @@ class Refused(Watch):
         self.closed = False
         self._refusal = refusal
 
-    def read(self, up_to: int | None = None) -> list[Event]:
+    def read(self) -> list[Event]:
         """Return the refusal, once."""
         if self.closed:
             return []

@@ -54,14 +54,13 @@ def replace(store: Store, collection: Collection, namespace: str, name: str, par
     return _update(store, collection, key, part, given, old)
 
 
-def patch(store: Store, collection: Collection, namespace: str, name: str, part: str, body: Any, content_type: str) -> Answer:
+def patch(store: Store, collection: Collection, namespace: str, name: str, part: str, body: Any) -> Answer:
     """Answer a PATCH of an object, or of its status when `part` says so."""
     kind, key = collection.kind, collection.key(namespace, name)
-    apply = patched(content_type, kind.custom)
     old = collection.objects.get(key)
     if old is None:
         raise not_found(kind, name)
-    given = _shaped(kind, apply(old, body, _copy(kind)), namespace)
+    given = _shaped(kind, _copy(kind)(patched(old, body)), namespace)
     _check_name(given["metadata"].get("name"), name)
     return _update(store, collection, key, part, given, old)
 
