@@ -36,7 +36,7 @@ from fcontroller.decide.framework import (
     config_map_gone,
     reconcile_framework,
 )
-from fcontroller.decide.spec import read_spec
+from fcontroller.decide.spec import is_paused, read_spec
 from fcontroller.decide.status import Status, to_time
 from fcontroller.decide.status_json import from_json, to_json
 from fcontroller.decide.task import find, pod_created, pod_deleted, pod_gone, pod_moved
@@ -167,17 +167,24 @@ class World:
         return ReconcileContext(
             name=self.name,
             uid="framework",
+            generation=1,
             spec=self.rules,
-            status=self.status,
+            status=self.status or Status(f"{self.name}-attempt", self.now),
+            is_new=self.status is None,
             now=self.now,
+            sure_now=self.now,
             new_uid=self.new_uid,
             random_delay=lambda low, high: low,
             settings=self.settings,
             config_map=observed.config_map(self.config_map) if self.config_map and not self.hidden_config_map else None,
             pods={} if self.hidden else {key: observed.pod(pod) for key, pod in self.pods.items() if _owner(pod) != "framework"},
             deleting=self.deleting,
-            asked_to_pause=self.paused,
+            paused=is_paused(self.paused, self.rules),
             restart=self.restart,
+            busy=(),
+            creating=False,
+            may_begin=True,
+            may_create=True,
         )
 
     def new_uid(self) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
 from fcompile.model import names
 from fcontroller.decide.codes import DEADLINE_EXCEEDED, STOPPED
 from fcontroller.decide.observed import ConfigMap, Pod
-from fcontroller.decide.spec import Spec, is_paused
+from fcontroller.decide.spec import Spec
 from fcontroller.decide.status import Ended, Json, Role, Status, Task
 from fcontroller.decide.status_json import task_to_json, to_json
 
@@ -146,66 +147,45 @@ def deadline(spec: Spec, status: Status) -> float | None:
     return None if spec.active_deadline is None or status.active_since is None else status.active_since + spec.active_deadline
 
 
+@dataclass(kw_only=True)
 class ReconcileContext:
-    """Holds the inputs of a decision, and its results: changes of `status`, `actions`, and `requeue_after`."""
+    """The inputs of a decision, and its results: changes of `status`, `actions`, and `requeue_after`."""
 
-    def __init__(
-        self,
-        *,
-        name: str,
-        uid: str,
-        spec: Spec,
-        status: Status | None,
-        now: float,
-        new_uid: Callable[[], str],
-        random_delay: Callable[[int, int], int],
-        settings: Settings,
-        config_map: ConfigMap | None = None,
-        pods: Mapping[Key, Pod] | None = None,
-        deleting: bool = False,
-        asked_to_pause: bool = False,
-        restart: str = "",
-        generation: int = 0,
-        busy: Container[Key | None] = (),
-        creating: bool = False,
-        may_begin: bool = True,
-        may_create: bool = True,
-        sure_now: float | None = None,
-    ) -> None:
-        self.name = name
-        self.uid = uid
-        self.deleting = deleting
-        """Whether the Framework itself is being deleted."""
-        self.spec = spec
-        self.paused = is_paused(asked_to_pause, spec)
-        """Whether nothing may be created, retried, ended or deleted: only what happens to the Pods is followed."""
-        self.restart = restart
-        """The value of the restart annotation."""
-        self.generation = generation
-        """The Framework's, for conditions."""
-        self.status: Status = Status(names.config_map_name(name), now) if status is None else status
-        self.is_new = status is None
-        self.config_map = config_map
-        self.pods: Mapping[Key, Pod] = pods or {}
-        self.now = now
-        self.sure_now = now if sure_now is None else sure_now
-        """The time at which what cannot be taken back may be due."""
-        self.new_uid = new_uid
-        self.random_delay = random_delay
-        self.busy = busy
-        """Tasks for which an action is under way, and None for the Framework: nothing is decided before its result is here."""
-        self.creating = creating
-        """Whether Pods have been asked for, and no answer has come yet."""
-        self.may_begin = may_begin
-        """Whether an attempt of the Framework as it is may begin: it was reviewed, and the status names its intent."""
-        self.may_create = may_create
-        """Whether it is known what Pods are made from."""
-        self.settings = settings
-        self.actions: list[Action] = []
-        self.looked_at_tasks = False
-        """Whether it came to the tasks at all; if not, they are still to be looked at."""
-        self.requeue_after: list[tuple[float, Key | None]] = []
-        """When to look again, at a task or at the Framework, though nothing may have happened."""
+    name: str
+    uid: str
+    generation: int
+    """The Framework's, for conditions."""
+    spec: Spec
+    status: Status
+    is_new: bool
+    """Whether the status says nothing yet."""
+    now: float
+    sure_now: float
+    """The time at which what cannot be taken back may be due."""
+    new_uid: Callable[[], str]
+    random_delay: Callable[[int, int], int]
+    settings: Settings
+    config_map: ConfigMap | None
+    pods: Mapping[Key, Pod]
+    deleting: bool
+    """Whether the Framework itself is being deleted."""
+    paused: bool
+    """Whether nothing may be created, retried, ended or deleted: only what happens to the Pods is followed."""
+    restart: str
+    """The value of the restart annotation."""
+    busy: Container[Key | None]
+    """Tasks for which an action is under way, and None for the Framework: nothing is decided before its result is here."""
+    creating: bool
+    """Whether Pods have been asked for, and no answer has come yet."""
+    may_begin: bool
+    """Whether an attempt of the Framework as it is may begin: it was reviewed, and the status names its intent."""
+    may_create: bool
+    """Whether it is known what Pods are made from."""
+    actions: list[Action] = field(default_factory=list)
+    looked_at_tasks: bool = False
+    """Whether it came to the tasks at all; if not, they are still to be looked at."""
+    requeue_after: list[tuple[float, Key | None]] = field(default_factory=list)
+    """When to look again, at a task or at the Framework, though nothing may have happened."""
 
     def due(self, since: float, seconds: int, key: Key | None = None, *, surely: bool = False) -> bool:
         """Return whether `seconds` have passed since a time; if not, have the key looked at again when they have.

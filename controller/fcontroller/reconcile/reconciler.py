@@ -14,6 +14,7 @@ from collections.abc import Coroutine, Sequence
 from typing import Any
 
 from fcompile.default import default
+from fcompile.model import names
 from fcompile.model.framework import MAX_TASKS, asks_for_pause
 from fcontroller import intent as intents
 from fcontroller.act import requests
@@ -418,12 +419,15 @@ class Reconciler:
 
     def _context(self) -> ReconcileContext:
         status, config_map = self.status, self.owned.config_map
+        now = self.dependencies.now()
         return ReconcileContext(
             name=self.key[1],
             uid=self.uid,
+            generation=self.framework["metadata"]["generation"],
             spec=self.spec,
-            status=status,
-            now=self.dependencies.now(),
+            status=Status(names.config_map_name(self.key[1]), now) if status is None else status,
+            is_new=status is None,
+            now=now,
             sure_now=self.dependencies.sure_now(),
             new_uid=self._new_uid,
             random_delay=self.dependencies.random_delay,
@@ -431,9 +435,8 @@ class Reconciler:
             config_map=None if config_map is None else observed.config_map(config_map),
             pods=self.owned.pods,
             deleting="deletionTimestamp" in self.framework["metadata"],
-            asked_to_pause=asks_for_pause(self.framework),
+            paused=self.paused,
             restart=self._restart(),
-            generation=self.framework["metadata"]["generation"],
             busy=self.workers.busy,
             creating=self.workers.creating,
             may_begin=status is not None and self.intent.next(status, self.framework) is not None,
