@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from calendar import timegm
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -38,46 +39,32 @@ def from_time(text: str | None) -> float | None:
         raise ValueError(f"no time that there is: {text}") from None
 
 
+@dataclass(slots=True)
 class Retries:
     """How often something was tried again."""
 
-    __slots__ = ("accountable", "delay", "total")
-
-    def __init__(self, total: int = 0, accountable: int = 0, delay: int | None = None) -> None:
-        self.total = total
-        self.accountable = accountable
-        self.delay = delay
-        """Seconds from the end of the attempt to the retry that has been decided, or None."""
+    total: int = 0
+    accountable: int = 0
+    delay: int | None = None
+    """Seconds from the end of the attempt to the retry that has been decided, or None."""
 
 
+@dataclass(slots=True, eq=False)
 class Attempt:
     """What an attempt of a Framework and one of a task have in common."""
 
-    __slots__ = (
-        "completion",
-        "completion_time",
-        "id",
-        "instance_uid",
-        "object_gone",
-        "object_name",
-        "object_uid",
-        "run_time",
-        "start_time",
-    )
-
-    def __init__(self, id: int, object_name: str, now: float) -> None:
-        self.id = id
-        self.start_time = now
-        self.run_time: float | None = None
-        self.completion_time: float | None = None
-        self.instance_uid: str | None = None
-        self.object_name = object_name
-        """Of the ConfigMap or Pod."""
-        self.object_uid: str | None = None
-        self.object_gone = False
-        """Whether the API server has said that the object is gone. It is not stored: who begins anew asks again."""
-        self.completion: Json | None = None
-        """The completion status, which never changes once it is there."""
+    id: int
+    object_name: str
+    """Of the ConfigMap or Pod."""
+    start_time: float
+    run_time: float | None = None
+    completion_time: float | None = None
+    instance_uid: str | None = None
+    object_uid: str | None = None
+    object_gone: bool = False
+    """Whether the API server has said that the object is gone. It is not stored: who begins anew asks again."""
+    completion: Json | None = None
+    """The completion status, which never changes once it is there."""
 
     def created(self, uid: str) -> None:
         """Record that the object of this attempt was created with this uid."""
@@ -152,8 +139,6 @@ class Task(Life):
 class Role:
     """The tasks of one role. Counts are kept, since nothing may go through all tasks for one event."""
 
-    __slots__ = ("deletion_pending", "failed", "graceful_deletion_timeout", "instance_uid", "name", "running", "succeeded", "tasks")
-
     def __init__(self, name: str, instance_uid: str) -> None:
         self.name = name
         self.instance_uid = instance_uid
@@ -200,20 +185,17 @@ class TransitionRecord(NamedTuple):
         return self.attempt.completion if self.retry or self.transition.target in ENDED else None
 
 
-class IntentRecord:
+class IntentRecord(NamedTuple):
     """Which stored intents are valid, by the digests of whole documents. They are in the status, which only the controller writes."""
 
-    __slots__ = ("adopted", "digest", "generation", "next")
-
-    def __init__(self, digest: str | None = None, next: str | None = None, generation: int | None = None, adopted: bool = False) -> None:
-        self.digest = digest
-        """Of the document in force; None: of an attempt that nobody has recorded one for."""
-        self.next = next
-        """Of the document that is about to replace it in the ConfigMap."""
-        self.generation = generation
-        """The Framework's generation that the document in force was lowered from."""
-        self.adopted = adopted
-        """Whether the attempt began without a record, so that its Pods are older than the intent."""
+    digest: str | None = None
+    """Of the document in force; None: of an attempt that nobody has recorded one for."""
+    next: str | None = None
+    """Of the document that is about to replace it in the ConfigMap."""
+    generation: int | None = None
+    """The Framework's generation that the document in force was lowered from."""
+    adopted: bool = False
+    """Whether the attempt began without a record, so that its Pods are older than the intent."""
 
     def to_json(self) -> Json:
         return {"digest": self.digest, "nextDigest": self.next, "observedGeneration": self.generation, "adopted": self.adopted}
@@ -234,30 +216,6 @@ class Ended(NamedTuple):
 
 class Status(Life):
     """A Framework's status, and its current attempt."""
-
-    __slots__ = (
-        "active_since",
-        "attempt",
-        "attempt_known",
-        "beside",
-        "cut",
-        "ended",
-        "intent",
-        "move_until",
-        "named",
-        "others",
-        "restart",
-        "retry_refused",
-        "revision",
-        "roles",
-        "said",
-        "settled",
-        "stored",
-        "transitioned",
-        "transitions",
-        "unmoved",
-        "waiting",
-    )
 
     def __init__(self, config_map_name: str, now: float) -> None:
         super().__init__(now)

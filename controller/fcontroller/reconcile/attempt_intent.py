@@ -138,7 +138,7 @@ class AttemptIntent:
             return
         spec = self._lowered_spec(status, framework)
         plan = plan_intent(record, status.named <= status.stored, spec, keeper.stored, keeper.held)
-        if plan.record.to_json() != record.to_json():
+        if plan.record != record:
             status.intent, revision = plan.record, status.touch()
             status.named = revision if plan.record.next not in (None, record.next) else status.named
         record = status.intent
