@@ -21,8 +21,8 @@ from fcompile.lower.intent import Intent, Role, lower, sums_of
 from fcompile.model import names
 from fcompile.model.framework import LIFETIME
 from fcompile.model.packed import pieces
+from fcontroller.api import Json
 
-Json = dict[str, Any]
 _CONTENT = ("data", "binaryData")
 COMPRESSED_KEY = f"{expand.INTENT_KEY}.gz"
 

@@ -29,10 +29,6 @@ class FrameworkSeen(NamedTuple):
     framework: Json
 
 
-class ConfigMapSeen(NamedTuple):
-    """The ConfigMap under the attempt's name has changed, or is gone."""
-
-
 class PodSeen(NamedTuple):
     """The Pod of a task has changed, or is gone."""
 
@@ -44,7 +40,7 @@ class ServicesSeen(NamedTuple):
 
 
 class Due(NamedTuple):
-    """It is time to look again at a task, or (None) at the Framework."""
+    """It is time to look again at a task, or (None) at the Framework and its ConfigMap."""
 
     key: Key | None
 
@@ -141,7 +137,6 @@ class Broken(NamedTuple):
 
 Message = (
     FrameworkSeen
-    | ConfigMapSeen
     | PodSeen
     | ServicesSeen
     | Due

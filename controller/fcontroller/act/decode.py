@@ -16,7 +16,9 @@ class _Owner(TypedDict, total=False):
     uid: str
 
 
-class _PodMetadata(TypedDict, total=False):
+class _CommonMetadata(TypedDict, total=False):
+    """Metadata without `managedFields`, which are most of it."""
+
     creationTimestamp: str | None
     deletionGracePeriodSeconds: int
     deletionTimestamp: str
@@ -25,9 +27,18 @@ class _PodMetadata(TypedDict, total=False):
     labels: dict[str, str]
     name: str
     namespace: str
-    ownerReferences: list[_Owner]
     resourceVersion: str
     uid: str
+
+
+class _PodMetadata(_CommonMetadata, total=False):
+    ownerReferences: list[_Owner]
+
+
+class _Metadata(_CommonMetadata, total=False):
+    annotations: dict[str, str]
+    generateName: str
+    ownerReferences: list[Any]
 
 
 class _InitContainer(TypedDict, total=False):
@@ -53,24 +64,6 @@ class _Pod(TypedDict, total=False):
 class _Event(TypedDict):
     type: str
     object: _Pod
-
-
-class _Metadata(TypedDict, total=False):
-    """Metadata without `managedFields`, which are most of it."""
-
-    annotations: dict[str, str]
-    creationTimestamp: str | None
-    deletionGracePeriodSeconds: int
-    deletionTimestamp: str
-    finalizers: list[str]
-    generateName: str
-    generation: int
-    labels: dict[str, str]
-    name: str
-    namespace: str
-    ownerReferences: list[Any]
-    resourceVersion: str
-    uid: str
 
 
 class _Object(TypedDict, total=False):

@@ -255,7 +255,7 @@ class _Connection(asyncio.Protocol):
 
     async def _until(self, reached: Callable[[], bool], timeout: float) -> None:
         # A connection that does not answer is useless: ending it is simpler and cheaper than `asyncio.timeout`.
-        timer = self._loop.call_later(timeout, self._end, f"nothing came for {timeout:g} s")
+        timer = self._loop.call_later(timeout, self.abort, f"nothing came for {timeout:g} s")
         try:
             while not reached():
                 if self._lost:
@@ -265,15 +265,12 @@ class _Connection(asyncio.Protocol):
         finally:
             timer.cancel()
 
-    def abort(self, why: str) -> None:
-        """End the connection; a caller that waits for an answer gets Lost."""
-        self._end(why)
-
     def _wake(self) -> None:
         if self._waiting and not self._waiting.done():
             self._waiting.set_result(None)
 
-    def _end(self, why: str | Lost) -> None:
+    def abort(self, why: str | Lost) -> None:
+        """End the connection; a caller that waits for an answer gets Lost."""
         self._lost = self._lost or (why if isinstance(why, Lost) else Lost(why))
         self._transport.abort()
         self._wake()
@@ -290,15 +287,15 @@ class _Connection(asyncio.Protocol):
             self._parser.feed_data(data)
         except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
             # The parser chains what our callbacks raised as the context of its own exception.
-            self._end(error.__context__ if isinstance(error.__context__, Lost) else f"no HTTP: {error}")
+            self.abort(error.__context__ if isinstance(error.__context__, Lost) else f"no HTTP: {error}")
         if not self._begun and not self._complete:
             self._head_bytes += len(data)
             if self._head_bytes > _HEAD_BYTES:
-                self._end("headers without an end")
+                self.abort("headers without an end")
         self._wake()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._end(str(exc or "the server has closed the connection"))
+        self.abort(str(exc or "the server has closed the connection"))
         self._among.discard(self)
         self._gone.set_result(None)
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from json import JSONEncoder
-from typing import Any, Final
+from typing import Final
 
-Json = dict[str, Any]
+from fcontroller.decide.codes import Json
 
 TOTAL: Final = 128 * 1024
 """Bytes of JSON."""

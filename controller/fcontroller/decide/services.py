@@ -7,11 +7,11 @@ In ours, fields that the intent sets are enforced, and fields that others have a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from fcontroller.decide.codes import Json
 from fcontroller.decide.observed import controller_of
 
-Json = dict[str, Any]
 _UNSET = {"type": "ClusterIP", "publishNotReadyAddresses": False}
 """What it means when one of these is not there."""
 

@@ -14,7 +14,7 @@ from fcontroller.act import requests
 from fcontroller.api import Api, Json, Projection, collection, path_of
 from fcontroller.decide import observed
 from fcontroller.decide.context import Key
-from fcontroller.mailbox import ConfigMapSeen, Message, PodSeen, ServicesSeen
+from fcontroller.mailbox import Due, Message, PodSeen, ServicesSeen
 from fcontroller.observe.reflector import Name, Reflector
 
 _CONFIG_MAP = names.config_map_name("")
@@ -159,13 +159,13 @@ class _ConfigMaps:
         name = metadata["namespace"], framework
         if suffix and not rest and _is_newer(value, self._cache.of(name).version):
             self._cache.of(name).config_map = kept
-            self._notify(name, ConfigMapSeen())
+            self._notify(name, Due(None))
 
     def retain(self, present: set[Name]) -> None:
         for name, owned in list(self._cache.all().items()):
             if owned.config_map is not None and (name[0], names.config_map_name(name[1])) not in present:
                 owned.config_map = None
-                self._notify(name, ConfigMapSeen())
+                self._notify(name, Due(None))
 
 
 class _Services:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from http import HTTPStatus
 from typing import NamedTuple
 
 from fcompile.lower.intent import Intent
@@ -37,8 +38,6 @@ from fcontroller.mailbox import Result
 from fcontroller.observe.cache import pod_name
 from fcontroller.reconcile.pod_renderer import PodRenderer
 from fcontroller.reconcile.services import Services
-
-_CONFLICT = 409
 
 
 class NextIntent(NamedTuple):
@@ -139,7 +138,7 @@ async def _confirm_config_map_gone(api: Dispatcher, context: ActionContext, uid:
             await requests.replace(api, context.config_map_path(), {**found, "metadata": metadata})
             return None
         except Refused as error:
-            if not goes or error.code == _CONFLICT:
+            if not goes or error.code == HTTPStatus.CONFLICT:
                 raise
     await requests.delete(api, context.config_map_path(), uid)
     return config_map_deleted

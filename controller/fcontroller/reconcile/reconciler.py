@@ -56,7 +56,6 @@ from fcontroller.decide.status_json import status_from
 from fcontroller.dependencies import Dependencies
 from fcontroller.mailbox import (
     Broken,
-    ConfigMapSeen,
     Due,
     FrameworkSeen,
     IntentRead,
@@ -122,9 +121,9 @@ class Reconciler:
         self._timers: dict[Key | None, asyncio.TimerHandle] = {}
         self._mending: asyncio.TimerHandle | None = None
         self._next_look: asyncio.TimerHandle | None = None
+        """When to look at what is being deleted."""
         self._said = float("-inf")
         """When the conditions for what is refused were last set, by the clock of the loop."""
-        """When to look at what is being deleted."""
         self._superseded = float("-inf"), 0
         """Since when statuses of somebody else's are counted, and how many there were."""
         self.status: Status | None = None
@@ -492,8 +491,6 @@ class Reconciler:
                 self._warn(message)
             case Broken(error):
                 self._break(error)
-            case ConfigMapSeen():
-                pass
 
     def _see_pod(self, key: Key) -> None:
         pod = self.owned.pods.get(key)

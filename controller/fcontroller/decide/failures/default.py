@@ -6,11 +6,9 @@ it can be printed and changed.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
-from fcontroller.decide.codes import PERMANENT, TRANSIENT
-
-Json = dict[str, Any]
+from fcontroller.decide.codes import PERMANENT, TRANSIENT, Json
 
 _ANYTHING: Final = "(?ms).*"
 """Given so that the name and the message are part of the diagnostics."""
