@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from fcontroller.api import Json
-from fcontroller.decide.context import Action, Key, ReconcileContext
+from fcontroller.decide.context import Action, Key, ReconcileContext, key_of
 from fcontroller.decide.status import Attempt, Status
 
 Result = Callable[[ReconcileContext], None]
@@ -57,13 +57,17 @@ class Performed(NamedTuple):
     """An action has ended."""
 
     action: Action
-    key: Key | None
     decided: Decided
     """What it depended on when it was decided."""
     result: Result | None
     error: Exception | None
     seconds: float = 0
     """How long it took."""
+
+    @property
+    def key(self) -> Key | None:
+        """Return the task that it was for; None: it was for the Framework itself."""
+        return key_of(self.action)
 
 
 class StatusStored(NamedTuple):

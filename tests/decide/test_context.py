@@ -72,10 +72,10 @@ def test_what_cannot_be_taken_back_is_due_by_both_clocks() -> None:
 @pytest.mark.parametrize(("deleting", "left"), [(False, 0), (True, 1)])
 def test_a_pause_holds_deletions_unless_the_framework_itself_goes(deleting: bool, left: int) -> None:
     made = context()
-    made.paused, made.deleting, made.actions = True, deleting, [DeletePod("a", 0, "uid")]
+    made.paused, made.deleting, made.actions = True, deleting, [DeletePod(("a", 0), "uid")]
     made.hold()
     assert len(made.actions) == left
-    made.paused, made.actions = False, [DeletePod("a", 0, "uid")]
+    made.paused, made.actions = False, [DeletePod(("a", 0), "uid")]
     made.hold()
     assert len(made.actions) == 1
 

@@ -174,7 +174,7 @@ def test_pods_wait_until_the_uid_of_their_config_map_is_stored() -> None:
     assert (context.actions, len(status.waiting)) == ([], 2)
     status.stored = status.revision
     reconcile_framework(context)
-    assert context.actions == [CreatePod("a", 0), CreatePod("a", 1)]
+    assert context.actions == [CreatePod(("a", 0)), CreatePod(("a", 1))]
 
 
 def test_the_uid_of_a_new_config_map_is_what_pods_wait_for() -> None:
@@ -233,7 +233,7 @@ def test_a_pod_of_the_attempt_that_is_no_tasks_is_deleted_once(way: str, actions
         pod = pod._replace(controller="another ConfigMap")
     context.pods = {**context.pods, key: pod}
     reconcile_framework(context, [key])
-    assert context.actions == [DeletePod(*key, "orphan")] * actions
+    assert context.actions == [DeletePod(key, "orphan")] * actions
 
 
 @pytest.mark.parametrize("policies_too", [True, False])

@@ -58,12 +58,12 @@ DONE = {"metadata": {"name": "f-a-1"}, "status": {"phase": "Failed"}}
 @pytest.mark.parametrize(
     ("pod", "actions"),
     [
-        ({}, [RecognizePod("a", 1, "stranger")]),
-        ({"finished": DONE}, [RecognizePod("a", 1, "stranger")]),
-        ({"finished": DONE, "deletion_start": 0}, [RecognizePod("a", 1, "stranger")]),
+        ({}, [RecognizePod(("a", 1), "stranger")]),
+        ({"finished": DONE}, [RecognizePod(("a", 1), "stranger")]),
+        ({"finished": DONE, "deletion_start": 0}, [RecognizePod(("a", 1), "stranger")]),
         ({"deletion_start": 0}, []),
-        ({"deletion_start": 0, "marked": True}, [DeletePod("a", 1, "stranger")]),
-        ({"controller": "another ConfigMap"}, [CreatePod("a", 1)]),
+        ({"deletion_start": 0, "marked": True}, [DeletePod(("a", 1), "stranger")]),
+        ({"controller": "another ConfigMap"}, [CreatePod(("a", 1))]),
     ],
 )
 def test_a_pod_that_the_status_does_not_know(pod: dict[str, Any], actions: list[Action]) -> None:
@@ -112,7 +112,7 @@ def test_one_that_cannot_be_the_tasks_own_is_deleted(why: str) -> None:
         the_task(made).deletion_pending = True
     elif why == "the attempt is ending":
         made.status.state = states.DELETING
-    assert decide(made) == [DeletePod("a", 1, "stranger")]
+    assert decide(made) == [DeletePod(("a", 1), "stranger")]
 
 
 @pytest.mark.parametrize("state", states.COMPLETING)
@@ -202,7 +202,7 @@ def test_a_pod_is_told_to_go_once_the_end_is_stored() -> None:
     the_task(made).changed = made.status.touch()
     assert decide(made) == []
     made.status.stored = made.status.revision
-    assert decide(made) == [DeletePod("a", 1, str(uid))]
+    assert decide(made) == [DeletePod(("a", 1), str(uid))]
 
 
 @pytest.mark.parametrize("why", ["", "busy", "completed", "ending", "not stored", "uid not stored", "role gone", "unknown"])
@@ -247,7 +247,7 @@ def test_force_waits_until_it_is_stored_that_the_pod_goes(stored: bool) -> None:
     made = context(states.DELETING, {"deletion_start": 0.0, "marked": True}, timeout=10)
     if not stored:
         the_task(made).changed = made.status.touch()
-    assert decide(made) == ([DeletePod("a", 1, str(the_task(made).attempt.object_uid), force=True)] if stored else [])
+    assert decide(made) == ([DeletePod(("a", 1), str(the_task(made).attempt.object_uid), force=True)] if stored else [])
     assert (made.status.waiting == {KEY}) is not stored
 
 
@@ -321,4 +321,4 @@ def test_force_is_used_only_when_the_clock_of_the_api_server_agrees() -> None:
     made.now, made.sure_now = START + 100, START + 59
     assert decide(made) == []
     made.sure_now = START + 60
-    assert decide(made) == [DeletePod("a", 1, str(the_task(made).attempt.object_uid), force=True)]
+    assert decide(made) == [DeletePod(("a", 1), str(the_task(made).attempt.object_uid), force=True)]

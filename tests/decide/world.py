@@ -221,10 +221,9 @@ class World:
                     config_map_gone(context, completion)
             case RemoveConfigMap(completion):
                 config_map_gone(context, completion)
-            case CreatePod(role, index):
-                self._create_pod(context, (role, index))
-            case DeletePod(role, index, uid, force, completion):
-                key = (role, index)
+            case CreatePod(key):
+                self._create_pod(context, key)
+            case DeletePod(key, uid, force, completion):
                 self.deleted.append((key, uid, force))
                 self.delete_pod(key, uid, force)
                 if completion is not None:
@@ -232,16 +231,16 @@ class World:
                         pod_gone(context, key, completion)
                 else:
                     pod_deleted(context, key, uid)
-            case RemovePod(role, index, completion):
-                pod_gone(context, (role, index), completion)
-            case RecognizePod(role, index, uid):
-                self._recognize(context, (role, index), uid)
-            case ConfirmPodGone(role, index, uid, completion):
-                pod = self.pods.get((role, index))
+            case RemovePod(key, completion):
+                pod_gone(context, key, completion)
+            case RecognizePod(key, uid):
+                self._recognize(context, key, uid)
+            case ConfirmPodGone(key, uid, completion):
+                pod = self.pods.get(key)
                 if pod is None or pod["metadata"]["uid"] != uid:
-                    pod_gone(context, (role, index), completion)
-            case MovePod(role, index, uid):
-                self._move_pod(context, (role, index), uid)
+                    pod_gone(context, key, completion)
+            case MovePod(key, uid):
+                self._move_pod(context, key, uid)
             case ConfirmConfigMapGone(uid):
                 if self.config_map is None or self.config_map["metadata"]["uid"] != uid:
                     config_map_confirmed_gone(context, uid)

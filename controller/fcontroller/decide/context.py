@@ -74,15 +74,13 @@ class ConfirmConfigMapGone(NamedTuple):
 class CreatePod(NamedTuple):
     """Begin an attempt of a task."""
 
-    role: str
-    task: int
+    key: Key
 
 
 class DeletePod(NamedTuple):
     """Delete the task's Pod, if it still is the one with that uid."""
 
-    role: str
-    task: int
+    key: Key
     uid: str
     force: bool = False
     completion: Json | None = None
@@ -92,24 +90,21 @@ class DeletePod(NamedTuple):
 class RemovePod(NamedTuple):
     """As `RemoveConfigMap`, for a Pod."""
 
-    role: str
-    task: int
+    key: Key
     completion: Json
 
 
 class RecognizePod(NamedTuple):
     """Accept a Pod of unknown uid as the task's own if it is exactly what the task's attempt makes; else delete it."""
 
-    role: str
-    task: int
+    key: Key
     uid: str
 
 
 class ConfirmPodGone(NamedTuple):
     """Ask the API server whether the task's Pod is gone, which the cache no longer shows; delete it if it has only lost its label."""
 
-    role: str
-    task: int
+    key: Key
     uid: str
     completion: Json
     """Of the attempt, once it is gone."""
@@ -118,8 +113,7 @@ class ConfirmPodGone(NamedTuple):
 class MovePod(NamedTuple):
     """Make the Framework the owner of a Pod that is kept, in place of the ConfigMap, if it still is the Pod with that uid."""
 
-    role: str
-    task: int
+    key: Key
     uid: str
 
 
@@ -135,6 +129,11 @@ Action = (
     | ConfirmPodGone
     | MovePod
 )
+
+
+def key_of(action: Action) -> Key | None:
+    """Return the task that an action is for; None: it is for the Framework itself."""
+    return getattr(action, "key", None)
 
 
 _CREATIONS = (CreateConfigMap, CreatePod)

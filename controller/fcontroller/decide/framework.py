@@ -145,7 +145,7 @@ def _begin_to_move(context: ReconcileContext) -> Iterable[Key]:
     status = context.status
     if status.unmoved is not None or not status.is_stored(status):
         return ()
-    status.unmoved = {(role.name, task.index) for role, task in status.tasks() if task.pod_kept and not task.deletion_pending}
+    status.unmoved = {role.key(task) for role, task in status.tasks() if task.pod_kept and not task.deletion_pending}
     status.move_until = context.now + _MOVES + len(status.unmoved) // _MOVES_EACH
     return status.unmoved
 
@@ -197,10 +197,10 @@ def _pods_may_come(context: ReconcileContext) -> bool:
     """
     asked = [(role, task) for role, task in context.status.tasks() if task.state == CREATION_REQUESTED]
     for role, task in asked:
-        if (role.name, task.index) not in context.busy:
+        if role.key(task) not in context.busy:
             assert task.attempt.object_uid is not None
             completion = task.attempt.completion or ended_with_the_attempt()
-            context.actions.append(DeletePod(role.name, task.index, task.attempt.object_uid, completion=completion))
+            context.actions.append(DeletePod(role.key(task), task.attempt.object_uid, completion=completion))
     return bool(asked) or context.creating
 
 
@@ -248,7 +248,7 @@ def _sweep(context: ReconcileContext, keys: Iterable[Key]) -> None:
         if pod is None or key in context.busy or context.status.has(key):
             continue
         if pod.controller == context.status.attempt.object_uid and pod.deletion_start is None:
-            context.actions.append(DeletePod(*key, pod.uid))
+            context.actions.append(DeletePod(key, pod.uid))
 
 
 def _end(context: ReconcileContext, policies_too: bool) -> None:

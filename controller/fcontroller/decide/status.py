@@ -163,6 +163,10 @@ class Role:
     def completed(self) -> int:
         return self.failed + self.succeeded
 
+    def key(self, task: Task) -> tuple[str, int]:
+        """Return what one of its tasks is known by."""
+        return self.name, task.index
+
 
 class TransitionRecord(NamedTuple):
     """A transition that a task, or the Framework, has made."""

@@ -35,7 +35,7 @@ _LINGERS = 5
 
 def reconcile_task(context: ReconcileContext, role: Role, task: Task) -> None:
     """Decide about one task, while the Framework's attempt is under way or ending."""
-    key = (role.name, task.index)
+    key = role.key(task)
     if key in context.busy:
         return
     if task.state == COMPLETED:
@@ -65,7 +65,7 @@ def _is_stored(context: ReconcileContext, role: Role, task: Task) -> bool:
     """Return whether the task's state is stored; if not, have the task looked at again as soon as it is."""
     if context.status.is_stored(task):
         return True
-    context.status.waiting.add((role.name, task.index))
+    context.status.waiting.add(role.key(task))
     return False
 
 
@@ -78,15 +78,15 @@ def _meet_stranger(context: ReconcileContext, role: Role, task: Task, pod: Pod) 
     asked_for = task.state == CREATION_PENDING and task.attempt.object_uid is None and not task.deletion_pending
     if asked_for and context.status.state not in COMPLETING and (pod.finished or not going):
         if context.may_create and _is_stored(context, role, task):
-            context.actions.append(RecognizePod(role.name, task.index, pod.uid))
+            context.actions.append(RecognizePod(role.key(task), pod.uid))
     elif force or not going or _lingers(context, role, task, pod):
-        context.actions.append(DeletePod(role.name, task.index, pod.uid, force))
+        context.actions.append(DeletePod(role.key(task), pod.uid, force))
     return True
 
 
 def _lingers(context: ReconcileContext, role: Role, task: Task, pod: Pod) -> bool:
     """Return whether an interrupted deletion left the Pod marked, so that nobody will finish it."""
-    return pod.marked and pod.deletion_start is not None and context.due(pod.deletion_start, _LINGERS, (role.name, task.index))
+    return pod.marked and pod.deletion_start is not None and context.due(pod.deletion_start, _LINGERS, role.key(task))
 
 
 def _without_pod(context: ReconcileContext, role: Role, task: Task) -> None:
@@ -98,12 +98,12 @@ def _without_pod(context: ReconcileContext, role: Role, task: Task) -> None:
     elif task.state != CREATION_PENDING:
         # The Pod may have lost its label, and still be running.
         assert task.attempt.object_uid is not None
-        context.actions.append(ConfirmPodGone(role.name, task.index, task.attempt.object_uid, _DELETED_BY_OTHERS))
+        context.actions.append(ConfirmPodGone(role.key(task), task.attempt.object_uid, _DELETED_BY_OTHERS))
 
 
 def _without_new_pod(context: ReconcileContext, role: Role, task: Task) -> None:
     """Decide about a task whose Pod was created, and has not been seen yet."""
-    key = (role.name, task.index)
+    key = role.key(task)
     if task.deletion_pending:
         completion = SCALED_DOWN.ended(SCALED_AWAY)
     elif context.due(task.transition_time, context.settings.cache_timeout, key):
@@ -114,7 +114,7 @@ def _without_new_pod(context: ReconcileContext, role: Role, task: Task) -> None:
         return
     # The Pod may exist nevertheless: the attempt is only over when it is gone for sure.
     assert task.attempt.object_uid is not None
-    context.actions.append(DeletePod(role.name, task.index, task.attempt.object_uid, completion=completion))
+    context.actions.append(DeletePod(role.key(task), task.attempt.object_uid, completion=completion))
 
 
 def _going(context: ReconcileContext, role: Role, task: Task, pod: Pod) -> None:
@@ -124,15 +124,15 @@ def _going(context: ReconcileContext, role: Role, task: Task, pod: Pod) -> None:
     if not _is_stored(context, role, task):
         return
     if _overdue(context, role, task, pod):
-        context.actions.append(DeletePod(role.name, task.index, pod.uid, force=True))
+        context.actions.append(DeletePod(role.key(task), pod.uid, force=True))
     elif _lingers(context, role, task, pod):
-        context.actions.append(DeletePod(role.name, task.index, pod.uid))
+        context.actions.append(DeletePod(role.key(task), pod.uid))
 
 
 def _overdue(context: ReconcileContext, role: Role, task: Task, pod: Pod) -> bool:
     """Return whether the Pod is still being deleted after the time that the role allows for it."""
     timeout = role.graceful_deletion_timeout
-    key = role.name, task.index
+    key = role.key(task)
     return timeout is not None and pod.deletion_start is not None and context.due(pod.deletion_start, timeout, key, surely=True)
 
 
@@ -144,7 +144,7 @@ def _with_pod(context: ReconcileContext, role: Role, task: Task, pod: Pod) -> No
             if _stays(context, role, task, pod):
                 _keep(context, role, task)
             else:
-                context.actions.append(DeletePod(role.name, task.index, pod.uid))
+                context.actions.append(DeletePod(role.key(task), pod.uid))
         return
     if task.state in COMPLETING:
         return  # The deletion was requested, and the cache does not show it yet.
@@ -176,13 +176,13 @@ def _keep(context: ReconcileContext, role: Role, task: Task) -> None:
     task.pod_kept = True
     context.status.transition_task(role, task, states.TASK_KEPT, context.now)
     if context.status.unmoved is not None:
-        context.status.unmoved.add((role.name, task.index))
+        context.status.unmoved.add(role.key(task))
     _is_stored(context, role, task)
 
 
 def _with_kept_pod(context: ReconcileContext, role: Role, task: Task) -> None:
     """Decide about the Pod that a completed task has left, whatever has become of it: it goes with the task, or becomes the Framework's."""
-    key, uid, moves = (role.name, task.index), task.attempt.object_uid, context.status.unmoved or set()
+    key, uid, moves = role.key(task), task.attempt.object_uid, context.status.unmoved or set()
     assert uid is not None
     pod = context.pods.get(key)
     if key in moves and pod is not None and pod.uid == uid and pod.finished is None:
@@ -191,7 +191,7 @@ def _with_kept_pod(context: ReconcileContext, role: Role, task: Task) -> None:
         task.pod_kept, task.changed = False, context.status.touch()
         return
     if (task.deletion_pending or key in moves) and _is_stored(context, role, task):
-        action = DeletePod(*key, uid, completion=task.attempt.completion) if task.deletion_pending else MovePod(*key, uid)
+        action = DeletePod(key, uid, completion=task.attempt.completion) if task.deletion_pending else MovePod(key, uid)
         context.actions.append(action)
 
 
@@ -218,7 +218,7 @@ def end_attempt(context: ReconcileContext, role: Role, task: Task, completion: J
 
 
 def _retry_or_complete(context: ReconcileContext, role: Role, task: Task) -> None:
-    key = (role.name, task.index)
+    key = role.key(task)
     assert task.attempt.completion is not None
     decision = _retry(context, role, task, task.attempt.completion)
     if task.retries.delay is None and not decision.retries:
@@ -251,12 +251,12 @@ def _create(context: ReconcileContext, role: Role, task: Task) -> None:
     if status.state in COMPLETING or not _is_stored(context, role, task):
         return
     if status.attempt_known > status.stored:
-        status.waiting.add((role.name, task.index))  # The ConfigMap's uid, by which the Pod will be known as ours, is not stored yet.
+        status.waiting.add(role.key(task))  # The ConfigMap's uid, by which the Pod will be known as ours, is not stored yet.
         return
     if task.deletion_pending or role.name not in context.spec.roles:
-        context.actions.append(RemovePod(role.name, task.index, SCALED_DOWN.ended(SCALED_AWAY)))
+        context.actions.append(RemovePod(role.key(task), SCALED_DOWN.ended(SCALED_AWAY)))
     elif context.may_create:
-        context.actions.append(CreatePod(role.name, task.index))
+        context.actions.append(CreatePod(role.key(task)))
 
 
 def pod_created(context: ReconcileContext, key: Key, uid: str) -> None:

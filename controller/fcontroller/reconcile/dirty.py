@@ -37,7 +37,7 @@ class DirtyTasks:
             self._all = self._policies = False
             return None, True
         if self._all and status is not None:
-            self._keys.update((role.name, task.index) for role, task in status.tasks())
+            self._keys.update(role.key(task) for role, task in status.tasks())
             self._keys.update(pods)
             self._all, self._policies = False, True
         policies, self._policies = self._policies, False

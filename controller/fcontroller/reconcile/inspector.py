@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Mapping
 
 from fcompile.model import names
-from fcontroller.act.compare import differing_fields
 from fcontroller.act.pages import Pages
 from fcontroller.api import Json, Unreachable, collection
 from fcontroller.log import Log, Rarely
@@ -132,10 +131,9 @@ def differing(reconciler: Reconciler, pod: Json, renderer: PodRenderer | None) -
     task = role.tasks[index] if role and 0 <= index < len(role.tasks) else None
     if status is None or role is None or task is None or task.pod_kept or renderer is None or "deletionTimestamp" in pod["metadata"]:
         return []
-    made, intent = renderer.pod(status.attempt.id, role, task), renderer.role(name)
-    if made is None or intent is None or task.attempt.object_uid != pod["metadata"]["uid"]:
+    if task.attempt.object_uid != pod["metadata"]["uid"]:
         return []
-    return differing_fields(pod, made, intent, renderer.namespace, index)
+    return renderer.differing_fields(pod, status.attempt.id, role, task) or []
 
 
 def _message(pod: str, fields: list[str]) -> str:

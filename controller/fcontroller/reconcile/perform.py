@@ -10,7 +10,6 @@ from fcompile.lower.intent import Intent
 from fcompile.model import names
 from fcontroller import intent as intents
 from fcontroller.act import requests
-from fcontroller.act.compare import differing_fields
 from fcontroller.act.dispatcher import Dispatcher
 from fcontroller.act.requests import Refused, StillThere
 from fcontroller.api import Json, Projection, Unwanted, Wanted, path_of
@@ -97,20 +96,19 @@ async def perform(dependencies: Dependencies, action: Action, context: ActionCon
             return partial(config_map_gone, completion=completion)
         case ConfirmConfigMapGone(uid):
             return await _confirm_config_map_gone(api, context, uid)
-        case CreatePod(role, index):
-            return await _create_pod(dependencies, context, (role, index), wanted)
-        case DeletePod(role, index, uid, force, completion):
-            key = (role, index)
+        case CreatePod(key):
+            return await _create_pod(dependencies, context, key, wanted)
+        case DeletePod(key, uid, force, completion):
             await requests.delete(api, context.pod_path(key), uid, force=force, confirm=completion is not None or force)
             return partial(pod_deleted, key=key, uid=uid) if completion is None else partial(pod_gone, key=key, completion=completion)
-        case RemovePod(role, index, completion):
-            return await _remove_pod(api, context, (role, index), completion)
-        case RecognizePod(role, index, uid):
-            return await _recognize_pod(api, context, (role, index), uid)
-        case ConfirmPodGone(role, index, uid, completion):
-            return await _confirm_pod_gone(api, context, (role, index), uid, completion)
-        case MovePod(role, index, uid):
-            return await _move_pod(api, context, (role, index), uid)
+        case RemovePod(key, completion):
+            return await _remove_pod(api, context, key, completion)
+        case RecognizePod(key, uid):
+            return await _recognize_pod(api, context, key, uid)
+        case ConfirmPodGone(key, uid, completion):
+            return await _confirm_pod_gone(api, context, key, uid, completion)
+        case MovePod(key, uid):
+            return await _move_pod(api, context, key, uid)
 
 
 async def _begin_attempt(api: Dispatcher, context: ActionContext, attempt: int, wanted: Wanted) -> Result | None:
@@ -178,8 +176,7 @@ async def _recognize_pod(api: Dispatcher, context: ActionContext, key: Key, uid:
 def is_own(pod: Json, status: Status, renderer: PodRenderer, key: Key) -> bool:
     """Return whether a Pod is the one that the task's attempt makes, but for its uid, which was not stored."""
     role, task = find(status, key)
-    made, intent = renderer.pod(status.attempt.id, role, task), renderer.role(role.name)
-    if made is None or intent is None or controller_of(pod["metadata"]) != status.attempt.object_uid:
+    if controller_of(pod["metadata"]) != status.attempt.object_uid:
         return False
     said = pod["metadata"].get("annotations") or {}
     ids = {
@@ -188,7 +185,7 @@ def is_own(pod: Json, status: Status, renderer: PodRenderer, key: Key) -> bool:
         names.TASK_ATTEMPT_ID: str(task.attempt.id),
     }
     known = all(said.get(name) == value for name, value in ids.items())
-    return known and not differing_fields(pod, made, intent, renderer.namespace, key[1])
+    return known and renderer.differing_fields(pod, status.attempt.id, role, task) == []
 
 
 async def _move_pod(api: Dispatcher, context: ActionContext, key: Key, uid: str) -> Result:

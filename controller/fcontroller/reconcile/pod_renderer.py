@@ -16,6 +16,7 @@ from fcompile.lower.intent import Intent
 from fcompile.lower.intent import Role as RoleIntent
 from fcompile.model import names
 from fcontroller import intent as intents
+from fcontroller.act.compare import differing_fields
 from fcontroller.api import Json
 from fcontroller.decide.status import Role, Task
 
@@ -60,10 +61,6 @@ class PodRenderer:
         self._roles = {role.name: role for role in intent.roles}
         self._templates: dict[str, RoleTemplate | None] = {}
 
-    def role(self, name: str) -> RoleIntent | None:
-        """Return what a role's Pods are made from; None: the role is not in the intent."""
-        return self._roles.get(name)
-
     def pod(self, attempt: int, role_status: Role, task: Task) -> bytes | None:
         """Return the Pod of a task's attempt as JSON; None: its role is not in the intent.
 
@@ -79,6 +76,11 @@ class PodRenderer:
             return template.fill(task)
         made = self._make(role, attempt, role_status.instance_uid, task.index, task.instance_uid, task.attempt.id)
         return _text(made).encode()
+
+    def differing_fields(self, pod: Json, attempt: int, role_status: Role, task: Task) -> list[str] | None:
+        """Return the fields in which a Pod in the cluster differs from that of a task's attempt; None: its role is not in the intent."""
+        made = self.pod(attempt, role_status, task)
+        return None if made is None else differing_fields(pod, made, self._roles[role_status.name], self.namespace, task.index)
 
     def _cut(self, role: RoleIntent, attempt: int, role_uid: str) -> RoleTemplate | None:
         """Return the template of a role; None where strings are not all that differs between its Pods."""

@@ -20,15 +20,12 @@ from fcontroller.act.retry import backoff
 from fcontroller.api import Unreachable, Unwanted
 from fcontroller.decide.context import (
     Action,
-    ConfirmPodGone,
     CreateConfigMap,
     CreatePod,
     DeleteConfigMap,
-    DeletePod,
     Key,
     MovePod,
-    RecognizePod,
-    RemovePod,
+    key_of,
 )
 from fcontroller.decide.failures.creation import ends_batch
 from fcontroller.decide.status import Attempt, Status
@@ -54,8 +51,8 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 30.0
 class _Job:
     """An action, from its decision to its end."""
 
-    def __init__(self, action: Action, key: Key | None, decided: Decided) -> None:
-        self.action, self.key, self.decided = action, key, decided
+    def __init__(self, action: Action, decided: Decided) -> None:
+        self.action, self.key, self.decided = action, key_of(action), decided
         self.sent = False
         """Of the creation of a Pod: whether it was asked for, so that there may be one."""
         self.work: asyncio.Task[Result | None] | None = None
@@ -166,10 +163,10 @@ class Workers:
 
     def refused(self, status: Status) -> dict[str, str]:
         """Return why Pods that are still wanted are not created, by role."""
-        failed = {failure.action.role: failure for failure in self._failing(status) if isinstance(failure.action, CreatePod)}
+        failed = {failure.action.key[0]: failure for failure in self._failing(status) if isinstance(failure.action, CreatePod)}
         wanted = {role for role, jobs in self._creations.items() if jobs} | failed.keys()
         why = {role: str(failure.error) for role, failure in failed.items() if failure.lasts()}
-        why |= {job.action.role: _SILENT for job in self._creating if isinstance(job.action, CreatePod) and self._is_slow(job)}
+        why |= {job.action.key[0]: _SILENT for job in self._creating if isinstance(job.action, CreatePod) and self._is_slow(job)}
         return why | {role: window.why for role, window in self.windows.items() if window.why and role in wanted}
 
     def failing(self, status: Status, *kinds: type) -> list[str]:
@@ -224,7 +221,7 @@ class Workers:
         key, action, error = performed.key, performed.action, performed.error
         self.busy.discard(key)
         if isinstance(action, CreatePod):
-            self._note_creation(action.role, error, performed.seconds >= _SLOW)
+            self._note_creation(action.key[0], error, performed.seconds >= _SLOW)
         # A Pod that was moved changes nothing that is stored.
         if error is None and (decided_now(status, key) != performed.decided or isinstance(action, MovePod)):
             self._failures.pop(key, None)
@@ -244,9 +241,9 @@ class Workers:
         if key in self.busy or (last is not None and last.action == action and self._now() < last.not_before):
             return  # A message arrives when the time has come.
         self.busy.add(key)
-        job = _Job(action, key, decided_now(status, key))
+        job = _Job(action, decided_now(status, key))
         if isinstance(action, CreatePod):
-            self._creations.setdefault(action.role, deque()).append(job)
+            self._creations.setdefault(action.key[0], deque()).append(job)
         else:
             (self._moves if isinstance(action, MovePod) else self._waiting).append(job)
 
@@ -319,7 +316,7 @@ class Workers:
             return
         result = work.result() if error is None and not work.cancelled() else None
         failed = error if isinstance(error, Refused | Unreachable) else None
-        self._mailbox.put(Performed(job.action, job.key, job.decided, result, failed, self._now() - job.began))
+        self._mailbox.put(Performed(job.action, job.decided, result, failed, self._now() - job.began))
 
     def _note_creation(self, role: str, error: Exception | None, slow: bool) -> None:
         window = self.windows.setdefault(role, Window())
@@ -340,15 +337,3 @@ def decided_now(status: Status, key: Key | None) -> Decided:
         return Decided(status.changed, None, status.attempt)
     task = find(status, key)[1] if status.has(key) else None
     return Decided(status.changed, None if task is None else task.changed, None if task is None else task.attempt)
-
-
-def key_of(action: Action) -> Key | None:
-    """Return the task that an action is for; None: it is for the Framework itself."""
-    match action:
-        case CreatePod(role, index) | RemovePod(role, index, _) | ConfirmPodGone(role, index, _, _):
-            return role, index
-        case RecognizePod(role, index, _) | MovePod(role, index, _):
-            return role, index
-        case DeletePod():
-            return action.role, action.task
-    return None
