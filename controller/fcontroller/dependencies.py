@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from fcontroller.act.dispatcher import Dispatcher
-from fcontroller.api import Json
 from fcontroller.decide.context import Settings
 from fcontroller.decide.review import Rules
 from fcontroller.report import Report
@@ -20,8 +19,6 @@ class Dependencies(NamedTuple):
     now: Callable[[], float]
     """Seconds since 1970."""
     random_delay: Callable[[int, int], int]
-    creation_failed: Callable[[int, str, str], Json | None]
-    """From the code, reason and message of a refusal to create a Pod: the completion of the attempt, or None to try again."""
     rules: Rules = Rules()
     """Whether anything runs that was not reviewed."""
     report: Report = Report()

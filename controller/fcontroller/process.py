@@ -22,7 +22,6 @@ from fcontroller.api import Wanted, WentBack, always
 from fcontroller.config.effective import EffectiveSettings
 from fcontroller.decide.context import Settings
 from fcontroller.decide.failures.classify import Classifier
-from fcontroller.decide.failures.creation import creation_failure
 from fcontroller.decide.failures.spec import read_failures
 from fcontroller.decide.review import Rules
 from fcontroller.dependencies import Dependencies
@@ -167,7 +166,6 @@ class Process:
             _settings(self._effective),
             time.time,
             random.randint,
-            creation_failure,
             rules,
             report,
             config.dry_run,

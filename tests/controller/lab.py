@@ -18,7 +18,6 @@ from fcontroller.act.client import Client, from_kubeconfig
 from fcontroller.act.dispatcher import Dispatcher
 from fcontroller.api import Answer, Api, Body, Json, Projection, collection, path_of
 from fcontroller.decide.context import SNAPSHOTS, Settings
-from fcontroller.decide.failures.creation import creation_failure
 from fcontroller.decide.review import Rules
 from fcontroller.dependencies import Dependencies
 from fcontroller.intent import read_stored
@@ -115,7 +114,7 @@ class Lab:
         log = Log("debug", lambda line: self.lines.append(json.loads(line)))
         self.recorder = Recorder(self.api, now)
         self.report = Reporter(log, self.recorder, self.settings.snapshots, lambda seconds: None, now)
-        dependencies = Dependencies(Dispatcher(self.api), self.settings, now, random.randint, creation_failure, self.rules, self.report)
+        dependencies = Dependencies(Dispatcher(self.api), self.settings, now, random.randint, self.rules, self.report)
         return Controller(dependencies, self.namespace)
 
     def start(self) -> None:

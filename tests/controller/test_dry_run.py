@@ -9,7 +9,6 @@ from typing import Any
 from fcontroller.act.dispatcher import Dispatcher
 from fcontroller.act.dry_run import DryRun
 from fcontroller.api import Api, Json, path_of
-from fcontroller.decide.failures.creation import creation_failure
 from fcontroller.dependencies import Dependencies
 from fcontroller.reconcile.controller import Controller
 from tests.controller.lab import SETTINGS, in_memory, lab, now, run_in_memory
@@ -26,7 +25,7 @@ async def said(api: Api, last: str) -> list[str]:
         if lines[-1].endswith(last):
             over.set()
 
-    dependencies = Dependencies(Dispatcher(DryRun(api, say)), SETTINGS, now, random.randint, creation_failure, dry_run=True)
+    dependencies = Dependencies(Dispatcher(DryRun(api, say)), SETTINGS, now, random.randint, dry_run=True)
     controller = asyncio.create_task(Controller(dependencies).run())
     async with asyncio.timeout(30):
         await over.wait()

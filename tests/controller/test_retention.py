@@ -10,7 +10,6 @@ import pytest
 from fcompile.model import names
 from fcontroller.act.dispatcher import Dispatcher
 from fcontroller.api import Json, collection, path_of
-from fcontroller.decide.failures.creation import creation_failure
 from fcontroller.decide.status import to_time
 from fcontroller.dependencies import Dependencies
 from fcontroller.reconcile import retention as module
@@ -33,7 +32,7 @@ def retention(api: Facade, clocks: Clocks) -> Retention:
     def server_now() -> float:
         return clocks.servers
 
-    return Retention(Dependencies(Dispatcher(api), SETTINGS, lambda: clocks.ours, random.randint, creation_failure, server_now=server_now))
+    return Retention(Dependencies(Dispatcher(api), SETTINGS, lambda: clocks.ours, random.randint, server_now=server_now))
 
 
 async def completed(api: Facade) -> tuple[Json, Json]:

@@ -11,7 +11,6 @@ import pytest
 
 from fcontroller.act.dispatcher import Dispatcher
 from fcontroller.api import Answer, Api, Body, Json, Projection, Unreachable, WentBack, collection
-from fcontroller.decide.failures import creation_failure
 from fcontroller.dependencies import Dependencies
 from fcontroller.observe import reflector as reflector_module
 from fcontroller.observe.reflector import Name, Reflector
@@ -230,7 +229,7 @@ def test_a_reflector_with_a_defect_ends_the_controller(monkeypatch: pytest.Monke
         raise ZeroDivisionError
 
     monkeypatch.setattr(Reflector, "_list", fails)
-    dependencies = Dependencies(Dispatcher(in_memory()), SETTINGS, now, random.randint, creation_failure)
+    dependencies = Dependencies(Dispatcher(in_memory()), SETTINGS, now, random.randint)
 
     async def work() -> None:
         async with asyncio.timeout(5):

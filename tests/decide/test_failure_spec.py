@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fcontroller.decide.failures import read_failures
+from fcontroller.decide.failures.spec import read_failures
 
 PATTERNS = [{"reasonRegex": "x"}]
 

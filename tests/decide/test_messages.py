@@ -13,7 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fcontroller.decide import states
-from fcontroller.decide.failures import DEFAULT_POD_FAILURE_SPEC, Classifier, read_failures
+from fcontroller.decide.failures.classify import Classifier
+from fcontroller.decide.failures.default import DEFAULT_POD_FAILURE_SPEC
+from fcontroller.decide.failures.spec import read_failures
 from fcontroller.decide.messages import CUT, REASON, TOTAL, fitted, room, size
 from fcontroller.decide.status import Role, Status, Task
 from fcontroller.decide.status_json import from_json, role_statuses, to_json, to_text

@@ -28,7 +28,9 @@ from fcontroller.decide.context import (
     RemovePod,
     Settings,
 )
-from fcontroller.decide.failures import DEFAULT_POD_FAILURE_SPEC, Classifier, read_failures
+from fcontroller.decide.failures.classify import Classifier
+from fcontroller.decide.failures.default import DEFAULT_POD_FAILURE_SPEC
+from fcontroller.decide.failures.spec import read_failures
 from fcontroller.decide.framework import (
     config_map_confirmed_gone,
     config_map_created,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import contextvars
-import copy
 import json
 from collections.abc import Callable
 from functools import cache
@@ -17,11 +16,10 @@ from fcompile.pipeline.compiled import compile_framework
 from fcontroller.act.dispatcher import Dispatcher
 from fcontroller.api import Api, Json, collection, path_of
 from fcontroller.decide.conditions import INTENT_STORED, OBJECTS_DELETED, PODS_CREATED, SERVICES_MADE
-from fcontroller.decide.failures.creation import creation_failure
 from fcontroller.dependencies import Dependencies
 from fcontroller.reconcile.controller import Controller
 from fcontroller.report import Report
-from fcontroller.testing.memory_api.patch import operated
+from fcontroller.testing.memory_api.patch import patched
 from tests.decide.world import SETTINGS as PLAIN
 from tests.safety.kubelet import Kubelet
 from tests.safety.server import Connection, Server
@@ -88,9 +86,7 @@ class World(Report):
             self.start()
 
     def dependencies(self, api: Api) -> Dependencies:
-        return Dependencies(
-            Dispatcher(api), SETTINGS, lambda: self.loop.wall() - self.slow, lambda low, high: low, creation_failure, report=self
-        )
+        return Dependencies(Dispatcher(api), SETTINGS, lambda: self.loop.wall() - self.slow, lambda low, high: low, report=self)
 
     def broke(self, framework: Json, error: BaseException) -> None:
         self.watcher.violations.append(f"the controller has failed: {error!r}")
@@ -171,7 +167,7 @@ class World(Report):
     def edit(self, where: str, value: Any, name: str = "f") -> None:
         """Change a field of the spec, as `kubectl patch` does, and have that reviewed."""
         patch = [{"op": "add", "path": f"/spec/{where}", "value": value}]
-        edited = operated({"spec": self.framework(name)["spec"]}, patch, copy.deepcopy)
+        edited = patched({"spec": self.framework(name)["spec"]}, patch)
         digest = compiled(name, edited["spec"])["metadata"]["annotations"][names.DIGEST_ANNOTATION]
         patch.append({"op": "add", "path": "/metadata/annotations/" + names.DIGEST_ANNOTATION.replace("/", "~1"), "value": digest})
         answer = self.server.write("PATCH", path_of("frameworks", NAMESPACE, name), patch)

@@ -19,7 +19,6 @@ from fcontroller.api import Json, collection, path_of
 from fcontroller.decide.codes import SUCCEEDED
 from fcontroller.decide.context import Settings
 from fcontroller.decide.failures.classify import Classifier
-from fcontroller.decide.failures.creation import creation_failure
 from fcontroller.decide.failures.default import DEFAULT_POD_FAILURE_SPEC
 from fcontroller.decide.failures.spec import read_failures
 from fcontroller.decide.states import ATTEMPT_COMPLETED, COMPLETED
@@ -67,7 +66,7 @@ async def play(frameworks: list[Json], running_time: float, exits: dict[str, lis
     api = Facade(MemoryApi(lambda: datetime.now(UTC), lambda: str(uuid.uuid4())))
     failures, _ = read_failures(DEFAULT_POD_FAILURE_SPEC)
     settings = Settings(Classifier(failures), conflict_delay=(1, 3))
-    controller = Controller(Dependencies(Dispatcher(api), settings, time.time, random.randint, creation_failure))
+    controller = Controller(Dependencies(Dispatcher(api), settings, time.time, random.randint))
     kubelet = Kubelet(api, "fcontroller.demo", start=0.3, stop=0.5, run=str(running_time), exits=exits)
     tasks = [asyncio.create_task(work) for work in (controller.run(), kubelet.run(), _collect(api))]
     names, shown = _names(frameworks), screen(sys.stdout)

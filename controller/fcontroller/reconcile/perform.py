@@ -27,6 +27,7 @@ from fcontroller.decide.context import (
     RemoveConfigMap,
     RemovePod,
 )
+from fcontroller.decide.failures.creation import creation_failure
 from fcontroller.decide.framework import config_map_confirmed_gone, config_map_created, config_map_deleted, config_map_gone
 from fcontroller.decide.observed import controller_of
 from fcontroller.decide.states import DELETION_PENDING
@@ -150,7 +151,7 @@ async def _create_pod(dependencies: Dependencies, context: ActionContext, key: K
     try:
         uid = await requests.create_pod(dependencies.api, context.namespace, pod, wanted)
     except Refused as error:
-        completion = dependencies.creation_failed(error.code, error.reason, str(error))
+        completion = creation_failure(error.code, error.reason, str(error))
         if completion is None:
             raise
         return await _remove_pod(dependencies.api, context, key, completion)

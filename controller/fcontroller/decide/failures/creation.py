@@ -18,19 +18,15 @@ _COMES: Final = (
 _BROKEN: Final = ("connection reset by peer", "http2: server sent GOAWAY and closed the connection")
 _BROKEN_WHOLE: Final = "http: can't write HTTP request on broken connection"
 _BROKEN_ANY_CASE: Final = "use of closed network connection"
-_REASONS: Final = {400: "BadRequest", 403: "Forbidden", 413: "RequestEntityTooLarge", 422: "Invalid"}
-"""What an answer means that has no Status of Kubernetes in it, as one of a proxy."""
-_FORBIDDEN: Final = 403
 _TOO_LARGE: Final = 413
 _TOO_MANY: Final = 429
 _SERVER_ERROR: Final = 500
 
 
-def creation_failure(status: int | None, reason: str | None, message: str) -> Json | None:
+def creation_failure(status: int, reason: str, message: str) -> Json | None:
     """Return the completion status of an attempt whose Pod cannot be created, or None where creating it is to be tried again.
 
-    `status` is the HTTP status (None: there was no answer); `reason` and `message` are of the Status in the answer. Where the answer is no
-    Status, the reason is None and the message is the body.
+    :param status: the HTTP status. :param reason, message: of the Status in the answer.
     """
     code = creation_code(status, reason, message)
     if code is POD_CREATION_TRANSIENT:
@@ -38,16 +34,11 @@ def creation_failure(status: int | None, reason: str | None, message: str) -> Js
     return code.ended(f"Failed to create Pod: {go_json({'message': valid(message), 'reason': reason, 'code': status})}")
 
 
-def creation_code(status: int | None, reason: str | None, message: str) -> Code:
+def creation_code(status: int, reason: str, message: str) -> Code:
     """Return the code for a Pod that was not created. The reason decides, even an empty one, and not the HTTP status.
 
     It is upstream's, but for what comes by itself or is the platform's: a task that fails for that is not tried again.
     """
-    if status is None:
-        return POD_CREATION_TRANSIENT
-    if reason is None:
-        reason = _REASONS.get(status, "")
-        message = message if status == _FORBIDDEN else ""
     if any([part in message for part in (*_PLATFORM, *_COMES)]):
         return POD_CREATION_TRANSIENT
     if reason in ("BadRequest", "Forbidden"):
