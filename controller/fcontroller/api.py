@@ -34,7 +34,7 @@ class Answer(NamedTuple):
 
 
 class Unreachable(Exception):
-    """No answer came, or none that can be understood: a write may have been carried out, or not."""
+    """There is no connection, or no answer came, or none that can be understood: a write may have been carried out, or not."""
 
 
 class TooLong(Unreachable):

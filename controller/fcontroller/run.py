@@ -75,7 +75,7 @@ def run(*, config: str | None, check: bool, **flags: str | bool | None) -> int:
 
 
 def _start(settings: EffectiveSettings) -> int:
-    from fcontroller.act.client import NoServer
+    from fcontroller.act.plain import NoServer
     from fcontroller.serve import Unlistenable
 
     try:

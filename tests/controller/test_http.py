@@ -14,8 +14,9 @@ import pytest
 import uvloop
 
 from fcontroller.act import http
-from fcontroller.act.client import NoServer, from_kubeconfig
-from fcontroller.act.http import Lost, Origin, Response, Stream
+from fcontroller.act.client import from_kubeconfig
+from fcontroller.act.http import Origin, Response, Stream
+from fcontroller.act.plain import NoServer
 from fcontroller.api import Unreachable
 from tests.cluster import Cluster
 from tests.safety.virtual_time import VirtualLoop, in_virtual_time
@@ -141,7 +142,7 @@ def test_what_is_no_answer_is_none(loop: Callable[[], asyncio.AbstractEventLoop]
     async def test() -> None:
         server = Server(answer, LENGTH)
         async with server.origin() as origin:
-            with pytest.raises(Lost):
+            with pytest.raises(Unreachable):
                 await get(origin)
             assert (await get(origin)).body == BODY
             assert len(server.connections) == 2
@@ -162,7 +163,7 @@ def test_half_an_answer_is_none(loop: Callable[[], asyncio.AbstractEventLoop], a
 
         async with Server(*map(half, range(len(answer)))).origin() as origin:
             for _ in range(len(answer)):
-                with pytest.raises(Lost):
+                with pytest.raises(Unreachable):
                     await get(origin)
 
     run(loop, test())
@@ -224,7 +225,7 @@ def test_an_answer_that_does_not_come_is_not_waited_for() -> None:
 
         async with Server(says_nothing, drips, LENGTH).origin() as origin:
             for number in (1, 2):
-                with pytest.raises(Lost, match="nothing came for 60 s"):
+                with pytest.raises(Unreachable, match="nothing came for 60 s"):
                     await get(origin)
                 assert loop.passed == pytest.approx(60 * number)
             assert (await get(origin)).body == BODY
@@ -325,7 +326,7 @@ def test_a_stream_that_falls_silent_is_lost() -> None:
         async with Server(begins).origin() as origin:
             async with origin.stream("/a", {}, 60) as stream:
                 assert await stream.read(70) == b"abc\n"
-                with pytest.raises(Lost, match="nothing came for 70 s"):
+                with pytest.raises(Unreachable, match="nothing came for 70 s"):
                     await stream.read(70)
             assert loop.passed == pytest.approx(70.03)
 
@@ -360,7 +361,7 @@ def test_a_certificate_is_looked_at(cluster: Cluster, loop: Callable[[], asyncio
         assert await status(known) in (200, 401, 403)
         assert await status(known, "kubernetes.default.svc") in (200, 401, 403)
         for tls, name in ((unknown, None), (known, "another.example.com")):
-            with pytest.raises(Lost, match=r"(?i)certificate"):
+            with pytest.raises(Unreachable, match=r"(?i)certificate"):
                 await status(tls, name)
 
     run(loop, test())
@@ -370,7 +371,7 @@ def test_a_certificate_is_looked_at(cluster: Cluster, loop: Callable[[], asyncio
 def test_nobody_there_is_no_answer(loop: Callable[[], asyncio.AbstractEventLoop]) -> None:
     async def test() -> None:
         for url in ("http://127.0.0.1:1", "https://127.0.0.1:1", "http://nobody.invalid", "http://no..body"):
-            with pytest.raises(Lost):
+            with pytest.raises(Unreachable):
                 await get(Origin(url, ssl.create_default_context()))
 
     run(loop, test())
@@ -400,7 +401,7 @@ def test_an_answer_without_an_end_is_none(answer: Any, monkeypatch: pytest.Monke
 
     async def test() -> None:
         async with Server(answer).origin() as origin:
-            with pytest.raises(Lost):
+            with pytest.raises(Unreachable):
                 async with asyncio.timeout(20):
                     await get(origin)
 
@@ -428,7 +429,7 @@ def test_what_is_not_wanted_when_there_is_a_connection_is_not_sent() -> None:
     async def test() -> None:
         server = Server(LENGTH)
         async with server.origin() as origin:
-            with pytest.raises(Lost, match="not sent"):
+            with pytest.raises(Unreachable, match="not sent"):
                 await origin.request("POST", "/a", {}, b"{}", 60, lambda: False)
             assert server.asked == []
             assert (await get(origin)).body == BODY
@@ -475,7 +476,7 @@ def test_no_connection_outlives_a_close(loop: Callable[[], asyncio.AbstractEvent
             await asyncio.sleep(0)
             await origin.close()
             for task in (asked, connecting, asyncio.create_task(get(origin))):
-                with pytest.raises(Lost):
+                with pytest.raises(Unreachable):
                     await task
             async with asyncio.timeout(60):
                 while origin._open:

@@ -12,7 +12,6 @@ import pytest
 
 from fcontroller.act import http, requests
 from fcontroller.act.client import from_kubeconfig
-from fcontroller.act.http import Endless
 from fcontroller.act.pages import Pages
 from fcontroller.api import Answer, Body, Projection, TooLong, Unreachable, collection
 from fcontroller.log import Log
@@ -114,7 +113,7 @@ def test_an_answer_that_is_too_long_says_so(answer: str, monkeypatch: pytest.Mon
     async def work() -> None:
         server = Server(ENDLESS[answer], ENDLESS[answer])
         async with server.origin() as origin:
-            with pytest.raises(Endless, match="more than 1 MiB"):
+            with pytest.raises(TooLong, match="more than 1 MiB"):
                 await get(origin)
             client = from_kubeconfig(None, address=server.url)
             with pytest.raises(TooLong, match="more than 1 MiB"):

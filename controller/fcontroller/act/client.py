@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import ssl
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from email.utils import parsedate_to_datetime
@@ -17,8 +16,9 @@ import msgspec
 from fcompile._version import __version__
 from fcontroller.act import decode, http
 from fcontroller.act.decode import Unreadable
-from fcontroller.act.http import Endless, Lost, Origin
-from fcontroller.api import Answer, Api, Body, Json, Projection, TooLong, Unreachable, Wanted, always, target_of
+from fcontroller.act.http import Origin
+from fcontroller.act.plain import NoServer, tls_of
+from fcontroller.api import Answer, Api, Body, Json, Projection, Unreachable, Wanted, always, target_of
 
 _REQUEST_TIMEOUT = 60
 _SILENCE = 70
@@ -54,11 +54,7 @@ class Client(Api):
         """
         self._called, self._may_write = called or _nobody, may_write
         self._configuration = configuration
-        context = ssl.create_default_context(cafile=configuration.ssl_ca_cert)
-        if not configuration.verify_ssl:
-            context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-        if configuration.cert_file:
-            context.load_cert_chain(configuration.cert_file, configuration.key_file)
+        context = tls_of(configuration)
         self._origin = Origin(configuration.host, context, configuration.tls_server_name)
         self._writes = Origin(configuration.host, context, configuration.tls_server_name)
         """Connections of their own, which can be cut off."""
@@ -103,8 +99,8 @@ class Client(Api):
             return Answer(code, body, _seconds(about.get("retry-after")))
         except Unreadable as error:  # A refusal too: a proxy may have answered instead of the API server.
             raise Unreachable(f"{method} {path}: {code}, and what follows is no object: {_beginning(text)}") from error
-        except Lost as error:
-            raise (TooLong if isinstance(error, Endless) else Unreachable)(f"{method} {path}: {error}") from error
+        except Unreachable as error:
+            raise type(error)(f"{method} {path}: {error}") from error
         finally:
             self._called(method, path, code, time.perf_counter() - began)
 
@@ -124,7 +120,7 @@ class Client(Api):
                             yield decode.event(line, projection)
                 if stream.status != 200:
                     yield {"type": "ERROR", "object": _refusal(stream.status, rest)}
-        except (Lost, Unreadable) as error:
+        except (Unreachable, Unreadable) as error:
             raise Unreachable(f"watch {path}: {error}") from error
 
     def _note_time(self, date: str | None) -> None:
@@ -179,17 +175,7 @@ def _seconds(retry_after: str | None) -> float:
         return 1
 
 
-class NoServer(Exception):
-    """Nothing says where the API server is, or what says it is wrong."""
-
-
-def from_kubeconfig(
-    path: str | None = None,
-    context: str | None = None,
-    address: str = "",
-    called: Called | None = None,
-    may_write: Wanted = always,
-) -> Client:
+def from_kubeconfig(path: str | None = None, *, address: str = "", called: Called | None = None, may_write: Wanted = always) -> Client:
     """Return the API server of a kubeconfig (default: KUBECONFIG or ~/.kube/config), or, in a Pod, that of the cluster around it.
 
     Raises NoServer.
@@ -201,9 +187,9 @@ def from_kubeconfig(
 
     configuration = client.Configuration()
     try:
-        config.load_kube_config(path, context, configuration, persist_config=False)  # type: ignore[no-untyped-call]
+        config.load_kube_config(path, None, configuration, persist_config=False)  # type: ignore[no-untyped-call]
     except config.ConfigException as error:
-        if path or context:
+        if path:
             raise NoServer(str(error)) from None
         if not address:
             _around(configuration)

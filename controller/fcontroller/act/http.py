@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 import httptools
 
-from fcontroller.api import Wanted, always
+from fcontroller.api import TooLong, Unreachable, Wanted, always
 
 _KEPT = 30
 """Seconds that an idle connection is kept. What stands between may forget one that is silent for longer, and not tell."""
@@ -28,14 +28,6 @@ _CLOSED = "the client is closed"
 _HEAD_BYTES = 256 * 1024
 _GATHERED = 0.03
 """Seconds from one reading of a stream to the next. To read a hundred events at once takes little longer than to read one."""
-
-
-class Lost(Exception):
-    """There is no connection, or it ended before the answer did, or the answer is no HTTP, or it took too long."""
-
-
-class Endless(Lost):
-    """The answer is longer than the limit."""
 
 
 class Response(NamedTuple):
@@ -76,7 +68,7 @@ class Origin:
             connection.abort(why)
 
     async def close(self) -> None:
-        """End all connections, and make no more: whatever is asked for from now on is Lost."""
+        """End all connections, and make no more: whatever is asked for from now on is Unreachable."""
         self._closed.set()
         self._idle.clear()
         await asyncio.gather(*(connection.end() for connection in self._open))
@@ -84,14 +76,14 @@ class Origin:
     async def request(
         self, method: str, target: str, headers: Mapping[str, str], body: bytes | None, timeout: float, wanted: Wanted = always
     ) -> Response:
-        """Send a request. Raises Lost, also when the answer takes longer than `timeout` seconds, or is not wanted any more.
+        """Send a request. Raises Unreachable, also when the answer takes longer than `timeout` seconds, or is not wanted any more.
 
         :param wanted: asked when there is a connection, right before it is sent.
         """
         connection = self._kept() or await self._connect(timeout)
         try:
             if not wanted():
-                raise Lost("not sent: it is not wanted any more")
+                raise Unreachable("not sent: it is not wanted any more")
             connection.send(self._head(method, target, headers, body), body)
             answer = await connection.whole(timeout)
             return Response(connection.status, connection.headers, answer)
@@ -100,7 +92,7 @@ class Origin:
 
     @asynccontextmanager
     async def stream(self, target: str, headers: Mapping[str, str], timeout: float) -> AsyncIterator[Stream]:
-        """Send a GET and yield its answer as a stream. Raises Lost, also when the answer has not begun after `timeout` seconds."""
+        """Send a GET and yield its answer as a stream. Raises Unreachable, also when the answer has not begun after `timeout` seconds."""
         connection = await self._connect(timeout)
         try:
             connection.send(self._head("GET", target, headers, None), None)
@@ -117,7 +109,7 @@ class Origin:
 
     async def _connect(self, timeout: float) -> _Connection:
         if self._closed.is_set():
-            raise Lost(_CLOSED)
+            raise Unreachable(_CLOSED)
         loop = asyncio.get_running_loop()
         new = loop.create_connection(
             lambda: _Connection(loop, self._open), self._name, self._port, ssl=self._tls, server_hostname=self._server_name
@@ -126,12 +118,12 @@ class Origin:
             async with asyncio.timeout(timeout):
                 _, connection = await new
         except TimeoutError:
-            raise Lost(f"{self._host}: no connection in {timeout:g} s") from None
+            raise Unreachable(f"{self._host}: no connection in {timeout:g} s") from None
         except (OSError, UnicodeError) as error:  # All errors of TLS are OSErrors too.
-            raise Lost(f"{self._host}: {error}") from error
+            raise Unreachable(f"{self._host}: {error}") from error
         if self._closed.is_set():  # Meanwhile. Nobody would end it any more.
             connection.abort(_CLOSED)
-            raise Lost(_CLOSED)
+            raise Unreachable(_CLOSED)
         return connection
 
     def _kept(self) -> _Connection | None:
@@ -163,7 +155,7 @@ class Stream:
         """When there may be read again, by the clock of the loop."""
 
     async def read(self, timeout: float) -> bytes:
-        """Return what has arrived since the last call, or nothing at the end. Raises Lost, also after `timeout` seconds of silence."""
+        """Return what has arrived since the last call, or nothing at the end. Raises Unreachable, also after `timeout` s of silence."""
         loop = asyncio.get_running_loop()
         await asyncio.sleep(self._again - loop.time())
         self._connection.listen(True)
@@ -196,7 +188,7 @@ class _Connection(asyncio.Protocol):
         """Bytes in it."""
         self._head_bytes = 0
         """Bytes received before the headers were complete."""
-        self._lost: Lost | None = None
+        self._lost: Unreachable | None = None
         self._waiting: asyncio.Future[None] | None = None
 
     @property
@@ -215,7 +207,7 @@ class _Connection(asyncio.Protocol):
         self._transport.write(head + body if body else head)
 
     async def begun(self, timeout: float) -> None:
-        """Wait until the status and the headers are there. Raises Lost, as do the methods below."""
+        """Wait until the status and the headers are there. Raises Unreachable, as do the methods below."""
         await self._until(lambda: self._begun, timeout)
 
     async def some(self, timeout: float) -> bytes:
@@ -269,9 +261,9 @@ class _Connection(asyncio.Protocol):
         if self._waiting and not self._waiting.done():
             self._waiting.set_result(None)
 
-    def abort(self, why: str | Lost) -> None:
-        """End the connection; a caller that waits for an answer gets Lost."""
-        self._lost = self._lost or (why if isinstance(why, Lost) else Lost(why))
+    def abort(self, why: str | Unreachable) -> None:
+        """End the connection; a caller that waits for an answer gets Unreachable."""
+        self._lost = self._lost or (why if isinstance(why, Unreachable) else Unreachable(why))
         self._transport.abort()
         self._wake()
 
@@ -287,7 +279,7 @@ class _Connection(asyncio.Protocol):
             self._parser.feed_data(data)
         except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
             # The parser chains what our callbacks raised as the context of its own exception.
-            self.abort(error.__context__ if isinstance(error.__context__, Lost) else f"no HTTP: {error}")
+            self.abort(error.__context__ if isinstance(error.__context__, Unreachable) else f"no HTTP: {error}")
         if not self._begun and not self._complete:
             self._head_bytes += len(data)
             if self._head_bytes > _HEAD_BYTES:
@@ -303,7 +295,7 @@ class _Connection(asyncio.Protocol):
 
     def on_message_begin(self) -> None:
         if self._complete:
-            raise Lost("an answer that nobody has asked for")
+            raise Unreachable("an answer that nobody has asked for")
         self.headers = {}
 
     def on_header(self, name: bytes, value: bytes) -> None:
@@ -317,7 +309,7 @@ class _Connection(asyncio.Protocol):
         self._held += len(body)
         if self._held > ANSWER_BYTES:
             self._body.clear()  # The error holds this connection until it is collected.
-            raise Endless(f"an answer of more than {ANSWER_BYTES >> 20} MiB")
+            raise TooLong(f"an answer of more than {ANSWER_BYTES >> 20} MiB")
         self._body.append(body)
 
     def on_message_complete(self) -> None:

@@ -24,7 +24,7 @@ _ANSWER_BYTES = 8 * 1024 * 1024
 
 
 class NoServer(Exception):
-    """Nothing says where the API server is."""
+    """Nothing says where the API server is, or what says it is wrong."""
 
 
 class Server(NamedTuple):
@@ -52,6 +52,16 @@ class Server(NamedTuple):
             raise Unreachable(f"{self.url}: {error or type(error).__name__}") from error
         finally:
             connection.close()
+
+
+def tls_of(configuration: Any) -> ssl.SSLContext:
+    """Return the TLS that a `kubernetes.client.Configuration` asks for."""
+    context = ssl.create_default_context(cafile=configuration.ssl_ca_cert)
+    if not configuration.verify_ssl:
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    if configuration.cert_file:
+        context.load_cert_chain(configuration.cert_file, configuration.key_file)
+    return context
 
 
 def find_server(environment: Mapping[str, str], account: Path = ACCOUNT) -> Server:
@@ -85,11 +95,7 @@ def _of_kubeconfig(files: str) -> Server:
     found = client.Configuration()
     try:
         config.load_kube_config(files, None, found, persist_config=False)  # type: ignore[no-untyped-call]
-        tls = ssl.create_default_context(cafile=found.ssl_ca_cert) if found.host.startswith("https:") else None
-        if tls and not found.verify_ssl:
-            tls.check_hostname, tls.verify_mode = False, ssl.CERT_NONE
-        if tls and found.cert_file:
-            tls.load_cert_chain(found.cert_file, found.key_file)
+        tls = tls_of(found) if found.host.startswith("https:") else None
     except (config.ConfigException, OSError, ssl.SSLError) as error:
         raise NoServer(f"{files}: {error}") from None
     ways: Callable[[], Mapping[str, Any]] = found.auth_settings
