@@ -91,24 +91,18 @@ class StatusRefused(NamedTuple):
 
 
 class IntentRead(NamedTuple):
-    """The document in the attempt's ConfigMap was read."""
+    """The attempt's ConfigMap was read, or written."""
 
     version: str
     """The resourceVersion of the ConfigMap."""
     digest: str
-    """Of the document; empty: there is none that counts."""
-    document: bytes
-    problem: str
+    """Of the document in it; empty: there is none that counts."""
+    document: bytes = b""
+    """Its text, where it was read."""
+    problem: str = ""
     """Why it does not count."""
-    orphaned: bool
+    orphaned: bool = False
     """Whether somebody has taken its owner off."""
-
-
-class IntentWritten(NamedTuple):
-    """A document was written into the attempt's ConfigMap."""
-
-    digest: str
-    version: str
 
 
 class IntentRefused(NamedTuple):
@@ -150,7 +144,6 @@ Message = (
     | StatusSuperseded
     | StatusRefused
     | IntentRead
-    | IntentWritten
     | IntentRefused
     | ServicesReported
     | PodsCompared

@@ -20,7 +20,7 @@ from fcontroller.decide.spec import Spec
 from fcontroller.decide.states import CREATED, CREATION_PENDING
 from fcontroller.decide.status import IntentRecord, Status
 from fcontroller.dependencies import Dependencies
-from fcontroller.mailbox import IntentRead, IntentRefused, IntentWritten, Mailbox
+from fcontroller.mailbox import IntentRead, IntentRefused, Mailbox
 from fcontroller.reconcile.intent_keeper import IntentKeeper
 from fcontroller.reconcile.perform import NextIntent
 from fcontroller.reconcile.pod_renderer import PodRenderer
@@ -61,7 +61,7 @@ class AttemptIntent:
         """What the next attempt may begin with."""
         self._renderer: tuple[str, str, PodRenderer] | None = None
 
-    def note(self, message: IntentRead | IntentWritten | IntentRefused) -> None:
+    def note(self, message: IntentRead | IntentRefused) -> None:
         """Take in what has become of reading or writing the ConfigMap."""
         self._keeper.note(message)
 

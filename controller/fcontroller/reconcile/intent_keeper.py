@@ -23,7 +23,7 @@ from fcontroller.act.retry import backoff
 from fcontroller.api import Answer, Api, Json, Projection, Unreachable, path_of
 from fcontroller.breath import turns, unhurried
 from fcontroller.decide.observed import controller_of
-from fcontroller.mailbox import IntentRead, IntentRefused, IntentWritten, Mailbox
+from fcontroller.mailbox import IntentRead, IntentRefused, Mailbox
 from fcontroller.reconcile.services import Services
 
 _TRANSITORY = 4
@@ -53,9 +53,6 @@ class _Pace:
 
 def _delay(failures: int) -> float:
     return backoff(failures) if failures else 0
-
-
-_Work = Callable[[], Coroutine[Any, Any, IntentRead | IntentWritten]]
 
 
 class IntentKeeper:
@@ -119,18 +116,15 @@ class IntentKeeper:
         delay = self._repairs.delay(self._failures)
         self._begin(partial(self._write, digest, uid, framework, attempt, services=False), delay)
 
-    def note(self, message: IntentRead | IntentWritten | IntentRefused) -> None:
+    def note(self, message: IntentRead | IntentRefused) -> None:
         """Take in what has become of reading or writing."""
         self.working = False
         match message:
             case IntentRead(version, digest, document, problem, orphaned):
-                self.stored, self._version, self.problem, self.refused, self._failures = digest, version, problem, "", 0
-                self.orphaned = orphaned
+                self.stored, self._version, self.problem, self.orphaned = digest, version, problem, orphaned
+                self.refused, self._failures = "", 0
                 if document and digest not in self.held and version_of(digest) in KNOWN:
                     self.held[digest] = intents.read_document(document)
-            case IntentWritten(digest, version):
-                self.stored, self._version, self.problem, self.refused, self._failures = digest, version, "", "", 0
-                self.orphaned = False
             case IntentRefused(error):
                 self._failures += 1
                 if isinstance(error, Refused) and error.code in (404, 409):
@@ -138,11 +132,11 @@ class IntentKeeper:
                 elif is_lasting(error) or self._failures >= _TRANSITORY:
                     self.refused = str(error)
 
-    def _begin(self, work: _Work, delay: float) -> None:
+    def _begin(self, work: Callable[[], Coroutine[Any, Any, IntentRead]], delay: float) -> None:
         self.working = True
         self._start(self._try(work, delay))
 
-    async def _try(self, work: _Work, delay: float) -> None:
+    async def _try(self, work: Callable[[], Coroutine[Any, Any, IntentRead]], delay: float) -> None:
         await asyncio.sleep(delay)
         try:
             self._mailbox.put(await work())
@@ -159,11 +153,11 @@ class IntentKeeper:
             async with turns().alone:
                 (document, hashed), _ = await unhurried(intents.read_stored(found, max(map(self._size, wanted), default=0)))
         except ValueError as error:
-            return IntentRead(version, "", b"", str(error), orphaned)
+            return IntentRead(version, "", problem=str(error), orphaned=orphaned)
         for digest in wanted:
             if digest == digest_text(hashed, version_of(digest)):
-                return IntentRead(version, digest, document, "", orphaned)
-        return IntentRead(version, "", b"", "it holds another document", orphaned)
+                return IntentRead(version, digest, document, orphaned=orphaned)
+        return IntentRead(version, "", problem="it holds another document", orphaned=orphaned)
 
     def _size(self, digest: str) -> int:
         """Return the largest possible size, in bytes, of the document with this digest."""
@@ -183,7 +177,7 @@ class IntentKeeper:
         found = await requests.find(self._api, path_of("frameworks", framework["namespace"], framework["name"]), Projection.METADATA)
         return found is not None and found["metadata"]["uid"] == framework["uid"] and "deletionTimestamp" not in found["metadata"]
 
-    async def _write(self, digest: str, uid: str, framework: Json, attempt: int, services: bool) -> IntentRead | IntentWritten:
+    async def _write(self, digest: str, uid: str, framework: Json, attempt: int, services: bool) -> IntentRead:
         if services:
             await self._services.ensure(self.held[digest], framework)
         found = await self._find(uid)
@@ -191,7 +185,7 @@ class IntentKeeper:
             return await self._what_is_in(found, framework, tuple(self.held))
         made = intents.as_made(found, intents.config_map(self.held[digest], framework, attempt))
         written = await requests.replace(self._api, self._path, made)
-        return IntentWritten(digest, written["metadata"]["resourceVersion"])
+        return IntentRead(written["metadata"]["resourceVersion"], digest)
 
     async def _find(self, uid: str) -> Json:
         found = await requests.find(self._api, self._path)

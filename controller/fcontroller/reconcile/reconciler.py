@@ -60,7 +60,6 @@ from fcontroller.mailbox import (
     FrameworkSeen,
     IntentRead,
     IntentRefused,
-    IntentWritten,
     Loaded,
     Mailbox,
     Message,
@@ -480,7 +479,7 @@ class Reconciler:
                 self._supersede(framework)
             case StatusRefused(error):
                 self.dependencies.report.unsaved(self.framework, error)
-            case IntentRead() | IntentWritten() | IntentRefused():
+            case IntentRead() | IntentRefused():
                 self.intent.note(message)
                 self._mark_all()
             case Loaded(framework, status):
