@@ -110,7 +110,7 @@ async def _main(what: str, kubeconfig: str, namespace: str, count: int) -> None:
             async with _by_aiohttp(kubeconfig) as by_aiohttp:
                 await post(api, by_aiohttp, namespace, count)
         else:
-            await Kubelet(api, "benchmarks", namespace=namespace, stop=0, run="0.2").run()
+            await Kubelet(api, namespace=namespace, stop=0, run=0.2).run()
     finally:
         await api.close()
 

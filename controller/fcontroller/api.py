@@ -52,6 +52,8 @@ class Unwanted(Exception):
 Body = Json | list[Any] | bytes
 """What is sent: values, or JSON text."""
 
+Query = Mapping[str, str]
+
 Wanted = Callable[[], bool]
 """Asked right before each sending of a request: whether to send it. When it says yes, it is sent."""
 
@@ -74,19 +76,14 @@ class Api(Protocol):
     """An API server."""
 
     async def request(
-        self,
-        method: str,
-        path: str,
-        body: Body | None = None,
-        query: Mapping[str, str] | None = None,
-        projection: Projection = Projection.WHOLE,
+        self, method: str, path: str, body: Body | None = None, query: Query | None = None, projection: Projection = Projection.WHOLE
     ) -> Answer:
         """Send one request. A PATCH is a JSON patch. Raises Unreachable.
 
         :param projection: what is needed of the objects in the answer; there may be more.
         """
 
-    def watch(self, path: str, query: Mapping[str, str], projection: Projection = Projection.WHOLE) -> AsyncIterator[Json]:
+    def watch(self, path: str, query: Query, projection: Projection = Projection.WHOLE) -> AsyncIterator[Json]:
         """Yield the events of a watch until the server ends it. Raises Unreachable; a refusal is an event of type ERROR."""
 
 

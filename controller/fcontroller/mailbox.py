@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Coroutine
+from typing import Any, NamedTuple
 
 from fcontroller.api import Json
 from fcontroller.decide.context import Action, Key, ReconcileContext, key_of
@@ -11,6 +11,8 @@ from fcontroller.decide.status import Attempt, Status
 
 Result = Callable[[ReconcileContext], None]
 """The change of the status that follows from an action."""
+Start = Callable[[Coroutine[Any, Any, None]], object]
+"""Starts a background task. If that fails, a message says so."""
 
 
 class Decided(NamedTuple):

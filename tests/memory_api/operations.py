@@ -219,7 +219,7 @@ def _operation(path: str, value: Any) -> dict[str, Any]:
     return {"op": "remove", "path": path} if value is None else {"op": "add", "path": path, "value": value}
 
 
-_json_operations = st.sampled_from(
+_json_operations: Strategy = st.sampled_from(
     [
         {"op": "add", "path": "/metadata/labels", "value": {"x": "1"}},
         {"op": "add", "path": "/metadata/labels/x", "value": "2"},
@@ -237,7 +237,7 @@ _json_operations = st.sampled_from(
 )
 
 
-_status_operations = st.sampled_from(
+_status_operations: Strategy = st.sampled_from(
     [
         {"op": "add", "path": "/status", "value": {"phase": "Running"}},
         {"op": "replace", "path": "/status", "value": {"phase": "Failed", "message": "over"}},

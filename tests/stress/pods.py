@@ -1,6 +1,6 @@
 """Runs the Pods of a cluster, as far as the API server can see: `python -m tests.stress.pods KUBECONFIG`.
 
-Beside what `fcontroller.testing.kubelet` knows, `stress/message` is how long the message is with which containers end.
+Beside what `tests.annotated_kubelet` knows, `stress/message` is how long the message is with which containers end.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ import sys
 
 from fcontroller.act.client import from_kubeconfig
 from fcontroller.api import Json
-from fcontroller.testing.kubelet import Kubelet
+from tests.annotated_kubelet import AnnotatedKubelet
 
 
-class _Kubelet(Kubelet):
+class _Kubelet(AnnotatedKubelet):
     def _ended(self, pod: Json) -> Json | None:
         status = super()._ended(pod)
-        length = int((pod["metadata"].get("annotations") or {}).get("stress/message", 0))
+        length = int(self.wish(pod, "message") or 0)
         if status is not None and length:
             for container in status["containerStatuses"]:
                 # Each its own, so that nothing of it can be written once for all.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import Any
@@ -18,7 +18,7 @@ from fcontroller.act import decode, http
 from fcontroller.act.decode import Unreadable
 from fcontroller.act.http import Origin
 from fcontroller.act.plain import NoServer, tls_of
-from fcontroller.api import Answer, Api, Body, Json, Projection, Unreachable, Wanted, always, target_of
+from fcontroller.api import Answer, Api, Body, Json, Projection, Query, Unreachable, Wanted, always, target_of
 
 _REQUEST_TIMEOUT = 60
 _SILENCE = 70
@@ -75,12 +75,7 @@ class Client(Api):
         return None if self._told is None else self._told[0] + time.monotonic() - self._told[1]
 
     async def request(
-        self,
-        method: str,
-        path: str,
-        body: Body | None = None,
-        query: Mapping[str, str] | None = None,
-        projection: Projection = Projection.WHOLE,
+        self, method: str, path: str, body: Body | None = None, query: Query | None = None, projection: Projection = Projection.WHOLE
     ) -> Answer:
         data = body if body is None or isinstance(body, bytes) else msgspec.json.encode(body)
         headers = {
@@ -104,7 +99,7 @@ class Client(Api):
         finally:
             self._called(method, path, code, time.perf_counter() - began)
 
-    async def watch(self, path: str, query: Mapping[str, str], projection: Projection = Projection.WHOLE) -> AsyncIterator[Json]:
+    async def watch(self, path: str, query: Query, projection: Projection = Projection.WHOLE) -> AsyncIterator[Json]:
         headers = {**self._who(), "Accept": _accept(projection)}
         try:
             async with self._origin.stream(_target(path, {**query, "watch": "1"}), headers, _REQUEST_TIMEOUT) as stream:
@@ -140,7 +135,7 @@ class Client(Api):
         return self._headers
 
 
-def _target(path: str, query: Mapping[str, str] | None) -> str:
+def _target(path: str, query: Query | None) -> str:
     return f"{path}?{urlencode(query)}" if query else path
 
 

@@ -19,7 +19,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from enum import Enum, IntEnum
 
-from fcontroller.api import Answer, Api, Body, Json, Projection, Target, Unreachable, Unwanted, Wanted, always, target_of
+from fcontroller.api import Answer, Api, Body, Json, Projection, Query, Target, Unreachable, Unwanted, Wanted, always, target_of
 
 AT_A_TIME = 64
 """Requests of all tenants under way, without those that hang."""
@@ -114,7 +114,7 @@ class Dispatcher(Api):
         method: str,
         path: str,
         body: Body | None = None,
-        query: Mapping[str, str] | None = None,
+        query: Query | None = None,
         projection: Projection = Projection.WHOLE,
         wanted: Wanted = always,
     ) -> Answer:
@@ -140,7 +140,7 @@ class Dispatcher(Api):
             if priority is Priority.URGENT:
                 await asyncio.sleep(delay)
 
-    def watch(self, path: str, query: Mapping[str, str], projection: Projection = Projection.WHOLE) -> AsyncIterator[Json]:
+    def watch(self, path: str, query: Query, projection: Projection = Projection.WHOLE) -> AsyncIterator[Json]:
         return self._api.watch(path, query, projection)
 
     @property

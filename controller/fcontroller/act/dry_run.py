@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 
-from fcontroller.api import Answer, Api, Body, Json, Projection, Unreachable
+from fcontroller.api import Answer, Api, Body, Json, Projection, Query, Unreachable
 
 _VERBS = {"POST": "create", "PUT": "update", "PATCH": "update", "DELETE": "delete"}
 
@@ -19,12 +19,7 @@ class DryRun(Api):
         self._said: set[tuple[str, str]] = set()
 
     async def request(
-        self,
-        method: str,
-        path: str,
-        body: Body | None = None,
-        query: Mapping[str, str] | None = None,
-        projection: Projection = Projection.WHOLE,
+        self, method: str, path: str, body: Body | None = None, query: Query | None = None, projection: Projection = Projection.WHOLE
     ) -> Answer:
         if method == "GET":
             return await self._api.request(method, path, body, query, projection)
@@ -48,5 +43,5 @@ class DryRun(Api):
             self._said.add(said)
             self._say(f"would {_VERBS[method]} {path}", **fields)
 
-    def watch(self, path: str, query: Mapping[str, str], projection: Projection = Projection.WHOLE) -> AsyncIterator[Json]:
+    def watch(self, path: str, query: Query, projection: Projection = Projection.WHOLE) -> AsyncIterator[Json]:
         return self._api.watch(path, query, projection)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from fcontroller.api import Answer, Api, Projection, TooLong
+from fcontroller.api import Answer, Api, Projection, Query, TooLong
 
 PAGE = 500
 """Objects in one answer, when they are as small as most are."""
@@ -13,9 +11,7 @@ PAGE = 500
 class Pages:
     """The pages of one list."""
 
-    def __init__(
-        self, api: Api, path: str, query: Mapping[str, str], projection: Projection = Projection.WHOLE, largest: int = PAGE
-    ) -> None:
+    def __init__(self, api: Api, path: str, query: Query, projection: Projection = Projection.WHOLE, largest: int = PAGE) -> None:
         """:param query: what is listed. :param largest: objects in one answer at most."""
         self._api, self._path, self._query, self._projection = api, path, dict(query), projection
         self._size = self._largest = largest

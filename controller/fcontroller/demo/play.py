@@ -67,7 +67,7 @@ async def play(frameworks: list[Json], running_time: float, exits: dict[str, lis
     failures, _ = read_failures(DEFAULT_POD_FAILURE_SPEC)
     settings = Settings(Classifier(failures), conflict_delay=(1, 3))
     controller = Controller(Dependencies(Dispatcher(api), settings, time.time, random.randint))
-    kubelet = Kubelet(api, "fcontroller.demo", start=0.3, stop=0.5, run=str(running_time), exits=exits)
+    kubelet = Kubelet(api, start=0.3, stop=0.5, run=running_time, exits=exits)
     tasks = [asyncio.create_task(work) for work in (controller.run(), kubelet.run(), _collect(api))]
     names, shown = _names(frameworks), screen(sys.stdout)
     statuses: dict[str, Json] = {name: {} for name in names}

@@ -5,8 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from fcompile.lower.digest import KNOWN, V1, version_of
 from fcompile.lower.intent import Intent
@@ -20,7 +19,7 @@ from fcontroller.decide.spec import Spec
 from fcontroller.decide.states import CREATED, CREATION_PENDING
 from fcontroller.decide.status import IntentRecord, Status
 from fcontroller.dependencies import Dependencies
-from fcontroller.mailbox import IntentRead, IntentRefused, Mailbox
+from fcontroller.mailbox import IntentRead, IntentRefused, Mailbox, Start
 from fcontroller.reconcile.intent_keeper import IntentKeeper
 from fcontroller.reconcile.perform import NextIntent
 from fcontroller.reconcile.pod_renderer import PodRenderer
@@ -43,15 +42,7 @@ class _Lowered(NamedTuple):
 class AttemptIntent:
     """Says what Pods are made from, and which spec holds."""
 
-    def __init__(
-        self,
-        dependencies: Dependencies,
-        framework: Json,
-        services: Services,
-        start: Callable[[Coroutine[Any, Any, None]], object],
-        mailbox: Mailbox,
-    ) -> None:
-        """:param start: starts a background task."""
+    def __init__(self, dependencies: Dependencies, framework: Json, services: Services, start: Start, mailbox: Mailbox) -> None:
         self._dependencies = dependencies
         self._keeper = IntentKeeper(dependencies.api, framework, services, start, mailbox)
         self._lowered: _Lowered | None = None

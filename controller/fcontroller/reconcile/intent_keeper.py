@@ -23,7 +23,7 @@ from fcontroller.act.retry import backoff
 from fcontroller.api import Answer, Api, Json, Projection, Unreachable, path_of
 from fcontroller.breath import turns, unhurried
 from fcontroller.decide.observed import controller_of
-from fcontroller.mailbox import IntentRead, IntentRefused, Mailbox
+from fcontroller.mailbox import IntentRead, IntentRefused, Mailbox, Start
 from fcontroller.reconcile.services import Services
 
 _TRANSITORY = 4
@@ -58,10 +58,7 @@ def _delay(failures: int) -> float:
 class IntentKeeper:
     """Holds the valid documents of an attempt, and what its ConfigMap has."""
 
-    def __init__(
-        self, api: Api, framework: Json, services: Services, start: Callable[[Coroutine[Any, Any, None]], object], mailbox: Mailbox
-    ) -> None:
-        """:param start: starts a background task."""
+    def __init__(self, api: Api, framework: Json, services: Services, start: Start, mailbox: Mailbox) -> None:
         self._api, self._services, self._start, self._mailbox = api, services, start, mailbox
         metadata = framework["metadata"]
         self._path = path_of("configmaps", metadata["namespace"], names.config_map_name(metadata["name"]))

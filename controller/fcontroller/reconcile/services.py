@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Coroutine, Mapping
-from typing import Any
+from collections.abc import Mapping
 
 from fcompile.lower.intent import Intent
 from fcontroller import intent as intents
@@ -14,7 +13,7 @@ from fcontroller.act.requests import Refused
 from fcontroller.act.retry import backoff
 from fcontroller.api import Api, Json, Unreachable, Unwanted, Wanted, always, collection, path_of
 from fcontroller.decide.services import Action, CreateService, DeleteService, ReplaceService, plan
-from fcontroller.mailbox import Mailbox, ServicesReported
+from fcontroller.mailbox import Mailbox, ServicesReported, Start
 from fcontroller.observe.cache import essence
 
 _LOOK_AGAIN = 60.0
@@ -25,10 +24,8 @@ _ROUNDS = 5
 class Services:
     """The Services of one Framework, as they were seen and as they should be."""
 
-    def __init__(
-        self, api: Api, framework: Json, found: dict[str, Json], start: Callable[[Coroutine[Any, Any, None]], object], mailbox: Mailbox
-    ) -> None:
-        """:param found: the Services as they were seen. :param start: starts a background task."""
+    def __init__(self, api: Api, framework: Json, found: dict[str, Json], start: Start, mailbox: Mailbox) -> None:
+        """:param found: the Services as they were seen."""
         self._api, self._found, self._start, self._mailbox = api, found, start, mailbox
         self._uid: str = framework["metadata"]["uid"]
         self._namespace: str = framework["metadata"]["namespace"]

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-from collections.abc import Callable, Coroutine
 from typing import Any
 
 from fcontroller.act import requests
@@ -20,7 +19,7 @@ from fcontroller.breath import unhurried
 from fcontroller.decide.states import ATTEMPT_COMPLETED, CREATION_PENDING, CREATION_REQUESTED, DELETION_PENDING
 from fcontroller.decide.status import Status
 from fcontroller.decide.status_json import snapshot, text_of
-from fcontroller.mailbox import Mailbox, StatusRefused, StatusStored, StatusSuperseded
+from fcontroller.mailbox import Mailbox, Start, StatusRefused, StatusStored, StatusSuperseded
 
 _AT_ONCE, _SOON, _LATER = 0.05, 0.25, 1.0
 """Seconds that changes are collected before they are stored: of the Framework's own state, of tasks, and of everything else. While tasks
@@ -48,8 +47,8 @@ class Superseded(Exception):
 class StatusWriter:
     """Stores one Framework's status. No two writes of it at once."""
 
-    def __init__(self, api: Api, framework: Json, start: Callable[[Coroutine[Any, Any, None]], object], mailbox: Mailbox) -> None:
-        """:param framework: what the status was read from. :param start: runs a write."""
+    def __init__(self, api: Api, framework: Json, start: Start, mailbox: Mailbox) -> None:
+        """:param framework: what the status was read from."""
         self._api, self._start, self._mailbox = api, start, mailbox
         self._known = without_status(framework)
         """The Framework as it was when its status was known to be `_stored`."""

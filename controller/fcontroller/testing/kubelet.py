@@ -1,18 +1,16 @@
-"""A kubelet that runs nothing: Pods start, end and are removed as annotations say. It talks to an API server, in memory or real.
+"""A kubelet that runs nothing: Pods start, end and are removed after a while. It talks to an API server, in memory or real.
 
-It stands for the scheduler too. `{prefix}/run` is for how many seconds the containers of a Pod run (`forever`: until it is deleted),
-`{prefix}/exits` how they exit: codes with commas between, one for each Pod that was made under the name.
+It stands for the scheduler too.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from fcontroller.api import Api, Body, Json, Unreachable, WentBack, collection, path_of
+from fcontroller.api import Api, Body, Json, Unreachable, collection, path_of
 from fcontroller.observe.reflector import Name, Reflector
 
 NODE = "node"
@@ -27,22 +25,20 @@ class Kubelet:
     def __init__(
         self,
         api: Api,
-        prefix: str,
         *,
         namespace: str = "",
         start: float = 0.05,
         stop: float = 0.2,
-        run: str = "forever",
+        run: float | None = None,
         exits: Mapping[str, Sequence[int]] | None = None,
     ) -> None:
         """:param start: seconds from a Pod's creation until it runs. :param stop: from its deletion until it is gone.
 
-        :param run: what holds for a Pod without annotation. :param exits: exit codes by Pod, which come before annotations.
+        :param run: for how many seconds its containers run; None: until it is deleted. :param exits: exit codes by Pod, one for each time
+            that it is made; all others exit with 0.
         """
-        self._given = exits or {}
         self._api = api
-        self._run, self._exits, self._usual = f"{prefix}/run", f"{prefix}/exits", run
-        self._start, self._stop = start, stop
+        self._start, self._stop, self._run, self._exits = start, stop, run, exits or {}
         self._made: dict[Name, list[str]] = {}
         """The uids of the Pods that have come to their end, by name."""
         self._going: set[str] = set()
@@ -55,11 +51,7 @@ class Kubelet:
         node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": NODE}}
         await self._api.request("POST", "/api/v1/nodes", node)
         try:
-            while True:
-                with contextlib.suppress(WentBack):
-                    await Reflector(self._api, self._path, self).run()
-                self._known.clear()
-                self._going.clear()
+            await Reflector(self._api, self._path, self).run()
         finally:
             for task in self._tasks:
                 task.cancel()
@@ -105,15 +97,14 @@ class Kubelet:
         return answer.ok
 
     async def _live(self, pod: Json) -> None:
-        annotations = pod["metadata"].get("annotations") or {}
         await self._bind(pod)
         await asyncio.sleep(self._start)
         if not await self._write(pod, running(pod, _now())):
             return
-        seconds = annotations.get(self._run, self._usual)
-        if seconds == "forever":
+        seconds = self._seconds(pod)
+        if seconds is None:
             return
-        await asyncio.sleep(float(seconds))
+        await asyncio.sleep(seconds)
         end = self._ended(pod)
         if end is not None:
             await self._write(pod, {**_ADDRESSES, **end})
@@ -122,12 +113,17 @@ class Kubelet:
         if not pod["spec"].get("nodeName"):
             await self._ask("POST", f"{pod_path(pod)}/binding", binding(pod))
 
+    def _seconds(self, pod: Json) -> float | None:
+        """Return for how long the containers of a Pod run."""
+        return self._run
+
+    def _codes(self, pod: Json) -> Sequence[int]:
+        """Return how the Pods exit that are made under a Pod's name, one after the other."""
+        return self._exits.get(pod["metadata"]["name"], (0,))
+
     def _ended(self, pod: Json) -> Json | None:
         """Return the status of a Pod that has ended by itself, or None while it runs."""
-        metadata = pod["metadata"]
-        codes = self._given.get(metadata["name"]) or [
-            int(code) for code in (metadata.get("annotations") or {}).get(self._exits, "0").split(",")
-        ]
+        codes = self._codes(pod)
         made = self._made_before(pod)
         return ended(pod, codes[min(made, len(codes) - 1)], _now())
 

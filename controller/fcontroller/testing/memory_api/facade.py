@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 
-from fcontroller.api import Answer, Api, Body, Json, Projection
+from fcontroller.api import Answer, Api, Body, Json, Projection, Query
 from fcontroller.testing.memory_api.server import MemoryApi
 
 
@@ -17,12 +17,7 @@ class Facade(Api):
         self._news = asyncio.Event()
 
     async def request(
-        self,
-        method: str,
-        path: str,
-        body: Body | None = None,
-        query: Mapping[str, str] | None = None,
-        projection: Projection = Projection.WHOLE,
+        self, method: str, path: str, body: Body | None = None, query: Query | None = None, projection: Projection = Projection.WHOLE
     ) -> Answer:
         await asyncio.sleep(0)
         before = self.server.revision
@@ -36,7 +31,7 @@ class Facade(Api):
         if self.server.collect():
             self._wake()
 
-    async def watch(self, path: str, query: Mapping[str, str], projection: Projection = Projection.WHOLE) -> AsyncIterator[Json]:
+    async def watch(self, path: str, query: Query, projection: Projection = Projection.WHOLE) -> AsyncIterator[Json]:
         watch = self.server.watch(path, query)
         while not watch.closed:
             news = self._news
