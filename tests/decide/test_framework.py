@@ -56,7 +56,7 @@ def test_a_new_framework_is_stored_before_anything_is_done() -> None:
     world.status = status
     again = world.look()
     reconcile_framework(again)
-    assert again.actions == [CreateConfigMap(0)]
+    assert again.actions == [CreateConfigMap()]
     assert not again.looked_at_tasks
 
 
@@ -248,7 +248,7 @@ def test_policies_are_held_against_all_tasks_when_somebody_asks_for_that(policie
 
 
 @pytest.mark.parametrize(
-    ("execution", "action"), [("Create", None), ("Start", CreateConfigMap(0)), ("Stop", RemoveConfigMap)], ids=["Create", "Start", "Stop"]
+    ("execution", "action"), [("Create", None), ("Start", CreateConfigMap()), ("Stop", RemoveConfigMap)], ids=["Create", "Start", "Stop"]
 )
 def test_what_an_attempt_begins_with(execution: str, action: Any) -> None:
     context = begun(CREATION_PENDING, config_map=False, execution=execution)

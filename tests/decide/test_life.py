@@ -298,7 +298,7 @@ class TestBegin:
         context = world.look()
         context.may_begin = may_begin
         reconcile_framework(context)
-        assert context.actions == ([CreateConfigMap(0)] if begins else [])
+        assert context.actions == ([CreateConfigMap()] if begins else [])
 
     def test_one_role_that_runs_is_enough(self) -> None:
         world = World({"taskRoles": [role_spec("a", 1), role_spec("b", 0)]}, SETTINGS)

@@ -55,14 +55,14 @@ async def write_status(api: Api, framework: Json, status: str) -> Json:
 async def read_framework(api: Api, framework: Json) -> Json | None:
     """Return the Framework as it is now, or None if it is gone, even if another one has its name."""
     metadata = framework["metadata"]
-    found = await find(api, path_of("frameworks", metadata["namespace"], metadata["name"]))
-    return found if found is not None and found["metadata"]["uid"] == metadata["uid"] else None
+    return await find(api, path_of("frameworks", metadata["namespace"], metadata["name"]), uid=metadata["uid"])
 
 
-async def find(api: Api, path: str, projection: Projection = Projection.WHOLE) -> Json | None:
-    """Return the object at a path; None: there is none. Raises Refused."""
+async def find(api: Api, path: str, projection: Projection = Projection.WHOLE, *, uid: str | None = None) -> Json | None:
+    """Return the object at a path, if it is the one with that uid (None: whichever it is), or None. Raises Refused."""
     answer = await api.request("GET", path, projection=projection)
-    return None if answer.code == 404 else _taken(answer)
+    found = None if answer.code == 404 else _taken(answer)
+    return found if found is None or uid in (None, found["metadata"]["uid"]) else None
 
 
 async def create(api: Api, kind: str, value: Json) -> Json:
@@ -114,8 +114,8 @@ async def delete(api: Api, path: str, uid: str, *, force: bool = False, confirm:
 
 async def change_owner(api: Api, path: str, uid: str, old: str, new: Json) -> None:
     """Put another owner in the place of the one with the uid `old`, if the object still is the one with that uid, and has that owner."""
-    found = await find(api, path, Projection.METADATA)
-    owners = [] if found is None or found["metadata"]["uid"] != uid else found["metadata"].get("ownerReferences") or []
+    found = await find(api, path, Projection.METADATA, uid=uid)
+    owners = [] if found is None else found["metadata"].get("ownerReferences") or []
     for place, owner in enumerate(owners):
         if owner["uid"] == old:
             field = f"/metadata/ownerReferences/{place}"

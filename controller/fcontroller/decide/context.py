@@ -43,9 +43,7 @@ class Settings(NamedTuple):
 
 
 class CreateConfigMap(NamedTuple):
-    """Begin an attempt of the Framework: store its intent, make its Services."""
-
-    attempt: int
+    """Begin the attempt of the Framework: store its intent, make its Services."""
 
 
 class DeleteConfigMap(NamedTuple):

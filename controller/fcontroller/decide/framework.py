@@ -238,7 +238,7 @@ def _create(context: ReconcileContext) -> None:
     if context.ending is not None:
         context.actions.append(RemoveConfigMap(context.ending))
     elif context.spec.execution_type != CREATE and context.may_begin and context.spec.may_have_all(context.status.task_number):
-        context.actions.append(CreateConfigMap(context.status.attempt.id))
+        context.actions.append(CreateConfigMap())
 
 
 def _sweep(context: ReconcileContext, keys: Iterable[Key]) -> None:

@@ -171,8 +171,9 @@ class IntentKeeper:
         """
         if controller_of(config_map["metadata"]) == framework["uid"]:
             return False
-        found = await requests.find(self._api, path_of("frameworks", framework["namespace"], framework["name"]), Projection.METADATA)
-        return found is not None and found["metadata"]["uid"] == framework["uid"] and "deletionTimestamp" not in found["metadata"]
+        path = path_of("frameworks", framework["namespace"], framework["name"])
+        found = await requests.find(self._api, path, Projection.METADATA, uid=framework["uid"])
+        return found is not None and "deletionTimestamp" not in found["metadata"]
 
     async def _write(self, digest: str, uid: str, framework: Json, attempt: int, services: bool) -> IntentRead:
         if services:
@@ -185,7 +186,7 @@ class IntentKeeper:
         return IntentRead(written["metadata"]["resourceVersion"], digest)
 
     async def _find(self, uid: str) -> Json:
-        found = await requests.find(self._api, self._path)
-        if found is None or found["metadata"]["uid"] != uid:
+        found = await requests.find(self._api, self._path, uid=uid)
+        if found is None:
             raise Refused(Answer(404, {}), "the ConfigMap is gone")
         return found

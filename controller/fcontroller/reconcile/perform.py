@@ -87,8 +87,8 @@ async def perform(dependencies: Dependencies, action: Action, context: ActionCon
     """
     api = dependencies.api
     match action:
-        case CreateConfigMap(attempt):
-            return await _begin_attempt(api, context, attempt, wanted)
+        case CreateConfigMap():
+            return await _begin_attempt(api, context, wanted)
         case DeleteConfigMap(uid, completion):
             await requests.delete(api, context.config_map_path(), uid, confirm=completion is not None)
             return config_map_deleted if completion is None else partial(config_map_gone, completion=completion)
@@ -112,20 +112,20 @@ async def perform(dependencies: Dependencies, action: Action, context: ActionCon
             return await _move_pod(api, context, key, uid)
 
 
-async def _begin_attempt(api: Dispatcher, context: ActionContext, attempt: int, wanted: Wanted) -> Result | None:
+async def _begin_attempt(api: Dispatcher, context: ActionContext, wanted: Wanted) -> Result | None:
     if context.next_intent is None:  # The spec has changed in the meantime.
         return None
     intent, digest, generation = context.next_intent
     await context.services.ensure(intent, context.framework, wanted)
     if not wanted():
         raise Unwanted
-    made = await requests.create(api, "configmaps", intents.config_map(intent, context.framework, attempt))
+    made = await requests.create(api, "configmaps", intents.config_map(intent, context.framework, context.status.attempt.id))
     return partial(config_map_created, uid=made["metadata"]["uid"], digest=digest, generation=generation)
 
 
 async def _confirm_config_map_gone(api: Dispatcher, context: ActionContext, uid: str) -> Result | None:
-    found = await requests.find(api, context.config_map_path())
-    if found is None or found["metadata"]["uid"] != uid:
+    found = await requests.find(api, context.config_map_path(), uid=uid)
+    if found is None:
         return partial(config_map_confirmed_gone, uid=uid)
     labels, status = found["metadata"].get("labels") or {}, context.status
     if labels.get(names.FRAMEWORK_NAME) == context.name or "deletionTimestamp" in found["metadata"]:
@@ -164,8 +164,8 @@ async def _remove_pod(api: Dispatcher, context: ActionContext, key: Key, complet
 
 
 async def _recognize_pod(api: Dispatcher, context: ActionContext, key: Key, uid: str) -> Result | None:
-    found = await requests.find(api, context.pod_path(key))
-    if found is None or found["metadata"]["uid"] != uid:
+    found = await requests.find(api, context.pod_path(key), uid=uid)
+    if found is None:
         return None
     if context.renderer is not None and is_own(found, context.status, context.renderer, key):
         return partial(pod_created, key=key, uid=uid)
@@ -200,8 +200,8 @@ async def _move_pod(api: Dispatcher, context: ActionContext, key: Key, uid: str)
 
 
 async def _confirm_pod_gone(api: Dispatcher, context: ActionContext, key: Key, uid: str, completion: Json) -> Result | None:
-    found = await requests.find(api, context.pod_path(key), Projection.METADATA)
-    if found is not None and found["metadata"]["uid"] == uid:
+    found = await requests.find(api, context.pod_path(key), Projection.METADATA, uid=uid)
+    if found is not None:
         controller = controller_of(found["metadata"])
         # The watch does not show those that somebody has given to a Framework: they would never be seen again.
         is_shown = (found["metadata"].get("labels") or {}).get(names.FRAMEWORK_NAME) == context.name
