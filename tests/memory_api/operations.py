@@ -301,7 +301,6 @@ _queries = st.fixed_dictionaries(
     optional={
         "labelSelector": st.sampled_from(["x=1", "x=1,y=2", "x=2,y", "x", "y="]),
         "limit": st.sampled_from(["1", "2"]),
-        "resourceVersion": st.sampled_from(["0", "x"]),
     },
 )
 reads = st.one_of(

@@ -104,6 +104,7 @@ def _words(message: str) -> str:
 
 
 _LIBRARIES = (
+    "Precondition failed: UID in precondition",
     "the body of the request was in an unknown format",
     "pod updates may not",
     "name or generateName is required",

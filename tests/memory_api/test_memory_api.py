@@ -68,7 +68,7 @@ class TestForgottenHistory:
         api.compact()
         watch = api.watch(CONFIG_MAPS, {"resourceVersion": made["metadata"]["resourceVersion"]})
         (told,) = watch.read()
-        assert (watch.code, told["type"], told["object"]["code"], told["object"]["reason"]) == (200, "ERROR", 410, "Expired")
+        assert (told["type"], told["object"]["code"], told["object"]["reason"]) == ("ERROR", 410, "Expired")
         assert watch.closed
 
     def test_a_watch_that_has_read_everything_goes_on(self, api: MemoryApi) -> None:
@@ -109,7 +109,6 @@ class TestForgottenHistory:
         assert "data" not in item
         api.compact()
         assert api.request("GET", CONFIG_MAPS, query=query)[0] == 410
-        assert api.request("GET", CONFIG_MAPS, query={"resourceVersion": "1000"})[0] == 504
 
 
 class TestNobodyChangesWhatIsStored:

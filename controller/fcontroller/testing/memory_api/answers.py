@@ -78,12 +78,8 @@ def conflict(kind: Kind, name: str, why: str, called: str = "") -> Refusal:
     return Refusal(409, "Conflict", f'Operation cannot be fulfilled on {full} "{name}": {why}', named(name, kind.group, called))
 
 
-def other_uid(kind: Kind, key: str, name: str, wanted: str, uid: str) -> Refusal:
-    why = (
-        f"StorageError: invalid object, Code: 4, Key: {kind.storage_prefix}/{key}, ResourceVersion: 0, "
-        f"AdditionalErrorMsg: Precondition failed: UID in precondition: {wanted}, UID in object meta: {uid}"
-    )
-    return conflict(kind, name, why)
+def other_uid(kind: Kind, name: str, wanted: str, uid: str) -> Refusal:
+    return conflict(kind, name, f"Precondition failed: UID in precondition: {wanted}, UID in object meta: {uid}")
 
 
 def invalid(group: str, called: str, name: str, problems: list[Problem]) -> Refusal:
@@ -99,9 +95,3 @@ def expired(message: str, **metadata: str) -> Refusal:
     refusal = Refusal(410, "Expired", message)
     refusal.status["metadata"] = metadata
     return refusal
-
-
-def too_new(wanted: int, current: int) -> Refusal:
-    causes = [{"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}]
-    message = f"Timeout: Too large resource version: {wanted}, current: {current}"
-    return Refusal(504, "Timeout", message, {"causes": causes, "retryAfterSeconds": 1})

@@ -43,14 +43,6 @@ class Kind(NamedTuple):
         """Return the plural with its group, as messages have it."""
         return f"{self.plural}.{self.group}" if self.group else self.plural
 
-    @property
-    def storage_prefix(self) -> str:
-        if self.custom:
-            return f"/registry/{self.group}/{self.plural}"
-        return f"/registry/{_STORED_AS.get(self.plural, self.plural)}"
-
-
-_STORED_AS = {"services": "services/specs", "nodes": "minions"}
 
 FRAMEWORKS = Kind(names.GROUP, "v1", names.KIND, "frameworks", custom=True, lax=True, status=True, generation=True, unconditional=False)
 PODS = Kind("", "v1", "Pod", "pods", status=True, generation=True, deleted_is_shown=True)

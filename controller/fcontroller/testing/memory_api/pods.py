@@ -73,7 +73,7 @@ def bind(store: Store, collection: Collection, key: str, name: str, binding: Obj
         raise not_found(collection.kind, name)
     given, uid = binding.get("metadata") or {}, pod["metadata"]["uid"]
     if given.get("uid") and given["uid"] != uid:
-        raise other_uid(collection.kind, key, name, given["uid"], uid)
+        raise other_uid(collection.kind, name, given["uid"], uid)
     node = (binding.get("target") or {}).get("name")
     if "deletionTimestamp" in pod["metadata"]:
         raise conflict(collection.kind, name, f"pod {name} is being deleted, cannot be assigned to a host", "pods/binding")

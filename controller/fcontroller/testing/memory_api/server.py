@@ -14,7 +14,7 @@ from fcontroller.testing.memory_api.kinds import KINDS, NAMESPACES, PODS, Kind
 from fcontroller.testing.memory_api.lists import listed
 from fcontroller.testing.memory_api.store import Collection, Store
 from fcontroller.testing.memory_api.values import copied
-from fcontroller.testing.memory_api.watch import Refused, Watch
+from fcontroller.testing.memory_api.watch import Watch
 
 Query = Mapping[str, str]
 _NOTHING: Query = {}
@@ -75,13 +75,8 @@ class MemoryApi:
     def watch(self, path: str, query: Query = _NOTHING) -> Watch:
         """Watch the collection at a path from now on, or from the query's resourceVersion on. Raises NotImplementedError."""
         _refuse_unknown(query)
-        try:
-            target = self._target(path)
-            if target.name:
-                raise not_allowed()
-            return Watch(self._store, target.collection, target.namespace, query)
-        except Refusal as refusal:
-            return Refused(refusal)
+        target = self._target(path)
+        return Watch(self._store, target.collection, target.namespace, query)
 
     def collect(self) -> int:
         """Have the garbage collector do all its work; return the number of writes it made."""

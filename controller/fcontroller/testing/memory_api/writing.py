@@ -48,7 +48,7 @@ def replace(store: Store, collection: Collection, namespace: str, name: str, par
         raise not_found(kind, name)
     wanted, uid = given["metadata"].get("uid"), old["metadata"]["uid"] if old else ""
     if wanted and wanted != uid:
-        raise other_uid(kind, key, name, wanted, uid)
+        raise other_uid(kind, name, wanted, uid)
     if old is None:
         return 201, store.put(collection, key, _new(store, kind, namespace, given))
     return _update(store, collection, key, part, given, old)
