@@ -31,6 +31,7 @@ from fcontroller.testing.memory_api.facade import Facade
 from tests.cluster import Cluster
 from tests.controller.scripted_kubelet import ScriptedKubelet
 from tests.decide.world import SETTINGS as PLAIN
+from tests.memory_api.validation import Validating
 from tests.safety.virtual_time import VirtualLoop, in_virtual_time
 
 PREFIX = "sim"
@@ -49,7 +50,7 @@ def now() -> float:
 
 def in_memory() -> Facade:
     """A new API server in memory."""
-    return Facade(MemoryApi(lambda: datetime.fromtimestamp(now(), UTC), lambda: str(uuid.uuid4())))
+    return Facade(MemoryApi(lambda: datetime.fromtimestamp(now(), UTC), lambda: str(uuid.uuid4()), Validating()))
 
 
 class Refusing(Facade):

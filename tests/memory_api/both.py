@@ -14,6 +14,7 @@ from fcontroller.testing.memory_api import MemoryApi
 from tests.cluster.api import Api
 from tests.memory_api.operations import COLLECTIONS, KINDS, Operation, manifest, merged
 from tests.memory_api.same import Comparison
+from tests.memory_api.validation import Validating
 
 SETTLES_WITHIN = 10.0  # seconds
 TRIES = 3
@@ -107,7 +108,7 @@ class Both:
     def __init__(self, api: Api, namespace: str, generation: bool) -> None:
         self._api = api
         numbers = itertools.count(1)
-        self.memory_api = MemoryApi(lambda: datetime.now(UTC), lambda: str(uuid.UUID(int=next(numbers) << 64)))
+        self.memory_api = MemoryApi(lambda: datetime.now(UTC), lambda: str(uuid.UUID(int=next(numbers) << 64)), Validating())
         self.memory_api.request("POST", "/api/v1/namespaces", {"metadata": {"name": namespace}})
         self.real = Side(self._ask, namespace)
         self.memory = Side(self.memory_api.request, namespace)

@@ -274,7 +274,7 @@ def deletions(draw: st.DrawFn) -> Operation:
             {},
             optional={
                 "gracePeriodSeconds": st.sampled_from([0, 0, 1, 20, 600, -1]),
-                "propagationPolicy": st.sampled_from(["Foreground", "Foreground", "Background", "Orphan", "Nope"]),
+                "propagationPolicy": st.sampled_from(["Foreground", "Foreground", "Background", "Orphan"]),
                 "preconditions": st.builds(
                     lambda version, uid: _of(kind, name, version, uid),
                     st.sampled_from([None, None, "$version current", "$version stale"]),

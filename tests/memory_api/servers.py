@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from fcontroller.testing.memory_api import MemoryApi
+from tests.memory_api.validation import Validating
 
 PODS = "/api/v1/namespaces/default/pods"
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
@@ -27,7 +28,7 @@ class Clock:
 
 def server(clock: Clock | None = None) -> MemoryApi:
     numbers = itertools.count(1)
-    return MemoryApi(clock or Clock(), lambda: f"uid-{next(numbers)}")
+    return MemoryApi(clock or Clock(), lambda: f"uid-{next(numbers)}", Validating())
 
 
 def config_map(name: str, **metadata: Any) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from fcontroller.api import Answer, Api, Body, Json, Unreachable
 from fcontroller.testing.memory_api import MemoryApi
 from fcontroller.testing.memory_api.answers import failure
 from fcontroller.testing.memory_api.store import Change, Collection
+from tests.memory_api.validation import Validating
 from tests.safety.faults import Call, Crash, Fault
 from tests.safety.virtual_time import START, VirtualLoop
 
@@ -38,7 +39,7 @@ class Server:
         self.loop = loop
         begun = datetime.fromtimestamp(START, UTC)
         self._uids = 0
-        self.memory = MemoryApi(lambda: begun + timedelta(seconds=loop.passed), self._new_uid)
+        self.memory = MemoryApi(lambda: begun + timedelta(seconds=loop.passed), self._new_uid, Validating())
         self.memory._store.listen(self._wrote)
         self.calls = self.writes = 0
         """Requests of controllers, and those among them that want to change something."""

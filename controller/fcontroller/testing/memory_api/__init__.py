@@ -7,7 +7,7 @@ What it has: Frameworks and a handful of built-in kinds (`kinds.py`); get, list,
 selectors of labels; status subresources and the binding of Pods; resourceVersions, preconditions, finalizers, graceful, foreground,
 background and orphaning deletion.
 
-What it has not: validation beyond metadata and what may not change; defaults, but for the few that other behaviour rests on; admission;
+What it has not: validation, but what a `Validation` adds for tests; defaults, but for the few that other behaviour rests on; admission;
 managedFields; server-side apply, other patches, other selectors, deletecollection, dry runs, generateName; the deletion of namespaces;
 null as a value of a string map, which a real server reads as an empty string.
 """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from fcontroller.testing.memory_api.kinds import Kind
 from fcontroller.testing.memory_api.values import Object
@@ -20,14 +20,6 @@ class Refusal(Exception):
         super().__init__(message)
         self.code = code
         self.status: Object = failure(code, reason, message, details)
-
-
-class Problem(NamedTuple):
-    """Something invalid in one field."""
-
-    reason: str
-    field: str
-    message: str
 
 
 def failure(code: int, reason: str, message: str, details: Object | None = None) -> Object:
@@ -80,14 +72,6 @@ def conflict(kind: Kind, name: str, why: str, called: str = "") -> Refusal:
 
 def other_uid(kind: Kind, name: str, wanted: str, uid: str) -> Refusal:
     return conflict(kind, name, f"Precondition failed: UID in precondition: {wanted}, UID in object meta: {uid}")
-
-
-def invalid(group: str, called: str, name: str, problems: list[Problem]) -> Refusal:
-    causes = [{"reason": reason, "message": message, "field": field} for reason, field, message in problems]
-    texts = list(dict.fromkeys(f"{problem.field}: {problem.message}" for problem in problems))
-    full = f"{called}.{group}" if group else called
-    message = f'{full} "{name}" is invalid: {texts[0] if len(texts) == 1 else "[" + ", ".join(texts) + "]"}'
-    return Refusal(422, "Invalid", message, {**named(name, group, called), "causes": causes})
 
 
 def expired(message: str, **metadata: str) -> Refusal:

@@ -6,13 +6,11 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from fcontroller.testing.memory_api import pods
-from fcontroller.testing.memory_api.answers import Problem, bad_request, conflict, invalid, named, not_found, success
+from fcontroller.testing.memory_api.answers import conflict, named, not_found, success
 from fcontroller.testing.memory_api.kinds import PODS, Kind
 from fcontroller.testing.memory_api.metadata import FOREGROUND, ORPHAN
 from fcontroller.testing.memory_api.store import Collection, Store, moved, text_of
 from fcontroller.testing.memory_api.values import Object
-
-_POLICIES = ("Foreground", "Background", "Orphan")
 
 
 class Options(NamedTuple):
@@ -27,16 +25,9 @@ class Options(NamedTuple):
 def options(body: Any, query: Mapping[str, str]) -> Options:
     """Read the options of a deletion from the body of the request, or from its query where there is no body."""
     given: Mapping[str, Any] = body or query
-    if not isinstance(given, Mapping):
-        raise bad_request("couldn't get version/kind; json parse error: DeleteOptions are an object")
-    policy = given.get("propagationPolicy")
-    if policy is not None and policy not in _POLICIES:
-        supported = ", ".join(f'"{name}"' for name in (*_POLICIES, "nil"))
-        message = f'Unsupported value: "{policy}": supported values: {supported}'
-        raise invalid("meta.k8s.io", "DeleteOptions", "", [Problem("FieldValueNotSupported", "propagationPolicy", message)])
-    preconditions = given.get("preconditions") or {}
-    grace = given.get("gracePeriodSeconds")
-    return Options(preconditions.get("uid"), preconditions.get("resourceVersion"), None if grace is None else int(grace), policy)
+    preconditions, grace = given.get("preconditions") or {}, given.get("gracePeriodSeconds")
+    grace = None if grace is None else int(grace)
+    return Options(preconditions.get("uid"), preconditions.get("resourceVersion"), grace, given.get("propagationPolicy"))
 
 
 def delete(store: Store, collection: Collection, namespace: str, name: str, wanted: Options) -> tuple[int, Object]:

@@ -23,12 +23,8 @@ class Kind(NamedTuple):
     generation: bool = False
     #: PUT creates what is not there.
     created_by_put: bool = False
-    #: PUT without a resourceVersion overwrites whatever is there.
-    unconditional: bool = True
     #: DELETE answers with the object, not with a Status.
     deleted_is_shown: bool = False
-    #: Finalizers may have any name.
-    lax: bool = False
     #: The garbage collector follows it.
     collected: bool = True
     #: Fields of the object that are left out when they are empty.
@@ -44,13 +40,13 @@ class Kind(NamedTuple):
         return f"{self.plural}.{self.group}" if self.group else self.plural
 
 
-FRAMEWORKS = Kind(names.GROUP, "v1", names.KIND, "frameworks", custom=True, lax=True, status=True, generation=True, unconditional=False)
+FRAMEWORKS = Kind(names.GROUP, "v1", names.KIND, "frameworks", custom=True, status=True, generation=True)
 PODS = Kind("", "v1", "Pod", "pods", status=True, generation=True, deleted_is_shown=True)
 CONFIG_MAPS = Kind("", "v1", "ConfigMap", "configmaps", omitted=("data", "binaryData"))
 SERVICES = Kind("", "v1", "Service", "services", status=True, created_by_put=True, deleted_is_shown=True)
-EVENTS = Kind("", "v1", "Event", "events", lax=True, collected=False, created_by_put=True)
+EVENTS = Kind("", "v1", "Event", "events", collected=False, created_by_put=True)
 NODES = Kind("", "v1", "Node", "nodes", namespaced=False, status=True)
 NAMESPACES = Kind("", "v1", "Namespace", "namespaces", namespaced=False, status=True)
-LEASES = Kind("coordination.k8s.io", "v1", "Lease", "leases", lax=True, created_by_put=True, unconditional=False)
+LEASES = Kind("coordination.k8s.io", "v1", "Lease", "leases", created_by_put=True)
 
 KINDS = (FRAMEWORKS, PODS, CONFIG_MAPS, SERVICES, EVENTS, NODES, NAMESPACES, LEASES)

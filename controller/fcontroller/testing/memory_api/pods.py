@@ -1,13 +1,12 @@
-"""What is special about Pods: what of them may change, how they are deleted gracefully, how they get a node."""
+"""What is special about Pods: how they are deleted gracefully, how they get a node."""
 
 from __future__ import annotations
 
-from fcontroller.testing.memory_api.answers import Problem, conflict, not_found, other_uid, success
+from fcontroller.testing.memory_api.answers import conflict, not_found, other_uid, success
 from fcontroller.testing.memory_api.store import Collection, Store
 from fcontroller.testing.memory_api.values import Object
 
 _DEFAULT_GRACE = 30
-_CHANGEABLE = ("activeDeadlineSeconds", "schedulingGates", "tolerations")
 _ENDED = ("Failed", "Succeeded")
 
 
@@ -23,38 +22,6 @@ def fill_in(pod: Object) -> None:
     spec = pod.get("spec") or {}
     if "terminationGracePeriodSeconds" not in spec:
         pod["spec"] = {"terminationGracePeriodSeconds": _DEFAULT_GRACE, **spec}
-
-
-def change_problems(new: Object, old: Object) -> list[Problem]:
-    """Return what is wrong with a changed spec: hardly any field of it may change."""
-    before, after = old.get("spec", {}), new.get("spec", {})
-    if before is after:
-        return []
-    found = _deadline_problems(before, after)
-    if _fixed(before) == _fixed(after):
-        return found
-    if any([len(after.get(name) or ()) != len(before.get(name) or ()) for name in ("containers", "initContainers")]):
-        return [Problem("FieldValueForbidden", "spec.containers", "Forbidden: pod updates may not add or remove containers")]
-    allowed = "images, activeDeadlineSeconds, tolerations and scheduling gates"
-    return [*found, Problem("FieldValueForbidden", "spec", f"Forbidden: pod updates may not change fields other than {allowed}")]
-
-
-def _deadline_problems(before: Object, after: Object) -> list[Problem]:
-    """Return what is wrong with a changed deadline: it can only be set, or brought forward."""
-    there, wanted = before.get("activeDeadlineSeconds"), after.get("activeDeadlineSeconds")
-    if there is None or (wanted is not None and wanted <= there):
-        return []
-    why = "must not update from a positive integer to nil value" if wanted is None else "must be less than or equal to previous value"
-    message = f"Invalid value: {'null' if wanted is None else wanted}: {why}"
-    return [Problem("FieldValueInvalid", "spec.activeDeadlineSeconds", message)]
-
-
-def _fixed(spec: Object) -> Object:
-    """Return the part of a spec that must stay as it is."""
-    result = {name: value for name, value in spec.items() if name not in _CHANGEABLE}
-    for name in ("containers", "initContainers"):
-        result[name] = [{**container, "image": ""} for container in spec.get(name) or ()]
-    return result
 
 
 def grace(pod: Object, asked: int | None) -> int:

@@ -12,12 +12,13 @@ from fcontroller.testing.memory_api.answers import Refusal, bad_request, no_such
 from fcontroller.testing.memory_api.collector import Collector
 from fcontroller.testing.memory_api.kinds import KINDS, NAMESPACES, PODS, Kind
 from fcontroller.testing.memory_api.lists import listed
-from fcontroller.testing.memory_api.store import Collection, Store
+from fcontroller.testing.memory_api.store import Collection, Store, Validation
 from fcontroller.testing.memory_api.values import copied
 from fcontroller.testing.memory_api.watch import Watch
 
 Query = Mapping[str, str]
 _NOTHING: Query = {}
+_ALL_IS_WELL = Validation()
 _KNOWN = frozenset(
     (
         *("allowWatchBookmarks", "continue", "fieldValidation", "gracePeriodSeconds", "labelSelector", "limit", "propagationPolicy"),
@@ -39,12 +40,12 @@ class Target(NamedTuple):
 class MemoryApi:
     """An API server in memory, with the namespace `default`."""
 
-    def __init__(self, clock: Callable[[], datetime], new_uid: Callable[[], str]) -> None:
+    def __init__(self, clock: Callable[[], datetime], new_uid: Callable[[], str], validation: Validation = _ALL_IS_WELL) -> None:
         """Start without objects.
 
-        :param clock: the time, in UTC. :param new_uid: a uid that no object has had before.
+        :param clock: the time, in UTC. :param new_uid: a uid that no object has had before. :param validation: what is refused.
         """
-        self._store = Store(clock, new_uid)
+        self._store = Store(clock, new_uid, validation)
         self._collector = Collector(self._store)
         self._by_path = {(_prefix(kind), kind.plural): self._store.collections[kind.group, kind.plural] for kind in KINDS}
         self.request("POST", "/api/v1/namespaces", {"metadata": {"name": "default"}})

@@ -64,10 +64,24 @@ class Collection:
         return objects
 
 
+class Validation:
+    """What is refused of all that clients send: here nothing. Tests refuse what a real server does."""
+
+    def check_body(self, kind: Kind, body: Object) -> None:
+        """Raise Refusal for a body that is no object of the kind."""
+
+    def check(self, kind: Kind, part: str, new: Object, given: Object, old: Object | None = None) -> None:
+        """Raise Refusal for what may not be stored.
+
+        :param part: the subresource. :param given: what the client sent. :param old: what is stored; None: nothing.
+        """
+
+
 class Store:
     """All collections. Writing is here; what may be written is decided elsewhere."""
 
-    def __init__(self, clock: Callable[[], datetime], new_uid: Callable[[], str]) -> None:
+    def __init__(self, clock: Callable[[], datetime], new_uid: Callable[[], str], validation: Validation) -> None:
+        self.validation = validation
         self.clock = clock
         self.new_uid = new_uid
         #: The resourceVersion of the newest change.

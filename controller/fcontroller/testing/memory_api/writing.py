@@ -8,16 +8,14 @@ from typing import Any
 from fcontroller.testing.memory_api import metadata, pods
 from fcontroller.testing.memory_api.answers import (
     CHANGED,
-    Problem,
     Refusal,
     already_exists,
     bad_request,
     conflict,
-    invalid,
     not_found,
     other_uid,
 )
-from fcontroller.testing.memory_api.kinds import EVENTS, FRAMEWORKS, NAMESPACES, NODES, PODS, SERVICES, Kind
+from fcontroller.testing.memory_api.kinds import FRAMEWORKS, NAMESPACES, NODES, PODS, SERVICES, Kind
 from fcontroller.testing.memory_api.patch import patched
 from fcontroller.testing.memory_api.store import Collection, Store
 from fcontroller.testing.memory_api.values import Object, copied, same, without_nulls
@@ -27,7 +25,7 @@ Answer = tuple[int, Object]
 
 def create(store: Store, collection: Collection, namespace: str, body: Any) -> Answer:
     """Answer a POST to a collection."""
-    given = _decoded(collection.kind, body, namespace)
+    given = _decoded(store, collection.kind, body, namespace)
     new = _new(store, collection.kind, namespace, given)
     if given["metadata"].get("resourceVersion"):
         raise Refusal(500, "", "resourceVersion should not be set on objects to be created")
@@ -41,7 +39,7 @@ def create(store: Store, collection: Collection, namespace: str, body: Any) -> A
 def replace(store: Store, collection: Collection, namespace: str, name: str, part: str, body: Any) -> Answer:
     """Answer a PUT of an object, or of its status when `part` says so."""
     kind, key = collection.kind, collection.key(namespace, name)
-    given = _decoded(kind, body, namespace)
+    given = _decoded(store, kind, body, namespace)
     _check_name(given["metadata"].get("name"), name)
     old = collection.objects.get(key)
     if old is None and (part or not kind.created_by_put):
@@ -68,23 +66,11 @@ def patch(store: Store, collection: Collection, namespace: str, name: str, part:
 # What a client sends
 
 
-def _decoded(kind: Kind, body: Any, namespace: str) -> Object:
+def _decoded(store: Store, kind: Kind, body: Any, namespace: str) -> Object:
     """Return a copy of the body, with metadata."""
     if not isinstance(body, dict):
         raise bad_request(f"the object provided is unrecognized (must be of type {kind.kind})")
-    # A built-in kind knows its own name; for a custom one the body has to say it.
-    version, called = (
-        body.get(name) or ("" if kind.custom else own) for name, own in (("apiVersion", kind.api_version), ("kind", kind.kind))
-    )
-    if not called:
-        raise bad_request(f"the object provided is unrecognized (must be of type {kind.kind}): Object 'Kind' is missing")
-    if version != kind.api_version:
-        raise bad_request(f"the API version in the data ({version}) does not match the expected API version ({kind.api_version})")
-    if called != kind.kind and kind.custom:
-        problem = Problem("FieldValueInvalid", "kind", f'Invalid value: "{called}": must be {kind.kind}')
-        raise invalid(kind.group, called, (body.get("metadata") or {}).get("name", ""), [problem])
-    if called != kind.kind:
-        raise bad_request(f'{called} in version "{kind.version}" cannot be handled as a {kind.kind}')
+    store.validation.check_body(kind, body)
     return _shaped(kind, _copy(kind)(body), namespace)
 
 
@@ -125,7 +111,7 @@ def _new(store: Store, kind: Kind, namespace: str, given: Object) -> Object:
     new = {**given, "metadata": metadata.created(given["metadata"], own_namespace, store.new_uid(), store.timestamp())}
     if prepare := _PREPARE.get(kind):
         prepare(new)
-    _refuse_if(metadata.problems(new["metadata"], kind.lax) + _event_problems(kind, new), kind, new["metadata"]["name"])
+    store.validation.check(kind, "", new, given)
     return new
 
 
@@ -156,14 +142,6 @@ _PREPARE: Mapping[Kind, Callable[[Object], None]] = {
 }
 
 
-def _event_problems(kind: Kind, new: Object) -> list[Problem]:
-    """Return what is wrong with an Event's namespace: it must be that of its object, or `default` for cluster-wide objects."""
-    about = (new.get("involvedObject") or {}).get("namespace", "")
-    if kind is not EVENTS or new["metadata"]["namespace"] == (about or "default"):
-        return []
-    return [Problem("FieldValueInvalid", "involvedObject.namespace", f'Invalid value: "{about}": does not match event.namespace')]
-
-
 # Changed objects
 
 
@@ -172,15 +150,7 @@ def _update(store: Store, collection: Collection, key: str, part: str, given: Ob
     _check_version(kind, given["metadata"], old["metadata"])
     new = _changed(kind, part, given, old)
     before, after = old["metadata"], new["metadata"]
-    # The status of a custom resource is taken, and nothing else is even looked at.
-    if not (part and kind.custom):
-        found = metadata.change_problems(after, given["metadata"], before)
-        if any([after.get(name) is not before.get(name) for name in ("ownerReferences", "finalizers")]):
-            found += metadata.problems(after, kind.lax)
-        if kind is PODS and not part:
-            found += pods.change_problems(new, old)
-        found += _event_problems(kind, new)
-        _refuse_if(found, kind, before["name"])
+    store.validation.check(kind, part, new, given, old)
     if "deletionTimestamp" in before and not after.get("finalizers") and not before.get("deletionGracePeriodSeconds"):
         store.remove(collection, key)
         return 200, new
@@ -188,16 +158,8 @@ def _update(store: Store, collection: Collection, key: str, part: str, given: Ob
 
 
 def _check_version(kind: Kind, given: Object, old: Object) -> None:
-    version = given.get("resourceVersion") or ""
-    if version == old["resourceVersion"]:
-        return
-    if version and not version.isdecimal():
-        raise Refusal(500, "", f'strconv.ParseUint: parsing "{version}": invalid syntax')
-    if version and version != "0":
+    if given.get("resourceVersion") not in (None, "", "0", old["resourceVersion"]):
         raise conflict(kind, old["name"], CHANGED)
-    if not kind.unconditional:
-        problem = Problem("FieldValueInvalid", "metadata.resourceVersion", "Invalid value: 0: must be specified for an update")
-        raise invalid(kind.group, kind.plural, old["name"], [problem])
 
 
 def _changed(kind: Kind, part: str, given: Object, old: Object) -> Object:
@@ -234,8 +196,3 @@ def _alike(kind: Kind, new: Object, old: Object) -> bool:
     """Return whether nothing has changed that `metadata.generation` counts."""
     names = ["spec"] if kind is PODS else [name for name in {**new, **old} if name not in ("metadata", "status")]
     return all([name in new and name in old and same(new[name], old[name]) for name in names])
-
-
-def _refuse_if(found: list[Problem], kind: Kind, name: str) -> None:
-    if found:
-        raise invalid(kind.group, kind.kind, name, found)
