@@ -124,7 +124,7 @@ class World(Report):
         """Have the controller look at everything."""
         assert self.process is not None
         for reconciler in self.process.controller.reconcilers.values():
-            reconciler._mark_all()
+            reconciler._dirty.add_all()
             self.loop.call_soon(reconciler.reconcile)
 
     # Time

@@ -136,12 +136,10 @@ class AttemptIntent:
         keeper.keep_only(record.digest, record.next)
         if keeper.stored is None:
             keeper.read(uid, framework, record.digest, record.next)
-        elif plan.write is not None and plan.write == record.digest:
-            keeper.repair(plan.write, uid, framework, status.attempt.id)
-        elif plan.write is not None and not paused:
-            keeper.write(plan.write, uid, framework, status.attempt.id)
+        elif plan.write is not None and (plan.write == record.digest or not paused):
+            keeper.write(plan.write, uid, framework, status.attempt.id, repair=plan.write == record.digest)
         elif keeper.orphaned and record.digest and record.digest == keeper.stored and record.digest in keeper.held:
-            keeper.repair(record.digest, uid, framework, status.attempt.id)
+            keeper.write(record.digest, uid, framework, status.attempt.id, repair=True)
         elif record.digest and record.digest not in keeper.held and keeper.stored != record.digest:
             self._recover(record.digest, framework)
         self._say_stored(status, framework)

@@ -24,8 +24,10 @@ class DirtyTasks:
     def __bool__(self) -> bool:
         return self._all or bool(self._keys)
 
-    def add(self, key: Key) -> None:
-        self._keys.add(key)
+    def add(self, key: Key | None) -> None:
+        """Add a task, or (None) nothing: the Framework itself is looked at in any case."""
+        if key is not None:
+            self._keys.add(key)
 
     def add_all(self) -> None:
         self._all = True

@@ -101,17 +101,15 @@ class IntentKeeper:
         delay = self._changes.delay(self._failures) if changed else _delay(self._failures)
         self._begin(partial(self._read, uid, framework, digests), delay)
 
-    def write(self, digest: str, uid: str, framework: Json, attempt: int) -> None:
-        """Write a held document into the ConfigMap with that uid, once its Services exist.
+    def write(self, digest: str, uid: str, framework: Json, attempt: int, *, repair: bool) -> None:
+        """Write a held document, and the owner, into the ConfigMap with that uid; a new document once its Services exist.
 
         What somebody else has written there is read before, since a forged document must be reported.
-        """
-        self._begin(partial(self._write, digest, uid, framework, attempt, services=True), _delay(self._failures))
 
-    def repair(self, digest: str, uid: str, framework: Json, attempt: int) -> None:
-        """Write the document in force, and the owner, into the ConfigMap with that uid: somebody else has changed them."""
-        delay = self._repairs.delay(self._failures)
-        self._begin(partial(self._write, digest, uid, framework, attempt, services=False), delay)
+        :param repair: the document is in force already: somebody else has changed the ConfigMap.
+        """
+        delay = self._repairs.delay(self._failures) if repair else _delay(self._failures)
+        self._begin(partial(self._write, digest, uid, framework, attempt, repair), delay)
 
     def note(self, message: IntentRead | IntentRefused) -> None:
         """Take in what has become of reading or writing."""
@@ -175,8 +173,8 @@ class IntentKeeper:
         found = await requests.find(self._api, path, Projection.METADATA, uid=framework["uid"])
         return found is not None and "deletionTimestamp" not in found["metadata"]
 
-    async def _write(self, digest: str, uid: str, framework: Json, attempt: int, services: bool) -> IntentRead:
-        if services:
+    async def _write(self, digest: str, uid: str, framework: Json, attempt: int, repair: bool) -> IntentRead:
+        if not repair:
             await self._services.ensure(self.held[digest], framework)
         found = await self._find(uid)
         if found["metadata"]["resourceVersion"] != self._version:

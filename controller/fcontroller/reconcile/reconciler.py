@@ -331,7 +331,7 @@ class Reconciler:
             self.intent.maintain(status, self.framework, config_map, self.paused)
             renderer = self.renderer
             if renderer is not had:
-                self._mark_all()
+                self._dirty.add_all()
             if renderer is not None and renderer is not self._compared and status.intent.adopted:
                 self._compared = renderer
                 self._start(self._compare(renderer, config_map["metadata"]["uid"], self.mailbox))
@@ -470,7 +470,7 @@ class Reconciler:
             case PodSeen(key):
                 self._see_pod(key)
             case Due(key):
-                self._mark(key)
+                self._dirty.add(key)
             case Performed():
                 self._perform(message, results)
             case StatusStored(revision, framework):
@@ -481,7 +481,7 @@ class Reconciler:
                 self.dependencies.report.unsaved(self.framework, error)
             case IntentRead() | IntentRefused():
                 self.intent.note(message)
-                self._mark_all()
+                self._dirty.add_all()
             case Loaded(framework, status):
                 self._take(framework, status)
             case ServicesSeen():
@@ -494,15 +494,7 @@ class Reconciler:
     def _see_pod(self, key: Key) -> None:
         pod = self.owned.pods.get(key)
         self._note_deletion(key, pod is not None and pod.deletion_start is not None)
-        self._mark(key)
-
-    def _mark(self, key: Key | None) -> None:
-        """Mark a task to be decided about."""
-        if key is not None:
-            self._dirty.add(key)
-
-    def _mark_all(self) -> None:
-        self._dirty.add_all()
+        self._dirty.add(key)
 
     def _see(self, framework: Json) -> None:
         """Take in the Framework, unless it is older than what is known."""
@@ -513,7 +505,7 @@ class Reconciler:
         if "status" in framework:
             self.writer.seen_framework(framework)
         if _asks(old) != _asks(new):
-            self._mark_all()
+            self._dirty.add_all()
             if self._mending is not None:  # The edit may have repaired it.
                 self._mending.cancel()
                 self._mend()
@@ -525,7 +517,7 @@ class Reconciler:
         self.status, self._goes = status, self._being_deleted()
         self.writer.begin(framework)
         self._see(framework)
-        self._mark_all()
+        self._dirty.add_all()
         self._loaded = True
 
     def _supersede(self, framework: Json | None) -> None:
@@ -550,7 +542,7 @@ class Reconciler:
         self._see(framework)  # The spec may have changed in the meantime, of which the watch would say nothing new.
         waiting, status.waiting = status.waiting, set()
         for key in waiting:
-            self._mark(key)
+            self._dirty.add(key)
 
     def _perform(self, message: Performed, context: ReconcileContext | None) -> None:
         """Apply the result of an action, or note its failure."""
@@ -560,7 +552,7 @@ class Reconciler:
         failures = self.workers.note(message, context.status)
         if failures and message.error is not None:
             self.dependencies.report.refused(self.framework, message.key, message.error, failures)
-        self._mark(message.key)
+        self._dirty.add(message.key)
 
     def _apply(self, message: Performed, context: ReconcileContext) -> None:
         # The attempt and its tasks may be gone by now: results of their actions mean nothing to the tasks of the next attempt.

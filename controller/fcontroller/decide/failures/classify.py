@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 from fcontroller.decide.codes import (
     CONTAINER_CONFLICT,
@@ -22,6 +22,7 @@ from fcontroller.decide.failures.spec import ContainerPattern, Failure, PodPatte
 from fcontroller.decide.observed import disruption
 from fcontroller.decide.regex import Regex
 
+T = TypeVar("T")
 _NEVER: Final = datetime.min.replace(tzinfo=UTC)
 _ANYTHING: Final = Regex("(?s).*")
 
@@ -71,9 +72,9 @@ class Classifier:
     def __call__(self, pod: Mapping[str, Any]) -> Json:
         """Return the completion status of a Pod whose phase is Succeeded or Failed; `pod` is as the API server has it."""
         finished = read_pod(pod)
-        if _mapping(pod, "status").get("phase") == "Succeeded":
+        if _field(pod, "status", dict, {}).get("phase") == "Succeeded":
             status = SUCCEEDED.ended("Pod succeeded")
-        elif (why := disruption(_mapping(pod, "status"))) and why[0] == "DeletionByPodGC":
+        elif (why := disruption(_field(pod, "status", dict, {}))) and why[0] == "DeletionByPodGC":
             # Since Kubernetes 1.26 its collector lets a Pod fail whose node is gone, right before it deletes the Pod.
             return deleted_by_others(valid(": ".join(why)))
         else:
@@ -143,12 +144,12 @@ def _match_texts(pattern: PodPattern | ContainerPattern, of: FinishedPod | Conta
 
 def read_pod(pod: Mapping[str, Any]) -> FinishedPod:
     """Read the fields of a finished Pod that classify its end. A field that is missing or null is read as empty, as Go does."""
-    status, init_containers = _mapping(pod, "status"), _sequence(_mapping(pod, "spec"), "initContainers")
+    status, init_containers = _field(pod, "status", dict, {}), _field(_field(pod, "spec", dict, {}), "initContainers", list, [])
     sidecars = {_text(item, "name") for item in init_containers if _text(item, "restartPolicy") == "Always"}
-    statuses = [*_sequence(status, "initContainerStatuses"), *_sequence(status, "containerStatuses")]
+    statuses = [*_field(status, "initContainerStatuses", list, []), *_field(status, "containerStatuses", list, [])]
     containers = tuple([_read_container(item) for item in statuses])
     return FinishedPod(
-        name=_text(_mapping(pod, "metadata"), "name"),
+        name=_text(_field(pod, "metadata", dict, {}), "name"),
         reason=_text(status, "reason"),
         message=_text(status, "message"),
         containers=containers,
@@ -157,14 +158,14 @@ def read_pod(pod: Mapping[str, Any]) -> FinishedPod:
 
 
 def _read_container(status: Any) -> Container:
-    terminated = _mapping(status, "state").get("terminated")
+    terminated = _field(status, "state", dict, {}).get("terminated")
     return Container(
         name=_text(status, "name"),
         terminated=isinstance(terminated, dict),
         reason=_text(terminated, "reason"),
         message=_text(terminated, "message"),
-        signal=_integer(terminated, "signal"),
-        code=_integer(terminated, "exitCode"),
+        signal=_field(terminated, "signal", int, 0),
+        code=_field(terminated, "exitCode", int, 0),
         finished=_time(_text(terminated, "finishedAt")),
     )
 
@@ -173,24 +174,13 @@ def _given(**parts: Any) -> Json:
     return {key: value for key, value in parts.items() if value}
 
 
-def _mapping(value: Any, key: str) -> Mapping[str, Any]:
+def _field(value: Any, key: str, kind: type[T], missing: T) -> T:
     found = value.get(key) if isinstance(value, dict) else None
-    return found if isinstance(found, dict) else {}
-
-
-def _sequence(value: Any, key: str) -> list[Any]:
-    found = value.get(key) if isinstance(value, dict) else None
-    return found if isinstance(found, list) else []
+    return found if isinstance(found, kind) and not isinstance(found, bool) else missing
 
 
 def _text(value: Any, key: str) -> str:
-    found = value.get(key) if isinstance(value, dict) else None
-    return valid(found) if isinstance(found, str) else ""
-
-
-def _integer(value: Any, key: str) -> int:
-    found = value.get(key) if isinstance(value, dict) else None
-    return found if isinstance(found, int) and not isinstance(found, bool) else 0
+    return valid(_field(value, key, str, ""))
 
 
 def _time(text: str) -> datetime:
