@@ -184,7 +184,7 @@ async def lab(
     """
     made = Lab(api, namespace, rules, settings)
     kubelet = asyncio.create_task(ScriptedKubelet(api, PREFIX, namespace=namespace).run())
-    collector = asyncio.create_task(_collect(api)) if isinstance(api, Facade) else None
+    collector = asyncio.create_task(api.collect()) if isinstance(api, Facade) else None
     made.start()
     try:
         yield made
@@ -200,12 +200,6 @@ async def _cancelled(*tasks: asyncio.Task[None]) -> None:
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
-
-
-async def _collect(api: Facade) -> None:
-    while True:
-        await asyncio.sleep(0.05)
-        api.collect()
 
 
 def run(work: Coroutine[Any, Any, None]) -> None:

@@ -38,10 +38,6 @@ Called = Callable[[str, str, int, float], None]
 """Is told of each request: its method (WATCH for a watch), path, status code (0: no answer came) and how many seconds it took."""
 
 
-def _nobody(method: str, path: str, code: int, seconds: float) -> None:
-    pass
-
-
 class Client(Api):
     """One API server, as one user."""
 
@@ -52,7 +48,7 @@ class Client(Api):
 
         :raises ValueError: the server's address is none.
         """
-        self._called, self._may_write = called or _nobody, may_write
+        self._called, self._may_write = called or (lambda *_: None), may_write
         self._configuration = configuration
         context = tls_of(configuration)
         self._origin = Origin(configuration.host, context, configuration.tls_server_name)

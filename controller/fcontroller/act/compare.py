@@ -18,15 +18,11 @@ def differing_fields(pod: Json, made: bytes, role: Role, namespace: str, index: 
 
     :param made: the Pod as the controller creates it, as JSON. :param role: what it is made from.
     """
-    if _is_as_made(pod, json.decode(made)):
+    wanted = json.decode(made)
+    if all(contains(pod[part], wanted[part]) for part in ("metadata", "spec")):  # Objects from lists lack `kind` and `apiVersion`.
         return []
     found = pod_differences(pod, expand.pod(role, namespace, index))
     return [difference.field for difference in found if difference.after is not ABSENT]
-
-
-def _is_as_made(live: Json, made: Json) -> bool:
-    # Objects from lists lack `kind` and `apiVersion`.
-    return contains(live["metadata"], made["metadata"]) and contains(live["spec"], made["spec"])
 
 
 def contains(live: Any, made: Any) -> bool:

@@ -68,7 +68,7 @@ async def play(frameworks: list[Json], running_time: float, exits: dict[str, lis
     settings = Settings(Classifier(failures), conflict_delay=(1, 3))
     controller = Controller(Dependencies(Dispatcher(api), settings, time.time, random.randint))
     kubelet = Kubelet(api, start=0.3, stop=0.5, run=running_time, exits=exits)
-    tasks = [asyncio.create_task(work) for work in (controller.run(), kubelet.run(), _collect(api))]
+    tasks = [asyncio.create_task(work) for work in (controller.run(), kubelet.run(), api.collect())]
     names, shown = _names(frameworks), screen(sys.stdout)
     statuses: dict[str, Json] = {name: {} for name in names}
     try:
@@ -127,9 +127,3 @@ async def _create(api: Facade, framework: Json) -> None:
     head: dict[str, Any] = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}
     await api.request("POST", "/api/v1/namespaces", head)
     await api.request("POST", collection("frameworks", namespace), framework)
-
-
-async def _collect(api: Facade) -> None:
-    while True:
-        await asyncio.sleep(0.1)
-        api.collect()

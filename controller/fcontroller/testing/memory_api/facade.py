@@ -8,9 +8,12 @@ from collections.abc import AsyncIterator
 from fcontroller.api import Answer, Api, Body, Json, Projection, Query
 from fcontroller.testing.memory_api.server import MemoryApi
 
+_COLLECTED_AFTER = 0.05
+"""Seconds at most from a write until the garbage collector follows it."""
+
 
 class Facade(Api):
-    """Requests are answered at once; watches and the garbage collector follow as soon as the event loop is free."""
+    """Requests are answered at once; watches follow as soon as the event loop is free."""
 
     def __init__(self, server: MemoryApi) -> None:
         self.server = server
@@ -26,10 +29,12 @@ class Facade(Api):
             self._wake()
         return answer
 
-    def collect(self) -> None:
-        """Have the garbage collector do all its work."""
-        if self.server.collect():
-            self._wake()
+    async def collect(self) -> None:
+        """Have the garbage collector do its work until cancelled."""
+        while True:
+            await asyncio.sleep(_COLLECTED_AFTER)
+            if self.server.collect():
+                self._wake()
 
     async def watch(self, path: str, query: Query, projection: Projection = Projection.WHOLE) -> AsyncIterator[Json]:
         watch = self.server.watch(path, query)

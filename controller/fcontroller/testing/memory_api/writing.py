@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from fcontroller.testing.memory_api import metadata, pods
@@ -109,37 +109,25 @@ def _new(store: Store, kind: Kind, namespace: str, given: Object) -> Object:
     if own_namespace and own_namespace not in store.collections[NAMESPACES.group, NAMESPACES.plural].objects:
         raise not_found(NAMESPACES, own_namespace)
     new = {**given, "metadata": metadata.created(given["metadata"], own_namespace, store.new_uid(), store.timestamp())}
-    if prepare := _PREPARE.get(kind):
-        prepare(new)
+    _prepare(kind, new)
     store.validation.check(kind, "", new, given)
     return new
 
 
-def _prepare_framework(new: Object) -> None:
-    new["metadata"]["generation"] = 1
-    new.pop("status", None)
-
-
-def _prepare_service(new: Object) -> None:
-    new["status"] = {"loadBalancer": {}}
-
-
-def _prepare_node(new: Object) -> None:
-    new.setdefault("spec", {})
-    new.setdefault("status", {})
-
-
-def _prepare_namespace(new: Object) -> None:
-    new["status"] = {"phase": "Active"}
-
-
-_PREPARE: Mapping[Kind, Callable[[Object], None]] = {
-    FRAMEWORKS: _prepare_framework,
-    PODS: pods.prepare,
-    SERVICES: _prepare_service,
-    NODES: _prepare_node,
-    NAMESPACES: _prepare_namespace,
-}
+def _prepare(kind: Kind, new: Object) -> None:
+    """Fill in what the server itself says of a new object."""
+    if kind is FRAMEWORKS:
+        new["metadata"]["generation"] = 1
+        new.pop("status", None)
+    elif kind is PODS:
+        pods.prepare(new)
+    elif kind is SERVICES:
+        new["status"] = {"loadBalancer": {}}
+    elif kind is NODES:
+        new.setdefault("spec", {})
+        new.setdefault("status", {})
+    elif kind is NAMESPACES:
+        new["status"] = {"phase": "Active"}
 
 
 # Changed objects
