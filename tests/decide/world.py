@@ -169,7 +169,7 @@ class World:
         return ReconcileContext(
             name=self.name,
             uid="framework",
-            generation=1,
+            generation=0,
             spec=self.rules,
             status=self.status or Status(f"{self.name}-attempt", self.now),
             is_new=self.status is None,
