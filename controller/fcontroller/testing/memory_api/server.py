@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from fcontroller.api import Query
 from fcontroller.testing.memory_api import deletion, pods, writing
 from fcontroller.testing.memory_api.answers import Refusal, bad_request, no_such_path, not_allowed, not_found
 from fcontroller.testing.memory_api.collector import Collector
@@ -16,7 +17,6 @@ from fcontroller.testing.memory_api.store import Collection, Store, Validation
 from fcontroller.testing.memory_api.values import copied
 from fcontroller.testing.memory_api.watch import Watch
 
-Query = Mapping[str, str]
 _NOTHING: Query = {}
 _ALL_IS_WELL = Validation()
 _KNOWN = frozenset(
