@@ -95,7 +95,7 @@ class Watcher:
             known = framework["status"]["attemptStatus"]["configMapUID"] == uid
             if known and framework["status"]["state"] not in (*COMPLETING, CREATION_REQUESTED):
                 self._wrong(f"DELETE of the attempt's ConfigMap in {framework['status']['state']}")
-            if known and self.moves and framework["status"].get("retryRefused"):
+            if known and self.moves and framework["status"]["attemptStatus"].get("retryRefused"):
                 for pod in self.stored["pods"].values():
                     _, task = _task(framework, pod)
                     if _owner(pod) == uid and task is not None and task["attemptStatus"].get("podKept") and not task["deletionPending"]:
@@ -110,7 +110,7 @@ class Watcher:
         if pod is None or framework is None or self.late or pod["metadata"]["uid"] != operations[0]["value"]:
             return None
         _, task = _task(framework, pod)
-        if not framework["status"].get("retryRefused") or framework["status"]["state"] != DELETION_PENDING:
+        if not framework["status"]["attemptStatus"].get("retryRefused") or framework["status"]["state"] != DELETION_PENDING:
             self._wrong(f"{method} of {name} in {framework['status']['state']}")
         if task is None or not task["attemptStatus"].get("podKept") or task["attemptStatus"]["podUID"] != pod["metadata"]["uid"]:
             self._wrong(f"{method} of {name}, which is not kept")
@@ -280,7 +280,7 @@ def _goes_back(before: Json, after: Json) -> Iterator[str]:
         yield "times change"
     if before.get("activeStartTime") not in (None, after.get("activeStartTime")):
         yield "deadline counts from another time"
-    if before.get("retryRefused") and not (after.get("retryRefused") and new["id"] == old["id"]):
+    if old.get("retryRefused") and not (new.get("retryRefused") and new["id"] == old["id"]):
         yield "last attempt is followed by another"
     if new["id"] != old["id"] and old["completionStatus"] is None:
         yield "attempt is followed by another, and never ended"

@@ -170,7 +170,7 @@ class ReconcileContext:
         creating: bool = False,
         may_begin: bool = True,
         may_create: bool = True,
-        sure_now: float | None = None,
+        server_now: float | None = None,
     ) -> None:
         self.name = name
         self.uid = uid
@@ -188,7 +188,9 @@ class ReconcileContext:
         self.config_map = config_map
         self.pods: Mapping[Key, Pod] = pods or {}
         self.now = now
-        self.sure_now = now if sure_now is None else sure_now
+        self.server_now = server_now
+        """The API server's time; None: it is not known yet."""
+        self.sure_now = now if server_now is None else min(now, server_now)
         """The time at which what cannot be taken back may be due."""
         self.new_uid = new_uid
         self.random_delay = random_delay

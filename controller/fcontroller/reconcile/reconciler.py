@@ -424,7 +424,7 @@ class Reconciler:
             spec=self.spec,
             status=status,
             now=self.dependencies.now(),
-            sure_now=self.dependencies.sure_now(),
+            server_now=self.dependencies.server_now(),
             new_uid=self._new_uid,
             random_delay=self.dependencies.random_delay,
             settings=self.dependencies.settings,

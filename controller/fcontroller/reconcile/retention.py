@@ -166,7 +166,7 @@ class Retention:
 
     async def _delete_pods(self, framework: Json) -> None:
         """Delete the Pods that outlived the last attempt."""
-        if not (framework.get("status") or {}).get("retryRefused"):
+        if not ((framework.get("status") or {}).get("attemptStatus") or {}).get("retryRefused"):
             return
         namespace, uid = framework["metadata"]["namespace"], framework["metadata"]["uid"]
         pods, _ = await requests.list_pods(self._dependencies.api, namespace, framework["metadata"]["name"], Projection.METADATA)
