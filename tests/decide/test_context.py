@@ -69,6 +69,19 @@ def test_what_cannot_be_taken_back_is_due_by_both_clocks() -> None:
     assert made.due(START + 20, 60, surely=True)
 
 
+@pytest.mark.parametrize(
+    ("server", "again"), [(0, 1100), (-50, 1150), (50, 1100), (-61, 160), (61, 160), (-5000, 160), (5000, 160), (None, 1100)]
+)
+def test_clocks_that_differ_are_looked_at_again(server: float | None, again: float) -> None:
+    """The wrong one may be put right, and then it may be time."""
+    made = context()
+    made.server_now = None if server is None else made.now + server
+    made.sure_now = made.now + min(server or 0, 0)
+    assert made.due(START, 1100, surely=True) is False
+    assert made.due(START, 1100) is False
+    assert made.requeue_after == [(START + again, None), (START + 1100, None)]
+
+
 @pytest.mark.parametrize(("deleting", "left"), [(False, 0), (True, 1)])
 def test_a_pause_holds_deletions_unless_the_framework_itself_goes(deleting: bool, left: int) -> None:
     made = context()

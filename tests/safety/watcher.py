@@ -9,6 +9,7 @@ from typing import Any
 from fcompile.model import names
 from fcontroller.api import Json
 from fcontroller.decide.states import ATTEMPT_COMPLETED, COMPLETED, COMPLETING, CREATION_PENDING, CREATION_REQUESTED, DELETION_PENDING
+from fcontroller.decide.status import from_time
 from fcontroller.testing.memory_api.store import Change, Collection
 from tests.safety import tally
 from tests.safety.kubelet import Kubelet
@@ -206,7 +207,7 @@ class Watcher:
     def _nothing_goes_back(self, before: Json | None, after: Json) -> None:
         if before is None:
             return
-        for what in _goes_back(before, after):
+        for what in _goes_back(before, after, self._server.loop.wall()):
             self._wrong(f"the Framework's {what}")
         old, new = before["attemptStatus"], after["attemptStatus"]
         tasks = {task["instanceUID"]: task for _, task in _tasks(after)}
@@ -217,7 +218,7 @@ class Watcher:
                 kept, still = (one["attemptStatus"].get("podKept") for one in (task, later))
                 if self.moves and kept and not still and not later["deletionPending"]:
                     self._wrong(f"{name}'s Pod is not kept any more")
-                for what in _goes_back(task, later):
+                for what in _goes_back(task, later, self._server.loop.wall()):
                     self._wrong(f"{name}'s {what}")
             elif old["id"] == new["id"] and not (task["deletionPending"] and task["state"] == COMPLETED):
                 self._wrong(f"{name} has gone in {task['state']}")
@@ -266,7 +267,7 @@ def _task(framework: Json, pod: Json) -> tuple[Json | None, Json | None]:
     return None, None
 
 
-def _goes_back(before: Json, after: Json) -> Iterator[str]:
+def _goes_back(before: Json, after: Json, now: float) -> Iterator[str]:
     """What a Framework or a task takes back, at two times one after the other."""
     old, new = before["attemptStatus"], after["attemptStatus"]
     retries, later = before["retryPolicyStatus"], after["retryPolicyStatus"]
@@ -279,7 +280,9 @@ def _goes_back(before: Json, after: Json) -> Iterator[str]:
     if before["startTime"] != after["startTime"] or before["runTime"] not in (None, after["runTime"]):
         yield "times change"
     if before.get("activeStartTime") not in (None, after.get("activeStartTime")):
-        yield "deadline counts from another time"
+        since, later = (from_time(status.get("activeStartTime")) for status in (before, after))
+        if since is None or since <= now or later is None or later > since:  # One in the future is put right.
+            yield "deadline counts from another time"
     if old.get("retryRefused") and not (new.get("retryRefused") and new["id"] == old["id"]):
         yield "last attempt is followed by another"
     if new["id"] != old["id"] and old["completionStatus"] is None:

@@ -24,6 +24,12 @@ SNAPSHOTS = (FRAMEWORK_RETRY, FRAMEWORK_DELETION, TASK_RETRY, TASK_DELETION, POD
 """When an object is logged as it is, for the history."""
 
 
+CLOCKS_DIFFER = 60
+"""Seconds by which our clock and the API server's may differ, and neither be wrong."""
+_LOOK_AGAIN = 60
+"""Seconds after which the clocks are looked at again while one of them is wrong."""
+
+
 class Settings(NamedTuple):
     """The controller's configuration, so far as decisions depend on it. Times are in seconds."""
 
@@ -218,7 +224,10 @@ class ReconcileContext:
         if now >= when:
             return True
         # If our clock is ahead of the server's, the key would come back at once, again and again.
-        self.requeue_after.append((when + self.now - now, key))
+        again = when + self.now - now
+        if surely and self.server_now is not None and abs(self.server_now - self.now) > CLOCKS_DIFFER:
+            again = min(again, self.now + _LOOK_AGAIN)  # One of them is wrong, and may be put right.
+        self.requeue_after.append((again, key))
         return False
 
     @cached_property

@@ -22,6 +22,7 @@ from fcontroller.decide.completion import (
 )
 from fcontroller.decide.conditions import set_paused
 from fcontroller.decide.context import (
+    CLOCKS_DIFFER,
     FRAMEWORK_RETRY,
     ConfirmConfigMapGone,
     CreateConfigMap,
@@ -50,8 +51,6 @@ from fcontroller.decide.task import find, reconcile_task
 
 _MOVES, _MOVES_EACH = 60, 20
 """Seconds for which Pods that are kept may hold up the end, and the number of Pods for which it is one second more."""
-_FUTURE = 60
-"""Seconds of which clocks may differ: a time that is later than that is none that has been."""
 
 
 def reconcile_framework(context: ReconcileContext, keys: Iterable[Key] | None = None, *, policies_too: bool = False) -> None:
@@ -98,7 +97,7 @@ def _note_activity(context: ReconcileContext) -> None:
         if status.attempt.object_uid is not None or status.retries.total:
             status.active_since = _active_since(context)
             status.touch()
-    elif server_now is not None and status.active_since > (latest := max(context.now, server_now)) + _FUTURE:
+    elif server_now is not None and status.active_since > (latest := max(context.now, server_now)) + CLOCKS_DIFFER:
         # Our clock was ahead, or that of a former leader: the deadline would come late, or never.
         status.active_since = latest
         status.touch()
