@@ -215,7 +215,8 @@ class TestRetained:
             assert world.status()["state"] == "Completed"
             assert self.edited(world, restarts, lambda: world.annotate(ARGO_CD, f"lab:{OWN}")) == (None, False)
             world.until(lambda: retained(world) == ("True", "Tracked"), 90)
-            self.edited(world, restarts, lambda: (label(world, **{FLUX: "lab"}), world.annotate(ARGO_CD, None)))
+            label(world, **{FLUX: "lab"})
+            self.edited(world, restarts, lambda: world.annotate(ARGO_CD, None))
             assert (retained(world), counted(world)) == (("True", "Tracked"), True)
             assert "Flux tracks it" in str(world.status()["conditions"])
             # Nothing tracks it, and nobody may delete it.
