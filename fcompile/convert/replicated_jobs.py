@@ -23,7 +23,8 @@ JOB_TRIES = 6
 INDEX_FIELDS = tuple(f"metadata.{kind}['batch.kubernetes.io/job-completion-index']" for kind in ("annotations", "labels"))
 _INDEX_VARIABLE = "JOB_COMPLETION_INDEX"
 """Kubernetes gives it to every container of an indexed Job, and a JobSet's Jobs are indexed unless they say otherwise."""
-_OF_JOB = {"template", "parallelism", "completions", "backoffLimit", "completionMode"}
+_DEADLINE = "activeDeadlineSeconds"
+_OF_JOB = {"template", "parallelism", "completions", "backoffLimit", "completionMode", _DEADLINE}
 _OF_SET = {
     "replicatedJobs",
     "network",
@@ -284,9 +285,23 @@ def tell_rest(spec: Fields, ledger: Ledger, source: Path | None, *, told: frozen
         if key not in _OF_SET and key not in told:
             ledger.different(source or spec.at(key), f"{key} is left out", "Framework has nothing like it", "look whether the job needs it")
     for number, item in enumerate(spec.items("replicatedJobs")):
-        job = Fields(item, (*spec.at("replicatedJobs"), number)).below("template").below("spec")
+        fields = Fields(item, (*spec.at("replicatedJobs"), number))
+        job = fields.below("template").below("spec")
+        _tell_deadline(fields, job, ledger, source)
         for key in job.each():
             if key not in _OF_JOB:
                 ledger.different(
                     source or job.at(key), f"{key} of a Job is left out", "a role has nothing like it", "look whether the job needs it"
                 )
+
+
+def _tell_deadline(fields: Fields, job: Fields, ledger: Ledger, source: Path | None) -> None:
+    """Take down what becomes of the deadline of one Job: that of a Framework is for all of its roles."""
+    seconds = job.count(_DEADLINE)
+    if seconds is None:
+        return
+    field = f"{_DEADLINE}: {max(seconds, 1)}"
+    what = f"no deadline ends the role of `{fields.text('name')}` {seconds:,} s after its start"
+    why = "a JobSet fails when one of its Jobs takes too long, and a role has no deadline of its own"
+    remedy = f"write `{field}` in `spec`: it ends all roles; or in the role's `task.pod.spec`: it counts for each Pod, from its start"
+    ledger.different(source or job.at(_DEADLINE), what, why, remedy)

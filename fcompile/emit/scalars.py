@@ -46,6 +46,11 @@ def escaped(text: str, wide: str) -> str:
     return SHOWN_ESCAPED.sub(lambda match: _escape(match[0], wide), text)
 
 
+def holds_escaped(text: str) -> bool:
+    """Return whether a text holds a character of `SHOWN_ESCAPED`. Most hold none by what they are; to search a long one takes long."""
+    return not (text.isascii() and text.isprintable()) and SHOWN_ESCAPED.search(text) is not None
+
+
 def _escape(character: str, wide: str) -> str:
     code = ord(character)
     if 0xD800 <= code <= 0xDFFF:

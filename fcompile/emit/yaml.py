@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any
 
-from fcompile.emit.scalars import DEEPEST, LARGEST_EXACT, SHOWN_ESCAPED, WIDE_YAML, EmitError, escaped, kubernetes_number, quoted
+from fcompile.emit.scalars import DEEPEST, LARGEST_EXACT, WIDE_YAML, EmitError, escaped, holds_escaped, kubernetes_number, quoted
 
 _PLAIN = re.compile(
     r"""
@@ -136,7 +136,7 @@ def _fits_block(text: str) -> bool:
     Some drop white space at the end of the last line, or more than one line end; kustomize cannot have a tab first.
     """
     end = text.removesuffix("\n")[-1:]
-    return end != "" and not end.isspace() and not text.lstrip("\n ").startswith("\t") and not SHOWN_ESCAPED.search(text)
+    return end != "" and not end.isspace() and not text.lstrip("\n ").startswith("\t") and not holds_escaped(text)
 
 
 def _block(text: str, indent: str) -> str:
@@ -151,7 +151,7 @@ def _block(text: str, indent: str) -> str:
 def _single_line(text: str) -> str:
     if _PLAIN.fullmatch(text) and not _WORDS.fullmatch(text):
         return text
-    if ('"' in text or "\\" in text) and "\n" not in text and "\t" not in text and not SHOWN_ESCAPED.search(text):
+    if ('"' in text or "\\" in text) and "\n" not in text and "\t" not in text and not holds_escaped(text):
         return "'" + text.replace("'", "''") + "'"
     return quoted(text, WIDE_YAML)
 

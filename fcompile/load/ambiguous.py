@@ -49,6 +49,7 @@ _RESEMBLES: Final = tuple(
 _COLON: Final = re.compile(":[0-9]")
 _DASH: Final = re.compile("-[0-9]")
 _LONG: Final = 200
+_LONG_NUMBER: Final = re.compile("[0-9_]{200}")
 
 
 def may_be_ambiguous(text: str) -> bool:
@@ -61,7 +62,7 @@ def may_be_ambiguous(text: str) -> bool:
         any(pattern.search(text) for pattern in _RESEMBLES)
         or any(text[colon.start() - 1] in "0123456789_" for colon in _COLON.finditer(text, 1))
         or any(text[max(dash.start() - 4, 0) : dash.start()].isdecimal() for dash in _DASH.finditer(text, 1))
-        or max(map(len, text.splitlines()), default=0) >= _LONG
+        or (max(map(len, text.splitlines()), default=0) >= _LONG and _LONG_NUMBER.search(text) is not None)
     ) and _MAY_BE.search(text) is not None
 
 

@@ -228,6 +228,8 @@ _LIMITS = (
     "  server would create it. Admission webhooks, quotas, Pod security levels and changed feature gates are a cluster's own.",
     "- Changes of a Framework that is stored (`executionType`, `managedBy`), names that are taken, and `metadata.resourceVersion`.",
     "- Text: each Framework is JSON here. What YAML makes of it is for the tests of the loader.",
+    "- Sums with the index that are below zero for the first task, `{{FC_TASK_INDEX-1}}`. `validate` refuses them (FC425), the CRD takes",
+    "  them: `-1` is a valid text in most fields, and a waiver of FC425 says that it is meant. Who has waived it can apply it.",
     "- Whole numbers from −2⁶³ − 1024 to −2⁶³ − 1, which kubectl silently rounds to −2⁶³. `validate` refuses them as out of bounds.",
 )
 _WHO = ("API server", "only the CRD", "nobody", "no Pod can be made")

@@ -14,6 +14,8 @@ from fcompile.convert.job import Job, Part
 from fcompile.convert.kinds.jax import convert_jax
 from fcompile.convert.kinds.mpi import convert_mpi
 from fcompile.convert.ledger import Outcome, Refusal
+from fcompile.convert.write import write_framework
+from fcompile.diagnostics.problem import Severity
 from fcompile.model.framework import LIFETIME
 from tests.convert.jobs import jobs
 from tests.convert.operator import convert, made_of
@@ -499,6 +501,23 @@ def test_a_startup_policy_is_converted_to_nothing() -> None:
     (account,) = convert(json.dumps(job)).jobs
     (entry,) = [entry for entry in account.entries if entry.path == ("spec", "startupPolicy")]
     assert entry.outcome is Outcome.DROPPED
+
+
+@pytest.mark.parametrize(("seconds", "written"), [(7200, 7200), (0, 1)])
+def test_the_deadline_of_one_job_of_a_jobset_is_told_with_what_to_write(seconds: int, written: int) -> None:
+    """Both fields that are named take what is to be written."""
+    job = json.loads(json.dumps(JOBS["jobset-JobSet"]))
+    job["spec"]["replicatedJobs"][1]["template"]["spec"]["activeDeadlineSeconds"] = seconds
+    (account,) = convert(json.dumps(job)).jobs
+    path = ("spec", "replicatedJobs", 1, "template", "spec", "activeDeadlineSeconds")
+    (entry,) = [entry for entry in account.entries if entry.path == path]
+    name = job["spec"]["replicatedJobs"][1]["name"]
+    assert (entry.outcome, entry.what) == (Outcome.DIFFERENT, f"no deadline ends the role of `{name}` {seconds:,} s after its start")
+    assert f"write `activeDeadlineSeconds: {written}` in `spec`" in entry.remedy
+    assert "in the role's `task.pod.spec`" in entry.remedy
+    assert account.made is not None
+    account.made.lifetime["activeDeadlineSeconds"] = account.made.roles[0].template["spec"]["activeDeadlineSeconds"] = written
+    assert not [problem for problem in compile_text(text=write_framework(account.made)).problems if problem.severity is Severity.ERROR]
 
 
 def test_a_run_policy_within_a_run_policy_is_no_field() -> None:

@@ -158,6 +158,10 @@ ACCEPTED: dict[str, Edit] = {
         container(f).update(name="c{{FC_TASK_INDEX}}", ports=[{"containerPort": 80, "name": "p-{{FC_TASK_INDEX}}"}]),
         pod(f).update(hostname="h-{{FC_TASK_INDEX}}", nodeSelector={"rack": "r{{FC_TASK_INDEX}}"}),
     ),
+    "a sum below zero, which a waiver may allow": lambda f: (
+        container(f).update(name="c{{FC_TASK_INDEX-1}}", args=["--left={{FC_TASK_INDEX-1}}"]),
+        pod(f).update(nodeSelector={"rack-{{FC_TASK_INDEX-1}}": "r{{FC_TASK_INDEX-1}}"}),
+    ),
     "a number of CPUs": lambda f: container(f).update(resources={"requests": {"cpu": 0.5, "memory": 1024}}),
     "nulls": lambda f: (f["spec"].update(description=None, executionType=None), role(f)["task"].update(podGracefulDeletionTimeoutSec=None)),
     "a lifetime at its bounds": lambda f: f["spec"].update(

@@ -8,7 +8,17 @@ from typing import Any
 import pytest
 
 from fcontroller.decide import conditions
-from fcontroller.decide.conditions import is_said, problems, set_condition, set_paused, set_problem, set_retained, set_services
+from fcontroller.decide.conditions import (
+    is_retained,
+    is_said,
+    problems,
+    set_condition,
+    set_not_retained,
+    set_paused,
+    set_problem,
+    set_retained,
+    set_services,
+)
 from fcontroller.decide.review import Verdict
 from fcontroller.decide.spec import tracker_of
 from fcontroller.decide.status import Status, to_time
@@ -123,6 +133,24 @@ def test_what_is_kept_says_so_once() -> None:
         **{"type": "Retained", "status": "True", "reason": "Tracked", "lastTransitionTime": to_time(10), "observedGeneration": 1},
         "message": "It is over and would have been deleted by now, but Flux tracks it, and would make it and run it again. Remove it there",
     }
+
+
+@pytest.mark.parametrize("reason", ["NotDue", "Paused", "NotTracked"])
+def test_what_is_not_kept_any_more_says_so_once(reason: str) -> None:
+    assert set_not_retained({"state": "Completed"}, reason, 1, 10) is None
+    kept = set_retained({"state": "Completed"}, "Flux", 1, 10)
+    assert kept is not None
+    goes = set_not_retained(kept, reason, 2, 20)
+    assert goes is not None
+    (retained,) = goes["conditions"]
+    assert retained.pop("message")
+    about = {"lastTransitionTime": to_time(20), "observedGeneration": 2}
+    assert retained == {"type": "Retained", "status": "False", "reason": reason, **about}
+    assert (is_retained(kept), is_retained(goes)) == (True, False)
+    assert set_not_retained(goes, "Paused", 2, 30) is None
+    again = set_retained(goes, "Flux", 2, 40)
+    assert again is not None
+    assert (again["conditions"][0]["status"], again["conditions"][0]["lastTransitionTime"]) == ("True", to_time(40))
 
 
 def test_nothing_new_is_said_as_false() -> None:

@@ -19,7 +19,7 @@ def world(**changes: Any) -> World:
 def context(ahead: float = 0) -> ReconcileContext:
     """One in which our clock is ahead of the one that counts."""
     made = world().look()
-    made.now, made.sure_now = START + 100, START + 100 - ahead
+    made.now, made.server_now = START + 100, START + 100 - ahead
     return made
 
 
@@ -65,8 +65,20 @@ def test_what_cannot_be_taken_back_is_due_by_both_clocks() -> None:
     assert made.due(START + 20, 60)
     assert made.due(START + 20, 60, surely=True) is False
     assert made.requeue_after == [(START + 130, None)], "as long as it really takes, on our clock"
-    made.sure_now = START + 80
+    made.server_now = START + 80
     assert made.due(START + 20, 60, surely=True)
+
+
+@pytest.mark.parametrize(
+    ("server", "again"), [(0, 1100), (-50, 1150), (50, 1100), (-61, 160), (61, 160), (-5000, 160), (5000, 160), (None, 1100)]
+)
+def test_clocks_that_differ_are_looked_at_again(server: float | None, again: float) -> None:
+    """The wrong one may be put right, and then it may be time."""
+    made = context()
+    made.server_now = None if server is None else made.now + server
+    assert made.due(START, 1100, surely=True) is False
+    assert made.due(START, 1100) is False
+    assert made.requeue_after == [(START + again, None), (START + 1100, None)]
 
 
 @pytest.mark.parametrize(("deleting", "left"), [(False, 0), (True, 1)])

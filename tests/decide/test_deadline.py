@@ -143,18 +143,19 @@ def test_edits_count_at_once() -> None:
     assert told(world) == (COMPLETED, -240, 0)
 
 
-@pytest.mark.parametrize("before", [0, 20])
-def test_one_that_comes_late_counts_from_the_first_configmap(before: int) -> None:
+@pytest.mark.parametrize(("created", "since"), [(0, 0), (20, 20), (-20, 0)])
+def test_one_that_comes_late_counts_from_the_first_configmap(created: int, since: int) -> None:
+    """By the API server's clock, unless ours says that the attempt began later: one of them is behind then."""
     world = World(SPEC, SETTINGS)
     world.run(50)
     assert world.config_map is not None
-    world.config_map["metadata"]["creationTimestamp"] = to_time(START - before)
-    edit(world, activeDeadlineSeconds=80)
+    world.config_map["metadata"]["creationTimestamp"] = to_time(START + created)
+    edit(world, activeDeadlineSeconds=60)
     world.run(5)
     assert world.stored is not None
-    assert (code(world), world.stored["activeStartTime"]) == (None, to_time(START - before))
-    world.run(20)
-    assert code(world) == (-240 if before else None)
+    assert (code(world), world.stored["activeStartTime"]) == (None, to_time(START + since))
+    world.run(15)
+    assert code(world) == (None if since else -240)
 
 
 def test_one_that_comes_after_a_retry_counts_from_the_first_run() -> None:
@@ -186,11 +187,78 @@ def test_one_that_comes_while_no_attempt_may_begin() -> None:
 def test_both_clocks_must_agree() -> None:
     world = limited()
     world.run(50)
-    with_context(world, sure_now=lambda: world.now - 100)
+    with_context(world, server_now=lambda: world.now - 100)
     world.run(149)
     assert code(world) is None
     world.run(2)
     assert code(world) == -240
+
+
+class TestClocks:
+    """One clock that is wrong, then or later, never lets a deadline come early."""
+
+    def since(self, world: World) -> set[str]:
+        return {status["activeStartTime"] for status in world.history if "activeStartTime" in status}
+
+    def put_right(self, world: World) -> None:
+        """The controller's clock is, or another controller leads, whose clock is right."""
+        assert world.server_ahead is not None
+        world.now, world.server_ahead = world.now + world.server_ahead, 0
+
+    def test_our_clock_is_behind_at_the_start(self) -> None:
+        world = limited()
+        world.server_ahead = 1000
+        world.run(10)
+        assert self.since(world) == {to_time(START + 1000)}
+        self.put_right(world)
+        world.run(89)
+        assert code(world) is None
+        world.run(2)
+        assert code(world) == -240
+
+    def test_our_clock_is_ahead_at_the_start(self) -> None:
+        """The deadline comes late, but not by as much as the clock was wrong."""
+        world = limited()
+        world.server_ahead = -1_000_000
+        world.run(10)
+        assert self.since(world) == {to_time(START)}
+        self.put_right(world)
+        world.run(99)
+        assert code(world) is None
+        world.run(2)
+        assert (code(world), len(self.since(world))) == (-240, 2)
+
+    @pytest.mark.parametrize("ahead", [-30, 30])
+    def test_small_differences_change_nothing(self, ahead: int) -> None:
+        world = limited()
+        world.server_ahead = ahead
+        world.run(10)
+        self.put_right(world)
+        world.run(60)
+        assert (code(world), len(self.since(world))) == (None, 1)
+
+    def test_what_is_later_than_one_clock_alone_stays(self) -> None:
+        """That clock is behind."""
+        world = limited()
+        world.server_ahead = 0
+        world.run(10)
+        since = self.since(world)
+        world.now, world.server_ahead = world.now - 1000, 1000
+        world.run(20)
+        assert (code(world), self.since(world)) == (None, since)
+        world.now, world.server_ahead = world.now + 1000, None
+        world.run(10)
+        world.now -= 1000
+        world.run(10)
+        assert (code(world), self.since(world)) == (None, since)
+
+    def test_our_clock_jumps_ahead(self) -> None:
+        world = limited()
+        world.server_ahead = 0
+        world.run(10)
+        world.now, world.server_ahead = world.now + 1000, -1000
+        world.run(80)
+        assert code(world) is None
 
 
 def test_stop_comes_first() -> None:

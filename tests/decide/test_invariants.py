@@ -146,7 +146,7 @@ class Lives(RuleBasedStateMachine):
         for pod in world.pods.values():
             assert pod["status"]["phase"] in ("Succeeded", "Failed")
             assert pod["metadata"]["ownerReferences"][0]["uid"] == "framework"
-            assert world.stored["retryRefused"] is True
+            assert world.stored["attemptStatus"]["retryRefused"] is True
         written = len(world.history)
         world.run(10_000)
         assert len(world.history) == written
@@ -161,7 +161,7 @@ def goes_on(before: Any, after: Any) -> None:
     assert before["state"] != "Completed" or after["state"] == "Completed"
     assert (before["startTime"], before["runTime"] or after["runTime"]) == (after["startTime"], after["runTime"])
     assert before.get("activeStartTime") in (None, after.get("activeStartTime"))
-    assert not before.get("retryRefused") or (after["retryRefused"] and new["id"] == old["id"])
+    assert not old.get("retryRefused") or (new["retryRefused"] and new["id"] == old["id"])
     if new["id"] == old["id"]:
         for field in ("completionStatus", "instanceUID", "completionTime"):
             assert old[field] in (None, new[field]), field

@@ -119,7 +119,8 @@ def test_the_retry_of_the_framework_is_decided_before_the_configmap_is_deleted()
     world = keeping(role_spec("a", 1, run="5", exits="1"), retryPolicy=RETRY)
     world.run(60)
     ends = [status for status in world.history if status["state"] == "AttemptDeletionPending"]
-    assert [(status["retryPolicyStatus"]["retryDelaySec"], status.get("retryRefused")) for status in ends] == [(0, None), (None, True)]
+    said = [(status["retryPolicyStatus"]["retryDelaySec"], status["attemptStatus"].get("retryRefused")) for status in ends]
+    assert said == [(0, None), (None, True)]
 
 
 @pytest.mark.parametrize(("before", "after", "made"), [({}, RETRY, 1), (RETRY, {}, 2)])
@@ -340,6 +341,17 @@ class TestMoves:
         world.run(30)
         assert (state(world), kept(world), world.config_map) == (COMPLETED, {}, None)
 
+    def test_a_clock_that_jumps_ahead_costs_no_logs(self) -> None:
+        world = keeping(role_spec("a", 2, run="5"))
+        world.server_ahead, world.may_move = 0, False
+        world.run(10)
+        assert state(world) == "AttemptDeletionPending"
+        world.now, world.server_ahead = world.now + 1000, -1000
+        world.run(20)
+        world.may_move = True
+        world.run(60)
+        assert kept(world) == dict.fromkeys(("a-0", "a-1"), ("Succeeded", "Framework"))
+
     def test_nobody_waits_for_pods_that_are_gone(self) -> None:
         world = keeping(role_spec("a", 3, run="5"))
         world.may_move = False
@@ -370,6 +382,41 @@ def test_what_is_stored_is_read_again() -> None:
     world.run(60)
     for status in world.history:
         assert to_json(from_json(status)) == status
+
+
+def older(status: Json) -> Json:
+    """What a controller stores that knows nothing of these fields: attempts as it knows them, and the rest as it was."""
+
+    def known(attempt: Json) -> Json:
+        return {key: value for key, value in attempt.items() if key not in ("retryRefused", "podKept")}
+
+    attempt = known(status["attemptStatus"])
+    roles = [
+        {**role, "taskStatuses": [{**task, "attemptStatus": known(task["attemptStatus"])} for task in role["taskStatuses"]]}
+        for role in attempt["taskRoleStatuses"]
+    ]
+    return {**status, "attemptStatus": {**attempt, "taskRoleStatuses": roles}}
+
+
+def test_an_older_controller_retries_and_a_newer_one_takes_over() -> None:
+    """That the attempt before was to be the last means nothing for the one that runs."""
+    world = keeping(role_spec("a", 1, run="5", exits="1"), activeDeadlineSeconds=1000)
+    world.may_move = False
+    world.run(10)
+    assert world.stored is not None
+    assert (state(world), world.stored["attemptStatus"]["retryRefused"]) == ("AttemptDeletionPending", True)
+    mine = world.spec["spec"]
+    world.status, world.may_move = from_json(older(world.stored)), True
+    world.set_spec({"taskRoles": mine["taskRoles"], "retryPolicy": {"fancyRetryPolicy": False, "maxRetryCount": 2}})
+    world.run(3)
+    assert (state(world), world.stored["attemptStatus"]["id"]) == ("AttemptRunning", 1)
+    since = world.stored["activeStartTime"]
+    world.status = from_json(older(world.stored))
+    edit(world, cleanPodPolicy="Running", activeDeadlineSeconds=1000)
+    world.delete_config_map()
+    world.run(60)
+    assert world.stored is not None
+    assert (state(world), world.stored["attemptStatus"]["id"], world.stored["activeStartTime"]) == (COMPLETED, 2, since)
 
 
 def test_an_older_controller_can_read_it() -> None:

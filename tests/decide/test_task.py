@@ -318,7 +318,7 @@ def test_a_task_that_completes_may_end_the_attempt() -> None:
 
 def test_force_is_used_only_when_the_clock_of_the_api_server_agrees() -> None:
     made = context(states.DELETING, {"deletion_start": START}, timeout=60)
-    made.now, made.sure_now = START + 100, START + 59
+    made.now, made.server_now = START + 100, START + 59
     assert decide(made) == []
-    made.sure_now = START + 60
+    made.server_now = START + 60
     assert decide(made) == [DeletePod(("a", 1), str(the_task(made).attempt.object_uid), force=True)]

@@ -110,6 +110,8 @@ class World:
         """The Pods whose owner the Framework became, whenever that was asked for."""
         self.deleting = False
         """Whether the Framework is being deleted."""
+        self.server_ahead: float | None = None
+        """Seconds that the API server's clock is ahead of the controller's; None: its time is not known."""
         self.paused, self.restart = False, ""
         """What its annotations say."""
         self._events: list[tuple[float, int, Callable[[], None]]] = []
@@ -174,7 +176,7 @@ class World:
             status=self.status or Status(f"{self.name}-attempt", self.now),
             is_new=self.status is None,
             now=self.now,
-            sure_now=self.now,
+            server_now=None if self.server_ahead is None else self.now + self.server_ahead,
             new_uid=self.new_uid,
             random_delay=lambda low, high: low,
             settings=self.settings,

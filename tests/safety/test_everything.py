@@ -6,17 +6,19 @@ import random
 
 import pytest
 
-from fcontroller.api import Json
+from fcompile.model import names
+from fcontroller.api import Json, path_of
 from tests.decide.world import role_spec as role
 from tests.safety import tally
 from tests.safety.faults import Call, Fault
 from tests.safety.server import CrashAfter
 from tests.safety.test_storms import KINDS
-from tests.safety.world import World, owner_kind, policy
+from tests.safety.world import NAMESPACE, World, owner_kind, policy
 
 BATCHES = 10
 SHARE = 0.4
 """Of all writes that are to be looked at, about so many are here."""
+TRACKING = "argocd.argoproj.io/tracking-id"
 CRASHES = (Fault.crash(), Fault.crash(stored=True), Fault(CrashAfter(), stored=True))
 
 
@@ -54,6 +56,8 @@ def one_life(chance: random.Random) -> None:
             left = {(owner_kind(pod), pod["status"]["phase"] in ("Failed", "Succeeded")) for pod in world.all("pods").values()}
             assert (left <= {("Framework", True)}, world.all("configmaps")) == (True, {})
         world.settle(130)
+        if world.framework() and world.condition("Retained") == "True":
+            assert not world.all("pods")
 
 
 def _fault(chance: random.Random, call: Call, often: float) -> Fault | None:
@@ -84,16 +88,22 @@ def _something(world: World, chance: random.Random) -> None:
         world.restart()
     elif what < 0.95:
         world.server.compact()
+    elif what < 0.97 and pods:
+        path = path_of("pods", NAMESPACE, chance.choice(pods)["metadata"]["name"])
+        world.server.write("PATCH", path, [{"op": "remove", "path": "/metadata/labels"}])
+    elif what < 0.99 and world.framework():
+        is_tracked = TRACKING in world.framework()["metadata"]["annotations"]
+        world.annotate(TRACKING, None if is_tracked else f"lab:{names.GROUP}/{names.KIND}:{NAMESPACE}/f")
 
 
 def spec(chance: random.Random) -> Json:
-    names = chance.sample(["a", "b", "c"], chance.randint(1, 3))
+    roles = chance.sample(["a", "b", "c"], chance.randint(1, 3))
     lifetime = {
         "activeDeadlineSeconds": chance.choice([None, None, 1, 20]),
         "ttlSecondsAfterFinished": chance.choice([None, None, 0, 10]),
         "cleanPodPolicy": chance.choice([None, "All", "Running", "None"]),
     }
-    return {"retryPolicy": _retry(chance), "taskRoles": [_role(chance, name) for name in names], **lifetime}
+    return {"retryPolicy": _retry(chance), "taskRoles": [_role(chance, name) for name in roles], **lifetime}
 
 
 def _role(chance: random.Random, name: str) -> Json:

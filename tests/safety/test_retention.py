@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from fcompile.model import names
-from fcontroller.api import Answer, Json, collection
+from fcontroller.api import Answer, Json, collection, path_of
 from fcontroller.testing.memory_api.answers import failure
 from tests.decide.world import role_spec as role
 from tests.safety import world as worlds
@@ -154,6 +155,88 @@ def test_a_tracker_that_no_watch_has_told_of_yet() -> None:
         assert world.condition("Retained") == "True"
 
 
+def retained(world: World) -> tuple[str, str] | None:
+    """What the status says of it, and why."""
+    return next(((one["status"], one["reason"]) for one in world.status()["conditions"] if one["type"] == "Retained"), None)
+
+
+def counted(world: World) -> bool:
+    """Whether the metric counts it."""
+    assert world.process is not None
+    (kept,) = world.process.controller.retention.kept.values()
+    return kept.outlived
+
+
+class TestRetained:
+    """The condition is true as long as what it says is so, whatever is edited when."""
+
+    def edited(self, world: World, restarts: bool, what: Callable[[], None]) -> tuple[tuple[str, str] | None, bool]:
+        if restarts:
+            world.die()
+        what()
+        if restarts:
+            world.start()
+        world.run(10)
+        return retained(world), counted(world)
+
+    @pytest.mark.parametrize("restarts", [True, False])
+    def test_more_time_and_less(self, restarts: bool) -> None:
+        with World() as world:
+            world.make({**SPEC, "ttlSecondsAfterFinished": 10})
+            world.annotate(ARGO_CD, f"lab:{OWN}")
+            world.run(50)
+            assert (retained(world), counted(world)) == (("True", "Tracked"), True)
+            for seconds, said in ((1000, ("False", "NotDue")), (20, ("True", "Tracked")), (None, ("True", "Tracked"))):
+                answer = self.edited(world, restarts, lambda: world.edit("ttlSecondsAfterFinished", seconds))  # noqa: B023
+                assert answer == (said, said[0] == "True")
+            self.edited(world, restarts, lambda: world.edit("ttlSecondsAfterFinished", 300))
+            assert retained(world) == ("False", "NotDue")
+            world.until(lambda: retained(world) == ("True", "Tracked"), 300)
+
+    @pytest.mark.parametrize("restarts", [True, False])
+    def test_a_pause(self, restarts: bool) -> None:
+        with World() as world:
+            world.make({**SPEC, "ttlSecondsAfterFinished": 10})
+            world.annotate(ARGO_CD, f"lab:{OWN}")
+            world.run(50)
+            paused = self.edited(world, restarts, lambda: world.annotate(names.PAUSE_ANNOTATION, "true"))
+            assert paused == (("False", "Paused"), False)
+            self.edited(world, restarts, lambda: world.annotate(ARGO_CD, None))
+            assert retained(world) == ("False", "Paused")
+            self.edited(world, restarts, lambda: world.annotate(ARGO_CD, f"lab:{OWN}"))
+            goes_on = self.edited(world, restarts, lambda: world.annotate(names.PAUSE_ANNOTATION, None))
+            assert goes_on == (("True", "Tracked"), True)
+
+    @pytest.mark.parametrize("restarts", [True, False])
+    def test_tracking_that_comes_goes_and_is_anothers(self, restarts: bool) -> None:
+        with World() as world:
+            world.make({**SPEC, "ttlSecondsAfterFinished": 60})
+            world.run(20)
+            assert world.status()["state"] == "Completed"
+            assert self.edited(world, restarts, lambda: world.annotate(ARGO_CD, f"lab:{OWN}")) == (None, False)
+            world.until(lambda: retained(world) == ("True", "Tracked"), 90)
+            label(world, **{FLUX: "lab"})
+            self.edited(world, restarts, lambda: world.annotate(ARGO_CD, None))
+            assert (retained(world), counted(world)) == (("True", "Tracked"), True)
+            assert "Flux tracks it" in str(world.status()["conditions"])
+            # Nothing tracks it, and nobody may delete it.
+            refused = Fault((403, failure(403, "Forbidden", "a policy denies it")))
+            world.server.fault = lambda call: refused if deletion(call) else None
+            assert self.edited(world, restarts, lambda: label(world)) == (("False", "NotTracked"), False)
+            world.server.fault = lambda call: None
+            world.until(lambda: not world.framework(), 600)
+
+    def test_where_it_was_never_said_nothing_is(self) -> None:
+        with World() as world:
+            world.make({**SPEC, "ttlSecondsAfterFinished": 60})
+            world.annotate(ARGO_CD, f"lab:{OWN}")
+            world.run(20)
+            world.annotate(names.PAUSE_ANNOTATION, "true")
+            world.edit("ttlSecondsAfterFinished", 1000)
+            world.run(100)
+            assert (world.status()["state"], retained(world)) == ("Completed", None)
+
+
 def pods(world: World) -> set[str]:
     return set(world.all("pods"))
 
@@ -174,6 +257,20 @@ def test_pods_that_were_kept_go_where_the_record_stays() -> None:
         world.restart()
         world.run(3 * RETAINED)
         assert world.server.writes == written
+
+
+def test_so_do_those_that_have_lost_their_label() -> None:
+    """No list shows such a Pod, and nobody would find it again; one that is somebody else's by now stays."""
+    with World() as world:
+        world.make({"taskRoles": [role("w", 3, "5")], "cleanPodPolicy": "Running", "ttlSecondsAfterFinished": 30})
+        world.annotate(ARGO_CD, f"lab:{OWN}")
+        world.run(25)
+        assert (world.status()["state"], pods(world)) == ("Completed", {"f-w-0", "f-w-1", "f-w-2"})
+        for pod, field in (("f-w-0", "labels"), ("f-w-1", "labels"), ("f-w-1", "ownerReferences")):
+            path = path_of("pods", "default", pod)
+            assert world.server.write("PATCH", path, [{"op": "remove", "path": f"/metadata/{field}"}]).ok
+        world.run(100)
+        assert (pods(world), retained(world)) == ({"f-w-1"}, ("True", "Tracked"))
 
 
 def test_a_pod_of_somebody_else_stays() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from fcompile.model import names
 from fcontroller.api import Json
 from fcontroller.decide.states import ATTEMPT_COMPLETED, COMPLETED, COMPLETING, CREATION_PENDING, CREATION_REQUESTED, DELETION_PENDING
+from fcontroller.decide.status import from_time
 from fcontroller.testing.memory_api.store import Change, Collection
 from tests.safety import tally
 from tests.safety.kubelet import Kubelet
@@ -95,7 +96,7 @@ class Watcher:
             known = framework["status"]["attemptStatus"]["configMapUID"] == uid
             if known and framework["status"]["state"] not in (*COMPLETING, CREATION_REQUESTED):
                 self._wrong(f"DELETE of the attempt's ConfigMap in {framework['status']['state']}")
-            if known and self.moves and framework["status"].get("retryRefused"):
+            if known and self.moves and framework["status"]["attemptStatus"].get("retryRefused"):
                 for pod in self.stored["pods"].values():
                     _, task = _task(framework, pod)
                     if _owner(pod) == uid and task is not None and task["attemptStatus"].get("podKept") and not task["deletionPending"]:
@@ -110,7 +111,7 @@ class Watcher:
         if pod is None or framework is None or self.late or pod["metadata"]["uid"] != operations[0]["value"]:
             return None
         _, task = _task(framework, pod)
-        if not framework["status"].get("retryRefused") or framework["status"]["state"] != DELETION_PENDING:
+        if not framework["status"]["attemptStatus"].get("retryRefused") or framework["status"]["state"] != DELETION_PENDING:
             self._wrong(f"{method} of {name} in {framework['status']['state']}")
         if task is None or not task["attemptStatus"].get("podKept") or task["attemptStatus"]["podUID"] != pod["metadata"]["uid"]:
             self._wrong(f"{method} of {name}, which is not kept")
@@ -206,7 +207,7 @@ class Watcher:
     def _nothing_goes_back(self, before: Json | None, after: Json) -> None:
         if before is None:
             return
-        for what in _goes_back(before, after):
+        for what in _goes_back(before, after, self._server.loop.wall()):
             self._wrong(f"the Framework's {what}")
         old, new = before["attemptStatus"], after["attemptStatus"]
         tasks = {task["instanceUID"]: task for _, task in _tasks(after)}
@@ -217,7 +218,7 @@ class Watcher:
                 kept, still = (one["attemptStatus"].get("podKept") for one in (task, later))
                 if self.moves and kept and not still and not later["deletionPending"]:
                     self._wrong(f"{name}'s Pod is not kept any more")
-                for what in _goes_back(task, later):
+                for what in _goes_back(task, later, self._server.loop.wall()):
                     self._wrong(f"{name}'s {what}")
             elif old["id"] == new["id"] and not (task["deletionPending"] and task["state"] == COMPLETED):
                 self._wrong(f"{name} has gone in {task['state']}")
@@ -266,7 +267,7 @@ def _task(framework: Json, pod: Json) -> tuple[Json | None, Json | None]:
     return None, None
 
 
-def _goes_back(before: Json, after: Json) -> Iterator[str]:
+def _goes_back(before: Json, after: Json, now: float) -> Iterator[str]:
     """What a Framework or a task takes back, at two times one after the other."""
     old, new = before["attemptStatus"], after["attemptStatus"]
     retries, later = before["retryPolicyStatus"], after["retryPolicyStatus"]
@@ -279,8 +280,10 @@ def _goes_back(before: Json, after: Json) -> Iterator[str]:
     if before["startTime"] != after["startTime"] or before["runTime"] not in (None, after["runTime"]):
         yield "times change"
     if before.get("activeStartTime") not in (None, after.get("activeStartTime")):
-        yield "deadline counts from another time"
-    if before.get("retryRefused") and not (after.get("retryRefused") and new["id"] == old["id"]):
+        since, later = (from_time(status.get("activeStartTime")) for status in (before, after))
+        if since is None or since <= now or later is None or later > since:  # One in the future is put right.
+            yield "deadline counts from another time"
+    if old.get("retryRefused") and not (new.get("retryRefused") and new["id"] == old["id"]):
         yield "last attempt is followed by another"
     if new["id"] != old["id"] and old["completionStatus"] is None:
         yield "attempt is followed by another, and never ended"

@@ -81,12 +81,21 @@ class World(Report):
         """Seconds that nobody runs after a controller has died."""
         self.slow = 0.0
         """Seconds that the controller's clock is behind the server's."""
+        self.tells_time = False
+        """Whether the server tells the time."""
         self.process: Process | None = None
         if start:
             self.start()
 
     def dependencies(self, api: Api) -> Dependencies:
-        return Dependencies(Dispatcher(api), SETTINGS, lambda: self.loop.wall() - self.slow, lambda low, high: low, report=self)
+        return Dependencies(
+            Dispatcher(api),
+            SETTINGS,
+            lambda: self.loop.wall() - self.slow,
+            lambda low, high: low,
+            report=self,
+            server_now=lambda: self.loop.wall() if self.tells_time else None,
+        )
 
     def broke(self, framework: Json, error: BaseException) -> None:
         self.watcher.violations.append(f"the controller has failed: {error!r}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 from fcompile.diagnostics.visible import visible
 from fcompile.model import names
@@ -118,18 +118,43 @@ def set_services(status: Status, taken: Sequence[str], refused: str, generation:
 
 
 RETAINED = "Retained"
-"""That a Framework that is over is not deleted although it is time, and why. Only said then."""
+"""That a Framework that is over is not deleted although it is time, and why. Not said before."""
+_NOT_RETAINED = {
+    "NotDue": "It is over, and its time is not: it was given more",
+    "Paused": "It is over, and is not deleted while it is paused",
+    "NotTracked": "It is over, and no GitOps tool tracks it any more: it is deleted",
+}
 
 
 def set_retained(status: Json, tracker: str, generation: int, now: float) -> Json | None:
     """Return the status, as JSON, of a Framework that is kept because a GitOps tool tracks it; None: the status says so already."""
     message = f"It is over and would have been deleted by now, but {tracker} tracks it, and would make it and run it again. Remove it there"
-    said = {"type": RETAINED, "status": "True", "reason": "Tracked", "message": message, "observedGeneration": generation}
+    return _with_retained(status, "True", "Tracked", message, generation, now)
+
+
+def set_not_retained(status: Json, reason: str, generation: int, now: float) -> Json | None:
+    """Return the status, as JSON, of a Framework that is not kept for that any more; None: it does not say that it is.
+
+    :param reason: NotDue, Paused or NotTracked.
+    """
+    if not is_retained(status):
+        return None
+    return _with_retained(status, "False", reason, _NOT_RETAINED[reason], generation, now)
+
+
+def is_retained(status: Mapping[str, Any]) -> bool:
+    """Return whether the status of a Framework, as JSON, says that it is kept because a GitOps tool tracks it."""
+    return any(one["type"] == RETAINED and one["status"] == "True" for one in status.get("conditions") or ())
+
+
+def _with_retained(status: Json, value: str, reason: str, message: str, generation: int, now: float) -> Json | None:
+    said = {"type": RETAINED, "status": value, "reason": reason, "message": message, "observedGeneration": generation}
     conditions = status.get("conditions") or []
     old: Json = next((one for one in conditions if one["type"] == RETAINED), {})
     if all(old.get(key) == item for key, item in said.items()):
         return None
-    new = {**said, "lastTransitionTime": old.get("lastTransitionTime") or to_time(now)}
+    since = old.get("lastTransitionTime") if old.get("status") == value else None
+    new = {**said, "lastTransitionTime": since or to_time(now)}
     return {**status, "conditions": [*(one for one in conditions if one is not old), new]}
 
 

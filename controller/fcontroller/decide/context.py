@@ -25,6 +25,12 @@ SNAPSHOTS = (FRAMEWORK_RETRY, FRAMEWORK_DELETION, TASK_RETRY, TASK_DELETION, POD
 """When an object is logged as it is, for the history."""
 
 
+CLOCKS_DIFFER = 60
+"""Seconds by which our clock and the API server's may differ, and neither be wrong."""
+_LOOK_AGAIN = 60
+"""Seconds after which the clocks are looked at again while one of them is wrong."""
+
+
 class Settings(NamedTuple):
     """The controller's configuration, so far as decisions depend on it. Times are in seconds."""
 
@@ -157,8 +163,8 @@ class ReconcileContext:
     is_new: bool
     """Whether the status says nothing yet."""
     now: float
-    sure_now: float
-    """The time at which what cannot be taken back may be due."""
+    server_now: float | None
+    """The API server's time; None: it is not known yet."""
     new_uid: Callable[[], str]
     random_delay: Callable[[int, int], int]
     settings: Settings
@@ -184,6 +190,11 @@ class ReconcileContext:
     requeue_after: list[tuple[float, Key | None]] = field(default_factory=list)
     """When to look again, at a task or at the Framework, though nothing may have happened."""
 
+    @property
+    def sure_now(self) -> float:
+        """Return the time at which what cannot be taken back may be due."""
+        return self.now if self.server_now is None else min(self.now, self.server_now)
+
     def due(self, since: float, seconds: int, key: Key | None = None, *, surely: bool = False) -> bool:
         """Return whether `seconds` have passed since a time; if not, have the key looked at again when they have.
 
@@ -193,7 +204,10 @@ class ReconcileContext:
         if now >= when:
             return True
         # If our clock is ahead of the server's, the key would come back at once, again and again.
-        self.requeue_after.append((when + self.now - now, key))
+        again = when + self.now - now
+        if surely and self.server_now is not None and abs(self.server_now - self.now) > CLOCKS_DIFFER:
+            again = min(again, self.now + _LOOK_AGAIN)  # One of them is wrong, and may be put right.
+        self.requeue_after.append((again, key))
         return False
 
     @cached_property

@@ -22,6 +22,7 @@ from fcontroller.decide.completion import (
 )
 from fcontroller.decide.conditions import set_paused
 from fcontroller.decide.context import (
+    CLOCKS_DIFFER,
     FRAMEWORK_RETRY,
     ConfirmConfigMapGone,
     CreateConfigMap,
@@ -85,18 +86,33 @@ def _reconcile(context: ReconcileContext, keys: Iterable[Key] | None, policies_t
 
 
 def _note_activity(context: ReconcileContext) -> None:
-    """Note when the first attempt began, if there is a deadline. Where it is set later, the earliest time that is known counts."""
-    status, found = context.status, context.config_map
-    if context.spec.active_deadline is None or status.active_since is not None or status.state == COMPLETED:
+    """Note when the first attempt began, if there is a deadline: by the later of our clock and the API server's.
+
+    So a clock that is behind, and is put right later, does not let the deadline come early: what it ends cannot be taken back.
+    """
+    status, server_now = context.status, context.server_now
+    if context.spec.active_deadline is None or status.state == COMPLETED:
         return
-    if status.attempt.object_uid is not None or status.retries.total:
-        status.active_since = status.transition_time
-        if status.run_time is not None:
-            # Times of the API server's count only here: its clock may be another.
-            is_first = found is not None and found.uid == status.attempt.object_uid and not status.retries.total
-            created = found.created if found is not None and is_first else None
-            status.active_since = status.run_time if created is None else min(status.run_time, created)
+    if status.active_since is None:
+        if status.attempt.object_uid is not None or status.retries.total:
+            status.active_since = _active_since(context)
+            status.touch()
+    elif server_now is not None and status.active_since > (latest := max(context.now, server_now)) + CLOCKS_DIFFER:
+        # Our clock was ahead, or that of a former leader: the deadline would come late, or never.
+        status.active_since = latest
         status.touch()
+
+
+def _active_since(context: ReconcileContext) -> float:
+    """Return when the first attempt began, or, where a deadline is set later than that, the earliest time since then that is known."""
+    status, found = context.status, context.config_map
+    if status.state == CREATION_REQUESTED and not status.retries.total:
+        behind = 0 if context.server_now is None else max(context.server_now - context.now, 0)
+        return status.transition_time + behind
+    is_first = found is not None and found.uid == status.attempt.object_uid and not status.retries.total
+    if found is not None and found.created is not None and is_first:
+        return max(found.created, status.attempt.start_time)
+    return status.transition_time if status.run_time is None else status.run_time
 
 
 def _copy_timeouts(context: ReconcileContext) -> bool:
@@ -146,7 +162,7 @@ def _begin_to_move(context: ReconcileContext) -> Iterable[Key]:
     if status.unmoved is not None or not status.is_stored(status):
         return ()
     status.unmoved = {role.key(task) for role, task in status.tasks() if task.pod_kept and not task.deletion_pending}
-    status.move_until = context.now + _MOVES + len(status.unmoved) // _MOVES_EACH
+    status.move_until = context.sure_now + _MOVES + len(status.unmoved) // _MOVES_EACH
     return status.unmoved
 
 
@@ -156,7 +172,7 @@ def _delete_when_moved(context: ReconcileContext) -> None:
     if status.unmoved is None or uid is None:
         return
     done = not status.unmoved and status.revision <= status.stored
-    if done or context.deleting or context.due(status.move_until, 0):
+    if done or context.deleting or context.due(status.move_until, 0, surely=True):
         _delete(context, uid)
 
 

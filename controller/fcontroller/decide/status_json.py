@@ -29,7 +29,7 @@ _STEP = 100
 """Tasks in one step."""
 _OWN = frozenset(
     (
-        *("activeStartTime", "attemptStatus", "completionTime", "intent", "observedRestart", "retryPolicyStatus", "retryRefused"),
+        *("activeStartTime", "attemptStatus", "completionTime", "intent", "observedRestart", "retryPolicyStatus"),
         *("runTime", "startTime", "state", "taskCounts", "transitionTime"),
     )
 )
@@ -54,14 +54,13 @@ class Snapshot(NamedTuple):
 def snapshot(status: Status) -> Snapshot:
     """Keep a status as it is now. What changes later is not in it."""
     own, others = status.attempt, "".join(f"{_text(key)}:{_text(value)}," for key, value in status.others.items())
-    attempt = f'{{{_attempt_text(own)},"configMapName":{_text(own.object_name)},"configMapUID":{_text(own.object_uid)},'
+    # In the attempt: an older controller, which knows nothing of it and may begin another one, stores the attempts as it knows them.
+    last = '"retryRefused":true,' if status.retry_refused else ""
+    attempt = f'{{{_attempt_text(own)},"configMapName":{_text(own.object_name)},"configMapUID":{_text(own.object_uid)},{last}'
     intent = f'"intent":{_text(status.intent.to_json())},' if status.intent.digest or status.intent.next else ""
     restart = f'"observedRestart":{_text(status.restart)},' if status.restart else ""
     since = f'"activeStartTime":{_time(status.active_since)},' if status.active_since is not None else ""
-    last = '"retryRefused":true,' if status.retry_refused else ""
-    head = (
-        f'{{{others}{_life_text(status)},"taskCounts":{_text(task_counts(status))},{since}{last}{intent}{restart}"attemptStatus":{attempt}'
-    )
+    head = f'{{{others}{_life_text(status)},"taskCounts":{_text(task_counts(status))},{since}{intent}{restart}"attemptStatus":{attempt}'
     return Snapshot(status.revision, head, [(_role_head(role), [(task, _content(task)) for task in role.tasks]) for role in status.roles])
 
 
@@ -138,7 +137,7 @@ def status_from(value: Mapping[str, Any]) -> Generator[None, None, Status]:
     )
     status.restart = value.get("observedRestart") or ""
     status.active_since = from_time(value.get("activeStartTime"))
-    status.retry_refused = bool(value.get("retryRefused"))
+    status.retry_refused = bool(attempt.get("retryRefused"))
     status.others = {key: item for key, item in value.items() if key not in _OWN}
     status.stored = status.revision
     return status

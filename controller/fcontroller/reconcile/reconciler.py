@@ -426,7 +426,7 @@ class Reconciler:
             status=Status(names.config_map_name(self.key[1]), now) if status is None else status,
             is_new=status is None,
             now=now,
-            sure_now=self.dependencies.sure_now(),
+            server_now=self.dependencies.server_now(),
             new_uid=self._new_uid,
             random_delay=self.dependencies.random_delay,
             settings=self.dependencies.settings,

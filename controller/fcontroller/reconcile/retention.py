@@ -19,10 +19,12 @@ from fcontroller.act import requests
 from fcontroller.act.requests import Refused
 from fcontroller.act.retry import backoff
 from fcontroller.api import Json, Projection, Unreachable, path_of
-from fcontroller.decide.conditions import set_retained
+from fcontroller.breath import unhurried
+from fcontroller.decide.conditions import is_retained, set_not_retained, set_retained
 from fcontroller.decide.observed import controller_of
 from fcontroller.decide.spec import tracker_of
 from fcontroller.decide.status import from_time
+from fcontroller.decide.status_json import status_from
 from fcontroller.dependencies import Dependencies
 from fcontroller.observe.reflector import Name
 
@@ -33,6 +35,7 @@ _FIRST, _LONGEST = 1.0, 600.0
 _AT_A_TIME = 16
 """Deletions of one namespace: half of what it may ask for, so that its Frameworks that run are not held by webhooks that hang."""
 _GOES, _PAUSED = "it goes by itself", "it is paused"
+_NEVER = float("inf")
 
 
 class Kept(NamedTuple):
@@ -43,8 +46,10 @@ class Kept(NamedTuple):
     """Why it is not to be deleted: one of those above, or who tracks it; empty: it is."""
     retention: int
     """Seconds from its end to its deletion."""
+    since: float
+    """When it ended, in seconds since 1970."""
     due: float
-    """When to look at it next, in seconds since 1970."""
+    """When to look at it next; infinite: when something happens to it."""
     failures: int = 0
     """Of its deletion, one after the other."""
     outlived: bool = False
@@ -71,7 +76,9 @@ class Retention:
         known, retention = self.kept.get(name), self._retention(framework)
         if known is None or (known.uid, known.hold, known.retention) != (uid, hold, retention):
             since = from_time(status.get("transitionTime")) or self._dependencies.now()
-            self._look_at(name, Kept(uid, hold, retention, since + retention))
+            # What the status says of it may have become wrong.
+            due = since if is_retained(status) else _NEVER if hold in (_GOES, _PAUSED) else since + retention
+            self._look_at(name, Kept(uid, hold, retention, since, due))
 
     def drop(self, name: Name) -> None:
         """Forget a Framework that is gone, or is not over any more."""
@@ -108,8 +115,8 @@ class Retention:
 
     def _look_at(self, name: Name, kept: Kept) -> None:
         self.kept[name] = kept
-        if kept.hold in (_GOES, _PAUSED):
-            return  # The watch shows when that changes.
+        if kept.due == _NEVER:
+            return
         if len(self._due) > 2 * len(self.kept):  # Frameworks that were deleted must not fill the memory.
             self._due = sorted({entry for entry in self._due if self._counts(entry)})
         heapq.heappush(self._due, (kept.due, name))
@@ -136,46 +143,74 @@ class Retention:
             del self._workers[namespace]
 
     async def _end(self, name: Name) -> None:
-        """Delete a Framework, or say why it is kept."""
-        kept = self.kept.get(name)
-        if kept is None:
+        """Do what is due about a Framework: delete it, or say why it is kept."""
+        known = self.kept.get(name)
+        if known is None:
             return
-        about = {"namespace": name[0], "name": name[1], "uid": kept.uid, "resourceVersion": ""}
+        about = {"namespace": name[0], "name": name[1], "uid": known.uid, "resourceVersion": ""}
         framework = {"apiVersion": names.API_VERSION, "kind": names.KIND, "metadata": about}
-        tracked, failures = kept.outlived, kept.failures + 1
+        failures = known.failures + 1
+        kept = known._replace(failures=failures, due=self._dependencies.sure_now() + backoff(failures, _FIRST, _LONGEST))
         try:
-            # If the watch lags, the Framework may be tracked or paused by now, or is to stay for longer.
-            found = await requests.read_framework(self._dependencies.api, framework)
-            hold = "" if found is None else self._hold(found)
-            if found is not None and not hold and self._retention(found) <= kept.retention:
-                await requests.delete(self._dependencies.api, path_of("frameworks", *name), kept.uid, propagation="Foreground")
-            tracked = hold not in ("", _GOES, _PAUSED)
-            if found is not None and tracked:
-                await self._delete_pods(found)
-                await self._say_why(found, hold)
-            failures = 0
+            kept = await self._treat(known, await requests.read_framework(self._dependencies.api, framework))
         except (Refused, Unreachable) as error:
             error.args = (f"its deletion, a while after its end: {error}",)
             self._dependencies.report.refused(framework, None, error, failures)
         except Exception as error:  # Whatever is wrong with it, it must not hold up others.
             self._dependencies.report.broke(framework, error)
-        if self.kept.get(name) is kept:
-            wait = backoff(failures, _FIRST, _LONGEST) if failures else float("inf") if tracked else _LONGEST
-            due = self._dependencies.sure_now() + wait
-            self._look_at(name, kept._replace(due=due, failures=failures, outlived=tracked))
+        if self.kept.get(name) is known:
+            self._look_at(name, kept)
+
+    async def _treat(self, known: Kept, found: Json | None) -> Kept:
+        """Do what is due about a Framework as it was just read: the watch may lag. Return what is known of it then.
+
+        :param found: None: it is gone.
+        """
+        now = self._dependencies.sure_now()
+        kept = known._replace(due=now + _LONGEST, failures=0, outlived=False)
+        if found is None:
+            return kept
+        kept = kept._replace(hold=self._hold(found), retention=self._retention(found))
+        over = kept.since + kept.retention
+        if kept.hold == _GOES:
+            return kept._replace(due=_NEVER)
+        if kept.hold == _PAUSED:
+            await self._say(found, "Paused")
+            return kept._replace(due=_NEVER)
+        if over > now:
+            await self._say(found, "NotDue")
+            return kept._replace(due=over)
+        if kept.hold:
+            if not is_retained(found.get("status") or {}):
+                await self._delete_pods(found)
+            await self._say(found, "", kept.hold)
+            return kept._replace(due=_NEVER, outlived=True)
+        await self._say(found, "NotTracked")
+        metadata = found["metadata"]
+        path = path_of("frameworks", metadata["namespace"], metadata["name"])
+        await requests.delete(self._dependencies.api, path, kept.uid, propagation="Foreground")
+        return kept
 
     async def _delete_pods(self, framework: Json) -> None:
-        """Delete the Pods that outlived the last attempt."""
-        if not (framework.get("status") or {}).get("retryRefused"):
+        """Delete the Pods that outlived the last attempt: those that have the Framework's label, and those that the status names."""
+        api, status, metadata = self._dependencies.api, framework.get("status") or {}, framework["metadata"]
+        if not (status.get("attemptStatus") or {}).get("retryRefused"):
             return
-        namespace, uid = framework["metadata"]["namespace"], framework["metadata"]["uid"]
-        pods, _ = await requests.list_pods(self._dependencies.api, namespace, framework["metadata"]["name"], Projection.METADATA)
-        for pod in [pod["metadata"] for pod in pods]:
+        namespace, uid = metadata["namespace"], metadata["uid"]
+        listed, _ = await requests.list_pods(api, namespace, metadata["name"], Projection.METADATA)
+        pods: dict[str, Json] = {pod["metadata"]["name"]: pod for pod in listed}
+        read, _ = await unhurried(status_from(status))
+        for pod_name in [task.attempt.object_name for _, task in read.tasks() if task.pod_kept and task.attempt.object_name not in pods]:
+            found = await requests.find(api, path_of("pods", namespace, pod_name), Projection.METADATA)
+            if found is not None:
+                pods[pod_name] = found
+        for pod in [pod["metadata"] for pod in pods.values()]:
             if controller_of(pod) == uid and "deletionTimestamp" not in pod:
-                await requests.delete(self._dependencies.api, path_of("pods", namespace, pod["name"]), pod["uid"])
+                await requests.delete(api, path_of("pods", namespace, pod["name"]), pod["uid"])
 
-    async def _say_why(self, framework: Json, tracker: str) -> None:
-        status, now = framework.get("status") or {}, self._dependencies.now()
-        said = set_retained(status, tracker, framework["metadata"]["generation"], now)
+    async def _say(self, framework: Json, why_not: str, tracker: str = "") -> None:
+        """Store whether the Framework is kept since it is tracked, if that is new."""
+        status, generation, now = framework.get("status") or {}, framework["metadata"]["generation"], self._dependencies.now()
+        said = set_retained(status, tracker, generation, now) if tracker else set_not_retained(status, why_not, generation, now)
         if said is not None:
             await requests.write_status(self._dependencies.api, framework, json.dumps(said))

@@ -42,33 +42,41 @@ def address_rules(context: FrameworkContext, source: str) -> Iterator[Finding]:
     labels = any(label in source for label in _LABELS)
     if not labels and not any(f"{role.name}-" in source for role in context.roles if role.name):
         return
+    judged: dict[str, str] = {}
     for role in context.roles:
         told: set[Path] = set()
         for index in sorted({0, role.last_index}):
             # What is wrong for the first task and for the last is told once, although the index makes the messages differ.
-            found = [finding for finding in _of_task(context, role, index) if finding.path not in told]
+            found = [finding for finding in _of_task(context, role, index, judged) if finding.path not in told]
             told.update(finding.path for finding in found)
             yield from found
 
 
-def _of_task(context: FrameworkContext, role: RoleContext, index: int) -> Iterator[Finding]:
+def _of_task(context: FrameworkContext, role: RoleContext, index: int, judged: dict[str, str]) -> Iterator[Finding]:
     pod = context.substituted(role, index)
     spec = mapping(pod, "spec")
     for kind in ("initContainers", "containers"):
         for position, container in enumerate(sequence(spec, kind)):
             for number, variable in enumerate(sequence(container, "env")):
                 path: Path = (*role.template_path, "spec", kind, position, "env", number)
-                yield from _hosts(context, text(variable, "value"), (*path, "value"))
+                yield from _hosts(context, text(variable, "value"), (*path, "value"), judged)
                 yield from _label(variable, mapping(pod, "metadata"), (*path, "valueFrom", "fieldRef", "fieldPath"))
 
 
-def _hosts(context: FrameworkContext, value: str | None, path: Path) -> Iterator[Finding]:
+def _hosts(context: FrameworkContext, value: str | None, path: Path, judged: dict[str, str]) -> Iterator[Finding]:
+    """Yield the hosts in a variable that will not resolve.
+
+    :param judged: why each host of the Framework is not there: every task of a job knows all others, so that the same ones come again.
+    """
     told: set[str] = set()
     for match in _HOST.finditer(value or ""):
-        why = _why(context, match[1], int(match[2]), match[3].split(".")[1:])
-        if why and match[0] not in told:
-            told.add(match[0])
-            yield Finding(NO_SUCH_HOST, path, f"`{match[0]}` will not resolve: {why}")
+        host = match[0]
+        why = judged.get(host)
+        if why is None:
+            why = judged[host] = _why(context, match[1], int(match[2]), match[3].split(".")[1:])
+        if why and host not in told:
+            told.add(host)
+            yield Finding(NO_SUCH_HOST, path, f"`{host}` will not resolve: {why}")
 
 
 def _why(context: FrameworkContext, base: str, index: int, labels: list[str]) -> str:

@@ -58,7 +58,10 @@ NEGATIVE_SUM = rule(
     severity=Severity.ERROR,
     summary="A sum with the task's index is below zero for the first task.",
     why="The first index is 0, and a text like `-1` is no index of anything.",
-    remedy="Add a number that is 0 or more. Put what only some tasks need into a role of its own.",
+    remedy=(
+        "Add a number that is 0 or more. Put what only some tasks need into a role of its own. "
+        "Where `-1` is what you mean, waive it: the CRD takes it."
+    ),
 )
 SUM_OF_OURS = rule(
     code="FC426",
