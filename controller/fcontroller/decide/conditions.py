@@ -23,6 +23,9 @@ INTENT_STORED = "IntentStored"
 PODS_CREATED = "PodsCreated"
 """Whether the API server takes the Pods that are asked for. Only said once it did not."""
 
+PODS_STARTED = "PodsStarted"
+"""Whether the Pods that were made have started. Only said once one has waited for some time."""
+
 OBJECTS_DELETED = "ObjectsDeleted"
 """Whether Pods and the ConfigMap go when they are deleted. Only said once one did not."""
 
@@ -40,7 +43,7 @@ SERVICES_MADE = "ServicesMade"
 
 ADOPTED = "Adopted"
 """That an attempt was begun by FrameworkController, and whether its Pods are what the intent says. Only said of such attempts."""
-PROBLEMS: Final = (INTENT_STORED, PODS_CREATED, OBJECTS_DELETED, SCALE_ACCEPTED, SERVICES_MADE)
+PROBLEMS: Final = (INTENT_STORED, PODS_CREATED, PODS_STARTED, OBJECTS_DELETED, SCALE_ACCEPTED, SERVICES_MADE)
 """Those that are False while something that the Framework needs waits."""
 _IS_PAUSED = f"Nothing is created, retried or deleted while the annotation {names.PAUSE_ANNOTATION} is true; Stop works"
 _LONGEST: Final = 4096
@@ -101,6 +104,15 @@ def set_paused(status: Status, paused: bool, generation: int, now: float) -> Non
         said = ("Annotated", _IS_PAUSED) if paused else ("Resumed", "The Framework goes on")
         set_condition(status, PAUSED, paused, *said, generation, now)
         status.changed = status.revision
+
+
+def set_started(status: Status, reason: str, message: str, generation: int, now: float) -> None:
+    """Set the condition of Pods that do not start.
+
+    :param reason: whatever a node or a scheduler says; empty: none waits for long.
+    """
+    reason = reason if not reason or _REASON.fullmatch(reason) else "Waiting"
+    set_problem(status, PODS_STARTED, reason, message, ("Started", "No Pod waits to start"), generation, now)
 
 
 def set_services(status: Status, taken: Sequence[str], refused: str, generation: int, now: float) -> tuple[str, str] | None:
