@@ -118,13 +118,13 @@ def set_started(status: Status, reason: str, message: str, generation: int, now:
 def set_services(status: Status, taken: Sequence[str], refused: str, generation: int, now: float) -> tuple[str, str] | None:
     """Set the condition of the Services; returns the reason and message of what has gone wrong since it was last set.
 
-    :param taken: the names that others' Services have. :param refused: why the API server refuses ours.
+    :param taken: the names that others' Services have. :param refused: why ours cannot be made, changed or deleted.
     """
     if taken:
         listed = ", ".join(f"`{name}`" for name in taken)
         reason, message = "NameTaken", f"Not this Framework's, and left alone: Service {listed}. Delete it, or rename the role"
     else:
-        reason, message = ("Refused", f"The API server refuses a Service: {refused}") if refused else ("", "")
+        reason, message = ("Refused", f"A Service cannot be made or changed: {refused}") if refused else ("", "")
     new = set_problem(status, SERVICES_MADE, reason, message, ("Made", "All Services are there"), generation, now)
     return (f"Service{reason}", message) if new else None
 
