@@ -11,7 +11,7 @@ from fcompile.lower.intent import Intent
 from fcontroller import intent as intents
 from fcontroller.act import requests
 from fcontroller.act.requests import Refused
-from fcontroller.act.retry import backoff
+from fcontroller.act.retry import SILENT, SLOW, backoff
 from fcontroller.api import Api, Json, Unreachable, Unwanted, Wanted, always, collection, path_of
 from fcontroller.decide.services import Action, CreateService, DeleteService, ReplaceService, plan
 from fcontroller.mailbox import Mailbox, ServicesReported
@@ -20,9 +20,6 @@ from fcontroller.observe.cache import essence
 _LOOK_AGAIN = 60.0
 """Seconds until a taken name is tried again: we may not see that the other Service goes, if it lacks our label."""
 _ROUNDS = 5
-_SLOW = 14.0
-"""Seconds after which it is reported that no answer comes."""
-_SILENT = f"the API server has not answered for {_SLOW:.0f} s"
 _CALM = 600.0
 """Seconds after which a repair is not taken for one of a series."""
 
@@ -79,7 +76,7 @@ class Services:
     async def _ensure(self, services: Mapping[str, Json], wanted: Wanted = always) -> None:
         loop = asyncio.get_running_loop()
         self._unanswered = loop.time() if self._unanswered is None else self._unanswered
-        late = loop.call_at(self._unanswered + _SLOW, self._report, [], _SILENT) if loop.time() < self._unanswered + _SLOW else None
+        late = loop.call_at(self._unanswered + SLOW, self._report, [], SILENT) if loop.time() < self._unanswered + SLOW else None
         try:
             for _ in range(_ROUNDS):
                 to_do, taken = plan(services, self._found, self._uid)
@@ -91,7 +88,7 @@ class Services:
             self._report([], str(error))
             raise
         except Unreachable as error:
-            if loop.time() >= self._unanswered + _SLOW:
+            if loop.time() >= self._unanswered + SLOW:
                 self._report([], str(error))
             raise
         finally:
