@@ -184,9 +184,13 @@ def set_condition(status: Status, kind: str, value: bool | None, reason: str, me
 
 
 def problems(status: Status, before: float) -> list[str]:
-    """Return the problems that have lasted since a time, or longer."""
-    found = [condition for kind in PROBLEMS if (condition := _found(status, kind)) and condition["status"] == "False"]
-    return [condition["type"] for condition in found if condition["lastTransitionTime"] <= str(to_time(before))]
+    """Return the problems that have lasted since a time, or longer; none if somebody has written nonsense into the conditions."""
+    try:
+        false = [condition for condition in status.others.get("conditions") or () if condition["status"] == "False"]
+        lasting = [condition["type"] for condition in false if condition["lastTransitionTime"] <= str(to_time(before))]
+    except (LookupError, TypeError, AttributeError):
+        return []
+    return [kind for kind in PROBLEMS if kind in lasting] if lasting else []
 
 
 def _found(status: Status, kind: str) -> Json | None:
