@@ -37,9 +37,9 @@ def waiting(status: Status, pods: Mapping[Key, Pod], now: float) -> tuple[str, s
     reasons = sorted(counts, key=lambda reason: (_RANKS.get(reason, 0), -counts[reason], reason))
     roles = Counter(role.name for role, _, _ in found)
     wanted = sum(len(role.tasks) - role.deletion_pending for role in status.roles)
-    which = _some([f"{count} of role {name}" for name, count in roles.items()], ", ")
+    which = _some([f"{count:,} of role {name}" for name, count in roles.items()], ", ")
     said = _some([_example(reason, counts[reason], found) for reason in reasons], "; ")
-    return reasons[0], f"{len(found)} of {wanted} tasks wait for their Pods to start ({which}). {said}"
+    return reasons[0], f"{len(found):,} of {wanted:,} tasks wait for their Pods to start ({which}). {said}"
 
 
 def _waiting(status: Status, pods: Mapping[Key, Pod], now: float) -> Iterator[tuple[Role, Task, Wait]]:
@@ -53,7 +53,7 @@ def _waiting(status: Status, pods: Mapping[Key, Pod], now: float) -> Iterator[tu
 
 def _example(reason: str, count: int, found: list[tuple[Role, Task, Wait]]) -> str:
     task, wait = next((task, wait) for _, task, wait in found if wait.reason == reason)
-    return f"{reason}, {f'{count} Pods, as' if count > 1 else 'Pod'} `{task.attempt.object_name}`: {wait.message}"
+    return f"{reason}, {f'{count:,} Pods, as' if count > 1 else 'Pod'} `{task.attempt.object_name}`: {wait.message}"
 
 
 def _some(items: list[str], between: str) -> str:
