@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import re
 import signal
 import sys
@@ -26,6 +27,8 @@ FRAMEWORK, INJECTOR = "framework.json", "injector.sh"
 _ROLE = re.compile("[A-Za-z0-9_]+")
 _LAST = 10
 """Seconds that the last answer has when the time is over."""
+_SPREAD = 0.5, 1.5
+"""How long one wait is, as parts of the interval: ten thousand Pods that start, or are refused, at the same time do not go on in step."""
 _NAMED = 5
 """How many of the tasks that are waited for are named in a message."""
 
@@ -81,9 +84,9 @@ def barrier() -> int:
     folder, each of them whole or not at all.
 
     Settings come from the environment: FC_FRAMEWORK_NAMESPACE and FC_FRAMEWORK_NAME, which every container of a task has;
-    BARRIER_CHECK_INTERVAL_SEC (at least 5, default 10); BARRIER_CHECK_TIMEOUT_SEC (60 to 1200, default 600). The API server is the one
-    around the Pod, unless KUBE_APISERVER_ADDRESS or KUBECONFIG says otherwise; the Pod's service account must be allowed to get
-    Frameworks.
+    BARRIER_CHECK_INTERVAL_SEC (at least 5, default 10, give or take a random half); BARRIER_CHECK_TIMEOUT_SEC (60 to 1200, default
+    600). The API server is the one around the Pod, unless KUBE_APISERVER_ADDRESS or KUBECONFIG says otherwise; the Pod's service
+    account must be allowed to get Frameworks.
 
     Exit codes: 0 all are there; 201 they were not in time, and the attempt may be tried again later; 210 wrong settings, or no such
     Framework; 1 anything else, as an API server that gave no answer in the end.
@@ -151,6 +154,7 @@ def wait(
     settings: Settings,
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
+    chance: Callable[[float, float], float] = random.uniform,
 ) -> Json:
     """Return the Framework once all its tasks are there, its status not compressed. Raises Failed.
 
@@ -168,7 +172,7 @@ def wait(
         if left <= 0:
             raise Failed(UNKNOWN if problem else TIMED_OUT, f"{message}: given up after {settings.timeout} s")
         _say(message)
-        sleep(min(settings.interval, left))
+        sleep(min(settings.interval * chance(*_SPREAD), left))
 
 
 def _look(get: Callable[[], Answer], settings: Settings) -> tuple[Json | None, str]:

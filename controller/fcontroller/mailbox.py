@@ -119,7 +119,7 @@ class ServicesReported(NamedTuple):
     taken: list[str]
     """Names that are somebody else's."""
     refused: str
-    """Why the API server refuses one; empty: it does not."""
+    """Why one cannot be made, changed or deleted; empty: all is well."""
 
 
 class PodsCompared(NamedTuple):

@@ -6,7 +6,6 @@ No metric has a Framework's name in it: there may be any number of them. `tools/
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -211,29 +210,28 @@ class Metrics:
         yield _looked_up("fcontroller_retained_frameworks", {(): sum(one.outlived for one in kept)})
         roles = [role for status in statuses for role in status.roles]
         tasks = {
-            "running": sum(role.running for role in roles),
-            "succeeded": sum(role.succeeded for role in roles),
-            "failed": sum(role.failed for role in roles),
-            "deletion_pending": sum(role.deletion_pending for role in roles),
+            "running": sum([role.running for role in roles]),
+            "succeeded": sum([role.succeeded for role in roles]),
+            "failed": sum([role.failed for role in roles]),
+            "deletion_pending": sum([role.deletion_pending for role in roles]),
         }
-        tasks["other"] = sum(len(role.tasks) for role in roles) - sum(tasks.values())
+        tasks["other"] = sum([len(role.tasks) for role in roles]) - sum(tasks.values())
         yield _looked_up("fcontroller_tasks", {(state,): count for state, count in tasks.items()})
-        yield _looked_up("fcontroller_queue_depth", {(): sum(len(reconciler.workers) for reconciler in reconcilers)})
-        yield _looked_up("fcontroller_actions_in_flight", {(): sum(len(reconciler.workers.under_way) for reconciler in reconcilers)})
+        busy = [reconciler.workers for reconciler in reconcilers if reconciler.workers.busy]
+        yield _looked_up("fcontroller_queue_depth", {(): sum(map(len, busy))})
+        yield _looked_up("fcontroller_actions_in_flight", {(): sum([len(workers.under_way) for workers in busy])})
 
 
 def _of_what_waits(reconcilers: list[Reconciler]) -> Iterator[Metric]:
-    frozen, oldest = Counter({(kind,): 0 for kind in (*PROBLEMS, _STATUS_STORED)}), 0.0
-    for reconciler in reconcilers:
-        since = reconciler.writer.unsaved_since
-        unsaved = 0.0 if since is None else asyncio.get_running_loop().time() - since
-        oldest = max(oldest, unsaved)
-        frozen[_STATUS_STORED,] += unsaved >= FROZEN_AFTER
-        if reconciler.status is not None:
-            with contextlib.suppress(Exception):  # Others may have written anything into the status.
-                frozen.update((kind,) for kind in problems(reconciler.status, reconciler.dependencies.now() - FROZEN_AFTER))
-    yield _looked_up("fcontroller_frozen_frameworks", frozen)
-    yield _looked_up("fcontroller_oldest_unsaved_status_seconds", {(): oldest})
+    # Ten thousand may be gone through while the event loop waits: what costs a microsecond for each costs a hundredth of a second.
+    now = reconcilers[0].dependencies.now() if reconcilers else 0.0
+    statuses = [reconciler.status for reconciler in reconcilers if reconciler.status is not None]
+    unstored = [reconciler.writer.unsaved_since for reconciler in reconcilers if reconciler.writer.unsaved_since is not None]
+    unsaved = [asyncio.get_running_loop().time() - since for since in unstored]
+    frozen = Counter([(kind,) for status in statuses for kind in problems(status, now - FROZEN_AFTER)])
+    frozen[_STATUS_STORED,] = sum([seconds >= FROZEN_AFTER for seconds in unsaved])
+    yield _looked_up("fcontroller_frozen_frameworks", {(kind,): frozen[kind,] for kind in (*PROBLEMS, _STATUS_STORED)})
+    yield _looked_up("fcontroller_oldest_unsaved_status_seconds", {(): max(unsaved, default=0.0)})
 
 
 def _what(method: str, path: str) -> tuple[str, str]:

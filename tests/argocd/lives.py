@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from fcompile.model.names import PAUSE_ANNOTATION, RESTART_ANNOTATION
 from fcontroller.decide import states
-from fcontroller.decide.conditions import INTENT_REVIEWED, SERVICES_MADE, set_condition, set_services
+from fcontroller.decide.conditions import INTENT_REVIEWED, PODS_CREATED, PODS_STARTED, SERVICES_MADE, set_condition, set_services
 from fcontroller.decide.status_json import from_json, to_json
 from tests.decide.world import SETTINGS, START, World, role_spec
 
@@ -41,6 +41,7 @@ def lives() -> Iterator[Life]:
         _before_anything(),
         _paused(),
         _not_reviewed(),
+        _waiting(),
         _as_upstream_writes_it(),
     ):
         yield from made
@@ -182,6 +183,20 @@ def _not_reviewed() -> Iterator[Life]:
     set_services(status, ["lab-worker"], "", 1, START)
     (condition,) = (one for one in to_json(status)["conditions"] if one["type"] == SERVICES_MADE)
     yield Life("service-taken", {**framework, "status": to_json(status)}, "Degraded", condition["message"])
+
+
+def _waiting() -> Iterator[Life]:
+    """For Pods that do not start, or that the API server refuses."""
+    message = "2 of 3 tasks wait for their Pods to start (2 of role worker). Unschedulable, 2 Pods, as `lab-worker-1`: no node has room"
+    world = World({"taskRoles": [role_spec("worker", 3)]}, SETTINGS)
+    world.run(5)
+    framework = _at(world, "AttemptPreparing")
+    for name, kind, say in (("pods-wait", PODS_STARTED, message), ("pods-refused", PODS_CREATED, "role worker: exceeded quota: gpus")):
+        status = from_json(framework["status"])
+        set_condition(status, kind, False, "Any", say, 1, START)
+        yield Life(name, {**framework, "status": to_json(status)}, "Progressing", f"0 of 3 tasks run; {say}")
+        set_condition(status, kind, True, "Any", "No Pod waits to start", 1, START)
+        yield Life(f"{name}-no-more", {**framework, "status": to_json(status)}, "Progressing", "0 of 3 tasks run")
 
 
 def _as_upstream_writes_it() -> Iterator[Life]:

@@ -7,6 +7,7 @@ import contextlib
 import copy
 import gzip
 import json
+import random
 import shutil
 import signal
 import socket
@@ -14,7 +15,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -57,6 +59,7 @@ class Server:
         self.answers = list(answers)
         self.time = 0.0
         self.asked: list[float] = []
+        self.chance: Callable[[float, float], float] = lambda low, high: (low + high) / 2
 
     def get(self) -> Answer:
         self.asked.append(self.time)
@@ -69,7 +72,7 @@ class Server:
         self.time += seconds
 
     def wait(self, settings: barrier.Settings = WAIT) -> Json:
-        return barrier.wait(self.get, settings, lambda: self.time, self.sleep)
+        return barrier.wait(self.get, settings, lambda: self.time, self.sleep, self.chance)
 
 
 class TestWaiting:
@@ -129,6 +132,20 @@ class TestWaiting:
         server = Server(*[503] * 3, running)
         assert server.wait(barrier.Settings("default", "f", 25, 60)) == running
         assert server.asked == [0, 25, 50, 60]
+
+    def test_pods_that_start_together_do_not_ask_in_step(self) -> None:
+        """In the second round they are spread over a whole interval; each asks as often as it is told to."""
+        servers = [Server(503) for _ in range(1000)]
+        dice = random.Random(5)
+        for server in servers:
+            server.chance = dice.uniform
+            with pytest.raises(barrier.Failed):
+                server.wait()
+        second = Counter(int(server.asked[1]) for server in servers)
+        assert set(second) == set(range(5, 15))
+        assert max(second.values()) < 150
+        assert 58 < sum(len(server.asked) for server in servers) / len(servers) < 64
+        assert all(server.asked[-1] == 600 for server in servers)
 
     def test_millions_of_tasks_are_counted(self) -> None:
         """Also more than could ever be counted one by one."""

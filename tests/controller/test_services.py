@@ -5,16 +5,16 @@ from __future__ import annotations
 import asyncio
 import json
 import uuid
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import Any
 
 import pytest
 
-from fcontroller.api import Answer, Body, Json, Projection, collection, path_of
+from fcontroller.api import Answer, Body, Json, Projection, Unreachable, collection, path_of
 from fcontroller.reconcile import services
 from fcontroller.testing.memory_api.facade import Facade
 from tests.cluster import Cluster
-from tests.controller.lab import LENIENT, Lab, in_memory, lab, real, run, run_in_memory
+from tests.controller.lab import LENIENT, Lab, Refusing, in_memory, lab, real, refusal, run, run_in_memory
 from tests.decide.world import role_spec
 
 HEADLESS = {"ports": [{"port": 80, "name": "http"}]}
@@ -294,5 +294,104 @@ def test_a_refusal_is_told_and_the_attempt_waits_for_its_services() -> None:
             assert await made.pods() == []
             await runs(made, "refused")
             await told(made, "refused", "True", "Made")
+
+    run_in_memory(work())
+
+
+def about_services(answer: Callable[[str], Awaitable[Answer | None]]) -> Refusing:
+    """An API server that answers writes of Services in a way of its own; None: as always."""
+
+    async def nothing() -> None:
+        return None
+
+    return Refusing(lambda method, path: answer(method) if method in ("POST", "PUT") and path.endswith("/services") else nothing())
+
+
+async def message(made: Lab, name: str) -> str:
+    conditions = (await made.framework(name))["status"]["conditions"]
+    return next(str(found["message"]) for found in conditions if found["type"] == "ServicesMade")
+
+
+@pytest.mark.parametrize("begins", [True, False], ids=["at the beginning", "later"])
+@pytest.mark.parametrize("unreachable", [True, False], ids=["breaks", "hangs"])
+def test_a_service_that_nobody_answers_for_is_told(unreachable: bool, begins: bool) -> None:
+    """A webhook that hangs, or a connection that breaks each time: nothing was said of it while an attempt ran."""
+
+    async def answer(method: str) -> Answer | None:
+        if not api.silent:
+            return None
+        if not unreachable:
+            await asyncio.sleep(60)
+        raise Unreachable("POST services: no answer in 60 s")
+
+    class Silent(Refusing):
+        silent = begins
+
+    api = Silent(about_services(answer).refusal)
+
+    async def work() -> None:
+        async with lab(api) as made:
+            await made.make("train", SPEC)
+            if not begins:
+                await runs(made, "train")
+                api.silent = True
+                await delete(made, "services", "train-worker")
+            began = asyncio.get_running_loop().time()
+            await told(made, "train", "False", "Refused")
+            assert asyncio.get_running_loop().time() - began < 30
+            assert ("no answer in 60 s" if unreachable else "has not answered for 14 s") in await message(made, "train")
+            await asyncio.sleep(300)
+            assert "no answer in 60 s" in await message(made, "train")
+            api.silent = False
+            await made.until("train", lambda found: condition({"status": found}) == ("True", "Made"), 150)
+            await until(made, "train-worker", bool)
+
+    run_in_memory(work())
+
+
+@pytest.mark.parametrize("code", [403, 500, 0])
+def test_a_refusal_is_forgotten_when_the_service_is_there_all_the_same(code: int) -> None:
+    """Somebody else has made it as it should be; or (0) it was stored, and the answer never came."""
+
+    async def answer(method: str) -> Answer | None:
+        if code == 0 and api.refuses:
+            await asyncio.sleep(60)
+            raise Unreachable("POST services: no answer in 60 s")
+        return refusal(code, "Any", "no") if api.refuses else None
+
+    class Sometimes(Refusing):
+        refuses = False
+
+    api = Sometimes(about_services(answer).refusal)
+
+    async def work() -> None:
+        async with lab(api) as made:
+            await made.make("train", SPEC)
+            await runs(made, "train")
+            found = await service(made, "train-worker")
+            assert found is not None
+            api.refuses = True
+            await delete(made, "services", "train-worker")
+            await told(made, "train", "False", "Refused")
+            metadata = {key: found["metadata"][key] for key in ("name", "namespace", "labels", "ownerReferences")}
+            answered = await Facade.request(api, "POST", collection("services", "default"), {**found, "metadata": metadata})
+            assert answered.ok, answered.message
+            await made.until("train", lambda found: condition({"status": found}) == ("True", "Made"), 150)
+
+    run_in_memory(work())
+
+
+def test_a_service_that_is_deleted_now_and_then_is_made_again_at_once() -> None:
+    """Each repair made the next one wait for longer, for as long as the attempt ran: in the end a minute."""
+
+    async def work() -> None:
+        async with lab(in_memory()) as made:
+            await made.make("train", SPEC)
+            await runs(made, "train")
+            for _ in range(20):
+                await asyncio.sleep(3600)
+                await delete(made, "services", "train-worker")
+                await asyncio.sleep(1)
+                assert await service(made, "train-worker")
 
     run_in_memory(work())

@@ -83,7 +83,7 @@ def test_services_that_are_taken_or_refused() -> None:
     assert new is not None
     assert new[0] == "ServiceNameTaken"
     assert "`f-a`, `f-b`" in new[1]
-    assert set_services(status, [], "quota", 1, 10) == ("ServiceRefused", "The API server refuses a Service: quota")
+    assert set_services(status, [], "quota", 1, 10) == ("ServiceRefused", "A Service cannot be made or changed: quota")
     assert set_services(status, [], "", 1, 20) is None
     assert (said(status, "ServicesMade")["status"], said(status, "ServicesMade")["reason"]) == ("True", "Made")
 

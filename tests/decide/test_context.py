@@ -60,6 +60,25 @@ def test_a_retry_without_delay_waits_for_no_clock(of_framework: Any, of_task: An
     assert made.retried_after == 0
 
 
+def test_a_retry_with_a_delay_waits_for_no_longer_than_that() -> None:
+    """The end of the attempt is an hour ahead of us: we waited for that hour too."""
+    made = HandedOver({"taskRoles": [role_spec("a", 1, run="1", exits="201,0")], "retryPolicy": {"fancyRetryPolicy": True}}, SETTINGS)
+    made.run(7200)
+    assert made.handed_over
+    assert made.retried_after == SETTINGS.conflict_delay[0]
+
+
+@pytest.mark.parametrize("hidden", ["hidden", "hidden_config_map"])
+def test_what_never_shows_up_is_given_up_after_the_usual_time(hidden: str) -> None:
+    made = World({"taskRoles": [role_spec("a", 1)]}, SETTINGS)
+    setattr(made, hidden, True)
+    made.run(10)
+    made.now -= 3600
+    made.run(SETTINGS.cache_timeout + 10)
+    assert made.stored is not None
+    assert made.stored["state"] == "Completed"
+
+
 def test_what_cannot_be_taken_back_is_due_by_both_clocks() -> None:
     made = context(ahead=50)
     assert made.due(START + 20, 60)

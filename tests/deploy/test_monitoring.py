@@ -17,7 +17,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from fcontroller.act.dispatcher import Priority
 from fcontroller.decide.conditions import PROBLEMS
-from fcontroller.metrics import METRICS
+from fcontroller.metrics import METRICS, _what
 from tests.argocd.tools import tool
 from tests.cluster import Cluster
 from tests.cluster.kubelet import Kubelet
@@ -136,6 +136,8 @@ VALUES = {
     "priority": {priority.name.lower() for priority in Priority},
     "le": {"1.0"},
     "job": {"fcontroller"},
+    "verb": {_what("POST", "/api/v1/namespaces/a/pods")[0]},
+    "resource": {_what("POST", "/api/v1/namespaces/a/pods")[1]},
     "namespace": {"$namespace"},
 }
 
@@ -326,6 +328,14 @@ TROUBLES = {
         "2 Frameworks wait for Pods that the API server refuses, as for a quota or by a webhook.",
         after="92m",
     ),
+    "FcontrollerNoPodsCreated": Trouble(
+        {
+            'fcontroller_frozen_frameworks{pod="a", condition="PodsCreated"}': then("0", "2"),
+            'fcontroller_api_requests_total{pod="a", verb="create", resource="pods", code="201"}': "0+100x240 24000x240",
+        },
+        "2 Frameworks wait for Pods that the API server refuses, and for 20 minutes it took no Pod of any Framework.",
+        after="82m",
+    ),
     "FcontrollerIntentForged": Trouble(
         {'fcontroller_warnings_total{pod="a", reason="IntentForged"}': then("7", "8")},
         "Somebody else wrote into the ConfigMap of an attempt. The controller in namespace fcontroller runs nothing of it.",
@@ -396,6 +406,15 @@ def test_an_alert_fires(repository: Path, tmp_path: Path, name: str) -> None:
 def test_the_first_one_counts(repository: Path, tmp_path: Path, name: str, series: str) -> None:
     rules, new = alerts(repository), {**WELL, series: "_x241 1x240"}
     expected = [*silent(rules, "60m"), fires(rules[name], TROUBLES[name]), *silent(rules, "65m", name), *silent(rules, "80m")]
+    play(repository, tmp_path, played(new, *expected))
+
+
+def test_a_controller_that_has_never_created_a_pod_is_told_of_too(repository: Path, tmp_path: Path) -> None:
+    """Then there is no series of such requests."""
+    rules = alerts(repository)
+    new = {name: values for name, values in WELL.items() if 'code="201"' not in name}
+    new['fcontroller_frozen_frameworks{pod="a", condition="PodsCreated"}'] = then("0", "2")
+    expected = [*silent(rules, "65m"), fires(rules["FcontrollerNoPodsCreated"], TROUBLES["FcontrollerNoPodsCreated"]._replace(after="75m"))]
     play(repository, tmp_path, played(new, *expected))
 
 

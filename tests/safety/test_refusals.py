@@ -131,7 +131,9 @@ def test_what_is_refused_stays_said(how: str) -> None:
             assert world.condition("ObjectsDeleted") == "False"
 
 
-@pytest.mark.parametrize("what", ["POST pods", "POST configmaps", "POST services", "DELETE configmaps"])
+@pytest.mark.parametrize(
+    "what", ["POST pods", "POST configmaps", "POST services", "DELETE configmaps", "PUT configmaps", "GET configmaps", "PUT services"]
+)
 def test_what_does_not_answer_is_said(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
     verb, kind = what.split()
     begun = list[bool]()
@@ -143,6 +145,13 @@ def test_what_does_not_answer_is_said(what: str, monkeypatch: pytest.MonkeyPatch
             world.run(10)
             begun.append(True)
             world.stop()
+        elif verb != "POST":
+            world.run(10)
+            begun.append(True)
+            # Somebody changes what we keep, and somebody else edits what Pods are made from, which is to be stored.
+            change(world, "configmaps", "f-attempt", {"op": "add", "path": "/metadata/annotations/mine", "value": "yes"})
+            change(world, "services", "f-w", {"op": "replace", "path": "/spec/publishNotReadyAddresses", "value": False})
+            world.edit("taskRoles/0/task/pod/spec/containers/0/image", "another")
         conditions = ("PodsCreated", "IntentStored", "ServicesMade", "ObjectsDeleted")
         world.until(lambda: any(world.condition(kind) == "False" for kind in conditions), 31)
 

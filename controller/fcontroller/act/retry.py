@@ -1,10 +1,13 @@
-"""How long to wait before something that has failed is tried again."""
+"""How long to wait before something that has failed is tried again, and before it is said that no answer comes."""
 
 from __future__ import annotations
 
 import random
 
 FIRST, LONGEST = 0.05, 60.0
+SLOW = 14.0
+"""Seconds after which a single failure is reported, and a missing answer too."""
+SILENT = f"the API server has not answered for {SLOW:.0f} s"
 
 
 def backoff(failures: int, first: float = FIRST, longest: float = LONGEST) -> float:

@@ -23,6 +23,9 @@ INTENT_STORED = "IntentStored"
 PODS_CREATED = "PodsCreated"
 """Whether the API server takes the Pods that are asked for. Only said once it did not."""
 
+PODS_STARTED = "PodsStarted"
+"""Whether the Pods that were made have started. Only said once one has waited for some time."""
+
 OBJECTS_DELETED = "ObjectsDeleted"
 """Whether Pods and the ConfigMap go when they are deleted. Only said once one did not."""
 
@@ -40,7 +43,7 @@ SERVICES_MADE = "ServicesMade"
 
 ADOPTED = "Adopted"
 """That an attempt was begun by FrameworkController, and whether its Pods are what the intent says. Only said of such attempts."""
-PROBLEMS: Final = (INTENT_STORED, PODS_CREATED, OBJECTS_DELETED, SCALE_ACCEPTED, SERVICES_MADE)
+PROBLEMS: Final = (INTENT_STORED, PODS_CREATED, PODS_STARTED, OBJECTS_DELETED, SCALE_ACCEPTED, SERVICES_MADE)
 """Those that are False while something that the Framework needs waits."""
 _IS_PAUSED = f"Nothing is created, retried or deleted while the annotation {names.PAUSE_ANNOTATION} is true; Stop works"
 _LONGEST: Final = 4096
@@ -103,16 +106,25 @@ def set_paused(status: Status, paused: bool, generation: int, now: float) -> Non
         status.changed = status.revision
 
 
+def set_started(status: Status, reason: str, message: str, generation: int, now: float) -> None:
+    """Set the condition of Pods that do not start.
+
+    :param reason: whatever a node or a scheduler says; empty: none waits for long.
+    """
+    reason = reason if not reason or _REASON.fullmatch(reason) else "Waiting"
+    set_problem(status, PODS_STARTED, reason, message, ("Started", "No Pod waits to start"), generation, now)
+
+
 def set_services(status: Status, taken: Sequence[str], refused: str, generation: int, now: float) -> tuple[str, str] | None:
     """Set the condition of the Services; returns the reason and message of what has gone wrong since it was last set.
 
-    :param taken: the names that others' Services have. :param refused: why the API server refuses ours.
+    :param taken: the names that others' Services have. :param refused: why ours cannot be made, changed or deleted.
     """
     if taken:
         listed = ", ".join(f"`{name}`" for name in taken)
         reason, message = "NameTaken", f"Not this Framework's, and left alone: Service {listed}. Delete it, or rename the role"
     else:
-        reason, message = ("Refused", f"The API server refuses a Service: {refused}") if refused else ("", "")
+        reason, message = ("Refused", f"A Service cannot be made or changed: {refused}") if refused else ("", "")
     new = set_problem(status, SERVICES_MADE, reason, message, ("Made", "All Services are there"), generation, now)
     return (f"Service{reason}", message) if new else None
 
@@ -197,9 +209,13 @@ def set_condition(status: Status, kind: str, value: bool | None, reason: str, me
 
 
 def problems(status: Status, before: float) -> list[str]:
-    """Return the problems that have lasted since a time, or longer."""
-    found = [condition for kind in PROBLEMS if (condition := _found(status, kind)) and condition["status"] == "False"]
-    return [condition["type"] for condition in found if condition["lastTransitionTime"] <= str(to_time(before))]
+    """Return the problems that have lasted since a time, or longer; none if somebody has written nonsense into the conditions."""
+    try:
+        false = [condition for condition in status.others.get("conditions") or () if condition["status"] == "False"]
+        lasting = [condition["type"] for condition in false if condition["lastTransitionTime"] <= str(to_time(before))]
+    except (LookupError, TypeError, AttributeError):
+        return []
+    return [kind for kind in PROBLEMS if kind in lasting] if lasting else []
 
 
 def _found(status: Status, kind: str) -> Json | None:

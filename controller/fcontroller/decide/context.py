@@ -11,7 +11,7 @@ from fcompile.model import names
 from fcontroller.decide.codes import DEADLINE_EXCEEDED, STOPPED
 from fcontroller.decide.observed import ConfigMap, Pod
 from fcontroller.decide.spec import Spec
-from fcontroller.decide.status import Ended, Json, Role, Status, Task
+from fcontroller.decide.status import Ended, Json, Life, Role, Status, Task
 from fcontroller.decide.status_json import task_to_json, to_json
 
 Key = tuple[str, int]
@@ -209,6 +209,14 @@ class ReconcileContext:
             again = min(again, self.now + _LOOK_AGAIN)  # One of them is wrong, and may be put right.
         self.requeue_after.append((again, key))
         return False
+
+    def due_after(self, life: Life, seconds: int, key: Key | None = None) -> bool:
+        """Return whether a task, or the Framework, has been in its state for `seconds`; if not, have it looked at again when it has."""
+        if life.transition_time > self.now:
+            # The clock was ahead, perhaps that of a former leader: from now on it counts.
+            life.transition_time = self.now
+            self.status.touch()
+        return self.due(life.transition_time, seconds, key)
 
     @cached_property
     def ending(self) -> Json | None:

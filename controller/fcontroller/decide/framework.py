@@ -194,7 +194,7 @@ def _without_config_map(context: ReconcileContext) -> bool:
         framework_attempt_gone(context, None if known else CONFIG_MAP_DELETED_BY_OTHERS.ended("ConfigMap was deleted by others"))
         return True
     completion = context.ending
-    if completion is None and context.due(status.transition_time, context.settings.cache_timeout):
+    if completion is None and context.due_after(status, context.settings.cache_timeout):
         completion = CACHE_TIMEOUT_CONFIG_MAP.ended(
             f"ConfigMap does not appear in the cache within {context.settings.cache_timeout} s: it is taken for deleted, "
             "and deleted to be sure"
@@ -234,7 +234,7 @@ def _retry_or_complete(context: ReconcileContext) -> None:
     assert status.retries.delay is not None
     # What needs no wait must not wait for our clock either: that of a former leader, which stamped the time, may have been ahead.
     delay = status.retries.delay
-    if context.ending is not None or context.restart_wanted or not delay or context.due(status.transition_time, delay):
+    if context.ending is not None or context.restart_wanted or not delay or context.due_after(status, delay):
         context.keep(FRAMEWORK_RETRY)
         status.retries.total += 1
         status.retries.accountable += decision.accountable
@@ -314,7 +314,7 @@ def config_map_created(context: ReconcileContext, uid: str, digest: str, generat
     context.status.intent = IntentRecord(digest, None, generation)
     context.status.transition(states.FRAMEWORK_CREATED, context.now)
     context.status.attempt_known = context.status.revision
-    context.due(context.status.transition_time, context.settings.cache_timeout)
+    context.due_after(context.status, context.settings.cache_timeout)
 
 
 def config_map_deleted(context: ReconcileContext) -> None:

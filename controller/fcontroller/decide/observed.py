@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from fcontroller.decide.status import from_time
+
+PENDING, CREATING, INITIALIZING = "Pending", "ContainerCreating", "PodInitializing"
+_SAME: Final = {"ErrImagePull": "ImagePullBackOff"}
+"""A reason that comes and goes in turns with another one."""
+_LONGEST: Final = 300
+"""Characters of a message, of which ten thousand may be in memory."""
 
 
 class ConfigMap(NamedTuple):
@@ -17,6 +23,13 @@ class ConfigMap(NamedTuple):
     deleting: bool
     created: float | None = None
     """When it was created, in seconds since 1970."""
+
+
+class Wait(NamedTuple):
+    """What a Pod waits for. The reason is what `kubectl get pods` shows."""
+
+    reason: str
+    message: str
 
 
 class Pod(NamedTuple):
@@ -38,6 +51,8 @@ class Pod(NamedTuple):
     """Whether it is to be gone at once and nothing holds it: a deletion that was cut short leaves it so."""
     disruption: str = ""
     """Why Kubernetes deletes it, if it does and says so."""
+    waits: Wait | None = None
+    """What it waits for; None: it has started. Nothing is decided by it."""
 
 
 def config_map(value: Mapping[str, Any]) -> ConfigMap:
@@ -63,6 +78,7 @@ def pod(value: Mapping[str, Any]) -> Pod:
         grace=metadata.get("deletionGracePeriodSeconds") or 0,
         marked="deletionTimestamp" in metadata and not metadata.get("deletionGracePeriodSeconds") and not metadata.get("finalizers"),
         disruption=": ".join(disruption(status)) if "deletionTimestamp" in metadata else "",
+        waits=_wait(spec, status) if phase == PENDING else None,
     )
 
 
@@ -73,6 +89,35 @@ def disruption(status: Mapping[str, Any]) -> tuple[str, ...]:
         if isinstance(condition, dict) and (condition.get("type"), condition.get("status")) == ("DisruptionTarget", "True"):
             return str(condition.get("reason", "")), str(condition.get("message", ""))
     return ()
+
+
+def _wait(spec: Mapping[str, Any], status: Mapping[str, Any]) -> Wait:
+    reason, message = _of_containers(spec, status) if spec.get("nodeName") else _of_scheduler(status)
+    return Wait(_SAME.get(reason, reason)[:_LONGEST], message if len(message) <= _LONGEST else f"{message[: _LONGEST - 1]}…")
+
+
+def _of_scheduler(status: Mapping[str, Any]) -> tuple[str, str]:
+    for condition in status.get("conditions") or ():
+        if (condition.get("type"), condition.get("status")) == ("PodScheduled", "False"):
+            return condition.get("reason") or PENDING, condition.get("message") or "it has no node yet"
+    return PENDING, "no scheduler has said anything about it yet"
+
+
+def _of_containers(spec: Mapping[str, Any], status: Mapping[str, Any]) -> tuple[str, str]:
+    """Return what keeps a Pod's containers from running. Init containers, which come first, run one after the other."""
+    initial, others = status.get("initContainerStatuses") or (), status.get("containerStatuses") or ()
+    for container in (*initial, *others):
+        waiting = (container.get("state") or {}).get("waiting") or {}
+        reason = waiting.get("reason")
+        if reason and reason not in (CREATING, INITIALIZING):
+            return reason, f"container {container.get('name')}: {waiting.get('message') or 'no more is said about it'}"
+    sidecars = [container.get("name") for container in spec.get("initContainers") or () if container.get("restartPolicy") == "Always"]
+    for container in initial:
+        if "running" in (container.get("state") or {}) and not (container.get("started") and container.get("name") in sidecars):
+            return INITIALIZING, f"init container {container.get('name')} runs"
+    if initial or others:
+        return CREATING, "its node makes its volumes and network ready, or pulls an image: the Pod's Events may say more"
+    return PENDING, "its node has said nothing about it yet"
 
 
 def controller_of(metadata: Mapping[str, Any]) -> str:

@@ -106,7 +106,7 @@ def _without_new_pod(context: ReconcileContext, role: Role, task: Task) -> None:
     key = role.key(task)
     if task.deletion_pending:
         completion = SCALED_DOWN.ended(SCALED_AWAY)
-    elif context.due(task.transition_time, context.settings.cache_timeout, key):
+    elif context.due_after(task, context.settings.cache_timeout, key):
         completion = CACHE_TIMEOUT_POD.ended(
             f"Pod does not appear in the cache within {context.settings.cache_timeout} s: it is taken for deleted, and deleted to be sure"
         )
@@ -230,7 +230,7 @@ def _retry_or_complete(context: ReconcileContext, role: Role, task: Task) -> Non
     if not _is_stored(context, role, task):
         return
     delay = task.retries.delay
-    if task.deletion_pending or not delay or context.due(task.transition_time, delay, key):
+    if task.deletion_pending or not delay or context.due_after(task, delay, key):
         context.keep(TASK_RETRY, role, task)
         task.retries.total += 1
         task.retries.accountable += decision.accountable
@@ -265,7 +265,7 @@ def pod_created(context: ReconcileContext, key: Key, uid: str) -> None:
     if task.state == CREATION_PENDING:
         task.attempt.created(uid)
         context.status.transition_task(role, task, states.TASK_CREATED, context.now)
-        context.due(task.transition_time, context.settings.cache_timeout, key)
+        context.due_after(task, context.settings.cache_timeout, key)
 
 
 def pod_deleted(context: ReconcileContext, key: Key, uid: str) -> None:

@@ -115,9 +115,10 @@ class _Pods:
         if _outlives(value):
             return self._lose(value)
         owned, pod = self._cache.of(name), observed.pod(value)
-        if _is_newer(value, owned.version) and owned.pods.get(key) != pod:
-            owned.pods[key] = pod
-            self._notify(name, PodSeen(key))
+        if _is_newer(value, owned.version):
+            there, owned.pods[key] = owned.pods.get(key), pod
+            if there is None or there._replace(waits=pod.waits) != pod:  # What it waits for is only looked at from time to time.
+                self._notify(name, PodSeen(key))
         return None
 
     def deleted(self, value: Json) -> None:

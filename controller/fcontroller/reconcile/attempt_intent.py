@@ -126,6 +126,8 @@ class AttemptIntent:
         keeper, record, uid = self._keeper, status.intent, status.attempt.object_uid or ""
         keeper.seen(config_map["metadata"]["resourceVersion"])
         if keeper.working:
+            if keeper.refused:
+                self._say_stored(status, framework)
             return
         spec = self._lowered_spec(status, framework)
         plan = plan_intent(record, status.named <= status.stored, spec, keeper.stored, keeper.held)

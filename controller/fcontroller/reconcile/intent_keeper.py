@@ -19,11 +19,11 @@ from fcompile.model.packed import INTENT_BYTES
 from fcontroller import intent as intents
 from fcontroller.act import requests
 from fcontroller.act.requests import Refused, is_lasting
-from fcontroller.act.retry import backoff
+from fcontroller.act.retry import SILENT, SLOW, backoff
 from fcontroller.api import Answer, Api, Json, Projection, Unreachable, path_of
 from fcontroller.breath import turns, unhurried
 from fcontroller.decide.observed import controller_of
-from fcontroller.mailbox import IntentRead, IntentRefused, Mailbox, Start
+from fcontroller.mailbox import Due, IntentRead, IntentRefused, Mailbox, Start
 from fcontroller.reconcile.services import Services
 
 _TRANSITORY = 4
@@ -124,7 +124,7 @@ class IntentKeeper:
                 self._failures += 1
                 if isinstance(error, Refused) and error.code in (404, 409):
                     self.stored = None
-                elif is_lasting(error) or self._failures >= _TRANSITORY:
+                elif self.refused or is_lasting(error) or self._failures >= _TRANSITORY:
                     self.refused = str(error)
 
     def _begin(self, work: Callable[[], Coroutine[Any, Any, IntentRead]], delay: float) -> None:
@@ -133,10 +133,17 @@ class IntentKeeper:
 
     async def _try(self, work: Callable[[], Coroutine[Any, Any, IntentRead]], delay: float) -> None:
         await asyncio.sleep(delay)
+        late = asyncio.get_running_loop().call_later(SLOW, self._note_silence)
         try:
             self._mailbox.put(await work())
         except (Refused, Unreachable) as error:
             self._mailbox.put(IntentRefused(error))
+        finally:
+            late.cancel()
+
+    def _note_silence(self) -> None:
+        self.refused = self.refused or SILENT
+        self._mailbox.put(Due(None))
 
     async def _read(self, uid: str, framework: Json, digests: tuple[str | None, ...]) -> IntentRead:
         return await self._what_is_in(await self._find(uid), framework, digests)

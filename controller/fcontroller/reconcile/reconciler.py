@@ -80,6 +80,7 @@ from fcontroller.reconcile.dirty import DirtyTasks
 from fcontroller.reconcile.perform import ActionContext
 from fcontroller.reconcile.pod_renderer import PodRenderer
 from fcontroller.reconcile.services import Services
+from fcontroller.reconcile.starting import Starting
 from fcontroller.reconcile.status_writer import StatusWriter, without_status
 from fcontroller.reconcile.workers import Workers, decided_now
 
@@ -152,6 +153,7 @@ class Reconciler:
         self._goes: dict[Key | None, float] = self._being_deleted()
         """Since when each Pod, and the ConfigMap (None) without Pods, is being deleted, by the clock of the loop."""
         self.workers = Workers(self.dependencies, self.mailbox)
+        self.starting = Starting(self.mailbox)
         self.writer = StatusWriter(self.dependencies.api, framework, self._start, self.mailbox)
         self.services = Services(self.dependencies.api, framework, self.owned.services, self._start, self.mailbox)
         self.intent = AttemptIntent(self.dependencies, framework, self.services, self._start, self.mailbox)
@@ -215,6 +217,7 @@ class Reconciler:
         self.writer.stop()
         self.services.maintain(None, self.framework)
         self.workers.stop()
+        self.starting.stop()
         turns().drop(self.reconcile)
         for handle in (self._next_look, *self._timers.values()):
             if handle is not None:
@@ -363,6 +366,7 @@ class Reconciler:
             set_condition(status, INTENT_STORED, False, "Refused", refused[0], generation, now)
         elif status.state not in CREATED and is_said(status, INTENT_STORED, "Refused"):
             set_condition(status, INTENT_STORED, True, "NotNeeded", "No attempt runs", generation, now)
+        self.starting.say(status, self.owned.pods, generation, now)
         too_many = not self.spec.may_have_all(status.task_number)
         message = f"{self.spec.task_number:,} tasks are too many: a Framework has {MAX_TASKS:,} at most, and none is added to it until then"
         if set_problem(status, SCALE_ACCEPTED, "TooManyTasks" if too_many else "", message, _ACCEPTED, generation, now):

@@ -10,7 +10,7 @@ from fcompile.lower.intent import Intent
 from fcontroller import intent as intents
 from fcontroller.act import requests
 from fcontroller.act.requests import Refused
-from fcontroller.act.retry import backoff
+from fcontroller.act.retry import SILENT, SLOW, backoff
 from fcontroller.api import Api, Json, Unreachable, Unwanted, Wanted, always, collection, path_of
 from fcontroller.decide.services import Action, CreateService, DeleteService, ReplaceService, plan
 from fcontroller.mailbox import Mailbox, ServicesReported, Start
@@ -19,6 +19,8 @@ from fcontroller.observe.cache import essence
 _LOOK_AGAIN = 60.0
 """Seconds until a taken name is tried again: we may not see that the other Service goes, if it lacks our label."""
 _ROUNDS = 5
+_CALM = 600.0
+"""Seconds after which a repair is not taken for one of a series."""
 
 
 class Services:
@@ -35,13 +37,18 @@ class Services:
         self._maintaining = False
         self._changed = asyncio.Event()
         self._taken: list[str] = []
-        self._repairs = 0
+        self._wrong = False
+        """Whether it was reported that a Service could not be written."""
+        self._unanswered: float | None = None
+        """Since when there has been no answer, by the clock of the loop."""
+        self._repairs, self._repaired = 0, float("-inf")
+        """How many repairs there were in a row, and when the last one was."""
 
     def maintain(self, intent: Intent | None, framework: Json) -> None:
         """Maintain the Services of this intent from now on; None: leave them as they are."""
         if intent is self._intent:
             return
-        self._intent, self._repairs = intent, 0
+        self._intent, self._repairs, self._unanswered = intent, 0, None
         self._wanted = None if intent is None else _wanted(intent, framework)
         self.look()
 
@@ -64,6 +71,9 @@ class Services:
             await self._ensure(_wanted(intent, framework), wanted)
 
     async def _ensure(self, services: Mapping[str, Json], wanted: Wanted = always) -> None:
+        loop = asyncio.get_running_loop()
+        self._unanswered = loop.time() if self._unanswered is None else self._unanswered
+        late = loop.call_at(self._unanswered + SLOW, self._report, [], SILENT) if loop.time() < self._unanswered + SLOW else None
         try:
             for _ in range(_ROUNDS):
                 to_do, taken = plan(services, self._found, self._uid)
@@ -71,10 +81,22 @@ class Services:
                 if all([await self._do(action, wanted) for action in to_do]):
                     break
         except Refused as error:
-            self._mailbox.put(ServicesReported([], str(error)))
+            self._unanswered = None
+            self._report([], str(error))
             raise
-        self._taken = taken
-        self._mailbox.put(ServicesReported(taken, ""))
+        except Unreachable as error:
+            if loop.time() >= self._unanswered + SLOW:
+                self._report([], str(error))
+            raise
+        finally:
+            if late is not None:
+                late.cancel()
+        self._unanswered = None
+        self._report(taken, "")
+
+    def _report(self, taken: list[str], wrong: str) -> None:
+        self._taken, self._wrong = self._taken if wrong else taken, bool(wrong)
+        self._mailbox.put(ServicesReported(taken, wrong))
 
     async def _maintain(self) -> None:
         try:
@@ -86,14 +108,19 @@ class Services:
                 elif taken:
                     await self._until_changed()
                 else:
+                    if self._wrong:  # Somebody else has made it, or it was stored and the answer was lost.
+                        self._report([], "")
                     break
         finally:
             self._maintaining = False
 
     async def _repair(self) -> None:
+        loop = asyncio.get_running_loop()
+        if loop.time() > self._repaired + _CALM:
+            self._repairs = 0
         if self._repairs:  # Somebody else may change them again and again.
             await asyncio.sleep(backoff(self._repairs))
-        self._repairs += 1
+        self._repairs, self._repaired = self._repairs + 1, loop.time()
         if self._wanted is not None:
             with contextlib.suppress(Refused, Unreachable):
                 await self._ensure(self._wanted)

@@ -16,7 +16,7 @@ from functools import partial
 from typing import NamedTuple
 
 from fcontroller.act.requests import Refused, is_lasting
-from fcontroller.act.retry import backoff
+from fcontroller.act.retry import SILENT, SLOW, backoff
 from fcontroller.api import Unreachable, Unwanted
 from fcontroller.decide.context import (
     Action,
@@ -41,9 +41,6 @@ _MANY = 50
 """Failures of which conditions are set once a second: each of them has the Framework looked at, and each look would go through all."""
 _TRANSITORY = 3
 """The number of failures in a row from which a problem of the server is reported."""
-_SLOW = 14.0
-"""Seconds after which a single failure is reported, and a missing answer too."""
-_SILENT = f"the API server has not answered for {_SLOW:.0f} s"
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 30.0
 """Seconds for which no Pod of a role is requested after a refusal that would meet all others too."""
 
@@ -166,23 +163,23 @@ class Workers:
         failed = {failure.action.key[0]: failure for failure in self._failing(status) if isinstance(failure.action, CreatePod)}
         wanted = {role for role, jobs in self._creations.items() if jobs} | failed.keys()
         why = {role: str(failure.error) for role, failure in failed.items() if failure.lasts()}
-        why |= {job.action.key[0]: _SILENT for job in self._creating if isinstance(job.action, CreatePod) and self._is_slow(job)}
+        why |= {job.action.key[0]: SILENT for job in self._creating if isinstance(job.action, CreatePod) and self._is_slow(job)}
         return why | {role: window.why for role, window in self.windows.items() if window.why and role in wanted}
 
     def failing(self, status: Status, *kinds: type) -> list[str]:
         """Return why actions of these kinds fail that are still decided, each reason once."""
         found = {str(failure.error) for failure in self._failing(status) if isinstance(failure.action, kinds) and failure.lasts()}
-        return sorted(found | {_SILENT for job in self._others if isinstance(job.action, kinds) and self._is_slow(job)})
+        return sorted(found | {SILENT for job in self._others if isinstance(job.action, kinds) and self._is_slow(job)})
 
     def _is_slow(self, job: _Job) -> bool:
-        return self._now() >= job.began + _SLOW
+        return self._now() >= job.began + SLOW
 
     def _look(self) -> None:
         """Wake the Reconciler, so that it reports requests that have had no answer for long."""
         jobs = [*self._creating, *self._others]
         if any([self._is_slow(job) for job in jobs]):
             self._mailbox.put(Due(None))
-        self._looking = asyncio.get_running_loop().call_later(_SLOW + 0.01, self._look) if jobs else None
+        self._looking = asyncio.get_running_loop().call_later(SLOW + 0.01, self._look) if jobs else None
 
     def _failing(self, status: Status) -> Iterator[_Failure]:
         found = ((key, failure) for key, failures in self._failures.items() for failure in failures.values())
@@ -214,14 +211,14 @@ class Workers:
             job.work = asyncio.get_running_loop().create_task(self._work(job, context))
             job.work.add_done_callback(partial(self._done, job))
             if self._looking is None:
-                self._looking = asyncio.get_running_loop().call_later(_SLOW + 0.01, self._look)
+                self._looking = asyncio.get_running_loop().call_later(SLOW + 0.01, self._look)
 
     def note(self, performed: Performed, status: Status) -> int:
         """Take in the result of an action. Return how often it has failed in a row; 0: it has not failed."""
         key, action, error = performed.key, performed.action, performed.error
         self.busy.discard(key)
         if isinstance(action, CreatePod):
-            self._note_creation(action.key[0], error, performed.seconds >= _SLOW)
+            self._note_creation(action.key[0], error, performed.seconds >= SLOW)
         # A Pod that was moved changes nothing that is stored.
         if error is None and (decided_now(status, key) != performed.decided or isinstance(action, MovePod)):
             self._failures.pop(key, None)
@@ -231,7 +228,7 @@ class Workers:
         last = of_key.get(type(action))
         failures = last.times + 1 if last is not None and last.action == action else 1
         delay = max(backoff(failures), error.retry_after if isinstance(error, Refused) else 0)
-        of_key[type(action)] = _Failure(action, performed.decided, error, performed.seconds >= _SLOW, failures, self._now() + delay)
+        of_key[type(action)] = _Failure(action, performed.decided, error, performed.seconds >= SLOW, failures, self._now() + delay)
         asyncio.get_running_loop().call_later(delay + 0.001, self._mailbox.put, Due(key))
         return failures if error is not None else 0
 

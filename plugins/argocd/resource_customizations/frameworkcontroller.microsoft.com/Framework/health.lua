@@ -7,10 +7,18 @@ local stopping = spec.executionType == "Stop"
 -- Of what is not to run: executionType Create or Stop. A sync goes past "Healthy", and waits at "Suspended".
 local at_rest = "Suspended"
 
+-- Conditions that are False while something waits, and say why.
+local waits = { IntentStored = true, PodsCreated = true, PodsStarted = true, ObjectsDeleted = true, ScaleAccepted = true }
+
 local function result(health, message)
   local retries = (status.retryPolicyStatus or {}).totalRetriedCount or 0
   if retries > 0 then
     message = "attempt " .. (retries + 1) .. ": " .. message
+  end
+  for _, condition in ipairs(status.conditions or {}) do
+    if health == "Progressing" and waits[condition.type] and condition.status == "False" then
+      message = message .. "; " .. (condition.message or condition.type)
+    end
   end
   return { status = health, message = message }
 end
