@@ -12,7 +12,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # this checkout, whatever is installed
 
-from fcontroller.decide.states import COMPLETED, CREATION_PENDING, FRAMEWORK_TRANSITIONS, STATES, TASK_TRANSITIONS, Transition  # noqa: E402
+from fcontroller.decide import states  # noqa: E402
+from fcontroller.decide.states import COMPLETED, CREATION_PENDING, STATES, Transition  # noqa: E402
 from tools.generated import write_or_check  # noqa: E402
 
 PAGE = ROOT / "docs" / "states.md"
@@ -35,6 +36,11 @@ There are no other transitions than these; a test takes each of them, from each 
 """
 
 
+def table(level: str) -> dict[str, Transition]:
+    """Return the transitions of FRAMEWORK or TASK, by their names in the code."""
+    return {name: found for name, found in vars(states).items() if name.startswith(f"{level}_") and isinstance(found, Transition)}
+
+
 def main() -> int:
     """Write or check the page; returns the exit code."""
     return write_or_check(__doc__, PAGE, page)
@@ -43,7 +49,7 @@ def main() -> int:
 def page() -> str:
     """The whole page."""
     parts = [INTRODUCTION]
-    for title, letter, transitions in (("The Framework", "F", FRAMEWORK_TRANSITIONS), ("A task", "T", TASK_TRANSITIONS)):
+    for title, letter, transitions in (("The Framework", "F", table("FRAMEWORK")), ("A task", "T", table("TASK"))):
         parts += [f"\n## {title}\n\n", *_diagram(letter, transitions), "\n", *_table(letter, transitions)]
     return "".join(parts)
 

@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 from fcontroller.decide import states
-from fcontroller.decide.states import FRAMEWORK_TRANSITIONS, STATES, TASK_TRANSITIONS, Transition
+from fcontroller.decide.states import STATES, Transition
 from fcontroller.decide.status import Attempt, Life, Status, to_time
 from tests.decide.world import SETTINGS, World, role_spec
+from tools.states_page import table
 
-TABLES = {"framework": FRAMEWORK_TRANSITIONS, "task": TASK_TRANSITIONS}
+TABLES = {"framework": table("FRAMEWORK"), "task": table("TASK")}
 ROWS = [
     (kind, name, source)
     for kind, transitions in TABLES.items()

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from fcontroller.decide.codes import RESTARTED
+from fcontroller.decide.codes import DEADLINE_EXCEEDED, FRAMEWORK_ATTEMPT_ENDS, RESTARTED, SCALED_DOWN, STOPPED
 from fcontroller.decide.spec import RetryPolicy
 
-NEVER_RETRIED = frozenset((-210, -220, -230, -240))
-"""Completion codes of what was wanted: a stop, the end of the Framework's attempt, a scale-down, an end at a deadline."""
+NEVER_RETRIED = frozenset(code.code for code in (STOPPED, FRAMEWORK_ATTEMPT_ENDS, SCALED_DOWN, DEADLINE_EXCEEDED))
+"""Completion codes of what was wanted."""
 EVERY_FAILURE = -1
 EVERY_COMPLETION = -2
 

@@ -55,10 +55,6 @@ FRAMEWORK_GONE = Transition((CREATION_PENDING, *CREATED, *COMPLETING), ATTEMPT_C
 FRAMEWORK_RETRIED = Transition((ATTEMPT_COMPLETED,), CREATION_PENDING, "the retry policy wants another attempt, and its delay is over")
 FRAMEWORK_DONE = Transition((ATTEMPT_COMPLETED,), COMPLETED, "the retry policy wants no other attempt")
 
-FRAMEWORK_TRANSITIONS = {
-    name: transition for name, transition in globals().items() if name.startswith("FRAMEWORK_") and isinstance(transition, Transition)
-}
-
 TASK_CREATED = Transition((CREATION_PENDING,), CREATION_REQUESTED, "the Pod was created")
 TASK_SEEN = Transition((CREATION_REQUESTED,), PREPARING, "the Pod is in the cache")
 TASK_RUNS = Transition((PREPARING,), RUNNING, "the Pod is Running")
@@ -76,7 +72,3 @@ TASK_KEPT = Transition(
 )
 TASK_RETRIED = Transition((ATTEMPT_COMPLETED,), CREATION_PENDING, "the retry policy wants another attempt, and its delay is over")
 TASK_DONE = Transition((ATTEMPT_COMPLETED,), COMPLETED, "the retry policy wants no other attempt, or the Framework's attempt is gone")
-
-TASK_TRANSITIONS = {
-    name: transition for name, transition in globals().items() if name.startswith("TASK_") and isinstance(transition, Transition)
-}
