@@ -14,6 +14,7 @@ from fcompile.default import default
 from fcontroller.decide import observed
 from fcontroller.decide.context import (
     Action,
+    AdoptPod,
     ConfirmConfigMapGone,
     ConfirmPodGone,
     CreateConfigMap,
@@ -243,6 +244,9 @@ class World:
                 pod = self.pods.get(key)
                 if pod is None or pod["metadata"]["uid"] != uid:
                     pod_gone(context, key, completion)
+            case AdoptPod(key, uid):
+                if key in self.pods and self.pods[key]["metadata"]["uid"] == uid:
+                    self.pods[key]["metadata"]["ownerReferences"] = [{"uid": context.status.attempt.object_uid, "controller": True}]
             case MovePod(key, uid):
                 self._move_pod(context, key, uid)
             case ConfirmConfigMapGone(uid):

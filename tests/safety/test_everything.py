@@ -91,6 +91,12 @@ def _something(world: World, chance: random.Random) -> None:
     elif what < 0.97 and pods:
         path = path_of("pods", NAMESPACE, chance.choice(pods)["metadata"]["name"])
         world.server.write("PATCH", path, [{"op": "remove", "path": "/metadata/labels"}])
+    elif what < 0.98 and pods:
+        # Somebody else's Pods are left alone by the rules above, so those of the Framework itself stay as they are.
+        pod = chance.choice(pods)
+        if owner_kind(pod) == "ConfigMap":
+            path = path_of("pods", NAMESPACE, pod["metadata"]["name"])
+            world.server.write("PATCH", path, [{"op": "remove", "path": "/metadata/ownerReferences"}])
     elif what < 0.99 and world.framework():
         is_tracked = TRACKING in world.framework()["metadata"]["annotations"]
         world.annotate(TRACKING, None if is_tracked else f"lab:{names.GROUP}/{names.KIND}:{NAMESPACE}/f")

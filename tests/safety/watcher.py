@@ -58,7 +58,7 @@ class Watcher:
         elif method == "POST" and kind == "configmaps" and not self.late:
             self._before_config_map(body)
         elif kind == "pods" and method != "POST":
-            self._before_move(method, name, body)
+            self._before_patch(method, name, body)
         elif kind in ("configmaps", "services") and method != "POST":
             there = self._there(kind, name)
             if there is not None and self._framework(_owner(there)) is None:
@@ -102,22 +102,31 @@ class Watcher:
                     if _owner(pod) == uid and task is not None and task["attemptStatus"].get("podKept") and not task["deletionPending"]:
                         self._wrong(f"DELETE of the ConfigMap, which {pod['metadata']['name']} is to outlive")
 
-    def _before_move(self, method: str, name: str, operations: Any) -> None:
-        """The Framework becomes the owner of a Pod that is kept, once nothing can make it begin another attempt. Nothing else changes."""
+    def _before_patch(self, method: str, name: str, operations: Any) -> None:
+        """Only the owners of a Pod change, if it is as it was seen."""
+        tests = [("test", "/metadata/uid"), ("test", "/metadata/resourceVersion"), ("add", "/metadata/ownerReferences")]
+        if method != "PATCH" or [(one["op"], one["path"]) for one in operations] != tests:
+            return self._wrong(f"{method} of {name}: {operations}")
+        uid, version, owners = (one["value"] for one in operations)
         pod = self._there("pods", name)
         framework = self._framework_of_pod(pod) if pod is not None else None
-        if method != "PATCH" or [one["op"] for one in operations] != ["test", "test", "replace"]:
-            return self._wrong(f"{method} of {name}: {operations}")
-        if pod is None or framework is None or self.late or pod["metadata"]["uid"] != operations[0]["value"]:
+        if pod is None or framework is None or self.late or (pod["metadata"]["uid"], pod["metadata"]["resourceVersion"]) != (uid, version):
             return None
-        _, task = _task(framework, pod)
-        if not framework["status"]["attemptStatus"].get("retryRefused") or framework["status"]["state"] != DELETION_PENDING:
-            self._wrong(f"{method} of {name} in {framework['status']['state']}")
-        if task is None or not task["attemptStatus"].get("podKept") or task["attemptStatus"]["podUID"] != pod["metadata"]["uid"]:
-            self._wrong(f"{method} of {name}, which is not kept")
-        if operations[2]["value"]["uid"] != framework["metadata"]["uid"] or not operations[2]["path"].startswith("/metadata/ownerRef"):
+        attempt, (_, task) = framework["status"]["attemptStatus"], _task(framework, pod)
+        if task is None or task["attemptStatus"]["podUID"] != uid:
+            return self._wrong(f"{method} of {name}, which is no task's")
+        if [owner["uid"] for owner in owners] == [framework["metadata"]["uid"]]:
+            return self._before_move(name, framework, task)
+        if [owner["uid"] for owner in owners] != [attempt["configMapUID"]] or pod["metadata"].get("ownerReferences") == owners:
             self._wrong(f"{method} of {name}: {operations}")
         return None
+
+    def _before_move(self, name: str, framework: Json, task: Json) -> None:
+        """The Framework becomes the owner of a Pod that is kept, once nothing can make it begin another attempt."""
+        if not framework["status"]["attemptStatus"].get("retryRefused") or framework["status"]["state"] != DELETION_PENDING:
+            self._wrong(f"PATCH of {name} in {framework['status']['state']}")
+        if not task["attemptStatus"].get("podKept"):
+            self._wrong(f"PATCH of {name}, which is not kept")
 
     def _before_pod_deletion(self, framework: Json, pod: Json, options: Json) -> None:
         role, task = _task(framework, pod)
@@ -179,8 +188,9 @@ class Watcher:
         framework = self._framework(notes.get(names.FRAMEWORK_UID, ""))
         if framework is None:
             return None
-        if not _owner(pod):
-            self._wrong(f"DELETE of {pod['metadata']['name']}, which nobody controls")
+        _, task = _task(framework, pod)
+        if not _owner(pod) and (task is None or task["attemptStatus"]["podUID"] != pod["metadata"]["uid"]):
+            self._wrong(f"write of {pod['metadata']['name']}, which nobody controls and is no task's")
         return framework
 
     # What is stored

@@ -112,17 +112,18 @@ async def delete(api: Api, path: str, uid: str, *, force: bool = False, confirm:
             raise Refused(found)
 
 
-async def change_owner(api: Api, path: str, uid: str, old: str, new: Json) -> None:
-    """Put another owner in the place of the one with the uid `old`, if the object still is the one with that uid, and has that owner."""
+async def write_owners(api: Api, path: str, uid: str, owners: list[Json]) -> None:
+    """Make these the owners of an object, and nobody else, if it still is the one with that uid. Nothing happens if it is gone."""
     found = await find(api, path, Projection.METADATA, uid=uid)
-    owners = [] if found is None else found["metadata"].get("ownerReferences") or []
-    for place, owner in enumerate(owners):
-        if owner["uid"] == old:
-            field = f"/metadata/ownerReferences/{place}"
-            tests = [{"op": "test", "path": name, "value": value} for name, value in (("/metadata/uid", uid), (f"{field}/uid", old))]
-            _taken(
-                await api.request("PATCH", path, [*tests, {"op": "replace", "path": field, "value": new}], projection=Projection.METADATA)
+    if found is not None:
+        # Late, after somebody else has written the Pod, this must not undo what he wrote.
+        known = {"/metadata/uid": uid, "/metadata/resourceVersion": found["metadata"]["resourceVersion"]}
+        tests = [{"op": "test", "path": field, "value": value} for field, value in known.items()]
+        _taken(
+            await api.request(
+                "PATCH", path, [*tests, {"op": "add", "path": "/metadata/ownerReferences", "value": owners}], projection=Projection.METADATA
             )
+        )
 
 
 async def remove(api: Api, path: str, owner: str) -> None:

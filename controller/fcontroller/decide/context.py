@@ -114,6 +114,13 @@ class ConfirmPodGone(NamedTuple):
     """Of the attempt, once it is gone."""
 
 
+class AdoptPod(NamedTuple):
+    """Give the task's Pod its owners again, which somebody has changed, if it still is the Pod with that uid."""
+
+    key: Key
+    uid: str
+
+
 class MovePod(NamedTuple):
     """Make the Framework the owner of a Pod that is kept, in place of the ConfigMap, if it still is the Pod with that uid."""
 
@@ -131,6 +138,7 @@ Action = (
     | RemovePod
     | RecognizePod
     | ConfirmPodGone
+    | AdoptPod
     | MovePod
 )
 

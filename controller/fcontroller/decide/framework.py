@@ -46,8 +46,8 @@ from fcontroller.decide.states import (
     PREPARING,
     RUNNING,
 )
-from fcontroller.decide.status import Attempt, IntentRecord, Json
-from fcontroller.decide.task import find, reconcile_task
+from fcontroller.decide.status import Attempt, IntentRecord, Json, Role, Task
+from fcontroller.decide.task import find, has_lost_owner, reconcile_task
 
 _MOVES, _MOVES_EACH = 60, 20
 """Seconds for which Pods that are kept may hold up the end, and the number of Pods for which it is one second more."""
@@ -188,7 +188,7 @@ def _without_config_map(context: ReconcileContext) -> bool:
                 end_framework_attempt(context, context.ending)
             context.actions.append(ConfirmConfigMapGone(status.attempt.object_uid))
             return False
-        if status.state != DELETION_REQUESTED and _pods_may_come(context):
+        if (status.state != DELETION_REQUESTED and _pods_may_come(context)) or _pods_stay(context):
             return False
         known = status.attempt.completion is not None
         framework_attempt_gone(context, None if known else CONFIG_MAP_DELETED_BY_OTHERS.ended("ConfigMap was deleted by others"))
@@ -212,12 +212,25 @@ def _pods_may_come(context: ReconcileContext) -> bool:
     The garbage collector would delete them too, but not at once.
     """
     asked = [(role, task) for role, task in context.status.tasks() if task.state == CREATION_REQUESTED]
-    for role, task in asked:
+    _delete_surely(context, asked)
+    return bool(asked) or context.creating
+
+
+def _pods_stay(context: ReconcileContext) -> bool:
+    """Return whether Pods are still there that the garbage collector leaves, since somebody has changed their owners; delete them."""
+    found = ((role, task, context.pods.get(role.key(task))) for role, task in context.status.tasks() if not task.pod_kept)
+    stay = [(role, task) for role, task, pod in found if pod and pod.uid == task.attempt.object_uid and has_lost_owner(context, role, pod)]
+    _delete_surely(context, stay)
+    return bool(stay)
+
+
+def _delete_surely(context: ReconcileContext, tasks: Iterable[tuple[Role, Task]]) -> None:
+    """Delete the Pods of tasks whose ConfigMap is gone. The tasks' attempts end when the Pods are gone for sure."""
+    for role, task in tasks:
         if role.key(task) not in context.busy:
             assert task.attempt.object_uid is not None
             completion = task.attempt.completion or ended_with_the_attempt()
             context.actions.append(DeletePod(role.key(task), task.attempt.object_uid, completion=completion))
-    return bool(asked) or context.creating
 
 
 def _retry_or_complete(context: ReconcileContext) -> None:

@@ -51,6 +51,8 @@ class Pod(NamedTuple):
     """Whether it is to be gone at once and nothing holds it: a deletion that was cut short leaves it so."""
     disruption: str = ""
     """Why Kubernetes deletes it, if it does and says so."""
+    owners: int = 1
+    """How many owners it has. It goes with its controller only when that is the last of them."""
     waits: Wait | None = None
     """What it waits for; None: it has started. Nothing is decided by it."""
 
@@ -78,6 +80,7 @@ def pod(value: Mapping[str, Any]) -> Pod:
         grace=metadata.get("deletionGracePeriodSeconds") or 0,
         marked="deletionTimestamp" in metadata and not metadata.get("deletionGracePeriodSeconds") and not metadata.get("finalizers"),
         disruption=": ".join(disruption(status)) if "deletionTimestamp" in metadata else "",
+        owners=len(metadata.get("ownerReferences") or ()),
         waits=_wait(spec, status) if phase == PENDING else None,
     )
 

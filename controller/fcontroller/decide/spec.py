@@ -32,6 +32,8 @@ class RoleSpec(NamedTuple):
     retry: RetryPolicy
     graceful_deletion_timeout: int | None
     """Seconds; None: a Pod is never deleted by force."""
+    owners: int = 1
+    """How many owners its Pods have: the ConfigMap, and those of the Framework's own text."""
 
 
 class Spec(NamedTuple):
@@ -82,6 +84,7 @@ def read_role(role: Mapping[str, Any]) -> RoleSpec:
         min_succeeded=policy["minSucceededTaskCount"],
         retry=_retry(task["retryPolicy"]),
         graceful_deletion_timeout=task.get("podGracefulDeletionTimeoutSec"),
+        owners=1 + len((task["pod"].get("metadata") or {}).get("ownerReferences") or ()),
     )
 
 

@@ -13,6 +13,7 @@ from fcontroller.decide.codes import CACHE_TIMEOUT_POD, POD_DELETED_BY_OTHERS, S
 from fcontroller.decide.completion import task_completed
 from fcontroller.decide.context import (
     TASK_RETRY,
+    AdoptPod,
     ConfirmPodGone,
     CreatePod,
     DeletePod,
@@ -54,6 +55,8 @@ def reconcile_task(context: ReconcileContext, role: Role, task: Task) -> None:
             _going(context, role, task, pod)
         else:
             _with_pod(context, role, task, pod)
+            if has_lost_owner(context, role, pod):
+                context.actions.append(AdoptPod(key, pod.uid))
     if task.state == ATTEMPT_COMPLETED:
         if not context.paused:
             _retry_or_complete(context, role, task)
@@ -67,6 +70,12 @@ def _is_stored(context: ReconcileContext, role: Role, task: Task) -> bool:
         return True
     context.status.waiting.add(role.key(task))
     return False
+
+
+def has_lost_owner(context: ReconcileContext, role: Role, pod: Pod) -> bool:
+    """Return whether a task's Pod would stay when the ConfigMap is deleted: somebody has taken that owner off, or added another."""
+    spec = context.spec.roles.get(role.name)
+    return pod.controller != context.status.attempt.object_uid or (pod.owners != 1 and spec is not None and pod.owners != spec.owners)
 
 
 def _meet_stranger(context: ReconcileContext, role: Role, task: Task, pod: Pod) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import partial
 from http import HTTPStatus
 from typing import NamedTuple
@@ -15,6 +16,7 @@ from fcontroller.act.requests import Refused, StillThere
 from fcontroller.api import Json, Projection, Unwanted, Wanted, path_of
 from fcontroller.decide.context import (
     Action,
+    AdoptPod,
     ConfirmConfigMapGone,
     ConfirmPodGone,
     CreateConfigMap,
@@ -108,6 +110,9 @@ async def perform(dependencies: Dependencies, action: Action, context: ActionCon
             return await _recognize_pod(api, context, key, uid)
         case ConfirmPodGone(key, uid, completion):
             return await _confirm_pod_gone(api, context, key, uid, completion)
+        case AdoptPod(key, uid):
+            await _adopt_pod(dependencies, context, key, uid)
+            return None
         case MovePod(key, uid):
             return await _move_pod(api, context, key, uid)
 
@@ -189,14 +194,30 @@ def is_own(pod: Json, status: Status, renderer: PodRenderer, key: Key) -> bool:
     return known and renderer.differing_fields(pod, status.attempt.id, role, task) == []
 
 
+async def _adopt_pod(dependencies: Dependencies, context: ActionContext, key: Key, uid: str) -> None:
+    role, task = find(context.status, key)
+    made = None if context.renderer is None else context.renderer.pod(context.status.attempt.id, role, task)
+    if made is not None:
+        owners = json.loads(made)["metadata"]["ownerReferences"]
+        await _write_owners(dependencies.api, context, key, uid, owners, "has other owners than it was made with, and keeps them")
+        name = pod_name(context.name, key)
+        dependencies.report.warn(
+            context.framework, "PodOwnersRestored", f"Somebody had changed the owners of Pod `{name}`: it would have stayed"
+        )
+
+
 async def _move_pod(api: Dispatcher, context: ActionContext, key: Key, uid: str) -> Result:
-    old, new = context.status.attempt.object_uid or "", intents.framework_owner(context.framework)
-    try:
-        await requests.change_owner(api, context.pod_path(key), uid, old, new)
-    except Refused as error:
-        error.args = (f"Pod `{pod_name(context.name, key)}` is to outlive the ConfigMap, and cannot be given to the Framework: {error}",)
-        raise
+    owners = [intents.framework_owner(context.framework)]
+    await _write_owners(api, context, key, uid, owners, "is to outlive the ConfigMap, and cannot be given to the Framework")
     return partial(pod_moved, key=key)
+
+
+async def _write_owners(api: Dispatcher, context: ActionContext, key: Key, uid: str, owners: list[Json], problem: str) -> None:
+    try:
+        await requests.write_owners(api, context.pod_path(key), uid, owners)
+    except Refused as error:
+        error.args = (f"Pod `{pod_name(context.name, key)}` {problem}: {error}",)
+        raise
 
 
 async def _confirm_pod_gone(api: Dispatcher, context: ActionContext, key: Key, uid: str, completion: Json) -> Result | None:

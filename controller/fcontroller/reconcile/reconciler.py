@@ -37,6 +37,7 @@ from fcontroller.decide.conditions import (
     set_services,
 )
 from fcontroller.decide.context import (
+    AdoptPod,
     ConfirmConfigMapGone,
     CreateConfigMap,
     DeleteConfigMap,
@@ -94,7 +95,7 @@ _OFTEN, _WHILE = 2, 600.0
 _ACCEPTED = ("Accepted", "The Framework may have as many tasks as it wants")
 _CUT = "Failures say more than a status can hold: the first ones are kept whole, the others are cut. Their Pods' logs have all of it"
 _WHOLE = ("Whole", "The messages of failures are whole")
-_DELETIONS = (DeletePod, RemovePod, DeleteConfigMap, RemoveConfigMap, MovePod)
+_DELETIONS = (DeletePod, RemovePod, DeleteConfigMap, RemoveConfigMap, MovePod, AdoptPod)
 _GONE = ("Gone", "What was to be deleted is gone")
 _NAMED = 3
 """How many things that are refused or held a message names."""

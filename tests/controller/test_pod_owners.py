@@ -1,0 +1,184 @@
+"""Pods whose owners somebody changes: they would stay for ever, since the garbage collector takes only what has lost its last owner."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from fcontroller.api import Answer, Json, path_of
+from tests.cluster import Cluster
+from tests.controller.lab import Lab, Refusing, lab, real, refusal, run, run_in_memory
+from tests.controller.test_kept_pods import patch
+from tests.decide.world import role_spec
+
+POD = path_of("pods", "default", "train-a-0")
+Change = Callable[[Lab], Awaitable[None]]
+
+
+async def take_off(made: Lab) -> None:
+    await patch(made, POD, "remove", "/metadata/ownerReferences")
+
+
+async def add_another(made: Lab) -> None:
+    value = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "mine", "namespace": "default"}}
+    answer = await made.api.request("POST", "/api/v1/namespaces/default/configmaps", value)
+    uid = answer.body["metadata"]["uid"]
+    await patch(made, POD, "add", "/metadata/ownerReferences/-", {"apiVersion": "v1", "kind": "ConfigMap", "name": "mine", "uid": uid})
+
+
+CHANGES = pytest.mark.parametrize("change", [take_off, add_another])
+
+
+def play(work: Callable[[Lab], Awaitable[None]], refuse: Callable[[str, str], Any] = lambda *_: None) -> None:
+    async def all_of_it() -> None:
+        async with lab(Refusing(refuse)) as made:
+            await work(made)
+
+    run_in_memory(all_of_it())
+
+
+async def running(made: Lab, **spec: Any) -> None:
+    """Have a Framework whose two Pods run until they are deleted."""
+    await made.make("train", {**spec, "taskRoles": [role_spec("a", 2, run="forever")]})
+    await made.until("train", lambda status: status["taskCounts"]["running"] == 2)
+
+
+async def owners(made: Lab) -> list[str]:
+    answer = await made.api.request("GET", POD)
+    return [owner["name"] for owner in answer.body["metadata"].get("ownerReferences", ())]
+
+
+def is_adoption(method: str, path: str) -> bool:
+    return method == "PATCH" and path == POD
+
+
+@CHANGES
+def test_they_get_their_owner_back_and_run_on(change: Change) -> None:
+    async def work(made: Lab) -> None:
+        await running(made)
+        uid = (await made.api.request("GET", POD)).body["metadata"]["uid"]
+        await change(made)
+        await asyncio.sleep(5)
+        assert await owners(made) == ["train-attempt"]
+        assert (await made.api.request("GET", POD)).body["metadata"]["uid"] == uid
+        assert [line["reason"] for line in made.lines if line["level"] == "warning"] == ["PodOwnersRestored"]
+
+    play(work)
+
+
+@CHANGES
+def test_a_controller_that_starts_later_does_so_too(change: Change) -> None:
+    async def work(made: Lab) -> None:
+        await running(made)
+        await made.kill()
+        await change(made)
+        await made.restart()
+        await asyncio.sleep(5)
+        assert await owners(made) == ["train-attempt"]
+
+    play(work)
+
+
+@CHANGES
+@pytest.mark.parametrize("end", [{"executionType": "Stop"}, {"activeDeadlineSeconds": 30, "ttlSecondsAfterFinished": 10}])
+def test_nothing_runs_after_the_end_if_they_cannot_get_it_back(change: Change, end: Json) -> None:
+    refused = False
+
+    async def refuse_it() -> Answer:
+        return refusal(403, "Forbidden", "you may not patch pods")
+
+    async def work(made: Lab) -> None:
+        nonlocal refused
+        stops = "executionType" in end
+        await running(made, **({} if stops else end))
+        await change(made)  # The controller may patch until now: this PATCH is no adoption.
+        refused = True
+        if stops:
+            await made.edit("train", "executionType", "Stop")
+        await asyncio.sleep(120)
+        assert await made.pods() == []
+        if stops:
+            assert (await made.framework("train"))["status"]["state"] == "Completed"
+
+    count = 0
+
+    def refuse(method: str, path: str) -> Any:
+        nonlocal count
+        if not is_adoption(method, path):
+            return None
+        count += 1
+        return refuse_it() if refused or count > 1 else None
+
+    play(work, refuse)
+
+
+def test_an_attempt_that_cannot_give_them_back_says_so() -> None:
+    async def refuse_it() -> Answer:
+        return refusal(403, "Forbidden", "you may not patch pods")
+
+    count = 0
+
+    def refuse(method: str, path: str) -> Any:
+        nonlocal count
+        count += is_adoption(method, path)
+        return refuse_it() if is_adoption(method, path) and count > 1 else None
+
+    async def work(made: Lab) -> None:
+        await running(made)
+        await take_off(made)
+        await asyncio.sleep(30)
+        conditions = (await made.framework("train"))["status"]["conditions"]
+        (held,) = [condition for condition in conditions if condition["type"] == "ObjectsDeleted"]
+        assert held["reason"] == "Held"
+        assert "Pod `train-a-0` has other owners than it was made with" in held["message"]
+        assert count < 12, "it is not tried again and again"
+
+    play(work, refuse)
+
+
+def test_owners_of_the_frameworks_own_text_stay() -> None:
+    async def work(made: Lab) -> None:
+        value = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "mine", "namespace": "default"}}
+        uid = (await made.api.request("POST", "/api/v1/namespaces/default/configmaps", value)).body["metadata"]["uid"]
+        role = role_spec("a", 1, run="forever")
+        owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": "mine", "uid": uid}
+        role["task"]["pod"].setdefault("metadata", {})["ownerReferences"] = [owner]
+        await made.make("train", {"taskRoles": [role]})
+        await made.until("train", lambda status: status["taskCounts"]["running"] == 1)
+        await asyncio.sleep(30)
+        assert await owners(made) == ["mine", "train-attempt"]
+        assert [line for line in made.lines if line["level"] == "warning"] == []
+        await take_off(made)
+        await asyncio.sleep(5)
+        assert await owners(made) == ["mine", "train-attempt"]
+        await made.edit("train", "executionType", "Stop")
+        await asyncio.sleep(60)
+        assert await made.pods() == []
+
+    play(work)
+
+
+def test_a_real_garbage_collector_takes_them(cluster: Cluster, namespace: str) -> None:
+    async def work() -> None:
+        async with real(cluster) as api, lab(api, namespace) as made:
+            for name in ("one", "two"):
+                await made.make(name, {"taskRoles": [role_spec("a", 1, run="forever")]})
+                await made.until(name, lambda status: status["taskCounts"]["running"] == 1)
+            value = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "mine"}}
+            mine = (await api.request("POST", f"/api/v1/namespaces/{namespace}/configmaps", value)).body["metadata"]["uid"]
+            another = {"apiVersion": "v1", "kind": "ConfigMap", "name": "mine", "uid": mine}
+            await patch(made, path_of("pods", namespace, "one-a-0"), "remove", "/metadata/ownerReferences")
+            await patch(made, path_of("pods", namespace, "two-a-0"), "add", "/metadata/ownerReferences/-", another)
+            async with asyncio.timeout(60):
+                while [len(pod["metadata"].get("ownerReferences", ())) for pod in await made.pods()] != [1, 1]:
+                    await asyncio.sleep(0.1)
+            for name in ("one", "two"):
+                await api.request("DELETE", path_of("frameworks", namespace, name), {"propagationPolicy": "Background"})
+            async with asyncio.timeout(60):
+                while await made.pods():
+                    await asyncio.sleep(0.1)
+
+    run(work())
