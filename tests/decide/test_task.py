@@ -115,9 +115,21 @@ def test_one_that_cannot_be_the_tasks_own_is_deleted(why: str) -> None:
     assert decide(made) == [DeletePod(("a", 1), "stranger")]
 
 
-@pytest.mark.parametrize("state", states.COMPLETING)
-def test_an_attempt_whose_pod_is_gone_is_over_and_what_follows_is_decided_at_once(state: str) -> None:
+def test_a_pod_that_nobody_was_told_to_delete_is_asked_for() -> None:
+    """It may have lost its label, and run on, for good: no list shows it any more."""
+    made = context(states.DELETION_PENDING)
+    task = the_task(made)
+    task.changed = made.status.touch()
+    assert (decide(made), made.status.waiting) == ([], {KEY})
+    made.status.stored = made.status.revision
+    assert decide(made) == [ConfirmPodGone("a", 1, str(task.attempt.object_uid), task.attempt.completion or {})]
+
+
+@pytest.mark.parametrize(("state", "ending"), [(state, state == states.DELETION_PENDING) for state in states.COMPLETING])
+def test_an_attempt_whose_pod_is_gone_is_over_and_what_follows_is_decided_at_once(state: str, ending: bool) -> None:
     made = context(state)
+    if ending:
+        made.status.state = states.DELETING  # What has not been told to go goes with the ConfigMap.
     assert decide(made) == []
     assert the_task(made).state == states.COMPLETED
     assert the_task(made).attempt.completion is not None

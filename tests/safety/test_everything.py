@@ -71,6 +71,7 @@ def _fault(chance: random.Random, call: Call, often: float) -> Fault | None:
 
 def _something(world: World, chance: random.Random) -> None:
     pods = [pod for pod in world.all("pods").values() if "deletionTimestamp" not in pod["metadata"]]
+    ended = [pod for pod in pods if pod["status"]["phase"] in ("Succeeded", "Failed")]
     what = chance.random()
     if what < 0.5 and pods:
         world.kubelet.finish(chance.choice(pods), chance.choice([0, 1, 1, 137, 200, 201, 210]))
@@ -88,8 +89,8 @@ def _something(world: World, chance: random.Random) -> None:
         world.restart()
     elif what < 0.95:
         world.server.compact()
-    elif what < 0.97 and pods:
-        path = path_of("pods", NAMESPACE, chance.choice(pods)["metadata"]["name"])
+    elif what < 0.97 and ended:  # One that runs, without its label, may still live for its time of grace when it is said to be gone.
+        path = path_of("pods", NAMESPACE, chance.choice(ended)["metadata"]["name"])
         world.server.write("PATCH", path, [{"op": "remove", "path": "/metadata/labels"}])
     elif what < 0.98 and pods:
         # Somebody else's Pods are left alone by the rules above, so those of the Framework itself stay as they are.

@@ -8,7 +8,8 @@ from itertools import count
 
 import pytest
 
-from fcontroller.api import Json, collection
+from fcontroller.api import Json, collection, path_of
+from fcontroller.testing.memory_api.answers import failure
 from tests.decide.world import role_spec as role
 from tests.safety.faults import Call, Fault
 from tests.safety.scenarios import SCENARIOS, live, runs
@@ -86,6 +87,20 @@ def test_a_pod_that_is_overdue_when_the_controller_begins() -> None:
         world.run(60)
         world.start()
         world.until(lambda: world.task("a", 0)["attemptStatus"]["id"] == 1)
+
+
+def test_a_pod_that_is_scaled_away_and_loses_its_label_goes_all_the_same() -> None:
+    """No watch shows it any more before it was deleted."""
+    with World() as world:
+        world.make({"taskRoles": [role("a", 2)]})
+        runs(world, 2)
+        error = Fault((500, failure(500, "InternalError", "try again")))
+        world.server.fault = lambda call: error if call.method == "DELETE" and call.path.endswith("/pods/f-a-1") else None
+        world.edit("taskRoles/0/taskNumber", 1)
+        world.until(lambda: world.task("a", 1)["state"] == "AttemptDeletionPending", 60, 0.1)
+        assert world.server.write("PATCH", path_of("pods", NAMESPACE, "f-a-1"), [{"op": "remove", "path": "/metadata/labels"}]).ok
+        world.server.fault = lambda call: None
+        world.until(lambda: set(world.all("pods")) == {"f-a-0"}, 300)
 
 
 def test_two_frameworks_whose_pods_have_the_same_names() -> None:

@@ -100,7 +100,12 @@ def _lingers(context: ReconcileContext, role: Role, task: Task, pod: Pod) -> boo
 
 def _without_pod(context: ReconcileContext, role: Role, task: Task) -> None:
     """Decide about a task whose Pod the cache does not show."""
-    if task.state in COMPLETING:
+    uid, ended = task.attempt.object_uid, task.attempt.completion
+    if task.state == DELETION_PENDING and uid is not None and ended is not None and context.status.state not in COMPLETING:
+        # Nobody was told to delete it yet: it may have lost its label, and run on. (What is left at the end goes with the ConfigMap.)
+        if _is_stored(context, role, task):
+            context.actions.append(ConfirmPodGone(role.name, task.index, uid, ended))
+    elif task.state in COMPLETING:
         end_attempt(context, role, task, None)
     elif task.state == CREATION_REQUESTED:
         _without_new_pod(context, role, task)

@@ -149,8 +149,7 @@ class Retention:
             return
         about = {"namespace": name[0], "name": name[1], "uid": known.uid, "resourceVersion": ""}
         framework = {"apiVersion": names.API_VERSION, "kind": names.KIND, "metadata": about}
-        failures = known.failures + 1
-        kept = known._replace(failures=failures, due=self._dependencies.sure_now() + backoff(failures, _FIRST, _LONGEST))
+        kept, failures = None, known.failures + 1
         try:
             kept = await self._treat(known, await requests.read_framework(self._dependencies.api, framework))
         except (Refused, Unreachable) as error:
@@ -159,7 +158,8 @@ class Retention:
         except Exception as error:  # Whatever is wrong with it, it must not hold up others.
             self._dependencies.report.broke(framework, error)
         if self.kept.get(name) is known:
-            self._look_at(name, kept)
+            due = self._dependencies.sure_now() + backoff(failures, _FIRST, _LONGEST)
+            self._look_at(name, kept or known._replace(due=due, failures=failures))
 
     async def _treat(self, known: Kept, found: Json | None) -> Kept:
         """Do what is due about a Framework as it was just read: the watch may lag. Return what is known of it then.
