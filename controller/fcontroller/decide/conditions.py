@@ -136,6 +136,18 @@ def set_services(status: Status, taken: Sequence[str], refused: str, generation:
     return (f"Service{reason}", message) if new else None
 
 
+PODS_KEPT = "PodsKept"
+"""That Pods which were to stay did not. Only said then."""
+
+
+def set_not_kept(status: Status, count: int, generation: int, now: float) -> None:
+    """Set the condition that Pods which were to stay for their logs went with the ConfigMap, and what was in the way, if that is known."""
+    held = _found(status, OBJECTS_DELETED) or {}
+    why = f": {held['message']}" if held.get("status") == "False" else ""
+    message = f"{count:,} Pods that were to stay went with the ConfigMap, which waits only for some time for another owner of theirs{why}"
+    set_condition(status, PODS_KEPT, False, "NotMoved", message, generation, now)
+
+
 RETAINED = "Retained"
 """That a Framework that is over is not deleted although it is time, and why. Only said then."""
 
