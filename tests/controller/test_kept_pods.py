@@ -190,6 +190,10 @@ def test_moves_that_are_refused_for_ever(monkeypatch: pytest.MonkeyPatch) -> Non
         status = await made.until("train", lambda status: status["state"] == "Completed", 600)
         assert await left(made) == {}
         assert "podKept" not in str(status)
+        (said,) = [one for one in status["conditions"] if one["type"] == "PodsKept"]
+        assert (said["status"], said["reason"]) == ("False", "NotMoved")
+        assert said["message"].startswith("100 Pods that were to stay went with the ConfigMap")
+        assert "cannot be given to the Framework: you may not patch pods" in said["message"]
         during = [at for at in looks if began + 5 < at < began + 55]
         assert 0 < len(during) <= 3 * 3 * 50
 

@@ -102,6 +102,37 @@ def test_who_leads_notices_that_the_server_went_back(as_new_again: bool) -> None
     run_in_memory(work())
 
 
+def test_a_backup_from_before_there_was_a_lease() -> None:
+    """As from before this controller was installed, in the place of another one."""
+
+    async def work() -> None:
+        now, backup = in_memory(), in_memory()
+        cut = Cut(now)
+        for number in range(9):
+            await now.request("POST", PATH, {**CONFIG_MAP, "metadata": {"name": f"a{number}"}})
+        lease = Lease(cut, "default", "x", "one", clock=Clock())
+        assert await tried(lease)
+        cut.api = backup
+        with pytest.raises(WentBack, match="was at"):
+            await tried(lease)
+        assert lease.held
+        assert await tried(lease)
+
+    run_in_memory(work())
+
+
+def test_a_lease_that_somebody_deletes_is_made_again() -> None:
+    async def work() -> None:
+        memory = in_memory()
+        lease = Lease(memory, "default", "x", "one", clock=Clock())
+        assert await tried(lease)
+        assert (await memory.request("DELETE", f"{LEASES}/x")).ok
+        assert await tried(lease)
+        assert await tried(lease)
+
+    run_in_memory(work())
+
+
 def test_the_end_of_keeping_says_that_the_server_went_back() -> None:
     async def work() -> None:
         backup, now = in_memory(), in_memory()

@@ -349,6 +349,40 @@ def test_a_service_that_nobody_answers_for_is_told(unreachable: bool, begins: bo
     run_in_memory(work())
 
 
+def test_a_pause_while_nobody_answers() -> None:
+    async def answer(method: str) -> Answer | None:
+        if api.silent:
+            await asyncio.sleep(60)
+            raise Unreachable("POST services: no answer in 60 s")
+        return None
+
+    class Silent(Refusing):
+        silent = False
+
+    api = Silent(about_services(answer).refusal)
+
+    async def work() -> None:
+        async with lab(api) as made:
+            await made.make("train", SPEC)
+            await runs(made, "train")
+            api.silent = True
+            await delete(made, "services", "train-worker")
+            for wait in (10, 55, 70):
+                await asyncio.sleep(wait)
+                patch = [
+                    {
+                        "op": "add",
+                        "path": "/metadata/annotations/frameworkcontroller.microsoft.com~1pause",
+                        "value": str(wait == 10).lower(),
+                    }
+                ]
+                assert (await made.api.request("PATCH", path_of("frameworks", made.namespace, "train"), patch)).ok
+            api.silent = False
+            await made.until("train", lambda found: condition({"status": found}) == ("True", "Made"), 200)
+
+    run_in_memory(work())
+
+
 @pytest.mark.parametrize("code", [403, 500, 0])
 def test_a_refusal_is_forgotten_when_the_service_is_there_all_the_same(code: int) -> None:
     """Somebody else has made it as it should be; or (0) it was stored, and the answer never came."""

@@ -91,17 +91,46 @@ def test_it_is_said_within_half_a_minute_and_until_it_is_over() -> None:
     run_in_memory(work())
 
 
-@pytest.mark.parametrize("ends", ["executionType", "pods"])
-def test_it_is_gone_when_nothing_is_to_start_any_more(ends: str) -> None:
+def test_it_is_over_when_what_waits_is_scaled_away() -> None:
     async def work() -> None:
         async with lab(in_memory()) as made:
             await made.make("train", {"taskRoles": [stays("worker", 1), role_spec("ps", 1)]})
             await condition(made, "PodsStarted", "False")
-            if ends == "executionType":
+            await made.edit("train", "taskRoles/0/taskNumber", 0)
+            assert (await condition(made, "PodsStarted", "True"))["reason"] == "Started"
+
+    run_in_memory(work())
+
+
+@pytest.mark.parametrize("how", ["Stop", "deadline"])
+def test_what_was_waited_for_is_still_said_at_the_end(how: str) -> None:
+    """A deadline passes mostly because of what the Pods waited for."""
+
+    async def work() -> None:
+        async with lab(in_memory()) as made:
+            deadline = {"activeDeadlineSeconds": 90} if how == "deadline" else {}
+            await made.make("train", {**deadline, "taskRoles": [stays("worker", 2)]})
+            before = await condition(made, "PodsStarted", "False")
+            if how == "Stop":
                 await made.edit("train", "executionType", "Stop")
-            else:
-                await made.edit("train", "taskRoles/0/taskNumber", 0)
-            await condition(made, "PodsStarted", "True")
+            await made.until("train", lambda status: status["state"] == "Completed", 120)
+            said = await condition(made, "PodsStarted", "True")
+            assert (said["reason"], said["message"]) == ("NotNeeded", f"No Pod is to start any more. Before: {before['message']}")
+
+    run_in_memory(work())
+
+
+def test_what_the_attempt_before_waited_for_is_said_until_the_next_one_waits_for_nothing() -> None:
+    async def work() -> None:
+        async with lab(in_memory()) as made:
+            await made.make("train", {"taskRoles": [stays("worker", 1)]})
+            await condition(made, "PodsStarted", "False")
+            restart = [{"op": "add", "path": "/metadata/annotations/frameworkcontroller.microsoft.com~1restart", "value": "now"}]
+            assert (await made.api.request("PATCH", path_of("frameworks", "default", "train"), restart)).ok
+            await made.until("train", lambda status: status["attemptStatus"]["id"] == 1 and status["state"] == "AttemptPreparing")
+            await says(made, "train-worker-0", running((await made.pods())[0], "2026-11-21T14:01:03Z"))
+            await made.until("train", lambda status: status["state"] == "AttemptRunning")
+            assert (await condition(made, "PodsStarted", "True"))["reason"] == "Started"
 
     run_in_memory(work())
 

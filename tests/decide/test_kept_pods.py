@@ -38,6 +38,12 @@ def state(world: World) -> Any:
     return world.stored["state"]
 
 
+def lost(world: World) -> list[Json]:
+    """What is said of Pods that were to stay and did not."""
+    assert world.stored is not None
+    return [one for one in world.stored.get("conditions") or () if one["type"] == "PodsKept"]
+
+
 def calm(world: World) -> None:
     """Nothing more is stored or done."""
     stored, moved, deleted = len(world.history), len(world.moved), len(world.deleted)
@@ -340,6 +346,9 @@ class TestMoves:
         assert (state(world), len(kept(world))) == ("AttemptDeletionPending", 3)
         world.run(30)
         assert (state(world), kept(world), world.config_map) == (COMPLETED, {}, None)
+        (message,) = [one["message"] for one in lost(world)]
+        assert message.startswith("3 Pods that were to stay")
+        assert message.endswith("another owner of theirs"), "why is not known here"
 
     def test_a_clock_that_jumps_ahead_costs_no_logs(self) -> None:
         world = keeping(role_spec("a", 2, run="5"))
@@ -359,7 +368,7 @@ class TestMoves:
         world.pods.clear()
         world.may_move = True
         world.run(5)
-        assert (state(world), world.moved) == (COMPLETED, [])
+        assert (state(world), world.moved, lost(world)) == (COMPLETED, [], [])
 
     def test_a_pod_that_ends_at_the_same_time_is_kept_too(self) -> None:
         """The Framework's end is decided by one, and the other ends before the ConfigMap is deleted."""

@@ -185,10 +185,34 @@ def test_when_nothing_can_wait() -> None:
 
 @pytest.mark.parametrize(("reason", "kept"), [("Unschedulable", "Unschedulable"), ("No Room!", "Waiting"), ("1", "Waiting")])
 def test_a_reason_that_the_api_server_would_not_take(reason: str, kept: str) -> None:
-    status = Status("f-attempt", 0)
-    set_started(status, "", "", 1, 10)
-    assert "conditions" not in status.others
-    set_started(status, reason, "m", 1, 10)
-    assert (said(status, "PodsStarted")["status"], said(status, "PodsStarted")["reason"]) == ("False", kept)
-    set_started(status, "", "", 1, 20)
-    assert (said(status, "PodsStarted")["status"], said(status, "PodsStarted")["reason"]) == ("True", "Started")
+    assert conditions(("PREPARING", reason)) == [("False", kept, "m")]
+
+
+def conditions(*steps: tuple[str, str]) -> list[tuple[str, str, str]]:
+    """The condition after each state of the Framework, and reason for which Pods wait then."""
+    status, found = Status("f-attempt", 0), []
+    for state, reason in steps:
+        status.state = getattr(states, state)
+        set_started(status, reason, "m" if reason else "", 1, 10)
+        if status.others:
+            it = said(status, "PodsStarted")
+            found.append((it["status"], it["reason"], it["message"]))
+    return found
+
+
+def test_how_the_condition_goes_on() -> None:
+    waits, started = ("False", "Pending", "m"), ("True", "Started", "No Pod waits to start")
+    over = ("True", "NotNeeded", "No Pod is to start any more. Before: m")
+    assert conditions(("PREPARING", ""), ("RUNNING", ""), ("COMPLETED", "")) == []
+    assert conditions(("PREPARING", "Pending"), ("RUNNING", ""), ("COMPLETED", "")) == [waits, started, started]
+    ended = [("PREPARING", "Pending"), ("DELETION_PENDING", ""), ("COMPLETED", "")]
+    assert conditions(*ended) == [waits, over, over]
+    assert conditions(*ended, ("CREATION_PENDING", ""), ("PREPARING", ""), ("RUNNING", "Pending")) == [
+        waits,
+        over,
+        over,
+        over,
+        started,
+        waits,
+    ]
+    assert conditions(*ended, ("PREPARING", "Pending")) == [waits, over, over, waits]

@@ -15,7 +15,7 @@ from fcompile.model import names
 from fcompile.pipeline.compiled import compile_framework
 from fcontroller.act.dispatcher import Dispatcher
 from fcontroller.api import Api, Json, collection, path_of
-from fcontroller.decide.conditions import INTENT_STORED, OBJECTS_DELETED, PODS_CREATED, SERVICES_MADE
+from fcontroller.decide.conditions import INTENT_STORED, OBJECTS_DELETED, PODS_CREATED, PODS_STARTED, SERVICES_MADE
 from fcontroller.dependencies import Dependencies
 from fcontroller.reconcile.controller import Controller
 from fcontroller.report import Report
@@ -279,11 +279,11 @@ def _leave_out_why_tasks_ended(statuses: Json) -> None:
                 del task["attemptStatus"]["completionStatus"]
 
 
-_SAID_OF_TROUBLE = (SERVICES_MADE, INTENT_STORED, PODS_CREATED, OBJECTS_DELETED)
+_SAID_OF_TROUBLE = (SERVICES_MADE, INTENT_STORED, PODS_CREATED, PODS_STARTED, OBJECTS_DELETED)
 
 
 def _depends_on_the_way(value: Any) -> bool:
-    """A condition that is only there when something was refused at first; a task that was scaled away and left when all ended."""
+    """A condition that is only there if something was refused or waited at first; a task that was scaled away and left when all ended."""
     if not isinstance(value, dict):
         return False
     made_at_last = (value.get("type"), value.get("status")) in [(kind, "True") for kind in _SAID_OF_TROUBLE]

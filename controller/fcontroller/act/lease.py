@@ -170,8 +170,10 @@ class Lease:
         return self._is_written(await self._api.request("PUT", self._path, {**found, "spec": spec}))
 
     def _is_written(self, answer: Answer) -> bool:
-        """Return whether the write was accepted; False: another process was faster. Raises Unreachable."""
+        """Return whether the write was accepted; False: another process was faster. Raises Unreachable and WentBack."""
         if answer.ok:
+            if self.held:  # A lease that was not there yet when the backup was made is made anew.
+                self._check(answer.body)
             self._written = _version(answer.body)
         elif answer.code != 409:
             raise Unreachable(answer.message)

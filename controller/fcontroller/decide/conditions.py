@@ -9,6 +9,7 @@ from typing import Any, Final
 from fcompile.diagnostics.visible import visible
 from fcompile.model import names
 from fcontroller.decide.review import Verdict
+from fcontroller.decide.states import CREATED
 from fcontroller.decide.status import Json, Status, to_time
 
 _REASON: Final = re.compile(r"[A-Za-z]([A-Za-z0-9_,:]{0,1022}[A-Za-z0-9_])?")
@@ -45,6 +46,7 @@ ADOPTED = "Adopted"
 """That an attempt was begun by FrameworkController, and whether its Pods are what the intent says. Only said of such attempts."""
 PROBLEMS: Final = (INTENT_STORED, PODS_CREATED, PODS_STARTED, OBJECTS_DELETED, SCALE_ACCEPTED, SERVICES_MADE)
 """Those that are False while something that the Framework needs waits."""
+_NOT_NEEDED = "NotNeeded"
 _IS_PAUSED = f"Nothing is created, retried or deleted while the annotation {names.PAUSE_ANNOTATION} is true; Stop works"
 _LONGEST: Final = 4096
 """Characters of a message: whoever refuses something may say as much as he likes."""
@@ -107,12 +109,17 @@ def set_paused(status: Status, paused: bool, generation: int, now: float) -> Non
 
 
 def set_started(status: Status, reason: str, message: str, generation: int, now: float) -> None:
-    """Set the condition of Pods that do not start.
+    """Set the condition of Pods that do not start. It still says what they waited for when the attempt ends before they have started.
 
     :param reason: whatever a node or a scheduler says; empty: none waits for long.
     """
     reason = reason if not reason or _REASON.fullmatch(reason) else "Waiting"
-    set_problem(status, PODS_STARTED, reason, message, ("Started", "No Pod waits to start"), generation, now)
+    before, fine = _found(status, PODS_STARTED) or {}, ("Started", "No Pod waits to start")
+    if status.state not in CREATED:
+        fine = (_NOT_NEEDED, f"No Pod is to start any more. Before: {before.get('message')}")
+    elif before.get("reason") == _NOT_NEEDED and not reason:
+        set_condition(status, PODS_STARTED, True, *fine, generation, now)
+    set_problem(status, PODS_STARTED, reason, message, fine, generation, now)
 
 
 def set_services(status: Status, taken: Sequence[str], refused: str, generation: int, now: float) -> tuple[str, str] | None:
@@ -127,6 +134,18 @@ def set_services(status: Status, taken: Sequence[str], refused: str, generation:
         reason, message = ("Refused", f"A Service cannot be made or changed: {refused}") if refused else ("", "")
     new = set_problem(status, SERVICES_MADE, reason, message, ("Made", "All Services are there"), generation, now)
     return (f"Service{reason}", message) if new else None
+
+
+PODS_KEPT = "PodsKept"
+"""That Pods which were to stay did not. Only said then."""
+
+
+def set_not_kept(status: Status, count: int, generation: int, now: float) -> None:
+    """Set the condition that Pods which were to stay for their logs went with the ConfigMap, and what was in the way, if that is known."""
+    held = _found(status, OBJECTS_DELETED) or {}
+    why = f": {held['message']}" if held.get("status") == "False" else ""
+    message = f"{count:,} Pods that were to stay went with the ConfigMap, which waits only for some time for another owner of theirs{why}"
+    set_condition(status, PODS_KEPT, False, "NotMoved", message, generation, now)
 
 
 RETAINED = "Retained"

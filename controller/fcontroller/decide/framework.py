@@ -20,7 +20,7 @@ from fcontroller.decide.completion import (
     policies,
     schedule_retry,
 )
-from fcontroller.decide.conditions import set_paused
+from fcontroller.decide.conditions import set_not_kept, set_paused
 from fcontroller.decide.context import (
     CLOCKS_DIFFER,
     FRAMEWORK_RETRY,
@@ -337,6 +337,8 @@ def config_map_deleted(context: ReconcileContext) -> None:
         for key in status.unmoved or ():
             _, task = find(status, key)
             task.pod_kept, task.changed = False, status.touch()
+        if status.unmoved:
+            set_not_kept(status, len(status.unmoved), context.generation, context.now)
         status.transition(states.FRAMEWORK_DELETED, context.now)
 
 

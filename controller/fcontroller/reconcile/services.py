@@ -73,7 +73,8 @@ class Services:
     async def _ensure(self, services: Mapping[str, Json], wanted: Wanted = always) -> None:
         loop = asyncio.get_running_loop()
         self._unanswered = loop.time() if self._unanswered is None else self._unanswered
-        late = loop.call_at(self._unanswered + SLOW, self._report, [], SILENT) if loop.time() < self._unanswered + SLOW else None
+        slow = self._unanswered + SLOW
+        late = loop.call_at(slow, self._report, [], SILENT) if loop.time() < slow else None
         try:
             for _ in range(_ROUNDS):
                 to_do, taken = plan(services, self._found, self._uid)
@@ -85,7 +86,7 @@ class Services:
             self._report([], str(error))
             raise
         except Unreachable as error:
-            if loop.time() >= self._unanswered + SLOW:
+            if loop.time() >= slow:
                 self._report([], str(error))
             raise
         finally:
