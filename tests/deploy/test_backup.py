@@ -24,8 +24,6 @@ from tests.docs import blocks
 from tests.stress.deaths import is_alive
 from tests.stress.setting import LEASE_NAMESPACE, Controller, Setting, role, setting, until
 
-pytestmark = pytest.mark.xdist_group("stress")
-
 
 @pytest.fixture(scope="module")
 def here(own_audited_cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Setting]:
