@@ -96,16 +96,17 @@ def _had(made: contextlib.AbstractContextManager[Cluster]) -> Iterator[Cluster]:
 
 
 def _say(config: pytest.Config) -> Say:
-    """Writes lines to the terminal at once. Workers of pytest-xdist have only its stderr."""
+    """Writes lines to the terminal at once. A worker of pytest-xdist has only the stderr of who started it."""
     terminal = config.pluginmanager.get_plugin("terminalreporter")
     capture = config.pluginmanager.get_plugin("capturemanager")
 
     def say(line: str) -> None:
-        with capture.global_and_fixture_disabled() if capture else contextlib.nullcontext():
-            if terminal:
-                terminal.ensure_newline()
-                terminal.write_line(line)
-            else:
-                print(f"\n{line}", file=sys.stderr, flush=True)
+        if terminal and capture:
+            with capture.global_and_fixture_disabled():
+                if hasattr(config, "workerinput"):
+                    print(f"\n{line}", file=sys.stderr, flush=True)
+                else:
+                    terminal.ensure_newline()
+                    terminal.write_line(line)
 
     return say
