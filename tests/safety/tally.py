@@ -22,7 +22,7 @@ class Row(NamedTuple):
 
 
 ROWS: Final = {
-    "one Pod": Row("at most one live Pod per task", (), "writes looked at", 1_000_000, 100_000),
+    "one Pod": Row("at most one live Pod per task", (), "writes looked at", 1_000_000, 50_000),
     "crashes": Row("crash-safe", ("test_crashes",), "lives, at each write × 3 (few: at each tenth)", 25, 25),
     "accounting": Row("exactly-once accounting", ("test_accounting",), "sequences × 50", 10_000, 400),
     "accounting, the whole controller": Row("… of the whole controller", ("test_accounting",), "sequences × 50", 500, 50),
