@@ -25,8 +25,14 @@ TOGETHER = {
         "tests/deploy/test_policies_live.py",
         "tests/deploy/test_rights.py",
     ),
+    "generated Frameworks": (
+        "tests/drift/test_accepted.py",
+        "tests/drift/test_default.py",
+        "tests/drift/test_frameworks.py",
+        "tests/drift/test_pods.py",
+    ),
 }
-"""Files and folders whose tests share a cluster of one process, or want no other like them at the same time."""
+"""Files and folders whose tests share what one process makes, or want no other like them at the same time."""
 
 
 @pytest.hookimpl(optionalhook=True, tryfirst=True)
