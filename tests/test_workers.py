@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
+import tomllib
 from collections import defaultdict
 from pathlib import Path
 
 import pytest
 
 from tests import workers
+from tests.pseudo_terminal import interruptible
 
 CONFTEST = """
 import os, pytest
@@ -41,17 +44,21 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def clean(repository: Path) -> dict[str, str]:
+    """The environment of a run that is not part of this one."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")} | {"PYTHONPATH": str(repository)}
+
+
 def run(project: Path, repository: Path, *arguments: str, cores: int = 0) -> list[tuple[str, str]]:
     """Run the project's tests; which process had which file, test by test.
 
     :param cores: as many may be used; 0: all.
     """
     few = set(sorted(os.sched_getaffinity(0))[:cores] if cores else os.sched_getaffinity(0))
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")} | {"PYTHONPATH": str(repository)}
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments],
         cwd=project,
-        env=environment,
+        env=clean(repository),
         preexec_fn=lambda: os.sched_setaffinity(0, few),
         capture_output=True,
         text=True,
@@ -85,6 +92,38 @@ def test_what_takes_long_begins_first(project: Path, repository: Path) -> None:
 @pytest.mark.parametrize(("arguments", "cores"), [(["test_a_quick.py"], 0), ([], 1)], ids=["a file is named", "there is one core"])
 def test_no_other_process(project: Path, repository: Path, arguments: list[str], cores: int) -> None:
     assert {process for process, _ in run(project, repository, *arguments, cores=cores)} == {"none"}
+
+
+INTERRUPTED = """
+import os, pathlib, signal, time
+
+def test_fails(): assert False, "it has failed"
+
+def test_waits():
+    while not pathlib.Path("told").exists(): time.sleep(0.02)
+    os.kill(os.getppid(), signal.SIGINT)
+    time.sleep(60)
+"""
+TELLS = """
+def pytest_runtest_logreport(report):
+    if report.failed and "PYTEST_XDIST_WORKER" not in os.environ:
+        open("told", "w").close()
+"""
+
+
+def test_an_interrupt_shows_what_has_failed(project: Path, repository: Path) -> None:
+    """Each warning is an error here, and a plugin warns of processes that were ended."""
+    options = tomllib.loads((repository / "pyproject.toml").read_text("utf-8"))["tool"]["pytest"]["ini_options"]
+    with (project / "pytest.ini").open("a") as file:
+        file.write("\n    ".join(["filterwarnings =", *options["filterwarnings"]]))
+    with (project / "conftest.py").open("a") as file:
+        file.write(TELLS)
+    (project / "test_it.py").write_text(INTERRUPTED)
+    command = interruptible(sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-n", "2", "test_it.py", "test_a_quick.py")
+    done = subprocess.run(command, cwd=project, env=clean(repository), capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stderr) == (pytest.ExitCode.INTERRUPTED, "")
+    assert "it has failed" in done.stdout
+    assert re.search(r"^=+ 1 failed\b.* in ", done.stdout, re.MULTILINE)
 
 
 def test_one_process_has_all_tests_of_a_cluster_that_it_starts(request: pytest.FixtureRequest, repository: Path) -> None:
