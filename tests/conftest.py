@@ -14,7 +14,7 @@ from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 from syrupy.location import PyTestLocation
 
-pytest_plugins = ["tests.cluster.fixtures"]
+pytest_plugins = ["tests.cluster.fixtures", "tests.workers"]
 
 # Tests start hundreds of processes. They are to find bytecode, also where the image of a container keeps Python from writing it.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -68,6 +68,7 @@ SLOW = (
     "tests/test_packaging.py",
     "tests/test_pre_commit.py",
     "tests/test_processes_and_streams.py",
+    "tests/test_workers.py",
 )
 """Folders and files that take more than three seconds. All other tests are quick, unless they ask for a cluster or the network.
 
@@ -80,15 +81,18 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark what is quick, before -m selects."""
     from tests.cluster.fixtures import FIXTURES
+    from tests.workers import in_order
 
-    slow = tuple(Path(__file__).parent.parent / name for name in SLOW)
+    folders = tuple(Path(__file__).parent.parent / name for name in SLOW)
+    slow = {path for path in {item.path for item in items} if any(path.is_relative_to(folder) for folder in folders)}
     for item in items:
         asks = FIXTURES & set(getattr(item, "fixturenames", ())) or item.get_closest_marker("network")
-        if not asks and not any(item.path.is_relative_to(folder) for folder in slow):
+        if not asks and item.path not in slow:
             item.add_marker("quick")
+    in_order(config, items)
 
 
 @pytest.fixture

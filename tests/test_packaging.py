@@ -17,8 +17,6 @@ import pytest
 
 import fcompile
 
-pytestmark = pytest.mark.xdist_group("packaging")
-
 
 def run(*command: str | Path, cwd: Path) -> str:
     """What a command prints on stdout; fails the test, with what it printed, when it does not exit with 0."""

@@ -15,7 +15,7 @@ import yaml
 
 from tests.docs import blocks
 
-pytestmark = [pytest.mark.network, pytest.mark.xdist_group("pre-commit")]
+pytestmark = pytest.mark.network
 
 MIXTURE = Path(__file__).parent / "data" / "mixture"
 POSITION = r":\d+:\d+: error\[FC\d{3}\]"

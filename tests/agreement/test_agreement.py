@@ -60,7 +60,7 @@ class _Blind(Judge):
 def test_disagreement_shows(cluster: Cluster, namespace: str, told: tuple[str, ...]) -> None:
     judge = _Blind(cluster.api, int(cluster.version.split(".")[1]), namespace)
     judge.told = told
-    made = report(run(judge, 60, SEED, every=25), judge, cluster.version, SEED, 0.0)
+    made = report(run(judge, 20, SEED, every=25), judge, cluster.version, SEED, 0.0)
     assert not made.is_good
     if told:
         assert sum(found.times for found in made.false_alarms) == made.counts["run"] > 0

@@ -40,6 +40,8 @@ class Cluster:
         #: Of Kubernetes, as `1.36.3`.
         self.version: str = plan["version"]
         self._kubectl: str = plan["binaries"]["kubectl"]
+        self._audited: list[dict[str, Any]] = []
+        self._audited_bytes = 0
         about = json.loads((folder / "api.json").read_text())
         #: A client without kubectl's cost of a process for every request.
         self.api = Api(about["port"], folder / "certificates" / "apiserver.crt", plan["token"])
@@ -82,9 +84,14 @@ class Cluster:
         """What a cluster that was started with `audited` has been asked so far, an audit.k8s.io/v1 Event for each request.
 
         A large answer can be here before its event is there; a watch has one event when it begins, and one when it ends.
+        Only what is new is read: it comes to thousands, and somebody who waits for one asks again and again.
         """
-        *lines, _ = (self.folder / "audit.log").read_bytes().split(b"\n")
-        return [json.loads(line) for line in lines]
+        with (self.folder / "audit.log").open("rb") as log:
+            log.seek(self._audited_bytes)
+            whole, newline, _ = log.read().rpartition(b"\n")
+        self._audited_bytes += len(whole + newline)
+        self._audited += map(json.loads, whole.splitlines())
+        return list(self._audited)
 
     @contextlib.contextmanager
     def namespace(self) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 from collections.abc import Generator, Iterator
 
 import pytest
@@ -27,13 +28,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks what needs a cluster, before -m selects. What asks for one that is not shared is left to one worker, which starts it once."""
+    """Marks what needs a cluster, before -m selects."""
     for item in items:
-        asked = FIXTURES & set(getattr(item, "fixturenames", ()))
-        if asked:
+        if FIXTURES & set(getattr(item, "fixturenames", ())):
             item.add_marker("cluster")
-        if asked - {"cluster"} and not item.get_closest_marker("xdist_group"):
-            item.add_marker(pytest.mark.xdist_group("audited" if "audited_cluster" in asked else str(item.path)))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -98,14 +96,17 @@ def _had(made: contextlib.AbstractContextManager[Cluster]) -> Iterator[Cluster]:
 
 
 def _say(config: pytest.Config) -> Say:
-    """Writes lines to the terminal at once. Workers of pytest-xdist have none."""
+    """Writes lines to the terminal at once. A worker of pytest-xdist has only the stderr of who started it."""
     terminal = config.pluginmanager.get_plugin("terminalreporter")
     capture = config.pluginmanager.get_plugin("capturemanager")
 
     def say(line: str) -> None:
         if terminal and capture:
             with capture.global_and_fixture_disabled():
-                terminal.ensure_newline()
-                terminal.write_line(line)
+                if hasattr(config, "workerinput"):
+                    print(f"\n{line}", file=sys.stderr, flush=True)
+                else:
+                    terminal.ensure_newline()
+                    terminal.write_line(line)
 
     return say

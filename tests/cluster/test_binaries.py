@@ -68,6 +68,17 @@ def test_tests_are_skipped_in_one_line_then_and_fail_in_ci(
         assert "https://go.dev/dl" in line
 
 
+@pytest.mark.parametrize("processes", ["0", "1"])
+def test_what_takes_minutes_is_said_at_once(repository: Path, tmp_path: Path, processes: str) -> None:
+    (tmp_path / "test_it.py").write_text(
+        "from tests.cluster.fixtures import _say\ndef test_it(request): _say(request.config)('it takes minutes')\n"
+    )
+    command = [sys.executable, "-m", "pytest", "-p", "tests.cluster.fixtures", "-n", processes, "test_it.py"]
+    environment = {**os.environ, "PYTHONPATH": str(repository)}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=120)
+    assert (done.returncode, (done.stdout + done.stderr).count("\nit takes minutes\n")) == (0, 1)
+
+
 def test_assets_are_used_and_nothing_is_built(assets: Path, without_go: None, monkeypatch: pytest.MonkeyPatch, cluster: Cluster) -> None:
     monkeypatch.setenv("KUBEBUILDER_ASSETS", str(assets))
     with start(crd=False, say=say) as other:

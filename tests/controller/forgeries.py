@@ -6,6 +6,7 @@ import base64
 import gzip
 import json
 from collections.abc import Callable
+from functools import cache
 
 from fcompile.emit.json import canonical
 from fcompile.expand import INTENT_KEY
@@ -25,8 +26,14 @@ def forge_document(change: Callable[[Json], object]) -> Forge:
     return forge
 
 
+@cache
+def bomb() -> str:
+    """Return a small text that unpacks to 200 MB."""
+    return base64.b64encode(gzip.compress(b" " * 200_000_000)).decode()
+
+
 def forge_bomb(config_map: Json) -> None:
-    config_map["binaryData"] = {COMPRESSED_KEY: base64.b64encode(gzip.compress(b" " * 200_000_000)).decode()}
+    config_map["binaryData"] = {COMPRESSED_KEY: bomb()}
 
 
 def forge_binary(config_map: Json) -> None:

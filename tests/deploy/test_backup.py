@@ -24,8 +24,6 @@ from tests.docs import blocks
 from tests.stress.deaths import is_alive
 from tests.stress.setting import LEASE_NAMESPACE, Controller, Setting, role, setting, until
 
-pytestmark = pytest.mark.xdist_group("stress")
-
 
 @pytest.fixture(scope="module")
 def here(own_audited_cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Setting]:
@@ -34,10 +32,10 @@ def here(own_audited_cluster: Cluster, tmp_path_factory: pytest.TempPathFactory)
 
 
 @pytest.fixture
-def namespace(here: Setting) -> Iterator[str]:
-    """With a Framework that is over and one that runs."""
+def namespace(here: Setting, request: pytest.FixtureRequest) -> Iterator[str]:
+    """With a Framework that is over, of so many tasks as the test asks for, and one that runs."""
     with here.tenant() as name:
-        here.apply(name, "done", role("worker", 300, {"run": "0.5"}))  # More than an argument of a program may have.
+        here.apply(name, "done", role("worker", getattr(request, "param", 3), {"run": "0.5"}))
         here.apply(name, "busy", role("worker", 2, {"run": "1000"}))
         until(lambda: here.state(name, "done") == "Completed" and here.running(name, "busy") == 2, "they do not run", 240)
         yield name
@@ -89,6 +87,7 @@ def restart_servers(here: Setting, between: Callable[[], None]) -> None:
     until(here.answers, "the API server does not come back", 120, every=0.2)
 
 
+@pytest.mark.parametrize("namespace", [300], ids=["more than an argument of a program may have"], indirect=True)
 def test_frameworks_alone(here: Setting, namespace: str, repository: Path, tmp_path: Path) -> None:
     """The page's own commands: what was over stays so, what ran begins anew. Without the status everything begins anew."""
     tool("jq")

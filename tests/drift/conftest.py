@@ -23,7 +23,7 @@ from tests.strategies import basics, frameworks
 from tests.strategies.templates import PRIORITY_CLASS, RUNTIME_CLASS
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-COUNT = 150
+COUNT = min(settings().max_examples, 1000)
 """As many Frameworks are generated for each test. One that breaks is shown whole, and not made smaller: a server is too slow for that."""
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from fcompile.load import values
 from tests.cluster import Cluster
-from tests.drift.objects import Frameworks, build, diff, for_kubectl, listed, own
+from tests.drift.objects import Frameworks, Object, build, diff, for_kubectl, listed, own
 
 APPLIES = {
     "client": ("apply",),
@@ -36,19 +36,21 @@ def test_what_is_printed_is_stored_and_stays(cluster: Cluster, given_frameworks:
             assert [line for line in said if not re.search(r" unchanged\b", line)] == []
         assert listed(cluster, given_frameworks[0]) == stored
 
-    for kind in ((), ("--server-side",)):
-        printed = build(for_kubectl(sent))
-        assert diff(cluster, printed, *kind) == (0, "", "")
+    comparable = for_kubectl(sent)
+    assert diff(cluster, build(comparable), "--server-side") == (0, "", "")
+    # kubectl takes 0.1 s of each in its own kind of diff.
+    assert diff(cluster, build(comparable[:: 3 if len(comparable) > 50 else 1])) == (0, "", "")
+    if "--server-side" not in way:
+        _the_other_way_of_applying_changes_no_field(cluster, stored, comparable)
 
 
-def test_the_other_way_of_applying_changes_no_field(cluster: Cluster, given_frameworks: Frameworks) -> None:
-    printed = build(for_kubectl(given_frameworks))
-    cluster.kubectl(*APPLIES["client"], "-f", "-", input=printed, timeout=PATIENCE)
-    before = listed(cluster, given_frameworks[0])
-    cluster.kubectl(*APPLIES["server"], "-f", "-", input=printed, timeout=PATIENCE)
-    after = listed(cluster, given_frameworks[0])
-    assert {name: own(value) for name, value in after.items()} == {name: own(value) for name, value in before.items()}
+def _the_other_way_of_applying_changes_no_field(cluster: Cluster, stored: dict[str, Object], sent: list[Object]) -> None:
+    cluster.kubectl(*APPLIES["server"], "-f", "-", input=build(sent), timeout=PATIENCE)
+    after = listed(cluster, sent[0])
+    assert {name: own(value) for name, value in after.items()} == {name: own(value) for name, value in stored.items()}
     assert [value["metadata"]["generation"] for value in after.values()] == [1] * len(after)
+    applied = {value["metadata"]["name"] for value in sent}
+    assert applied == {name for name, value in after.items() if value["metadata"]["managedFields"][0]["operation"] == "Apply"}
 
 
 def test_a_change_shows(cluster: Cluster, given_frameworks: Frameworks) -> None:

@@ -1,4 +1,4 @@
-"""`python -m tests.safety`: all that must never happen, at full numbers, and a table of what was done. With `--tenth`, what CI does."""
+"""`python -m tests.safety`: all that must never happen, at full numbers, and a table of what was done. With `--few`, what CI does."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class Failures:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.safety", description=__doc__)
-    parser.add_argument("--tenth", action="store_true", help="a tenth of the numbers")
+    parser.add_argument("--few", action="store_true", help="the numbers of the test suite")
     parser.add_argument("pytest", nargs="*", help="arguments for pytest, after --")
     arguments = parser.parse_args()
-    if not arguments.tenth:
+    if not arguments.few:
         os.environ[tally.FULL_RUN] = "1"
     failures = Failures()
     code = pytest.main([str(Path(__file__).parent), "-q", *arguments.pytest], plugins=[failures])

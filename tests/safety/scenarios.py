@@ -6,6 +6,7 @@ What is done to a Framework follows what is seen of it, not the clock, so that a
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from fcompile.model import names
@@ -30,6 +31,13 @@ def live(world: World, name: str, quiet: float = 25) -> Json:
     SCENARIOS[name](world)
     world.settle(quiet)
     return world.end()
+
+
+@cache
+def calm(name: str) -> tuple[Json, World]:
+    """Go through a life in which nothing else happens; what there is then, and its world, which is over. It is the same each time."""
+    with World() as world:
+        return live(world, name), world
 
 
 def runs(world: World, count: int, name: str = "f") -> None:

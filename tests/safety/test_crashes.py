@@ -11,7 +11,7 @@ import pytest
 
 from tests.safety import tally
 from tests.safety.faults import Call, Fault
-from tests.safety.scenarios import SCENARIOS, live
+from tests.safety.scenarios import SCENARIOS, calm, live
 from tests.safety.server import CrashAfter
 from tests.safety.world import World
 
@@ -38,9 +38,8 @@ def written(world: World) -> tuple[int, int, int]:
 
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_every_write(name: str) -> None:
-    with World() as calm:
-        expected = live(calm, name)
-    writes = calm.server.writes
+    expected, unharmed = calm(name)
+    writes = unharmed.server.writes
     step = 1 if tally.is_full() else 10
     for number, (way, fault) in enumerate(WAYS.items()):
         for write in range(1 + (number * 3) % step, writes + 1, step):
@@ -49,7 +48,7 @@ def test_every_write(name: str) -> None:
                 assert live(world, name) == expected, (way, write)
                 assert world.crashes == 1, (way, write)
             tally.add("deaths")
-            pods, taken, refused = (now - before for now, before in zip(written(world), written(calm), strict=True))
+            pods, taken, refused = (now - before for now, before in zip(written(world), written(unharmed), strict=True))
             # A Pod that is made again is deleted first.
             assert (pods > PODS, taken > AGAIN + pods, refused > TRIES) == (False, False, False), (way, write, world.server.log)
     tally.add("crashes")

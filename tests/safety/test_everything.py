@@ -16,7 +16,7 @@ from tests.safety.test_storms import KINDS
 from tests.safety.world import NAMESPACE, World, owner_kind, policy
 
 BATCHES = 10
-SHARE = 0.4
+SHARE = 0.5
 """Of all writes that are to be looked at, about so many are here."""
 TRACKING = "argocd.argoproj.io/tracking-id"
 CRASHES = (Fault.crash(), Fault.crash(stored=True), Fault(CrashAfter(), stored=True))

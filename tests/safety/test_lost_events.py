@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Collection
+from functools import cache
 from itertools import combinations
 
 import pytest
@@ -32,6 +33,7 @@ class Holding:
         return (*key, self.seen[key]) in self._events
 
 
+@cache
 def overwritten(name: str) -> tuple[Json, list[Event]]:
     """How a life ends, and the events in it that others come after."""
     with World() as calm:

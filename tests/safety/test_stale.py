@@ -8,7 +8,7 @@ import pytest
 
 from tests.safety import tally
 from tests.safety.faults import Call, Fault
-from tests.safety.scenarios import SCENARIOS, live
+from tests.safety.scenarios import SCENARIOS, calm, live
 from tests.safety.world import World
 
 KINDS = ("frameworks", "configmaps", "pods")
@@ -27,13 +27,12 @@ def chosen() -> list[str]:
 @pytest.mark.parametrize("config_maps", LAGS)
 def test_lagging_caches(config_maps: int, pods: int) -> None:
     for number, name in enumerate(chosen()):
-        with World() as calm:
-            expected = live(calm, name)
+        expected, unharmed = calm(name)
         # All the other pairs as well: each life has another third number.
         with World() as world:
             world.server.lags = dict(zip(KINDS, ((number + config_maps + 2 * pods) % 6, config_maps, pods), strict=True))
             assert live(world, name) == expected, (name, world.server.lags)
-        assert world.server.writes <= 2 * calm.server.writes + 10, (name, world.server.log)
+        assert world.server.writes <= 2 * unharmed.server.writes + 10, (name, world.server.log)
     tally.add("stale caches")
 
 
@@ -42,9 +41,8 @@ def test_lagging_caches(config_maps: int, pods: int) -> None:
 def test_restart_against_an_older_read(kind: str, lag: int) -> None:
     """It dies at every write in turn, and what comes after it lists one kind as it was some writes before."""
     for number, name in enumerate(chosen()):
-        with World() as calm:
-            expected = live(calm, name)
-        for write in range(2 + (number + lag) % 7, calm.server.writes + 1, 1 if tally.is_full() else 7):
+        expected, unharmed = calm(name)
+        for write in range(2 + (number + lag) % 7, unharmed.server.writes + 1, 1 if tally.is_full() else 7):
             with World() as world:
                 _dies(world, write, kind, lag)
                 assert live(world, name, A_MINUTE) == expected, (name, write)
@@ -54,9 +52,8 @@ def test_restart_against_an_older_read(kind: str, lag: int) -> None:
 @pytest.mark.parametrize("kind", ["configmaps", "pods"])
 def test_what_a_cache_does_not_show_yet_is_not_gone(kind: str) -> None:
     """One Pod, so that few writes lie between its creation and a status that says that it runs."""
-    with World() as calm:
-        expected = live(calm, "scaled_up")
-    for write, lag in product(range(2, calm.server.writes + 1), LAGS[1:]):
+    expected, unharmed = calm("scaled_up")
+    for write, lag in product(range(2, unharmed.server.writes + 1), LAGS[1:]):
         with World() as world:
             _dies(world, write, kind, lag)
             assert live(world, "scaled_up", A_MINUTE) == expected, (write, lag)

@@ -11,7 +11,7 @@ import pytest
 from fcontroller.testing.memory_api.answers import failure
 from tests.safety import tally
 from tests.safety.faults import Call, Fault
-from tests.safety.scenarios import SCENARIOS, live
+from tests.safety.scenarios import SCENARIOS, calm, live
 from tests.safety.world import World
 
 KINDS: dict[str, Callable[[], Fault]] = {
@@ -34,9 +34,8 @@ def test_storms(kind: str, length: int) -> None:
     for number, name in enumerate(SCENARIOS):
         if not tally.is_full() and (number + offset) % 10:
             continue
-        with World() as calm:
-            expected = live(calm, name)
-        begin = 1 + (7 * number + offset) % calm.server.calls
+        expected, unharmed = calm(name)
+        begin = 1 + (7 * number + offset) % unharmed.server.calls
         with World() as world:
             world.server.fault = lambda call, begin=begin: _storm(call, begin, length, kind)  # type: ignore[misc]
             assert live(world, name, LONGER) == expected, (name, begin)

@@ -12,7 +12,7 @@ from fcontroller.api import Json, collection, path_of
 from fcontroller.testing.memory_api.answers import failure
 from tests.decide.world import role_spec as role
 from tests.safety.faults import Call, Fault
-from tests.safety.scenarios import SCENARIOS, live, runs
+from tests.safety.scenarios import SCENARIOS, calm, live, runs
 from tests.safety.world import NAMESPACE, RETRY, World, compiled
 
 
@@ -37,8 +37,7 @@ def test_a_pod_is_deleted_and_one_that_looks_the_same_is_made() -> None:
 
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_every_answer_to_a_status_is_lost_once(name: str) -> None:
-    with World() as calm:
-        expected = live(calm, name)
+    expected, _ = calm(name)
     with World() as world:
         statuses = count()
 
@@ -53,22 +52,20 @@ def test_every_answer_to_a_status_is_lost_once(name: str) -> None:
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_watches_repeat_old_events(name: str) -> None:
     """After every list, and after every watch that ends."""
-    with World() as calm:
-        expected = live(calm, name)
+    expected, unharmed = calm(name)
     with World() as world:
         world.server.repeats = True
         for seconds in range(1, 30):
             world.loop.call_later(seconds, world.server.compact if seconds % 7 == 0 else world.server.wake)
         world.loop.call_later(5, world.restart)
         assert live(world, name) == expected
-        assert world.server.writes <= calm.server.writes + 10
+        assert world.server.writes <= unharmed.server.writes + 10
 
 
 @pytest.mark.parametrize("seconds", [-600, 2, 600])
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_the_controllers_clock_is_another(name: str, seconds: float) -> None:
-    with World() as calm:
-        expected = live(calm, name)
+    expected, _ = calm(name)
     with World(start=False) as world:
         world.slow = seconds
         world.start()

@@ -10,8 +10,6 @@ from tests.cluster import Cluster
 from tests.stress import deaths, refused, tenants, trust
 from tests.stress.setting import Row, Setting, setting
 
-pytestmark = pytest.mark.xdist_group("stress")
-
 
 @pytest.fixture(scope="module")
 def stressed(own_audited_cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Setting]:

@@ -51,11 +51,11 @@ def tried(setting: Setting, name: str) -> Iterator[Row]:
                 namespace, f"f{number}", role("worker", TASKS, **RETRY), role("ps", TASKS, **RETRY), retryPolicy=RETRY["retryPolicy"]
             )
         pods = len(ALL) * 2 * TASKS
-        until(lambda: all(setting.running(namespace, f"f{number}") == 2 * TASKS for number in range(len(ALL))), "they do not run")
+        until(lambda: all(setting.running(namespace, f"f{number}") == 2 * TASKS for number in range(len(ALL))), "they do not run", every=0.3)
         setting.audit()
         began = time.time()
         WAYS[name](setting, namespace)
-        until(lambda: _remade(setting, namespace) >= pods // 2, f"{name}: Pods are not made again", 120)
+        until(lambda: _remade(setting, namespace) >= pods // 2, f"{name}: Pods are not made again", 120, every=0.3)
         waiting = {number: forgery for number, forgery in enumerate(ALL) if forgery not in SILENT}
 
         def all_said() -> bool:
