@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Literal, TextIO
 
 from fcompile.diagnostics.excerpt import excerpt
 from fcompile.diagnostics.problem import Edit, Problem, Related, Severity, field_path
 from fcompile.diagnostics.visible import at_line_start, encodable, visible
-from fcompile.diagnostics.writer import Style, Summary, Waived, summary_line
+from fcompile.diagnostics.writer import Style, Summary, Writer, summary_line
 
 ColorChoice = Literal["auto", "always", "never"]
 
@@ -31,7 +31,7 @@ def use_color(choice: ColorChoice, terminal: bool, environment: Mapping[str, str
     return terminal and environment.get("TERM") != "dumb" and environment.get("CLICOLOR") != "0"
 
 
-class TextWriter:
+class TextWriter(Writer):
     """Writes each problem as it comes, and the summary at the end."""
 
     def __init__(self, stream: TextIO, style: Style) -> None:
@@ -44,12 +44,6 @@ class TextWriter:
         explain = problem.rule.code not in self._explained
         self._explained.add(problem.rule.code)
         self._write(render(problem, self._style, explain) + "\n")
-
-    def waived(self, waived: Waived) -> None:
-        """Write nothing: waived problems are only counted."""
-
-    def file(self, name: str, frameworks: Sequence[str]) -> None:
-        """Write nothing: only files with problems are shown."""
 
     def finish(self, summary: Summary) -> None:
         self._write(summary_line(summary) + "\n")

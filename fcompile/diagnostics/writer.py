@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple
 
 from fcompile.diagnostics.problem import Problem, Severity, Span
 
@@ -44,17 +44,45 @@ class Summary(NamedTuple):
     """Checked files with at least one error, warning or note."""
 
 
-class Writer(Protocol):
-    """One output format. Calls come in any order, `finish` last; what streams is written at once."""
+class Writer:
+    """One output format, which overrides what it prints. Calls come in any order, `finish` last; what streams is written at once."""
 
-    def problem(self, problem: Problem) -> None: ...
+    def problem(self, problem: Problem) -> None:
+        """Take a problem."""
 
-    def waived(self, waived: Waived) -> None: ...
+    def waived(self, waived: Waived) -> None:
+        """Take a problem that is waived."""
 
     def file(self, name: str, frameworks: Sequence[str]) -> None:
         """Take a checked file and the Frameworks in it, named as in `Problem.framework`. Once per file."""
 
-    def finish(self, summary: Summary) -> None: ...
+    def skipped(self, file: str, reason: str) -> None:
+        """Take a file that was passed over although it seems to hold a Framework."""
+
+    def finish(self, summary: Summary) -> None:
+        """Take the counts."""
+
+
+class Filter(Writer):
+    """Passes on to another writer all that a subclass does nothing else with."""
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+
+    def problem(self, problem: Problem) -> None:
+        self._writer.problem(problem)
+
+    def waived(self, waived: Waived) -> None:
+        self._writer.waived(waived)
+
+    def file(self, name: str, frameworks: Sequence[str]) -> None:
+        self._writer.file(name, frameworks)
+
+    def skipped(self, file: str, reason: str) -> None:
+        self._writer.skipped(file, reason)
+
+    def finish(self, summary: Summary) -> None:
+        self._writer.finish(summary)
 
 
 class Report:

@@ -15,7 +15,7 @@ from typing import Any
 from fcompile.commands.krm.listed import ResourceList, SourceFile
 from fcompile.commands.krm.results import Results
 from fcompile.diagnostics.problem import Path, Problem, Related, field_path
-from fcompile.diagnostics.writer import Writer
+from fcompile.diagnostics.writer import Filter, Writer
 from fcompile.load import Document, LoadError, read, values
 from fcompile.load.files import STDIN, open_regular
 from fcompile.load.rules import MAX_BYTES
@@ -26,17 +26,14 @@ _PACKAGE = "internal.config.kubernetes.io/package-path"
 _PREFIXES = ("internal.config.kubernetes.io/", "config.kubernetes.io/")
 
 
-class SourceMapper:
-    """A writer that moves problems to where users have written them, notes them as results, and passes them on."""
+class SourceMapper(Filter):
+    """A writer that moves problems to where users have written them, and notes them as results."""
 
     def __init__(self, writer: Writer, listed: ResourceList, results: Results) -> None:
-        self._writer = writer
+        super().__init__(writer)
         self._listed = listed
         self._results = results
         self._documents = lru_cache(maxsize=64)(_documents)
-        self.waived = writer.waived
-        self.file = writer.file
-        self.finish = writer.finish
 
     def problem(self, problem: Problem) -> None:
         index = self._index(problem)
