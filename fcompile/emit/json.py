@@ -14,7 +14,6 @@ Canonical JSON, on which every digest stands (a change here changes digests, and
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
 from json.encoder import encode_basestring
 from typing import Any
 
@@ -52,21 +51,6 @@ def items(texts: Iterable[str]) -> Iterator[str]:
         yield text[1:] if first and text else text
         first = first and not text
     yield "]\n}\n" if first else "\n  ]\n}\n"
-
-
-def stream(values: Iterable[Any]) -> Iterator[str]:
-    """Yield one value as it is, and none or several as a `v1` List. At most two objects are held in memory."""
-    remaining = iter(values)
-    held = list(islice(remaining, 2))
-    if len(held) == 1:
-        yield pretty(held[0])
-        return
-
-    def texts() -> Iterator[str]:
-        yield from map(item, held)
-        yield from map(item, remaining)
-
-    yield from items(texts())
 
 
 def _canonical(value: Any, write: Callable[[str], None], depth: int) -> None:

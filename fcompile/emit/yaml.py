@@ -14,7 +14,6 @@ takes the place of another. `splice` stands on that.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -51,17 +50,12 @@ def dump(value: Any) -> str:
 
 
 def document(value: Any) -> str:
-    """Return one document of a stream, with the marks that separate it from its neighbours.
+    """Return one document of a stream, with the marks that separate it from its neighbours: kubectl never takes what begins so for JSON.
 
     Splitters that look for `---` in the text eat the line end before it. Where that would be a part of a literal block, a `...`
     comes between.
     """
     return f"---\n{dump(value)}...\n" if _ends_in_line_end(value) else f"---\n{dump(value)}"
-
-
-def stream(values: Iterable[Any]) -> Iterator[str]:
-    """Return an iterator over the values as documents. The text begins with `---`, so that kubectl never takes it for JSON."""
-    return map(document, values)
 
 
 def comment(text: str) -> str:

@@ -22,9 +22,6 @@ from fcompile.waivers.matching import field_fits, fits, path_fits
 from fcompile.waivers.rules import MALFORMED, NO_REASON, code_problem, waiver_problem
 from fcompile.waivers.waiver import MAX_ENTRIES, Waiver, WaiversRead
 
-NAME = ".fcompile-waivers.yaml"
-"""Looked for in the current folder when no other file is named."""
-
 FIELDS = {"code": True, "path": False, "framework": False, "field": False, "reason": True}
 """The fields of an entry, and whether each is required."""
 
