@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from fcompile.check.amounts import Amounts, add
 from fcompile.diff import effects, tasks
 from fcompile.diff.compare import ABSENT, ANY, Difference, differences, join, object_field
 from fcompile.diff.defaults import as_the_server_reads
 from fcompile.diff.effects import ORDER, Effect, State, Verdict
-from fcompile.diff.resources import Amounts, role_requests
+from fcompile.diff.resources import role_requests
 from fcompile.lower.environment import ENV_BEFORE_INSTANCE, TERMINATION_MESSAGE_POLICY
 from fcompile.lower.intent import Role
 from fcompile.lower.placeholders import index_values, substitute
@@ -301,6 +302,5 @@ def _total(side: Side | None) -> Amounts:
     if side is None or side.compiled.intent.execution_type == "Stop":
         return total
     for role in side.compiled.intent.roles:
-        for name, amount in role_requests(role.pod, role.task_number, role.sums).items():
-            total[name] = total.get(name, 0) + amount
+        add(total, role_requests(role.pod, role.task_number, role.sums))
     return total
