@@ -42,6 +42,11 @@ class RoleContext(NamedTuple):
         return mapping(mapping(self.value, "task"), "pod")
 
     @property
+    def serves(self) -> bool:
+        """Return whether the role asks for a Service."""
+        return isinstance(self.value, dict) and isinstance(self.value.get("service"), dict)
+
+    @property
     def last_index(self) -> int:
         """Return the highest task index that can exist."""
         return min(max(self.task_number, 1), MAX_TASKS) - 1

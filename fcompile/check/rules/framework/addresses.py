@@ -87,7 +87,7 @@ def _why(context: FrameworkContext, base: str, index: int, labels: list[str]) ->
 
 
 def _lacks(role: RoleContext, index: int) -> str:
-    if not isinstance(mapping({"role": role.value}, "role").get("service"), dict):
+    if not role.serves:
         return f"give the role `{role.name}` a `service`"
     return "" if index <= role.last_index else f"name one of the role `{role.name}`, whose last index is {role.last_index}"
 

@@ -77,11 +77,10 @@ def name_rules(context: FrameworkContext) -> Iterator[Finding]:
 def _built_names(context: FrameworkContext, role: RoleContext) -> Iterator[Finding]:
     spec = mapping(role.template, "spec")
     path: Path = (*role.path, "name")
-    serves = isinstance(role.value, dict) and isinstance(role.value.get("service"), dict)
-    if serves:
+    if role.serves:
         yield from _service_names(context, role, path)
     pod = names.pod_name(context.name, role.name, role.last_index)
-    if len(pod) > MAX_LABEL and not serves and not text(spec, "hostname"):
+    if len(pod) > MAX_LABEL and not role.serves and not text(spec, "hostname"):
         yield Finding(
             HOSTNAME_CUT,
             path,

@@ -41,7 +41,7 @@ HOST_NAMES_SET = rule(
 def service_rules(context: FrameworkContext) -> Iterator[Finding]:
     """Yield the problems of one Framework's services."""
     for role in context.roles:
-        if isinstance(role.value, dict) and isinstance(role.value.get("service"), dict):
+        if role.serves:
             yield from _ports(role)
             yield from _subdomain(context, role)
 
