@@ -11,7 +11,7 @@ from fcompile.diff.compare import ABSENT, ANY, Difference, differences, join, ob
 from fcompile.diff.defaults import as_the_server_reads
 from fcompile.diff.effects import ORDER, Effect, State, Verdict
 from fcompile.diff.resources import role_requests
-from fcompile.lower.environment import ENV_BEFORE_INSTANCE, TERMINATION_MESSAGE_POLICY
+from fcompile.lower.environment import ENV_BEFORE_INSTANCE, TERMINATION_MESSAGE_POLICY, with_containers
 from fcompile.lower.intent import Role
 from fcompile.lower.placeholders import index_values, substitute
 from fcompile.model import names
@@ -271,11 +271,7 @@ def _comparable(role: Role, namespace: str, most: int) -> dict[str, Any]:
     if most <= 1:
         values |= index_values(0, role.sums)
     made: dict[str, Any] = substitute(role.pod, values)
-    spec = dict(made["spec"])
-    for kind in ("initContainers", "containers"):
-        if spec.get(kind):
-            spec[kind] = [_own(container) for container in spec[kind]]
-    return as_the_server_reads({**made, "spec": spec})
+    return as_the_server_reads({**made, "spec": with_containers(made["spec"], _own)})
 
 
 def _own(container: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from fcompile.emit.splice import keys
 from fcompile.lower.atomic import as_stored
 from fcompile.lower.digest import KNOWN, V1, V2, digest
-from fcompile.lower.environment import lower_container
+from fcompile.lower.environment import lower_container, with_containers
 from fcompile.lower.placeholders import role_values, substitute, sums_in
 from fcompile.lower.quantities import canonical_quantities, has_symbolic_quantity
 from fcompile.lower.services import add_host_names, lower_service
@@ -135,10 +135,7 @@ def _lower_pod(framework: str, role: dict[str, Any]) -> dict[str, Any]:
     spec = template.get("spec") or {}
     if role.get("service") is not None:
         spec = add_host_names(spec, framework, role["name"])
-    spec = dict(spec)
-    for kind in ("initContainers", "containers"):
-        if spec.get(kind):
-            spec[kind] = [lower_container(container, known) for container in spec[kind]]
+    spec = with_containers(spec, lambda container: lower_container(container, known))
     return {"apiVersion": "v1", "kind": "Pod", "metadata": _lower_metadata(template, known), "spec": spec}
 
 
