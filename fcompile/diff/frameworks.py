@@ -141,16 +141,16 @@ def _of_the_framework(old: Mapping[str, Any], new: Mapping[str, Any], state: Sta
         elif difference.field == _RESTART:
             yield changed(difference, effects.of_restart(difference.after not in (ABSENT, ""), paused, state))
         else:
-            yield changed(difference, effects.of_text(state))
+            yield changed(difference, effects.OF_TEXT)
     spec, edited = old["spec"], new["spec"]
     for field in ("description", "managedBy", "executionType", "retryPolicy"):
         for difference in differences(spec.get(field, ABSENT), edited.get(field, ABSENT), ANY, f"spec.{field}"):
             if field == "managedBy":
-                yield changed(difference, effects.of_managed_by())
+                yield changed(difference, effects.OF_MANAGED_BY)
             elif field == "executionType":
                 yield changed(difference, effects.of_execution_type(difference.before, difference.after, state))
             else:
-                yield changed(difference, effects.of_text(state) if field == "description" else effects.of_retry_policy(state))
+                yield changed(difference, effects.OF_TEXT if field == "description" else effects.of_retry_policy(state))
     for field in LIFETIME:
         before, after = spec.get(field), edited.get(field)
         for difference in differences(_given(before), _given(after), ANY, f"spec.{field}"):
