@@ -198,17 +198,9 @@ def _formatted(result: Result, format: str, color: ColorChoice) -> Iterable[str]
 
         return json.write(result)
     if format == "html":
-        return _html(result)
+        from fcompile.diff import html
+
+        return html.write(result)
     from fcompile.diff.text import Painter
 
-    style = text_style(color, sys.stdout)
-    return Painter(style.color, style.width).write(result)
-
-
-def _html(result: Result) -> Iterable[str]:
-    from fcompile.diff import html
-
-    try:
-        return html.write(result)
-    except ImportError:
-        raise UsageError("--format html needs jinja2: pip install 'jinja2>=3.1,<4'") from None
+    return Painter(text_style(color, sys.stdout)).write(result)

@@ -15,6 +15,10 @@ class Style(NamedTuple):
     width: int = 120
     """Terminal columns that a source line may take."""
 
+    def paint(self, text: str, color: str) -> str:
+        """Return a text in a colour, as terminals number them, or as it is."""
+        return f"\x1b[{color}m{text}\x1b[0m" if self.color and text and color else text
+
 
 class Waived(NamedTuple):
     """A problem that somebody decided to live with."""
@@ -151,4 +155,4 @@ def summary_line(summary: Summary) -> str:
 
 def counted(number: int, noun: str) -> str:
     """Return `1 file`, `2 files`."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

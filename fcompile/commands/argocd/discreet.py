@@ -16,7 +16,7 @@ from fcompile.diagnostics.problem import Problem
 from fcompile.diagnostics.writer import Filter, Waived, Writer
 from fcompile.load import Document, LoadError
 from fcompile.load.decoding import decode
-from fcompile.model.values import sequence, text
+from fcompile.model.values import mappings, sequence, text
 
 _SEPARATOR = re.compile(r"^---", re.MULTILINE)
 _KIND = re.compile(r"kind", re.IGNORECASE)
@@ -106,13 +106,5 @@ def _secrets(documents: Sequence[Document]) -> Iterator[tuple[int, int]]:
 
 def makes_secrets(documents: Sequence[Any]) -> bool:
     """Return whether documents are Secrets, have some in lists, patch some, or make kustomize generate some."""
-    waiting = list(documents)
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, list):
-            waiting += value
-        elif isinstance(value, dict):
-            if (text(value, "kind") or "").casefold() in ("secret", "secretgenerator") or sequence(value, "secretGenerator"):
-                return True
-            waiting += value.values()
-    return False
+    secret = ("secret", "secretgenerator")
+    return any((text(value, "kind") or "").casefold() in secret or sequence(value, "secretGenerator") for value in mappings(*documents))

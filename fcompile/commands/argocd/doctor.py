@@ -1,9 +1,4 @@
-"""`doctor`: calls the plugin for a folder as Argo CD would, here, and says what would go wrong.
-
-As the repo-server does it, the whole repository is packed, unpacked elsewhere without its file modes, and the plugin's commands are run
-there with Argo CD's environment, a deadline, the sidecar's user and a root filesystem that cannot be written to. What cannot be tried
-here (without being root) is said.
-"""
+"""`doctor`: calls the plugin for a folder as Argo CD would, here, and says what would go wrong."""
 
 from __future__ import annotations
 

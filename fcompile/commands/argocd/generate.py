@@ -50,9 +50,8 @@ def generate(*, folder: str) -> int:
 
     Settings come from the Application's parameters and environment, as Argo CD passes them on.
     """
-    enter(folder)
+    repository = enter(folder)
     asked = settings(os.environ)
-    repository = repository_of(".", os.environ.get("ARGOCD_APP_SOURCE_PATH", ""))
     texts = list(sources(repository, asked))
     made = list(_bounded(compile_all(texts, Job(repository, asked, os.path.lexists(WAIVERS_FILE)))))
     if not _report(made, texts, repository, asked):
@@ -78,12 +77,13 @@ def _bounded(made: Iterator[Made]) -> Iterator[Made]:
         yield one
 
 
-def enter(folder: str) -> None:
-    """Work in the folder of the application, as Argo CD does."""
+def enter(folder: str) -> Repository:
+    """Work in the folder of the application, as Argo CD does, and return the repository that it is in."""
     try:
         os.chdir(folder)
     except OSError as error:
         raise UsageError(f"{folder}: {error.strerror}") from None
+    return repository_of(".", os.environ.get("ARGOCD_APP_SOURCE_PATH", ""))
 
 
 def compile_all(texts: list[Source], job: Job) -> Iterator[Made]:
@@ -125,8 +125,7 @@ def _places(texts: dict[str, Source], repository: Repository) -> Lookup:
 
     @lru_cache(2)
     def documents(name: str) -> dict[int, Document]:
-        source = texts[name]
-        return by_start(read(repository.read(source.path) if source.path else source.data, name, with_duplicates=True))
+        return by_start(read(texts[name].content(repository), name, with_duplicates=True))
 
     def place(where: Where) -> Place:
         return look_up(documents(where.file), where)
