@@ -95,8 +95,5 @@ def _lacks(role: RoleContext, index: int) -> str:
 def _label(variable: Any, metadata: Any, path: Path) -> Iterator[Finding]:
     match = _LABEL.fullmatch(text(mapping(mapping(variable, "valueFrom"), "fieldRef"), "fieldPath") or "")
     if match and match[2] not in mapping(metadata, f"{match[1]}s"):
-        yield Finding(
-            LABEL_OF_KUBEFLOW,
-            path,
-            f"no Pod of a Framework has the {match[1]} `{match[2]}`, so the variable will be empty: use a placeholder",
-        )
+        message = f"no Pod of a Framework has the {match[1]} `{match[2]}`, so the variable will be empty: use a placeholder"
+        yield Finding(LABEL_OF_KUBEFLOW, path, message)
