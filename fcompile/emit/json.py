@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from json.encoder import encode_basestring
 from typing import Any
 
-from fcompile.emit.scalars import DEEPEST, WIDE_JSON, EmitError, json_number, quoted
+from fcompile.emit.scalars import DEEPEST, WIDE_JSON, EmitError, json_number, literal, not_a_key, quoted
 
 
 def canonical(value: Any) -> bytes:
@@ -81,7 +81,7 @@ def _canonical(value: Any, write: Callable[[str], None], depth: int) -> None:
 def _sorted_keys(mapping: dict[Any, Any]) -> list[str]:
     for key in mapping:
         if type(key) is not str:
-            raise EmitError(f"a key must be a string, not {type(key).__name__}: {key!r}")
+            raise not_a_key(key)
     return sorted(mapping)
 
 
@@ -104,19 +104,12 @@ def _pretty(value: Any, margin: str) -> str:
 
 def _pretty_key(key: Any) -> str:
     if type(key) is not str:
-        raise EmitError(f"a key must be a string, not {type(key).__name__}: {key!r}")
+        raise not_a_key(key)
     return quoted(key, WIDE_JSON)
 
 
 def _literal(value: Any) -> str:
-    if value is None:
-        return "null"
-    kind = type(value)
-    if kind is bool:
-        return "true" if value else "false"
-    if kind is int or kind is float:
-        return json_number(value)
-    raise EmitError(f"a {kind.__name__} has no form in JSON")
+    return literal(value, json_number, "JSON")
 
 
 def _check_depth(depth: int) -> None:

@@ -19,7 +19,7 @@ from fcompile.diagnostics.writer import Filter, Writer
 from fcompile.load import Document, LoadError, read, values
 from fcompile.load.files import STDIN, open_regular
 from fcompile.load.rules import MAX_BYTES
-from fcompile.model.values import mapping, text
+from fcompile.model.values import at, mapping, text
 
 _ORIGIN = "config.kubernetes.io/origin"
 _PACKAGE = "internal.config.kubernetes.io/package-path"
@@ -95,7 +95,7 @@ def _origin(written: str) -> str:
         (value,) = values(written.encode()) or [None]
     except (LoadError, ValueError):
         return ""
-    return "" if mapping({"": value}, "").get("repo") else text(value, "path") or ""
+    return "" if at(value, ("repo",)) else text(value, "path") or ""
 
 
 def _moved(problem: Problem, item: Any, file: SourceFile, documents: Sequence[Document]) -> Problem | None:
