@@ -16,7 +16,7 @@ import stat
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from fcompile.diagnostics.visible import visible
+from fcompile.diagnostics.visible import listed, visible
 from fcompile.emit import swap, yaml
 from fcompile.emit.json import canonical
 from fcompile.errors import UsageError
@@ -133,11 +133,11 @@ def _check_content(path: str, folder: str, force: bool) -> None:
             edited.append(name)
     if foreign:
         raise FolderError(
-            f"{path} holds what was not written by fcompile and would be lost ({_some(foreign)}): "
+            f"{path} holds what was not written by fcompile and would be lost ({listed(foreign, 3)}): "
             "choose a new or empty folder, or move that elsewhere"
         )
     if edited:
-        raise EditedError(f"files in {path} were edited after fcompile wrote them ({_some(edited)}): move them elsewhere")
+        raise EditedError(f"files in {path} were edited after fcompile wrote them ({listed(edited, 3)}): move them elsewhere")
 
 
 def _check_leftover(folder: str) -> None:
@@ -170,11 +170,6 @@ def _manifest(folder: str) -> dict[str, str] | None:
 def _digest(file: str) -> str:
     with open(file, "rb") as opened:
         return hashlib.file_digest(opened, "sha256").hexdigest()
-
-
-def _some(names: list[str]) -> str:
-    shown = ", ".join(names[:3])
-    return shown if len(names) <= 3 else f"{shown} and {len(names) - 3} more"
 
 
 def _at(error: OSError) -> str:

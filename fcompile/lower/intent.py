@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from fcompile.emit.splice import keys
 from fcompile.lower.atomic import as_stored
 from fcompile.lower.digest import KNOWN, V1, V2, digest
 from fcompile.lower.environment import lower_container, with_containers
@@ -15,6 +14,7 @@ from fcompile.lower.quantities import canonical_quantities, has_symbolic_quantit
 from fcompile.lower.services import add_host_names, lower_service
 from fcompile.model import names
 from fcompile.model.framework import LIFETIME, SERVER_SET
+from fcompile.model.values import mappings
 from fcompile.schema.pod_schemas import POD_TEMPLATE
 
 
@@ -38,7 +38,8 @@ class Role(NamedTuple):
         """Return whether its Pods differ only in strings that hold the index as it is, so that one text, filled in, serves for all."""
         if self.sums or has_symbolic_quantity(self.pod, POD_TEMPLATE):
             return False
-        return not any(names.placeholder(names.TASK_INDEX) in key for key in keys(self.pod))
+        index = names.placeholder(names.TASK_INDEX)
+        return not any(index in key for value in mappings(self.pod) for key in value)
 
     def document(self) -> dict[str, Any]:
         """Return the role as plain JSON values."""

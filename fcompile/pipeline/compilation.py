@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fcompile.check.document import Checked, Options
-from fcompile.check.places import Place, Where, look_up
+from fcompile.check.places import Place, Where, by_start, look_up
 from fcompile.check.selection import is_framework, objects_in
 from fcompile.diagnostics.problem import Path, Problem, Severity, field_path
 from fcompile.diagnostics.visible import visible
@@ -180,7 +180,7 @@ class Compilation:
     @cached_property
     def _documents(self) -> dict[str, dict[int, Document]]:
         """Return the documents by file, and by where they begin."""
-        return {file.name: {document.start: document for document in file.documents()} for file in self._files}
+        return {file.name: by_start(file.read) for file in self._files}
 
     def _with_overrides_named(self, checked: Checked, file: File) -> Checked:
         if not self.applied or file.skipped:

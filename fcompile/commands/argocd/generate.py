@@ -22,6 +22,7 @@ from fcompile.commands.argocd.source_mapper import SourceMapper
 from fcompile.commands.argocd.sources import Source, sources
 from fcompile.commands.group import command
 from fcompile.commands.report import WAIVERS_FILE, OnlyWhenFound, WriterListener, fails, open_report, waivers_file
+from fcompile.diagnostics.visible import listed
 from fcompile.emit.stdout import write
 from fcompile.errors import EXIT_ERRORS, InputError, ProcessError, UsageError
 from fcompile.load import Document, read
@@ -145,17 +146,12 @@ def _tell(made: list[Made]) -> None:
     """Say what is not in the output although somebody may look for it there, and what works otherwise than it says; Argo CD logs it."""
     left_out = [location for one in made for location in one.left_out]
     if left_out:
-        say(f"left out, no objects for a cluster: {_listed(left_out)}")
+        say(f"left out, no objects for a cluster: {listed(left_out, _MOST_NAMED)}")
     pods = [tasks for one in made for tasks in one.pods_left_out]
     if pods:
-        say(f"Pods that are not shown because of pods-per-role: {_listed(pods)}")
+        say(f"Pods that are not shown because of pods-per-role: {listed(pods, _MOST_NAMED)}")
     warnings = [text for one in made for text in one.warnings]
     for text in warnings[:_MOST_NAMED]:
         say(f"{WARNING}{text}")
     if len(warnings) > _MOST_NAMED:
         say(f"{WARNING}{len(warnings) - _MOST_NAMED:,} more of these")
-
-
-def _listed(names: list[str]) -> str:
-    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-    return ", ".join(names[:_MOST_NAMED]) + more
