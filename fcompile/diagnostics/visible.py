@@ -87,6 +87,11 @@ def listed(names: Sequence[str], most: int) -> str:
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
+def joined(words: Sequence[str], conjunction: str = "and") -> str:
+    """Return `a`, `a and b` or `a, b and c`."""
+    return f" {conjunction} ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+
+
 def encodable(text: str, encoding: str | None) -> str:
     """Return `text` with what `encoding` cannot express written as escapes."""
     if not encoding or encoding.lower().replace("-", "") == "utf8":

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from fcompile.diagnostics.problem import Problem, Severity, Span
+from fcompile.diagnostics.visible import joined
 
 
 class Style(NamedTuple):
@@ -144,10 +145,9 @@ def summary_line(summary: Summary) -> str:
     found = [counted(number, noun) for number, noun in counts if number]
     waived = f" ({summary.waived} waived)" if summary.waived else ""
     if found:
-        listed = found[0] if len(found) == 1 else f"{', '.join(found[:-1])} and {found[-1]}"
         # A waivers file can have problems too, but does not count as a checked file.
         files = max(summary.files, summary.affected)
-        return f"Found {listed} in {summary.affected} of {counted(files, 'file')}{waived}."
+        return f"Found {joined(found)} in {summary.affected} of {counted(files, 'file')}{waived}."
     if not summary.frameworks:
         return f"No Framework found in {counted(summary.files + summary.skipped, 'file')}."
     return f"{counted(summary.frameworks, 'Framework')} in {counted(summary.files, 'file')}: no problems{waived}."

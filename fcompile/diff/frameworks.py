@@ -142,28 +142,21 @@ def _of_the_framework(old: Mapping[str, Any], new: Mapping[str, Any], state: Sta
             yield changed(difference, effects.of_restart(difference.after not in (ABSENT, ""), paused, state))
         else:
             yield changed(difference, effects.OF_TEXT)
-    spec, edited = old["spec"], new["spec"]
-    for field in ("description", "managedBy", "executionType", "retryPolicy"):
-        for difference in differences(spec.get(field, ABSENT), edited.get(field, ABSENT), ANY, f"spec.{field}"):
-            if field == "managedBy":
-                yield changed(difference, effects.OF_MANAGED_BY)
-            elif field == "executionType":
-                yield changed(difference, effects.of_execution_type(difference.before, difference.after, state))
-            else:
-                yield changed(difference, effects.OF_TEXT if field == "description" else effects.of_retry_policy(state))
-    for field in LIFETIME:
-        before, after = spec.get(field), edited.get(field)
-        for difference in differences(_given(before), _given(after), ANY, f"spec.{field}"):
-            if field == "activeDeadlineSeconds":
-                yield changed(difference, effects.of_deadline(before, after, state))
-            elif field == "cleanPodPolicy":
-                yield changed(difference, effects.of_clean_pod_policy(before, after, state))
-            else:
-                yield changed(difference, effects.of_time_to_live(after, state))
-
-
-def _given(value: Any) -> Any:
-    return ABSENT if value in (None, "") else value
+    verdicts: dict[str, Callable[[Any, Any], Verdict]] = {
+        "description": lambda before, after: effects.OF_TEXT,
+        "managedBy": lambda before, after: effects.OF_MANAGED_BY,
+        "executionType": lambda before, after: effects.of_execution_type(before, after, state),
+        "retryPolicy": lambda before, after: effects.of_retry_policy(state),
+        "activeDeadlineSeconds": lambda before, after: effects.of_deadline(before, after, state),
+        "cleanPodPolicy": lambda before, after: effects.of_clean_pod_policy(before, after, state),
+        "ttlSecondsAfterFinished": lambda before, after: effects.of_time_to_live(after, state),
+    }
+    for field, verdict in verdicts.items():
+        before, after = old["spec"].get(field), new["spec"].get(field)
+        none = (None, "") if field in LIFETIME else (None,)
+        left, right = (ABSENT if side in none else side for side in (before, after))
+        for difference in differences(left, right, ANY, f"spec.{field}"):
+            yield changed(difference, verdict(before, after))
 
 
 def _metadata(framework: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from typing import Any
 from fcompile.check.walk import Check, Walk, called, shown
 from fcompile.diagnostics.problem import Fix, Path, Severity, rule
 from fcompile.diagnostics.suggestions import closest
+from fcompile.diagnostics.visible import joined
 from fcompile.model.fields import Field
 from fcompile.model.formats import FORMATS, accepts, suggestion
 from fcompile.model.quantities import is_quantity
@@ -168,7 +169,7 @@ def _needs_quotes(word: str) -> bool:
 def _listed(values: list[str]) -> str:
     if len(values) > 10:
         return f"one of the {len(values)} such as {', '.join(values[:3])}"
-    return values[0] if len(values) == 1 else f"{', '.join(values[:-1])} or {values[-1]}"
+    return joined(values, "or")
 
 
 def integer_check(field: Field) -> Check:

@@ -28,6 +28,7 @@ from fcompile.check.rules.framework.task_roles import task_role_rules
 from fcompile.check.walk import Check, Enough, Walk, called, shown
 from fcompile.diagnostics.problem import Finding, Fix, Part, Path, Severity, rule
 from fcompile.diagnostics.suggestions import closest
+from fcompile.diagnostics.visible import joined
 from fcompile.model.fields import Field, Type
 from fcompile.model.formats import FORMATS, MAX_ANNOTATIONS, accepts
 from fcompile.schema.pod_schemas import POD_TEMPLATE, versions_with
@@ -386,7 +387,7 @@ def _placed_elsewhere(name: str, siblings: dict[str, Any], type_name: str, field
 
 
 def _indent(home: Home, here: Path, walk: Walk) -> str:
-    names = " and ".join(", ".join(f"`{name}`" for name in home.names).rsplit(", ", 1))
+    names = joined([f"`{name}`" for name in home.names])
     if home.is_list:
         return f"`{home.field}` is empty: begin an item with `- ` below it, and write {names} in that"
     if home.empty:
@@ -419,8 +420,6 @@ def _missing(names: list[str], value: dict[str, Any], type_name: str, fields: Ty
     absent = [f"`{name}`" for name in names if name not in told]
     if absent:
         part: Part = "key" if here and isinstance(here[-1], str) else "value"
-        listed = " and ".join([", ".join(absent[:-1]), absent[-1]] if len(absent) > 1 else absent)
-        message = (
-            f"{_object(here, walk)} {'lacks' if value else 'is empty, and needs'} {listed}: add {'it' if len(absent) == 1 else 'them'}"
-        )
+        lacks, them = "lacks" if value else "is empty, and needs", "it" if len(absent) == 1 else "them"
+        message = f"{_object(here, walk)} {lacks} {joined(absent)}: add {them}"
         walk.report(MISSING_FIELD, here, message, part=part)

@@ -8,6 +8,7 @@ from typing import Any
 from fcompile.check.amounts import amount
 from fcompile.check.pod_context import Pod
 from fcompile.diagnostics.problem import Finding, Path, Severity, rule
+from fcompile.diagnostics.visible import joined
 from fcompile.model import gates
 from fcompile.model.formats import accepts
 from fcompile.model.quantities import canonical
@@ -114,5 +115,5 @@ def _divisor(resource: str, divisor: Any, path: Path) -> Iterator[Finding]:
     known = _CPU_DIVISORS if resource.endswith(".cpu") else _DIVISORS
     # The API server compares texts, as it writes quantities. 0 counts as left out, and what is no quantity is reported by another rule.
     if amount(divisor) and canonical(str(divisor)) not in known:
-        message = f'`divisor` "{divisor}" is not one for {resource}; use {", ".join(known[:-1])} or {known[-1]}'
+        message = f'`divisor` "{divisor}" is not one for {resource}; use {joined(known, "or")}'
         yield Finding(RESOURCE_FIELD_REF, (*path, "divisor"), message)
