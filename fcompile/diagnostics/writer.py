@@ -143,11 +143,11 @@ def summary_line(summary: Summary) -> str:
     """Return the last line for people: `Found 3 errors and 1 warning in 2 of 14 files.`"""
     counts = ((summary.errors, "error"), (summary.warnings, "warning"), (summary.notes, "note"))
     found = [counted(number, noun) for number, noun in counts if number]
-    waived = f" ({summary.waived} waived)" if summary.waived else ""
+    waived = f" ({summary.waived:,} waived)" if summary.waived else ""
     if found:
         # A waivers file can have problems too, but does not count as a checked file.
         files = max(summary.files, summary.affected)
-        return f"Found {joined(found)} in {summary.affected} of {counted(files, 'file')}{waived}."
+        return f"Found {joined(found)} in {summary.affected:,} of {counted(files, 'file')}{waived}."
     if not summary.frameworks:
         return f"No Framework found in {counted(summary.files + summary.skipped, 'file')}."
     return f"{counted(summary.frameworks, 'Framework')} in {counted(summary.files, 'file')}: no problems{waived}."
