@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from fcompile.emit.json import canonical
-from fcompile.lower.environment import ClusterValues, add_cluster_env
+from fcompile.lower.environment import ClusterValues, add_cluster_env, with_containers
 from fcompile.lower.intent import Intent, Role
 from fcompile.lower.placeholders import substitute, task_values
 from fcompile.lower.quantities import canonical_quantities
@@ -76,8 +76,6 @@ def pod(role: Role, namespace: str, index: int | str, cluster: ClusterValues | N
 
 def _with_cluster(reviewed: dict[str, Any], cluster: ClusterValues) -> dict[str, Any]:
     """Return a Pod with the cluster's values. The reviewed Pod may share parts with the intent, and is not changed."""
-    metadata, spec = reviewed["metadata"], dict(reviewed["spec"])
-    for kind in ("initContainers", "containers"):
-        if spec.get(kind):
-            spec[kind] = [{**container, "env": add_cluster_env(container["env"], cluster)} for container in spec[kind]]
+    metadata = reviewed["metadata"]
+    spec = with_containers(reviewed["spec"], lambda container: {**container, "env": add_cluster_env(container["env"], cluster)})
     return {**reviewed, "metadata": {**metadata, "annotations": {**metadata["annotations"], **cluster.annotations()}}, "spec": spec}

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from importlib.resources import files
 
 from fcompile.diagnostics.problem import Severity
 from fcompile.load import Document, read
 from fcompile.model.fields import Type
 from fcompile.model.framework_types import FRAMEWORK_TYPES
-from fcompile.schema.pod_schemas import pod_type, pod_type_names
+from fcompile.schema.pod_schemas import pod_type
 
 
 def documents(data: bytes, name: str) -> Iterator[Document]:
@@ -18,6 +20,11 @@ def documents(data: bytes, name: str) -> Iterator[Document]:
             yield item
         elif item.rule.severity is Severity.ERROR:
             raise item
+
+
+def pod_type_names() -> list[str]:
+    """Return every type that a Pod template of some version can hold."""
+    return list(json.loads(files("fcompile.schema").joinpath("pod_schemas.json").read_text("utf-8")))
 
 
 def all_types(version: int) -> dict[str, Type]:

@@ -192,8 +192,8 @@ def test_what_is_not_shown_is_counted(tmp_path: Path) -> None:
     file = tmp_path / "train.yaml"
     file.write_text(_in_spec("".join(f"  zz{number}: 1\n" for number in range(3_000))))
     ran = run(["validate", str(file)])
-    assert ran.out.decode().endswith("Found 3000 errors in 1 of 1 file.\n")
-    assert "error[FC035] 2000 more problems in this file are not shown" in ran.out.decode()
+    assert ran.out.decode().endswith("Found 3,000 errors in 1 of 1 file.\n")
+    assert "error[FC035] 2,000 more problems in this file are not shown" in ran.out.decode()
     summary = json.loads(run(["validate", "--format", "json", str(file)]).out)["summary"]
     assert summary["errors"] == 3_000
 
@@ -215,13 +215,13 @@ def test_waived_problems_do_not_count(tmp_path: Path) -> None:
     )
     (tmp_path / "train.yaml").write_text("---\n".join(warned.replace("train", f"t{number}") for number in range(1_200)))
     ran = run(["validate", "--strict", str(tmp_path / "train.yaml")])
-    assert (ran.code, ran.out.decode()) == (0, "1200 Frameworks in 1 file: no problems (1200 waived).\n")
+    assert (ran.code, ran.out.decode()) == (0, "1,200 Frameworks in 1 file: no problems (1,200 waived).\n")
 
 
 def test_after_too_many_problems_a_file_is_not_checked_on(tmp_path: Path) -> None:
     (tmp_path / "train.yaml").write_text(_in_spec("".join(f"  zz{number}: 1\n" for number in range(MAX_PROBLEMS + 100))))
     ran = run(["validate", str(tmp_path / "train.yaml")])
-    assert f"Found {MAX_PROBLEMS + 1} errors" in ran.out.decode()
+    assert f"Found {MAX_PROBLEMS + 1:,} errors" in ran.out.decode()
 
 
 def test_many_entries_of_the_waivers_file_are_refused(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from fcompile.diagnostics.problem import Part, Path
 from fcompile.lower.placeholders import substitute, sums_in, values_of
 from fcompile.model import names
 from fcompile.model.framework import MAX_TASKS
-from fcompile.model.values import integer, mapping, sequence, text
+from fcompile.model.values import at, integer, mapping, sequence, text
 
 DEFAULT_NAMESPACE = "default"
 _WITH_INDEX = ("{{" + names.TASK_INDEX, names.placeholder(names.POD_NAME))
@@ -40,6 +40,11 @@ class RoleContext(NamedTuple):
     @property
     def template(self) -> dict[str, Any]:
         return mapping(mapping(self.value, "task"), "pod")
+
+    @property
+    def serves(self) -> bool:
+        """Return whether the role asks for a Service."""
+        return isinstance(self.value, dict) and isinstance(self.value.get("service"), dict)
 
     @property
     def last_index(self) -> int:
@@ -91,7 +96,7 @@ class FrameworkContext(NamedTuple):
         node, source = role.template, list(path[:5])
         for step in path[5:]:
             source.append(self._source_key(role, node, step))
-            node = _child(node, source[-1])
+            node = at(node, (source[-1],))
         return tuple(source)
 
     def _source_key(self, role: RoleContext, node: Any, step: str | int) -> str | int:
@@ -112,7 +117,7 @@ def framework_context(
 ) -> FrameworkContext:
     """Return the context in which the rules look at the Framework `value`; `holds`: its text has a placeholder somewhere."""
     roles = tuple(
-        RoleContext(role, index, text(role, "name") or "", _count(role), _sums(role) if holds else ())
+        RoleContext(role, index, text(role, "name") or "", task_number(role), _sums(role) if holds else ())
         for index, role in enumerate(sequence(mapping(value, "spec"), "taskRoles"))
     )
     name = text(mapping(value, "metadata"), "name") or ""
@@ -124,7 +129,8 @@ def _sums(role: Any) -> tuple[str, ...]:
     return sums_in(mapping(mapping(role, "task"), "pod"))
 
 
-def _count(role: Any) -> int:
+def task_number(role: Any) -> int:
+    """Return the `taskNumber` of a role, 1 when it is left out or of a wrong type."""
     count = integer(role, "taskNumber")
     return 1 if count is None else count
 
@@ -151,11 +157,3 @@ def _is_free_text(parent: str, key: str, item: Any) -> bool:
     if isinstance(item, str):
         return parent == "env" and key == "value"
     return isinstance(item, list) and key in ("command", "args")
-
-
-def _child(node: Any, step: str | int) -> Any:
-    if isinstance(node, dict):
-        return node.get(step)
-    if isinstance(node, list) and isinstance(step, int) and step < len(node):
-        return node[step]
-    return None

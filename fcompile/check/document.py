@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
@@ -10,7 +11,7 @@ from fcompile.check.context import FrameworkContext, framework_context
 from fcompile.check.framework import check_framework
 from fcompile.check.places import Where
 from fcompile.check.rules.framework.ambiguous_scalars import ambiguous
-from fcompile.check.rules.framework.cross_file import FrameworkFact, ServiceFact, service_facts, user_service
+from fcompile.check.rules.framework.cross_file import FrameworkFact, ServiceFact, own_services, user_services
 from fcompile.check.rules.framework.misspelt_kind import misspelt_kind
 from fcompile.check.rules.framework.placeholders import may_hold_placeholders
 from fcompile.check.selection import frameworks_in, is_framework, objects_in
@@ -18,7 +19,6 @@ from fcompile.diagnostics.problem import Edit, Finding, Fix, Part, Path, Problem
 from fcompile.load import Document, LoadError
 from fcompile.load.rules import MAX_PROBLEMS, TOO_MANY_PROBLEMS
 from fcompile.model.patterns import lazy
-from fcompile.model.values import mapping, text
 from fcompile.waivers import MARK
 from fcompile.waivers.collection import Waivers
 
@@ -38,7 +38,7 @@ class Options(NamedTuple):
 
 
 class Framework(NamedTuple):
-    """A Framework as it was read."""
+    """A Framework, or what may be meant as one, as it was read."""
 
     document: Document
     path: Path
@@ -108,21 +108,20 @@ def check_document(document: Document, options: Options, checked: Checked) -> No
         checked.problems.extend(
             sorted((_place_finding(held, finding, label) for finding in findings), key=lambda problem: problem.span.start)
         )
+        where = _places_in(checked.file, held)
         if context.name:
-            where = Where(checked.file, document.start, (*path, "metadata", "name"))
-            checked.frameworks.append(FrameworkFact(context.namespace, context.name, where))
-        for inner, fields in service_facts(context):
-            where = Where(checked.file, document.start, (*path, *inner), "key")
-            checked.services.append(ServiceFact(namespace=context.namespace, where=where, **fields))
+            checked.frameworks.append(FrameworkFact(context.namespace, context.name, where(("metadata", "name"), "value")))
+        checked.services.extend(own_services(context, where))
     for path, value in objects_in(document.value):
         if not is_framework(value):
             held = Framework(document, path, value)
             checked.problems.extend(_place_finding(held, finding, "") for finding in misspelt_kind(value))
-        service = user_service(value)
-        if service is not None:
-            namespace = text(mapping(value, "metadata"), "namespace") or options.namespace
-            where = Where(checked.file, document.start, (*path, "metadata", "name"))
-            checked.services.append(ServiceFact(namespace=namespace, where=where, **service))
+            checked.services.extend(user_services(value, options.namespace, _places_in(checked.file, held)))
+
+
+def _places_in(file: str, held: Framework) -> Callable[[Path, Part], Where]:
+    """Return what makes places of paths in an object."""
+    return lambda path, part: Where(file, held.document.start, (*held.path, *path), part)
 
 
 def _context(held: Framework, written: str, options: Options) -> FrameworkContext:

@@ -16,7 +16,6 @@ from fcompile.check.rules.pod.containers import container_rules
 from fcompile.check.rules.pod.dropped import DROPPED, dropped_fields
 from fcompile.check.rules.pod.env import env_rules
 from fcompile.check.rules.pod.images import image_rules
-from fcompile.check.rules.pod.lifecycle import lifecycle_rules
 from fcompile.check.rules.pod.metadata import metadata_rules
 from fcompile.check.rules.pod.mounts import mount_rules
 from fcompile.check.rules.pod.networking import networking_rules
@@ -39,7 +38,6 @@ _FAMILIES = (
     mount_rules,
     resource_rules,
     probe_rules,
-    lifecycle_rules,
     volume_rules,
     pod_resource_rules,
     security_rules,

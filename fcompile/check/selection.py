@@ -15,7 +15,7 @@ from fcompile.load import LoadError, values
 from fcompile.load.rules import MAX_BYTES
 from fcompile.model import names
 from fcompile.model.patterns import lazy
-from fcompile.model.values import mapping, sequence, text
+from fcompile.model.values import sequence, text
 
 # Only at the start of a line, an item or a value: inside a string an action does not break YAML, so something else is wrong.
 _TEMPLATE_ACTION = lazy(
@@ -132,7 +132,6 @@ def _patches_of(kustomization: str) -> frozenset[str]:
     folder = os.path.dirname(kustomization)
     patches: set[str] = set()
     for document in documents:
-        listed = sequence(document, "patchesStrategicMerge")
-        listed = listed + [mapping({"patch": patch}, "patch").get("path") for patch in sequence(document, "patches")]
+        listed = sequence(document, "patchesStrategicMerge") + [text(patch, "path") for patch in sequence(document, "patches")]
         patches.update(os.path.normpath(os.path.join(folder, path)) for path in listed if isinstance(path, str) and "\n" not in path)
     return frozenset(patches)

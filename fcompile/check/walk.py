@@ -6,21 +6,12 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from fcompile.diagnostics.problem import Finding, Part, Path
+from fcompile.diagnostics.problem import Finding, Fix, Part, Path, Rule
 from fcompile.load.rules import MAX_PROBLEMS
 
 
 class Enough(Exception):
     """There are so many findings that the walk stops."""
-
-
-class _Findings(list[Finding]):
-    """A list of findings of bounded length. Raises Enough for one more."""
-
-    def append(self, finding: Finding) -> None:
-        super().append(finding)
-        if len(self) > MAX_PROBLEMS:
-            raise Enough
 
 
 class Walk:
@@ -37,7 +28,13 @@ class Walk:
         """The type of the value that the walk began with."""
         self.prefix = prefix
         """The path of that value."""
-        self.findings: list[Finding] = _Findings()
+        self.findings: list[Finding] = []
+
+    def report(self, rule: Rule, path: Path, message: str, part: Part = "value", fix: Fix | None = None) -> None:
+        """Add a finding. Raises Enough when there are too many."""
+        self.findings.append(Finding(rule, path, message, part, fix))
+        if len(self.findings) > MAX_PROBLEMS:
+            raise Enough
 
     def source(self, path: Path, part: Part = "value") -> str | None:
         """Return the unquoted source text of the value at the path, where the source is known."""

@@ -26,6 +26,7 @@ from fcompile.commands.report import (
 )
 from fcompile.diagnostics.problem import field_path
 from fcompile.diagnostics.visible import at_line_start, visible
+from fcompile.diagnostics.writer import counted
 from fcompile.emit import json, yaml
 from fcompile.emit.stdout import write
 from fcompile.errors import EXIT_ERRORS, InputError, UsageError
@@ -195,7 +196,7 @@ def _write_folder(folder: str, objects: Iterator[Any], force: bool) -> None:
         count = write_folder(folder, progress(objects, "objects written"), force=force)
     except EditedError as error:
         raise UsageError(f"{error}, or use --force to lose the edits") from None
-    say(f"wrote {count} file{'s' if count != 1 else ''} to {folder}")
+    say(f"wrote {counted(count, 'file')} to {folder}")
 
 
 def _yaml(units: list[Compiled | PassedThrough], wanted: Selection) -> Iterator[str]:

@@ -15,6 +15,7 @@ from fcompile.commands.options import namespace, paths
 from fcompile.convert.conversion import Conversion
 from fcompile.convert.report import FORMATS, report
 from fcompile.diagnostics.visible import visible
+from fcompile.diagnostics.writer import counted
 from fcompile.emit.stdout import write
 from fcompile.errors import EXIT_ERRORS, UsageError
 from fcompile.pipeline.inputs import Inputs
@@ -64,7 +65,7 @@ def convert(*, paths: tuple[str, ...], to: str | None, force: bool, format: str,
     if to is not None:
         count = write_folder(to, conversion.files, force=force)
         if format != "json":
-            say(f"wrote {count} file{'s' if count != 1 else ''} to {to}")
+            say(f"wrote {counted(count, 'file')} to {to}")
             _tell_left_over(to, conversion)
     else:
         write([conversion.text()])

@@ -6,7 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import click
 
@@ -106,11 +106,13 @@ def diff(
     elif git is not None:
         if require:
             raise UsageError("--require does not go with --git, which looks only at files that differ: leave one of the two out")
-        result = _compared(_changed(git, paths), read)
+        from fcompile.commands.git import changed
+
+        result = _compared(changed(git, paths), read)
     else:
-        named = _named(paths)
-        result = _compared(named.different, read)
-        if result is not None and not result.compared and not any(map(_holds_framework, named.same)):
+        different, same = _named(paths)
+        result = _compared(different, read)
+        if result is not None and not result.compared and not any(map(_holds_framework, same)):
             if require:
                 raise UsageError("--require: there is no Framework on either side")
             say("there is no Framework on either side")
@@ -146,29 +148,15 @@ def _with_cluster(paths: Sequence[str], read: Reader, context: str) -> Result | 
     return compare_all(there, after.frameworks, ({}, {}))._replace(live=tuple(running))
 
 
-def _changed(git: str, paths: Sequence[str]) -> tuple[Iterable[RawFile], Iterable[RawFile]]:
-    from fcompile.commands.git import changed
-
-    return changed(git, paths)
-
-
-class _Named(NamedTuple):
-    """The files of two sides."""
-
-    different: tuple[Iterable[RawFile], Iterable[RawFile]]
-    same: list[RawFile]
-    """Those that are on both sides, byte by byte: they are not compared."""
-
-
-def _named(paths: Sequence[str]) -> _Named:
-    """Return the files of both sides."""
+def _named(paths: Sequence[str]) -> tuple[tuple[list[RawFile], list[RawFile]], list[RawFile]]:
+    """Return the files of both sides that differ, and those that are on both byte by byte, which are not compared."""
     if len(paths) != 2:
         raise UsageError("name two things to compare, OLD and NEW, or use --git or --live")
     check_paths(paths)
     old, new = (dict(_read(path)) for path in paths)
     same = {name for name, file in old.items() if name in new and new[name].data == file.data and isinstance(file.data, bytes)}
     before, after = ([file for name, file in side.items() if name not in same] for side in (old, new))
-    return _Named((before, after), [new[name] for name in same])
+    return (before, after), [new[name] for name in same]
 
 
 def _holds_framework(file: RawFile) -> bool:
@@ -198,17 +186,9 @@ def _formatted(result: Result, format: str, color: ColorChoice) -> Iterable[str]
 
         return json.write(result)
     if format == "html":
-        return _html(result)
+        from fcompile.diff import html
+
+        return html.write(result)
     from fcompile.diff.text import Painter
 
-    style = text_style(color, sys.stdout)
-    return Painter(style.color, style.width).write(result)
-
-
-def _html(result: Result) -> Iterable[str]:
-    from fcompile.diff import html
-
-    try:
-        return html.write(result)
-    except ImportError:
-        raise UsageError("--format html needs jinja2: pip install 'jinja2>=3.1,<4'") from None
+    return Painter(text_style(color, sys.stdout)).write(result)

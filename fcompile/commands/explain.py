@@ -173,6 +173,6 @@ def _formatted(explained: Explained, path: Path, value: Any, file: str, format: 
     from fcompile.explain.text import write as write_text
     from fcompile.explain.text import write_fates
 
-    colored = text_style(color, sys.stdout).color
-    text = write_text(value, path, {leaf.path: leaf.origin for leaf in leaves}, file, colored, fold=not path)
-    return chain(text, write_fates(fates, file, colored))
+    style = text_style(color, sys.stdout)
+    text = write_text(value, path, {leaf.path: leaf.origin for leaf in leaves}, file, style, fold=not path)
+    return chain(text, write_fates(fates, file, style))

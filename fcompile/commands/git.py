@@ -18,7 +18,7 @@ from fcompile.diagnostics.visible import visible
 from fcompile.errors import UsageError
 from fcompile.load import rules
 from fcompile.load.files import IGNORE_FILE, PIECE, SUFFIXES, FileEntry, ignore_patterns, may_hold_framework_in
-from fcompile.load.source import too_large
+from fcompile.load.source import file_too_large
 
 _REGULAR = (b"100644", b"100755")
 
@@ -255,7 +255,7 @@ class _Objects:
         if head[1] == b"blob" and left <= rules.MAX_FILE_BYTES + 1:
             return answer.read(left)[:-1]
         if may_hold_framework_in(_pieces(answer, left)) and head[1] == b"blob":
-            raise UsageError(f"--git: {visible(shown)}: {too_large(shown).message}")
+            raise UsageError(f"--git: {visible(shown)}: {file_too_large(shown).message}")
         return b""
 
 

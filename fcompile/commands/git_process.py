@@ -46,6 +46,15 @@ def environment() -> dict[str, str]:
     return {**os.environ, **_OFF}
 
 
+def holder(folder: str) -> str:
+    """Return the nearest folder from this one up that holds `.git`; empty if there is none."""
+    while not os.path.lexists(os.path.join(folder, ".git")):
+        folder, before = os.path.dirname(folder), folder
+        if folder == before:
+            return ""
+    return folder
+
+
 def top_of_working_tree(bare: bool) -> str:
     """Return the nearest folder from the current one up that holds `.git`; empty if there is none, or git was told where to look.
 
@@ -53,11 +62,7 @@ def top_of_working_tree(bare: bool) -> str:
     """
     if "GIT_DIR" in os.environ or "GIT_WORK_TREE" in os.environ:
         return ""
-    folder = os.getcwd()
-    while not os.path.lexists(os.path.join(folder, ".git")):
-        folder, before = os.path.dirname(folder), folder
-        if folder == before:
-            return ""
-    if bare and os.path.basename(os.getcwd()) == ".git" and os.path.dirname(os.getcwd()) == folder:
+    folder = holder(os.getcwd())
+    if not folder or (bare and os.getcwd() == os.path.join(folder, ".git")):
         return ""
     return os.path.realpath(folder)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from fcompile.check.context import DEFAULT_NAMESPACE
 from fcompile.check.document import Options
 from fcompile.diagnostics.suggestions import closest
-from fcompile.diagnostics.visible import visible
+from fcompile.diagnostics.visible import listed, visible
 from fcompile.errors import UsageError
 from fcompile.pipeline import settings
 
@@ -48,8 +48,7 @@ def check_paths(paths: Sequence[str]) -> None:
     """Raise UsageError for paths that lead to nothing: a command that was called for the wrong thing has nothing to report on."""
     missing = [visible(path) for path in paths if path != "-" and not _is_there(path)]
     if missing:
-        listed = ", ".join(missing[:3]) + (f" and {len(missing) - 3} more" if len(missing) > 3 else "")
-        raise UsageError(f"{listed}: no such file or folder{'' if all(map(os.path.isabs, paths)) else _here()}")
+        raise UsageError(f"{listed(missing, 3)}: no such file or folder{'' if all(map(os.path.isabs, paths)) else _here()}")
 
 
 def _here() -> str:

@@ -12,7 +12,7 @@ from fcompile.commands.progress import clear
 from fcompile.diagnostics import open_writer
 from fcompile.diagnostics.problem import Problem, Severity
 from fcompile.diagnostics.visible import visible
-from fcompile.diagnostics.writer import Style, Summary, Waived, Writer
+from fcompile.diagnostics.writer import Filter, Style, Summary, Writer
 from fcompile.errors import UsageError
 from fcompile.load.files import STDIN
 from fcompile.program import say
@@ -25,11 +25,8 @@ if TYPE_CHECKING:
 WAIVERS_FILE = ".fcompile-waivers.yaml"
 
 
-class WriterListener:
-    """Passes what is found on to a writer, and tells people on stderr what was skipped. A line of progress is taken away before."""
-
-    def __init__(self, writer: Writer) -> None:
-        self._writer = writer
+class WriterListener(Filter):
+    """Tells people on stderr what was skipped. A line of progress is taken away before anything is written."""
 
     def skipped(self, file: str, reason: str) -> None:
         clear()
@@ -39,38 +36,21 @@ class WriterListener:
         clear()
         self._writer.problem(problem)
 
-    def waived(self, waived: Waived) -> None:
-        self._writer.waived(waived)
-
-    def file(self, name: str, frameworks: Sequence[str]) -> None:
-        self._writer.file(name, frameworks)
-
     def finish(self, summary: Summary) -> None:
         clear()
         self._writer.finish(summary)
 
 
-class OnlyWhenFound:
+class OnlyWhenFound(Filter):
     """A writer that says nothing when there is nothing to say: `build` prints a result, not a report."""
-
-    def __init__(self, writer: Writer) -> None:
-        self._writer = writer
-        self.problem = writer.problem
-        self.waived = writer.waived
-        self.file = writer.file
 
     def finish(self, summary: Summary) -> None:
         if summary.errors or summary.warnings:
             self._writer.finish(summary)
 
 
-class OnlyErrors:
+class OnlyErrors(Filter):
     """A writer that says only why something cannot be done; `validate` has the rest."""
-
-    def __init__(self, writer: Writer) -> None:
-        self._writer = writer
-        self.waived = writer.waived
-        self.file = writer.file
 
     def problem(self, problem: Problem) -> None:
         if problem.severity is Severity.ERROR:

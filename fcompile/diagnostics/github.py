@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TextIO
 
 from fcompile.diagnostics.problem import Problem, Severity
 from fcompile.diagnostics.text import fix_text, one_line, related_text
 from fcompile.diagnostics.visible import encodable, visible
-from fcompile.diagnostics.writer import Style, Summary, Waived
+from fcompile.diagnostics.writer import Style, Writer
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 
 
-class GithubWriter:
+class GithubWriter(Writer):
     """Writes one command for each problem, as it comes."""
 
     def __init__(self, stream: TextIO, style: Style) -> None:
@@ -21,15 +20,6 @@ class GithubWriter:
 
     def problem(self, problem: Problem) -> None:
         self._stream.write(encodable(command(problem), getattr(self._stream, "encoding", None)) + "\n")
-
-    def waived(self, waived: Waived) -> None:
-        """Write nothing: a waived problem needs no annotation."""
-
-    def file(self, name: str, frameworks: Sequence[str]) -> None:
-        """Write nothing: only problems are annotated."""
-
-    def finish(self, summary: Summary) -> None:
-        """Write nothing: every problem is out already."""
 
 
 def command(problem: Problem) -> str:

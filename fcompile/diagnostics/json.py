@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from typing import Any, TextIO
 
 from fcompile.diagnostics.problem import Problem, Span, field_path
 from fcompile.diagnostics.visible import clean, without_commands
-from fcompile.diagnostics.writer import Style, Summary, Waived
+from fcompile.diagnostics.writer import Style, Summary, Waived, Writer
 
 VERSION = 1
 """Rises when a field goes away or changes its meaning, not when one is added."""
@@ -17,7 +16,7 @@ LONGEST_LINE = 1_000
 """Code points. A longer source line is left out: a file of one line would be repeated for each of its problems."""
 
 
-class JsonWriter:
+class JsonWriter(Writer):
     """Collects everything, and writes at the end: the document is complete, or not there. ASCII only, so that it fits any encoding."""
 
     def __init__(self, stream: TextIO, style: Style) -> None:
@@ -31,9 +30,6 @@ class JsonWriter:
     def waived(self, waived: Waived) -> None:
         waiver = {"reason": waived.reason, "kind": waived.kind, "file": waived.file, **_region(waived.span)}
         self._waived.append(to_json({**problem_as_json(waived.problem), "waiver": waiver}))
-
-    def file(self, name: str, frameworks: Sequence[str]) -> None:
-        """Write nothing: the summary counts the files."""
 
     def finish(self, summary: Summary) -> None:
         lists = f'"problems": {_one_a_line(self._problems)},\n  "waived": {_one_a_line(self._waived)}'

@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 from fcompile.diagnostics.problem import Problem, Severity
 from fcompile.diagnostics.text import one_line, render
 from fcompile.diagnostics.visible import visible
-from fcompile.diagnostics.writer import Style, Summary, Waived
+from fcompile.diagnostics.writer import Style, Summary, Waived, Writer
 
 
 class _Case(NamedTuple):
@@ -20,7 +20,7 @@ class _Case(NamedTuple):
     """What is no failure: warnings, notes and what was waived."""
 
 
-class JunitWriter:
+class JunitWriter(Writer):
     """Collects everything, and writes at the end. Errors are the failure of a case; warnings and notes are its output."""
 
     def __init__(self, stream: TextIO, style: Style) -> None:

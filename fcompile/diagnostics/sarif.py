@@ -14,7 +14,7 @@ from fcompile._version import __version__
 from fcompile.diagnostics.json import to_json
 from fcompile.diagnostics.problem import Edit, Problem, Related, Rule, Span, field_path
 from fcompile.diagnostics.visible import clean
-from fcompile.diagnostics.writer import Style, Summary, Waived
+from fcompile.diagnostics.writer import Style, Summary, Waived, Writer
 
 Json = dict[str, Any]
 
@@ -26,7 +26,7 @@ _SUPPRESSION = {"comment": "inSource", "file": "external"}
 _LINK = re.compile(r"\[[^\[\]]*\]\(")
 
 
-class SarifWriter:
+class SarifWriter(Writer):
     """Collects everything, and writes at the end, since rules and files come before results."""
 
     def __init__(self, stream: TextIO, style: Style) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Literal, TextIO
 
 from fcompile.diagnostics.excerpt import excerpt
 from fcompile.diagnostics.problem import Edit, Problem, Related, Severity, field_path
 from fcompile.diagnostics.visible import at_line_start, encodable, visible
-from fcompile.diagnostics.writer import Style, Summary, Waived, summary_line
+from fcompile.diagnostics.writer import Style, Summary, Writer, summary_line
 
 ColorChoice = Literal["auto", "always", "never"]
 
@@ -31,7 +31,7 @@ def use_color(choice: ColorChoice, terminal: bool, environment: Mapping[str, str
     return terminal and environment.get("TERM") != "dumb" and environment.get("CLICOLOR") != "0"
 
 
-class TextWriter:
+class TextWriter(Writer):
     """Writes each problem as it comes, and the summary at the end."""
 
     def __init__(self, stream: TextIO, style: Style) -> None:
@@ -45,12 +45,6 @@ class TextWriter:
         self._explained.add(problem.rule.code)
         self._write(render(problem, self._style, explain) + "\n")
 
-    def waived(self, waived: Waived) -> None:
-        """Write nothing: waived problems are only counted."""
-
-    def file(self, name: str, frameworks: Sequence[str]) -> None:
-        """Write nothing: only files with problems are shown."""
-
     def finish(self, summary: Summary) -> None:
         self._write(summary_line(summary) + "\n")
 
@@ -63,24 +57,24 @@ def render(problem: Problem, style: Style, explain: bool = True) -> str:
     margin = " " * len(str(problem.span.line))
     lines = [_headline(problem, style), *_source(problem, style, margin)]
     for label, text in _remarks(problem, explain):
-        lines.append(f"{margin} {_painted('=', _FRAME, style)} {_painted(label, _BOLD, style)}: {one_line(text)}")
+        lines.append(f"{margin} {style.paint('=', _FRAME)} {style.paint(label, _BOLD)}: {one_line(text)}")
     return "".join(f"{line}\n" for line in lines)
 
 
 def _headline(problem: Problem, style: Style) -> str:
     location = f"{at_line_start(visible(problem.file))}:{problem.span.line}:{problem.span.column}"
-    kind = _painted(f"{problem.severity.value}[{problem.rule.code}]", _COLORS[problem.severity], style)
-    return f"{location}: {kind} {_painted(one_line(problem.message), _BOLD, style)}"
+    kind = style.paint(f"{problem.severity.value}[{problem.rule.code}]", _COLORS[problem.severity])
+    return f"{location}: {kind} {style.paint(one_line(problem.message), _BOLD)}"
 
 
 def _source(problem: Problem, style: Style, margin: str) -> list[str]:
     shown = excerpt(problem, style.width - len(margin) - 3)
     if shown is None:
         return []
-    bar = _painted("|", _FRAME, style)
+    bar = style.paint("|", _FRAME)
     indent = len(shown.underline) - len(shown.underline.lstrip(" "))
-    carets = " " * indent + _painted(shown.underline[indent:], _COLORS[problem.severity], style)
-    return [f"{margin} {bar}", f"{_painted(str(problem.span.line), _FRAME, style)} {bar} {shown.line}", f"{margin} {bar} {carets}"]
+    carets = " " * indent + style.paint(shown.underline[indent:], _COLORS[problem.severity])
+    return [f"{margin} {bar}", f"{style.paint(str(problem.span.line), _FRAME)} {bar} {shown.line}", f"{margin} {bar} {carets}"]
 
 
 def _remarks(problem: Problem, explain: bool) -> list[tuple[str, str]]:
@@ -116,7 +110,3 @@ def related_text(problem: Problem, related: Related) -> str:
 def one_line(text: str) -> str:
     """Return `text` made visible, and cut when it is very long."""
     return visible(text if len(text) <= _LONGEST_MESSAGE else text[:_LONGEST_MESSAGE] + "...")
-
-
-def _painted(text: str, color: str, style: Style) -> str:
-    return f"\x1b[{color}m{text}\x1b[0m" if style.color else text

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import re
-
+    from collections.abc import Sequence
 
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
@@ -80,6 +80,16 @@ def width(text: str) -> int:
             continue  # combining marks, and Hangul vowels and finals that join the syllable before them
         columns += 2 if east_asian_width(character) in "WF" else 1
     return columns
+
+
+def listed(names: Sequence[str], most: int) -> str:
+    """Return names for a message; of more than so many only the first."""
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def joined(words: Sequence[str], conjunction: str = "and") -> str:
+    """Return `a`, `a and b` or `a, b and c`."""
+    return f" {conjunction} ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
 def encodable(text: str, encoding: str | None) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple
 
 from fcompile.diagnostics.problem import Problem, Severity, Span
+from fcompile.diagnostics.visible import joined
 
 
 class Style(NamedTuple):
@@ -14,6 +15,10 @@ class Style(NamedTuple):
     color: bool = False
     width: int = 120
     """Terminal columns that a source line may take."""
+
+    def paint(self, text: str, color: str) -> str:
+        """Return a text in a colour, as terminals number them, or as it is."""
+        return f"\x1b[{color}m{text}\x1b[0m" if self.color and text and color else text
 
 
 class Waived(NamedTuple):
@@ -44,17 +49,45 @@ class Summary(NamedTuple):
     """Checked files with at least one error, warning or note."""
 
 
-class Writer(Protocol):
-    """One output format. Calls come in any order, `finish` last; what streams is written at once."""
+class Writer:
+    """One output format, which overrides what it prints. Calls come in any order, `finish` last; what streams is written at once."""
 
-    def problem(self, problem: Problem) -> None: ...
+    def problem(self, problem: Problem) -> None:
+        """Take a problem."""
 
-    def waived(self, waived: Waived) -> None: ...
+    def waived(self, waived: Waived) -> None:
+        """Take a problem that is waived."""
 
     def file(self, name: str, frameworks: Sequence[str]) -> None:
         """Take a checked file and the Frameworks in it, named as in `Problem.framework`. Once per file."""
 
-    def finish(self, summary: Summary) -> None: ...
+    def skipped(self, file: str, reason: str) -> None:
+        """Take a file that was passed over although it seems to hold a Framework."""
+
+    def finish(self, summary: Summary) -> None:
+        """Take the counts."""
+
+
+class Filter(Writer):
+    """Passes on to another writer all that a subclass does nothing else with."""
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+
+    def problem(self, problem: Problem) -> None:
+        self._writer.problem(problem)
+
+    def waived(self, waived: Waived) -> None:
+        self._writer.waived(waived)
+
+    def file(self, name: str, frameworks: Sequence[str]) -> None:
+        self._writer.file(name, frameworks)
+
+    def skipped(self, file: str, reason: str) -> None:
+        self._writer.skipped(file, reason)
+
+    def finish(self, summary: Summary) -> None:
+        self._writer.finish(summary)
 
 
 class Report:
@@ -110,12 +143,11 @@ def summary_line(summary: Summary) -> str:
     """Return the last line for people: `Found 3 errors and 1 warning in 2 of 14 files.`"""
     counts = ((summary.errors, "error"), (summary.warnings, "warning"), (summary.notes, "note"))
     found = [counted(number, noun) for number, noun in counts if number]
-    waived = f" ({summary.waived} waived)" if summary.waived else ""
+    waived = f" ({summary.waived:,} waived)" if summary.waived else ""
     if found:
-        listed = found[0] if len(found) == 1 else f"{', '.join(found[:-1])} and {found[-1]}"
         # A waivers file can have problems too, but does not count as a checked file.
         files = max(summary.files, summary.affected)
-        return f"Found {listed} in {summary.affected} of {counted(files, 'file')}{waived}."
+        return f"Found {joined(found)} in {summary.affected:,} of {counted(files, 'file')}{waived}."
     if not summary.frameworks:
         return f"No Framework found in {counted(summary.files + summary.skipped, 'file')}."
     return f"{counted(summary.frameworks, 'Framework')} in {counted(summary.files, 'file')}: no problems{waived}."
@@ -123,4 +155,4 @@ def summary_line(summary: Summary) -> str:
 
 def counted(number: int, noun: str) -> str:
     """Return `1 file`, `2 files`."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

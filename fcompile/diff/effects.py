@@ -90,27 +90,21 @@ def removal_ends_pods(spec: Mapping[str, Any], status: Any) -> bool:
     return known is State.RUNS
 
 
-def of_text(state: State) -> Verdict:
-    """Return the verdict on an edit of the description, labels and annotations of the Framework itself."""
-    return Verdict(Effect.NOTHING, "for people and tools; nothing that runs depends on it")
+OF_TEXT = Verdict(Effect.NOTHING, "for people and tools; nothing that runs depends on it")
+"""On an edit of the description, labels and annotations of the Framework itself."""
+OF_MANAGED_BY = Verdict(Effect.REFUSED, "managedBy cannot be changed: delete the Framework and create it anew")
 
 
 def of_pause(paused: bool, state: State) -> Verdict:
     """Return the verdict on an edit of the annotation that pauses; `paused` is its new state."""
-    if state in _OVER:
-        return Verdict(Effect.NOTHING, _OVER[state])
-    if state in _STOPPED:
-        return Verdict(Effect.NOTHING, _STOPS)
     held = "nothing is created, retried or deleted until the annotation goes"
-    return Verdict(Effect.ON_THE_FLY, held if paused else "it goes on where it was paused, with what the spec says then")
+    return _ended(state) or Verdict(Effect.ON_THE_FLY, held if paused else "it goes on where it was paused, with what the spec says then")
 
 
 def of_restart(wanted: bool, paused: bool, state: State) -> Verdict:
     """Return the verdict on an edit of the annotation that restarts; `wanted` tells whether it has a value now."""
-    if state in _OVER:
-        return Verdict(Effect.NOTHING, _OVER[state])
-    if state in _STOPPED:
-        return Verdict(Effect.NOTHING, _STOPS)
+    if ended := _ended(state):
+        return ended
     if not wanted:
         return Verdict(Effect.NOTHING, "only a new value restarts")
     if state is State.WAITS:
@@ -121,10 +115,6 @@ def of_restart(wanted: bool, paused: bool, state: State) -> Verdict:
     return Verdict(
         Effect.ON_THE_FLY, f"every task is ended {when}, with code -130 of the attempt, and the next attempt begins", ends_pods=True
     )
-
-
-def of_managed_by() -> Verdict:
-    return Verdict(Effect.REFUSED, "managedBy cannot be changed: delete the Framework and create it anew")
 
 
 def of_execution_type(before: str, after: str, state: State) -> Verdict:
@@ -147,19 +137,14 @@ def of_execution_type(before: str, after: str, state: State) -> Verdict:
 
 def of_retry_policy(state: State) -> Verdict:
     """Return the verdict on an edit of the Framework's own retry policy."""
-    if state in _OVER:
-        return Verdict(Effect.NOTHING, _OVER[state])
-    if state in _STOPPED:
-        return Verdict(Effect.NOTHING, "the Framework is told to stop, and a stop is never followed by a retry")
-    return Verdict(Effect.ON_THE_FLY, "the new policy decides when the attempt completes")
+    stopped = "the Framework is told to stop, and a stop is never followed by a retry"
+    return _ended(state, stopped) or Verdict(Effect.ON_THE_FLY, "the new policy decides when the attempt completes")
 
 
 def of_deadline(before: int | None, after: int | None, state: State) -> Verdict:
     """Return the verdict on an edit of `activeDeadlineSeconds`. None: there is no deadline."""
-    if state in _OVER:
-        return Verdict(Effect.NOTHING, _OVER[state])
-    if state in _STOPPED:
-        return Verdict(Effect.NOTHING, _STOPS)
+    if ended := _ended(state):
+        return ended
     if after is None:
         return Verdict(Effect.ON_THE_FLY, "there is no deadline any more")
     over = f"{_seconds(after)} after its first attempt began"
@@ -192,11 +177,8 @@ def of_time_to_live(after: int | None, state: State) -> Verdict:
     if after is None:
         return Verdict(Effect.ON_THE_FLY, "the controller's `frameworkCompletedRetainSec` says when the Framework is deleted after its end")
     left = "with its status and what is left of its Pods"
-    if state is State.OVER:
-        return Verdict(
-            Effect.ON_THE_FLY, f"the Framework is deleted {_seconds(after)} after its end, {left}: at once, if that time is over"
-        )
-    return Verdict(Effect.ON_THE_FLY, f"the Framework is deleted {_seconds(after)} after its end, {left}")
+    over = ": at once, if that time is over" if state is State.OVER else ""
+    return Verdict(Effect.ON_THE_FLY, f"the Framework is deleted {_seconds(after)} after its end, {left}{over}")
 
 
 _KEEPING = ("Running", "None")
@@ -232,13 +214,10 @@ def of_completion_policy(before: int, after: int, completed: int | None, state: 
     return _in_attempt(state) or Verdict(Effect.ON_THE_FLY, "it is checked at once against the tasks that have completed")
 
 
-def of_scale(before: int, after: int, state: State, removed_may_run: bool = True) -> Verdict:
+def of_scale(before: int, after: int, state: State, removed_may_run: bool) -> Verdict:
     """Return the verdict on an edit of `taskNumber`. A role that is added had no tasks before; one that is removed has none after."""
-    settled = _in_attempt(state)
-    if settled is not None:
+    if settled := _in_attempt(state) or _waiting(state):
         return settled
-    if state is State.WAITS:
-        return Verdict(Effect.ON_THE_FLY, "nothing runs yet: the attempt begins like this")
     if before == after:
         return Verdict(Effect.NOTHING, "the role has no task")
     if after < before and removed_may_run:
@@ -251,11 +230,8 @@ def of_pod(stay: int, retry: Mapping[str, Any], framework_retry: Mapping[str, An
 
     `stay` counts the tasks that are there before and after; the retry policies are the new ones.
     """
-    settled = _in_attempt(state)
-    if settled is not None:
+    if settled := _in_attempt(state) or _waiting(state):
         return settled
-    if state is State.WAITS:
-        return Verdict(Effect.ON_THE_FLY, "nothing runs yet: the attempt begins like this")
     if not stay:
         return Verdict(Effect.ON_THE_FLY, "no task has a Pod of the role yet")
     if retries(retry):
@@ -269,25 +245,26 @@ def of_pod(stay: int, retry: Mapping[str, Any], framework_retry: Mapping[str, An
 
 def of_service(before: Any, after: Any, state: State) -> Verdict:
     """Return the verdict on an edit of a role's Service."""
-    if state is State.WAITS:
-        return Verdict(Effect.ON_THE_FLY, "nothing runs yet: the attempt begins like this")
     what = "created" if before is None else "deleted" if after is None else "changed"
-    return _in_attempt(state) or Verdict(Effect.ON_THE_FLY, f"the Service is {what}")
+    return _in_attempt(state) or _waiting(state) or Verdict(Effect.ON_THE_FLY, f"the Service is {what}")
 
 
-_STOPS = "the Framework is told to stop"
-_ENDS = "the attempt is ending; if the retry policy starts another one, that has the change"
+def _ended(state: State, stopped: str = "the Framework is told to stop") -> Verdict | None:
+    """Return the verdict on an edit of a Framework that is over, told to stop or run by another controller; of any other None."""
+    why = _OVER.get(state) or (stopped if state in _STOPPED else None)
+    return None if why is None else Verdict(Effect.NOTHING, why)
 
 
 def _in_attempt(state: State) -> Verdict | None:
     """Return the verdict on an edit that only matters while an attempt runs, when none does; otherwise None."""
-    if state in _OVER:
-        return Verdict(Effect.NOTHING, _OVER[state])
-    if state in _STOPPED:
-        return Verdict(Effect.NOTHING, _STOPS)
     if state is State.ENDS:
-        return Verdict(Effect.NEW_ATTEMPT, _ENDS)
-    return None
+        return Verdict(Effect.NEW_ATTEMPT, "the attempt is ending; if the retry policy starts another one, that has the change")
+    return _ended(state)
+
+
+def _waiting(state: State) -> Verdict | None:
+    """Return the verdict on an edit while no attempt has begun; otherwise None."""
+    return Verdict(Effect.ON_THE_FLY, "nothing runs yet: the attempt begins like this") if state is State.WAITS else None
 
 
 def retries(policy: Mapping[str, Any]) -> bool:

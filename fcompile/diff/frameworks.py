@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from fcompile.check.amounts import Amounts, add
 from fcompile.diff import effects, tasks
 from fcompile.diff.compare import ABSENT, ANY, Difference, differences, join, object_field
 from fcompile.diff.defaults import as_the_server_reads
 from fcompile.diff.effects import ORDER, Effect, State, Verdict
-from fcompile.diff.resources import Amounts, role_requests
-from fcompile.lower.environment import ENV_BEFORE_INSTANCE, TERMINATION_MESSAGE_POLICY
+from fcompile.diff.resources import role_requests
+from fcompile.lower.environment import ENV_BEFORE_INSTANCE, TERMINATION_MESSAGE_POLICY, with_containers
 from fcompile.lower.intent import Role
 from fcompile.lower.placeholders import index_values, substitute
 from fcompile.model import names
@@ -140,29 +141,22 @@ def _of_the_framework(old: Mapping[str, Any], new: Mapping[str, Any], state: Sta
         elif difference.field == _RESTART:
             yield changed(difference, effects.of_restart(difference.after not in (ABSENT, ""), paused, state))
         else:
-            yield changed(difference, effects.of_text(state))
-    spec, edited = old["spec"], new["spec"]
-    for field in ("description", "managedBy", "executionType", "retryPolicy"):
-        for difference in differences(spec.get(field, ABSENT), edited.get(field, ABSENT), ANY, f"spec.{field}"):
-            if field == "managedBy":
-                yield changed(difference, effects.of_managed_by())
-            elif field == "executionType":
-                yield changed(difference, effects.of_execution_type(difference.before, difference.after, state))
-            else:
-                yield changed(difference, effects.of_text(state) if field == "description" else effects.of_retry_policy(state))
-    for field in LIFETIME:
-        before, after = spec.get(field), edited.get(field)
-        for difference in differences(_given(before), _given(after), ANY, f"spec.{field}"):
-            if field == "activeDeadlineSeconds":
-                yield changed(difference, effects.of_deadline(before, after, state))
-            elif field == "cleanPodPolicy":
-                yield changed(difference, effects.of_clean_pod_policy(before, after, state))
-            else:
-                yield changed(difference, effects.of_time_to_live(after, state))
-
-
-def _given(value: Any) -> Any:
-    return ABSENT if value in (None, "") else value
+            yield changed(difference, effects.OF_TEXT)
+    verdicts: dict[str, Callable[[Any, Any], Verdict]] = {
+        "description": lambda before, after: effects.OF_TEXT,
+        "managedBy": lambda before, after: effects.OF_MANAGED_BY,
+        "executionType": lambda before, after: effects.of_execution_type(before, after, state),
+        "retryPolicy": lambda before, after: effects.of_retry_policy(state),
+        "activeDeadlineSeconds": lambda before, after: effects.of_deadline(before, after, state),
+        "cleanPodPolicy": lambda before, after: effects.of_clean_pod_policy(before, after, state),
+        "ttlSecondsAfterFinished": lambda before, after: effects.of_time_to_live(after, state),
+    }
+    for field, verdict in verdicts.items():
+        before, after = old["spec"].get(field), new["spec"].get(field)
+        none = (None, "") if field in LIFETIME else (None,)
+        left, right = (ABSENT if side in none else side for side in (before, after))
+        for difference in differences(left, right, ANY, f"spec.{field}"):
+            yield changed(difference, verdict(before, after))
 
 
 def _metadata(framework: Mapping[str, Any]) -> dict[str, Any]:
@@ -270,11 +264,7 @@ def _comparable(role: Role, namespace: str, most: int) -> dict[str, Any]:
     if most <= 1:
         values |= index_values(0, role.sums)
     made: dict[str, Any] = substitute(role.pod, values)
-    spec = dict(made["spec"])
-    for kind in ("initContainers", "containers"):
-        if spec.get(kind):
-            spec[kind] = [_own(container) for container in spec[kind]]
-    return as_the_server_reads({**made, "spec": spec})
+    return as_the_server_reads({**made, "spec": with_containers(made["spec"], _own)})
 
 
 def _own(container: Mapping[str, Any]) -> dict[str, Any]:
@@ -301,6 +291,5 @@ def _total(side: Side | None) -> Amounts:
     if side is None or side.compiled.intent.execution_type == "Stop":
         return total
     for role in side.compiled.intent.roles:
-        for name, amount in role_requests(role.pod, role.task_number, role.sums).items():
-            total[name] = total.get(name, 0) + amount
+        add(total, role_requests(role.pod, role.task_number, role.sums))
     return total

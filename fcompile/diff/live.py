@@ -9,6 +9,7 @@ from fcompile.diff.compare import ABSENT, ANY, Difference, differences, object_f
 from fcompile.diff.defaults import as_the_server_reads
 from fcompile.emit.json import canonical
 from fcompile.expand import pod, service
+from fcompile.lower.environment import with_containers
 from fcompile.lower.intent import Role
 from fcompile.model import names
 from fcompile.model.framework import SERVER_SET
@@ -148,10 +149,7 @@ def _without_cluster_values(live: Json, expected: Json) -> Json:
         for toleration in sequence(spec, "tolerations")
         if not _is_usual(toleration) or toleration in sequence(reviewed, "tolerations")
     ]
-    for kind in ("initContainers", "containers"):
-        if kind in spec:
-            kept[kind] = [_container(item) for item in sequence(spec, kind)]
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": kept}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": with_containers(kept, _container)}
 
 
 def _container(container: Json) -> Json:

@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from fcompile.diagnostics.visible import at_line_start, visible
+from fcompile.diagnostics.writer import counted
 from fcompile.diff import templates, words
 from fcompile.diff.compare import ABSENT
 from fcompile.diff.effects import Effect
@@ -59,7 +60,7 @@ def write(result: Result) -> Iterator[str]:
             text = ""
         size += len(text)
         if not text or size > MOST:
-            yield f"\n… and {words.counted(len(sections) - place, 'more object')} that would not fit into a comment.\n"
+            yield f"\n… and {counted(len(sections) - place, 'more object')} that would not fit into a comment.\n"
             return
         yield str(text)
 

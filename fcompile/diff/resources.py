@@ -2,42 +2,28 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+from fcompile.check.amounts import Amounts, add, at_once
 from fcompile.lower.placeholders import index_values, substitute
 from fcompile.lower.quantities import canonical_quantities
 from fcompile.model import names
 from fcompile.model.quantities import NANO, canonical, nanos
-from fcompile.model.values import mapping, sequence
+from fcompile.model.values import mapping, sequence, text
 
-Amounts = dict[str, int]
-"""Billionths, by the resource's name."""
 _ORDER = ("cpu", "memory", "ephemeral-storage")
 _BINARY = ("memory", "ephemeral-storage", "hugepages-")
 _UNITS = ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
 
 
 def pod_requests(spec: Mapping[str, Any]) -> Amounts:
-    """Return what one Pod with this spec requests from the scheduler."""
-    running: Amounts = {}
-    for container in sequence(spec, "containers"):
-        _add(running, _requests(container))
-    sidecars, starting = Counter[str](), Counter[str]()
-    for container in sequence(spec, "initContainers"):
-        asked = _requests(container)
-        if isinstance(container, dict) and container.get("restartPolicy") == "Always":
-            # A sidecar runs beside all init containers after it, and beside the containers.
-            _add(sidecars, asked)
-            asked = {}
-        starting |= Counter(_sum(sidecars, asked))
-    total = _sum(running, sidecars)
-    for name, amount in starting.items():
-        total[name] = max(total.get(name, 0), amount)
+    """Return what one Pod with this spec requests from the scheduler, in billionths."""
+    containers = [(_requests(container), False, False) for container in sequence(spec, "containers")]
+    containers += [(_requests(one), True, text(one, "restartPolicy") == "Always") for one in sequence(spec, "initContainers")]
+    total = at_once(containers)
     total.update(_of_the_pod(spec, total))
-    _add(total, _amounts(mapping(spec, "overhead")))
-    return total
+    return add(total, _amounts(mapping(spec, "overhead")))
 
 
 def role_requests(pod: Mapping[str, Any], count: int, sums: tuple[str, ...] = ()) -> Amounts:
@@ -47,7 +33,7 @@ def role_requests(pod: Mapping[str, Any], count: int, sums: tuple[str, ...] = ()
         return {name: amount * count for name, amount in pod_requests(parts).items()}
     total: Amounts = {}
     for index in range(count):
-        _add(total, pod_requests(canonical_quantities(substitute(parts, index_values(index, sums)), "PodSpec")))
+        add(total, pod_requests(canonical_quantities(substitute(parts, index_values(index, sums)), "PodSpec")))
     return total
 
 
@@ -92,14 +78,3 @@ def _of_the_pod(spec: Mapping[str, Any], of_containers: Amounts) -> Amounts:
 
 def _amounts(listed: Mapping[str, Any]) -> Amounts:
     return {name: nanos(amount) or 0 for name, amount in listed.items()}
-
-
-def _sum(one: Mapping[str, int], other: Mapping[str, int]) -> Amounts:
-    total = dict(one)
-    _add(total, other)
-    return total
-
-
-def _add(total: dict[str, int] | Counter[str], more: Mapping[str, int]) -> None:
-    for name, amount in more.items():
-        total[name] = total.get(name, 0) + amount

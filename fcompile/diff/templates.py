@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def environment(finalize: Callable[[Any], Any] | None = None) -> Environment:
-    """Return the environment. `finalize` makes each value what is inserted. Raises ImportError where there is no Jinja."""
+    """Return the environment. `finalize` makes each value what is inserted."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     return Environment(

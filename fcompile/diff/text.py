@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from fcompile.diagnostics.visible import at_line_start, visible, width
+from fcompile.diagnostics.writer import Style
 from fcompile.diff import words
 from fcompile.diff.compare import ABSENT
 from fcompile.diff.effects import Effect
@@ -27,8 +28,8 @@ _BOLD, _DIM, _OLD, _NEW = "1", "2", "31", "32"
 class Painter:
     """Writes a result, in colour or not."""
 
-    def __init__(self, color: bool, columns: int) -> None:
-        self._color, self._columns = color, columns
+    def __init__(self, style: Style) -> None:
+        self._paint, self._columns = style.paint, style.width
 
     def write(self, result: Result) -> Iterator[str]:
         """Yield the whole text in pieces."""
@@ -113,6 +114,3 @@ class Painter:
             else:
                 text = f"{row.after:>{after}}" if framework.kind == "added" else f"{row.before:>{before}}"
             yield f"    {row.name:<{name}}  {text}"
-
-    def _paint(self, text: str, color: str) -> str:
-        return f"\x1b[{color}m{text}\x1b[0m" if self._color and text and color else text

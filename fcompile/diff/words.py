@@ -12,6 +12,7 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from fcompile.diagnostics.visible import visible
+from fcompile.diagnostics.writer import counted
 from fcompile.diff.compare import ABSENT, Difference, blocks
 from fcompile.diff.effects import ANEW, ORDER, Effect
 from fcompile.diff.frameworks import Change, FrameworkDiff, Pods, RoleSize
@@ -332,10 +333,6 @@ def change_of(thing: ObjectDiff) -> str:
 def sentence(text: str) -> str:
     """Return the text with a capital letter first."""
     return text[:1].upper() + text[1:]
-
-
-def counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def arrow(change: Change | Difference) -> tuple[str, str]:

@@ -13,10 +13,10 @@ import json
 import os
 import re
 import stat
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from fcompile.diagnostics.visible import visible
+from fcompile.diagnostics.visible import listed, visible
 from fcompile.emit import swap, yaml
 from fcompile.emit.json import canonical
 from fcompile.errors import UsageError
@@ -26,7 +26,6 @@ MANIFEST = ".fcompile-manifest"
 _BARE_GROUPS = ("", "frameworkcontroller.microsoft.com")
 _LONGEST_NAME = 240  # Most file systems end at 255 bytes.
 _UNSAFE = re.compile("[^a-z0-9.-]")
-_FILE_NAME = re.compile(r"[a-z0-9.%_~-]+\.yaml")
 
 
 class FolderError(UsageError):
@@ -40,22 +39,17 @@ class EditedError(FolderError):
     """Files in the folder were edited: only `force` replaces them."""
 
 
-def write(path: str, objects: Iterable[dict[str, Any]], *, force: bool = False, dump: Callable[[Any], str] = yaml.dump) -> int:
+def write(path: str, objects: Iterable[dict[str, Any]], *, force: bool = False) -> int:
     """Make `path` a folder with one file per object and nothing else; returns their number.
 
     `force` allows to replace files that were edited after they were written here. Files that were not written here are never
     replaced. Raises FolderError, and then `path` is as it was.
     """
-    return write_files(path, ((file_name(thing), dump(thing)) for thing in objects), force=force)
-
-
-def write_files(path: str, files: Iterable[tuple[str, str]], *, force: bool = False) -> int:
-    """Write texts into a folder, each under its name, which `file_name` made. Return how many."""
     target = os.path.abspath(path)
     try:
         _check_target(path, target, force)
         with swap.beside(target) as new:
-            count = _fill(new, files)
+            count = _fill(new, objects)
             swap.into_place(new, target, lambda old: _check_content(path, old, force))
     except OSError as error:
         raise FolderError(f"cannot write the folder {path}: {error.strerror or error}{_at(error)}") from error
@@ -90,14 +84,13 @@ def _percent(match: re.Match[str]) -> str:
     return "".join(f"%{byte:02x}" for byte in match[0].encode("utf-8", "surrogatepass"))
 
 
-def _fill(folder: str, files: Iterable[tuple[str, str]]) -> int:
+def _fill(folder: str, objects: Iterable[dict[str, Any]]) -> int:
     digests: dict[str, str] = {}
-    for name, text in files:
-        if not _FILE_NAME.fullmatch(name):
-            raise ValueError(f"not a name that `file_name` makes: {name!r}")
+    for thing in objects:
+        name = file_name(thing)
         if name in digests:
             raise FolderError(f"two objects would be written to the same file, {name}: give one of them another name or namespace")
-        data = text.encode()
+        data = yaml.dump(thing).encode()
         digests[name] = hashlib.sha256(data).hexdigest()
         with open(os.path.join(folder, name), "xb") as file:
             file.write(data)
@@ -140,11 +133,11 @@ def _check_content(path: str, folder: str, force: bool) -> None:
             edited.append(name)
     if foreign:
         raise FolderError(
-            f"{path} holds what was not written by fcompile and would be lost ({_some(foreign)}): "
+            f"{path} holds what was not written by fcompile and would be lost ({listed(foreign, 3)}): "
             "choose a new or empty folder, or move that elsewhere"
         )
     if edited:
-        raise EditedError(f"files in {path} were edited after fcompile wrote them ({_some(edited)}): move them elsewhere")
+        raise EditedError(f"files in {path} were edited after fcompile wrote them ({listed(edited, 3)}): move them elsewhere")
 
 
 def _check_leftover(folder: str) -> None:
@@ -177,11 +170,6 @@ def _manifest(folder: str) -> dict[str, str] | None:
 def _digest(file: str) -> str:
     with open(file, "rb") as opened:
         return hashlib.file_digest(opened, "sha256").hexdigest()
-
-
-def _some(names: list[str]) -> str:
-    shown = ", ".join(names[:3])
-    return shown if len(names) <= 3 else f"{shown} and {len(names) - 3} more"
 
 
 def _at(error: OSError) -> str:

@@ -14,11 +14,10 @@ Canonical JSON, on which every digest stands (a change here changes digests, and
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
 from json.encoder import encode_basestring
 from typing import Any
 
-from fcompile.emit.scalars import DEEPEST, WIDE_JSON, EmitError, json_number, quoted
+from fcompile.emit.scalars import DEEPEST, WIDE_JSON, EmitError, json_number, literal, not_a_key, quoted
 
 
 def canonical(value: Any) -> bytes:
@@ -54,21 +53,6 @@ def items(texts: Iterable[str]) -> Iterator[str]:
     yield "]\n}\n" if first else "\n  ]\n}\n"
 
 
-def stream(values: Iterable[Any]) -> Iterator[str]:
-    """Yield one value as it is, and none or several as a `v1` List. At most two objects are held in memory."""
-    remaining = iter(values)
-    held = list(islice(remaining, 2))
-    if len(held) == 1:
-        yield pretty(held[0])
-        return
-
-    def texts() -> Iterator[str]:
-        yield from map(item, held)
-        yield from map(item, remaining)
-
-    yield from items(texts())
-
-
 def _canonical(value: Any, write: Callable[[str], None], depth: int) -> None:
     kind = type(value)
     if kind is str:
@@ -97,7 +81,7 @@ def _canonical(value: Any, write: Callable[[str], None], depth: int) -> None:
 def _sorted_keys(mapping: dict[Any, Any]) -> list[str]:
     for key in mapping:
         if type(key) is not str:
-            raise EmitError(f"a key must be a string, not {type(key).__name__}: {key!r}")
+            raise not_a_key(key)
     return sorted(mapping)
 
 
@@ -120,19 +104,12 @@ def _pretty(value: Any, margin: str) -> str:
 
 def _pretty_key(key: Any) -> str:
     if type(key) is not str:
-        raise EmitError(f"a key must be a string, not {type(key).__name__}: {key!r}")
+        raise not_a_key(key)
     return quoted(key, WIDE_JSON)
 
 
 def _literal(value: Any) -> str:
-    if value is None:
-        return "null"
-    kind = type(value)
-    if kind is bool:
-        return "true" if value else "false"
-    if kind is int or kind is float:
-        return json_number(value)
-    raise EmitError(f"a {kind.__name__} has no form in JSON")
+    return literal(value, json_number, "JSON")
 
 
 def _check_depth(depth: int) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from json.encoder import encode_basestring
+from typing import Any
 
 
 class EmitError(ValueError):
@@ -21,9 +23,6 @@ SHOWN_ESCAPED = re.compile(
 )
 """Characters that some reader refuses or takes for something else, or that a reviewer would not see. A fixed list: what
 Python itself calls printable changes from version to version, and the output must not."""
-
-LARGEST_EXACT = 2**53
-"""From this number on, a float does not identify one whole number."""
 
 DEEPEST = 250
 """How deeply maps and lists may be nested: Python's own stack ends soon after."""
@@ -59,6 +58,22 @@ def _escape(character: str, wide: str) -> str:
         high, low = 0xD800 + ((code - 0x10000) >> 10), 0xDC00 + (code & 0x3FF)
         return wide.format(code=code, high=high, low=low)
     return f"\\u{code:04x}"
+
+
+def literal(value: Any, number: Callable[[int | float], str], language: str) -> str:
+    """Return null, a boolean, or a number as `number` writes it. Raises EmitError for a value of any other type."""
+    if value is None:
+        return "null"
+    kind = type(value)
+    if kind is bool:
+        return "true" if value else "false"
+    if kind is int or kind is float:
+        return number(value)
+    raise EmitError(f"a {kind.__name__} has no form in {language}")
+
+
+def not_a_key(key: Any) -> EmitError:
+    return EmitError(f"a key must be a string, not {type(key).__name__}: {key!r}")
 
 
 def json_number(number: int | float) -> str:

@@ -16,6 +16,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from fcompile.model.values import mappings, strings
+
 MARK = "903172845160273814526038"
 _CHUNK = 16 * 1024
 
@@ -39,33 +41,11 @@ def pods(pod: Callable[[str], Any], indices: Sequence[int], dump: Callable[[Any]
 def _parts(pod: Callable[[str], Any], dump: Callable[[Any], str]) -> list[str] | None:
     """Return the text of a Pod, cut where the index goes, or None where that is not possible."""
     model = pod(MARK)
-    if any(MARK in key for key in keys(model)):
+    if any(MARK in key for value in mappings(model) for key in value):
         return None
     parts = dump(model).split(MARK)
-    return parts if len(parts) - 1 == sum(text.count(MARK) for text in _texts(model)) else None
+    return parts if len(parts) - 1 == sum(text.count(MARK) for _, _, text in strings(model, ())) else None
 
 
 def _probes(indices: Sequence[int]) -> list[int]:
     return [indices[0], *{len(str(index)): index for index in indices}.values()]
-
-
-def keys(value: Any) -> Iterator[str]:
-    """Yield the keys of all mappings in a value."""
-    if isinstance(value, dict):
-        for key, item in value.items():
-            yield key
-            yield from keys(item)
-    elif isinstance(value, list):
-        for item in value:
-            yield from keys(item)
-
-
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from _texts(item)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _texts(item)

@@ -14,11 +14,10 @@ takes the place of another. `splice` stands on that.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any
 
-from fcompile.emit.scalars import DEEPEST, LARGEST_EXACT, WIDE_YAML, EmitError, escaped, holds_escaped, kubernetes_number, quoted
+from fcompile.emit.scalars import DEEPEST, WIDE_YAML, EmitError, escaped, holds_escaped, kubernetes_number, literal, not_a_key, quoted
 
 _PLAIN = re.compile(
     r"""
@@ -31,6 +30,7 @@ _PLAIN = re.compile(
 _WORDS = re.compile(r"[-+.]*(?:true|false|yes|no|on|off|y|n|null|nan|inf|infinity|e[-+]?[0-9]+)", re.IGNORECASE)
 _SHORT = 100  # Strings up to this length occur again and again, so their written form is cached.
 _LONGEST_IMPLICIT_KEY = 1000  # The limit of the specification is 1024 characters.
+_LARGEST_EXACT = 2**53  # From this number on, a float does not identify one whole number.
 
 
 def dump(value: Any) -> str:
@@ -51,17 +51,12 @@ def dump(value: Any) -> str:
 
 
 def document(value: Any) -> str:
-    """Return one document of a stream, with the marks that separate it from its neighbours.
+    """Return one document of a stream, with the marks that separate it from its neighbours: kubectl never takes what begins so for JSON.
 
     Splitters that look for `---` in the text eat the line end before it. Where that would be a part of a literal block, a `...`
     comes between.
     """
     return f"---\n{dump(value)}...\n" if _ends_in_line_end(value) else f"---\n{dump(value)}"
-
-
-def stream(values: Iterable[Any]) -> Iterator[str]:
-    """Return an iterator over the values as documents. The text begins with `---`, so that kubectl never takes it for JSON."""
-    return map(document, values)
 
 
 def comment(text: str) -> str:
@@ -115,7 +110,7 @@ def _key(key: str) -> str:
 
 def _long_key(key: Any, indent: str) -> str:
     if type(key) is not str:
-        raise EmitError(f"a key must be a string, not {type(key).__name__}: {key!r}")
+        raise not_a_key(key)
     text = _single_line(key)
     return f"{text}:" if len(text) <= _LONGEST_IMPLICIT_KEY else f"? {text}\n{indent}:"
 
@@ -157,22 +152,16 @@ def _single_line(text: str) -> str:
 
 
 def _other(value: Any) -> str:
-    if value is None:
-        return "null"
     kind = type(value)
-    if kind is bool:
-        return "true" if value else "false"
-    if kind is int or kind is float:
-        return _number(value)
     if kind is dict or kind is list:  # only empty ones arrive here: the others were written entry by entry
         return "{}" if kind is dict else "[]"
-    raise EmitError(f"a {kind.__name__} has no form in YAML that Kubernetes reads")
+    return literal(value, _number, "YAML that Kubernetes reads")
 
 
 def _number(number: int | float) -> str:
     """Return a number like `json_number`, but with a dot and a signed exponent, so that YAML 1.1 readers see a float too."""
     number = kubernetes_number(number)
-    if isinstance(number, float) and number.is_integer() and abs(number) < LARGEST_EXACT and str(number) != "-0.0":
+    if isinstance(number, float) and number.is_integer() and abs(number) < _LARGEST_EXACT and str(number) != "-0.0":
         number = int(number)
     text = str(number)
     return text.replace("e", ".0e") if "e" in text and "." not in text else text

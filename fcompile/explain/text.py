@@ -7,6 +7,7 @@ from typing import Any
 
 from fcompile.diagnostics.problem import Path, field_path
 from fcompile.diagnostics.visible import at_line_start, visible, width
+from fcompile.diagnostics.writer import Style
 from fcompile.explain.lines import Line, lines
 from fcompile.explain.origins import CONTROLLER, DEFAULT, OVERRIDE, PLACEHOLDER, Fate, Origin
 
@@ -17,19 +18,17 @@ _FOLDED = 4
 _COLORS = {CONTROLLER: "35", DEFAULT: "36", PLACEHOLDER: "33", OVERRIDE: "32"}
 
 
-def write(value: Any, root: Path, origins: dict[Path, Origin], file: str, color: bool, fold: bool) -> Iterator[str]:
+def write(value: Any, root: Path, origins: dict[Path, Origin], file: str, style: Style, fold: bool) -> Iterator[str]:
     """Yield the lines of the value at `root`; with `fold` without what is the same in every Pod."""
     shown = list(lines(value, root))
     column = min(max(width(line.text) for line in shown), _WIDEST) + 2
     if root:
-        yield _painted(f"# {visible(field_path(root))}", "2", color) + "\n"
+        yield style.paint(f"# {visible(field_path(root))}", "2") + "\n"
     for line, folded in _folded(shown, origins) if fold else ((line, 0) for line in shown):
         if folded:
             indent = " " * (len(line.text) - len(line.text.lstrip(" -")))
-            yield (
-                _painted(f"{indent}# {folded} lines of the controller's: {origins[line.leaf or ()].rule}", _COLORS[CONTROLLER], color)
-                + "\n"
-            )
+            text = f"{indent}# {folded} lines of the controller's: {origins[line.leaf or ()].rule}"
+            yield style.paint(text, _COLORS[CONTROLLER]) + "\n"
             continue
         text = at_line_start(visible(line.text))
         if line.leaf is None:
@@ -37,14 +36,14 @@ def write(value: Any, root: Path, origins: dict[Path, Origin], file: str, color:
         else:
             origin = origins[line.leaf]
             gap = " " * max(column - width(text), 2)
-            yield f"{text}{gap}{_painted(f'# {said(origin, file)}', _COLORS.get(origin.kind, '2'), color)}\n"
+            yield f"{text}{gap}{style.paint(f'# {said(origin, file)}', _COLORS.get(origin.kind, '2'))}\n"
 
 
-def write_fates(fates: Iterable[Fate], file: str, color: bool) -> Iterator[str]:
+def write_fates(fates: Iterable[Fate], file: str, style: Style) -> Iterator[str]:
     """Yield what becomes of the Pod by fields of the whole Framework, one line each."""
     for fate in fates:
         text = f"# {fate.field} {fate.value}: {fate.meaning} ({visible(file)}:{fate.span.line}:{fate.span.column})"
-        yield _painted(text, _COLORS[CONTROLLER], color) + "\n"
+        yield style.paint(text, _COLORS[CONTROLLER]) + "\n"
 
 
 def said(origin: Origin, file: str) -> str:
@@ -83,7 +82,3 @@ def _continues(shown: list[Line], index: int, rule: str, origins: dict[Path, Ori
     """Return whether a line belongs to what a rule adds: a line without a leaf does when the next one with a leaf does."""
     leaf = next((line for line in shown[index:] if line.leaf is not None), None)
     return leaf is not None and _rule(leaf, origins) == rule
-
-
-def _painted(text: str, color: str, paint: bool) -> str:
-    return f"\x1b[{color}m{text}\x1b[0m" if paint else text

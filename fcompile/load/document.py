@@ -37,11 +37,6 @@ class Document:
         """Return the document's own text, exactly."""
         return self.source.text[self.start : self.end]
 
-    @property
-    def line(self) -> int:
-        """Return the number of the document's first line."""
-        return self.source.span(self.start, self.start).line
-
     def source_line(self, line: int) -> str:
         """Return a line of the file (the first is 1), without its end."""
         return self.source.line(line)

@@ -22,7 +22,7 @@ from itertools import islice
 from typing import BinaryIO, Final, NamedTuple
 
 from . import rules
-from .source import LoadError, file_error, too_large
+from .source import LoadError, file_error, file_too_large
 
 STDIN: Final = "<stdin>"
 """The name of the standard input in messages."""
@@ -55,33 +55,23 @@ class FileEntry(NamedTuple):
     within: str = ""
     """The folder that was named; empty for a file that was named itself."""
 
-    def read(self) -> bytes:
-        """Read the bytes of the file. Raises LoadError."""
-        if self.error is not None:
-            raise self.error
-        try:
-            if self.path == "-":
-                return self._bounded(sys.stdin.buffer)
-            with open(self.path, "rb") as file:
-                # A large buffer would cost memory, and most files are small.
-                return file.read() if 0 < os.fstat(file.fileno()).st_size <= rules.MAX_FILE_BYTES else self._bounded(file)
-        except OSError as error:
-            raise _os_error(self.name, error) from None
-        except AttributeError:
-            raise file_error(rules.FILE_UNREADABLE, self.name, "the standard input is closed: name a file, or pipe one in") from None
-
     def content(self) -> bytes | LoadError:
         """Return the bytes of the file, or why it cannot be read."""
+        if self.error is not None:
+            return self.error
+        most = rules.MAX_FILE_BYTES + 1
         try:
-            return self.read()
-        except LoadError as error:
-            return error
-
-    def _bounded(self, file: BinaryIO) -> bytes:
-        data = file.read(rules.MAX_FILE_BYTES + 1)
-        if len(data) > rules.MAX_FILE_BYTES:
-            raise too_large(self.name)
-        return data
+            if self.path == "-":
+                data = sys.stdin.buffer.read(most)
+            else:
+                with open(self.path, "rb") as file:
+                    # A large buffer would cost memory, and most files are small.
+                    data = file.read() if 0 < os.fstat(file.fileno()).st_size < most else file.read(most)
+        except OSError as error:
+            return _os_error(self.name, error)
+        except AttributeError:
+            return file_error(rules.FILE_UNREADABLE, self.name, "the standard input is closed: name a file, or pipe one in")
+        return data if len(data) < most else file_too_large(self.name)
 
     def holds_nothing_of_ours(self) -> bool:
         """Return whether a file certainly holds no Framework, however large it is."""

@@ -7,9 +7,9 @@ import re
 from typing import Final
 
 from . import rules
-from .faults import DuplicateKey, Fault
-from .json_numbers import number
+from .faults import DuplicateKey, Fault, duplicate_key, too_deep
 from .places import Entry, Place
+from .scalars import number_of_json
 
 _TOKEN: Final = re.compile(r'[ \t\r\n]*("(?:[^"\\]++|\\.)*+"|[\[\]{},:]|[^ \t\r\n"\[\]{},:]+)', re.DOTALL)
 _HALF_OF_PAIR: Final = re.compile("[\ud800-\udfff]")
@@ -42,11 +42,7 @@ def places(text: str, start: int = 0, repeated: list[DuplicateKey] | None = None
             key = None
         if sign in ("{", "["):
             if len(open_places) == rules.MAX_DEPTH:
-                message = (
-                    f"lists and mappings are nested more than {rules.MAX_DEPTH} levels deep, "
-                    "as no Kubernetes object is: remove what is too much"
-                )
-                raise Fault(rules.TOO_DEEP, message, begin)
+                raise too_deep(begin)
             place.entries, place.items = ({}, None) if sign == "{" else (None, [])
             open_places.append(place)
         else:
@@ -60,8 +56,7 @@ def _key(entries: dict[str, Entry], sign: str, begin: int, end: int, repeated: l
     key = _HALF_OF_PAIR.sub("\ufffd", json.loads(sign))
     first = entries.get(key)
     if first is not None:
-        message = f"the key `{key}` is already in this mapping: remove one of the two"
-        fault = DuplicateKey(rules.DUPLICATE_KEY, message, begin, end, key, (("the first one is here", first.start, first.end),))
+        fault = duplicate_key(key, begin, end, (("the first one is here", first.start, first.end),))
         if repeated is None:
             raise fault
         repeated.append(fault)
@@ -79,7 +74,7 @@ def _check_number(sign: str, begin: int) -> None:
     if sign[0] not in "-0123456789":
         return
     try:
-        number(sign)
+        number_of_json(sign)
     except OverflowError:
         message = "the number is too large for a 64-bit floating point number: quote it if a text is meant"
         raise Fault(rules.NOT_A_JSON_NUMBER, message, begin, begin + len(sign)) from None

@@ -7,8 +7,8 @@ import re
 from typing import Any, Final
 
 from . import rules
-from .faults import DuplicateKey, Fault
-from .json_numbers import number
+from .faults import DuplicateKey, Fault, too_deep, too_large
+from .scalars import number_of_json
 
 _WHITE: Final = re.compile(r"[ \t\r\n]*")
 _STRING: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
@@ -106,11 +106,7 @@ def _measure_part(text: str, start: int, size: int) -> bool:
         depth += 1 if opens else -1
         opened += opens
         if depth > rules.MAX_DEPTH:
-            message = (
-                f"lists and mappings are nested more than {rules.MAX_DEPTH} levels deep, "
-                "as no Kubernetes object is: remove what is too much"
-            )
-            raise Fault(rules.TOO_DEEP, message, _bracket_number(text, start, opened))
+            raise too_deep(_bracket_number(text, start, opened))
         if depth <= 0 or opened > rules.MAX_NODES:
             end = bracket.end()
             break
@@ -118,10 +114,6 @@ def _measure_part(text: str, start: int, size: int) -> bool:
         message = f"the document holds more than {rules.MAX_NODES:,} keys and values: split it"
         raise Fault(rules.TOO_MANY_NODES, message, start)
     return depth <= 0
-
-
-def too_large(start: int) -> Fault:
-    return Fault(rules.TOO_LARGE, f"the document is larger than {rules.MAX_BYTES // 1024 // 1024} MiB: split it", start)
 
 
 def _bracket_number(text: str, start: int, number: int) -> int:
@@ -142,7 +134,7 @@ def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _number(text: str) -> int | float:
     try:
-        return number(text)
+        return number_of_json(text)
     except OverflowError:
         raise _Refused from None
 
@@ -207,5 +199,5 @@ def _constant_place(text: str, start: int) -> int:
 
 
 _DECODER: Final = json.JSONDecoder(object_pairs_hook=_pairs, parse_float=_number, parse_int=_number, parse_constant=_constant)
-_TOLERANT: Final = json.JSONDecoder(parse_float=number, parse_int=number, parse_constant=_constant)
+_TOLERANT: Final = json.JSONDecoder(parse_float=number_of_json, parse_int=number_of_json, parse_constant=_constant)
 _SYNTAX_ONLY: Final = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=_constant)

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-
-class Nothing:
-    """The type of NOTHING."""
-
-
-NOTHING: Final = Nothing()
+NOTHING: Final = object()
 """There is no document at all: only comments and white space."""
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Final
+from collections.abc import Callable
+from typing import Final, TypeVar
 
 Scalar = str | int | float | bool | None
 
@@ -222,34 +223,42 @@ def finite_value(scalar: Scalar, text: str) -> Scalar:
     return as_value(scalar)
 
 
-def shorten(text: str, limit: int = 40) -> str:
-    """Shorten a text for a message: to one line and at most `limit` characters."""
+def number_of_json(text: str) -> int | float:
+    """Read a number of JSON as kubectl does: an integer beyond 64 bits becomes a float. Raises OverflowError for what no float can hold."""
+    if len(text) <= 20 and not any(letter in text for letter in ".eE"):
+        integer = int(text)
+        if -(2**63) <= integer < 2**64:
+            return integer
+    value = as_value(float(text))
+    if isinstance(value, float) and math.isinf(value):
+        raise OverflowError(text)
+    assert isinstance(value, int | float)
+    return value
+
+
+def shorten(text: str) -> str:
+    """Shorten a text for a message: to one line and at most 40 characters."""
     line = " ".join(text.split())
-    return line if len(line) <= limit else line[: limit - 3] + "..."
-
-
-class PlainValues(dict[str, Scalar]):
-    """Plain scalar → value, resolved once for each different text."""
-
-    def __missing__(self, text: str) -> Scalar:
-        value = finite_value(resolve(text), text)
-        if len(text) <= _KEEP_LENGTH and len(self) < _KEEP_COUNT:
-            self[text] = value
-        return value
-
-
-class PlainKeys(dict[str, str | None]):
-    """Plain scalar → mapping key, in the same way."""
-
-    def __missing__(self, text: str) -> str | None:
-        key = as_key(resolve(text))
-        if len(text) <= _KEEP_LENGTH and len(self) < _KEEP_COUNT:
-            self[text] = key
-        return key
+    return line if len(line) <= 40 else line[:37] + "..."
 
 
 _KEEP_LENGTH: Final = 80
 _KEEP_COUNT: Final = 20_000
+Meaning = TypeVar("Meaning")
 
-PLAIN_VALUES: Final = PlainValues()
-PLAIN_KEYS: Final = PlainKeys()
+
+class _Plain(dict[str, Meaning]):
+    """What plain scalars mean, found once for each different text."""
+
+    def __init__(self, meaning: Callable[[str], Meaning]) -> None:
+        self._meaning = meaning
+
+    def __missing__(self, text: str) -> Meaning:
+        found = self._meaning(text)
+        if len(text) <= _KEEP_LENGTH and len(self) < _KEEP_COUNT:
+            self[text] = found
+        return found
+
+
+PLAIN_VALUES: Final = _Plain(lambda text: finite_value(resolve(text), text))
+PLAIN_KEYS: Final = _Plain(lambda text: as_key(resolve(text)))

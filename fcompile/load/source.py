@@ -13,6 +13,7 @@ from .faults import Fault
 
 _NOWHERE: Final = Span(1, 1, 1, 1, 0, 0)
 _LINE_END: Final = re.compile(r"\r\n|\n|\r")
+_REST_OF_LINE: Final = re.compile(r"[^\r\n]*")
 
 
 class Source:
@@ -65,7 +66,7 @@ class LoadError(Exception):
     """
 
     def __init__(self, rule: Rule, message: str, span: Span, source_line: str, name: str, related: tuple[Related, ...] = ()) -> None:
-        super().__init__(rule, message, span)
+        super().__init__(rule, message, span, source_line, name, related)
         self.rule = rule
         self.message = message
         self.span = span
@@ -75,11 +76,14 @@ class LoadError(Exception):
         """The file, as its user named it."""
         self.related = related
 
-    def __reduce__(self) -> tuple[type[LoadError], tuple[object, ...]]:
-        return LoadError, (self.rule, self.message, self.span, self.source_line, self.name, self.related)
-
     def __str__(self) -> str:
         return f"{self.span.line}:{self.span.column}: {self.message}"
+
+
+def end_of_line(text: str, start: int) -> int:
+    """Return where the line ends that an offset is in."""
+    rest = _REST_OF_LINE.match(text, start)
+    return rest.end() if rest else start
 
 
 def load_error(source: Source, fault: Fault) -> LoadError:
@@ -94,7 +98,7 @@ def file_error(rule: Rule, name: str, message: str) -> LoadError:
     return LoadError(rule, message, _NOWHERE, "", name)
 
 
-def too_large(name: str) -> LoadError:
+def file_too_large(name: str) -> LoadError:
     """Return the error for a file that is too large to be read."""
     return file_error(
         rules.FILE_TOO_LARGE, name, f"the file is larger than {rules.MAX_FILE_BYTES // 2**20} MiB: split it, or list it in .fcompileignore"

@@ -16,9 +16,9 @@ from fcompile.diagnostics.problem import Severity
 from . import rules
 from .decoding import Decoded, decode
 from .document import Document
-from .faults import DuplicateKey, Fault
+from .faults import DuplicateKey, Fault, too_large
 from .reading import NOTHING, Reading
-from .source import LoadError, load_error, too_large
+from .source import LoadError, end_of_line, file_too_large, load_error
 from .yaml_lines import UNUSUAL, read_lines
 from .yaml_text import YamlText, library_text, yaml_text
 
@@ -30,7 +30,6 @@ _FIRST_KEYS: Final = 5
 """Of so many duplicate keys it is shown where the first one is."""
 _SEPARATOR: Final = re.compile(r"^---([^\n]*)\n?", re.MULTILINE)
 _SEPARATOR_HERE: Final = re.compile(r"---([^\n]*)\n?")
-_FIRST_LINE: Final = re.compile(r"[^\r\n]*")
 
 
 def read(data: bytes, name: str, *, with_duplicates: bool = False) -> Iterator[Document | LoadError]:
@@ -41,7 +40,7 @@ def read(data: bytes, name: str, *, with_duplicates: bool = False) -> Iterator[D
     :param with_duplicates: yield a document with duplicate keys too, after its errors, so that its other problems can be reported.
     """
     if len(data) > rules.MAX_FILE_BYTES:
-        yield too_large(name)
+        yield file_too_large(name)
         return
     decoded = decode(data, name)
     if decoded.fault is not None:
@@ -222,7 +221,8 @@ def _chunks(text: str, start: int, marked: bool, library: bool) -> Iterator[_Chu
         if rest and not rest.startswith("#") and not (marked and separator.start() == 0):
             begin = separator.start()
             offset = separator.start(1) + separator.group(1).index(rest)
-            message = f"kubectl allows only a comment after `---`: put `{_shorten(rest)}` on the next line"
+            shown = rest if len(rest) <= 40 else f"{rest[:37]}..."
+            message = f"kubectl allows only a comment after `---`: put `{shown}` on the next line"
             fault = Fault(rules.SEPARATOR, message, offset, offset + len(rest))
     if begin < len(text):
         yield _Chunk(begin, len(text), False, fault)
@@ -253,19 +253,13 @@ def _directive(text: str, begin: int) -> Fault:
     # The first line of the region need not begin a line of the file: it can follow JSON.
     start = begin if text.startswith("%", begin) else text.index("\n%", begin) + 1
     message = "kubectl cannot read YAML directives, because it cuts the file at the `---` after them: remove this line"
-    return Fault(rules.DIRECTIVE, message, start, _end_of_line(text, start))
-
-
-def _end_of_line(text: str, start: int) -> int:
-    line = _FIRST_LINE.match(text, start)
-    return line.end() if line else start
+    return Fault(rules.DIRECTIVE, message, start, end_of_line(text, start))
 
 
 def _read_chunk(decoded: Decoded, chunk: _Chunk, fed: YamlText) -> Reading:
     size = chunk.end - chunk.start
     if size * 4 > rules.MAX_BYTES and len(fed.text.encode()) > rules.MAX_BYTES + 1:
-        message = f"the document is larger than {rules.MAX_BYTES // 1024 // 1024} MiB: split it"
-        raise Fault(rules.TOO_LARGE, message, 0, _end_of_line(fed.text, 0))
+        raise too_large(0, end_of_line(fed.text, 0))
     bad = decoded.bad_byte(chunk.start, chunk.end)
     if bad is not None:
         raise Fault(bad.rule, bad.message, bad.start - chunk.start - fed.skipped)
@@ -304,14 +298,10 @@ def _ignored(text: str, start: int) -> Fault:
     match = re.compile(r"\s*").match(text, start)
     start = match.end() if match else start
     message = "kubectl reads nothing after the end of a document up to the next `---`: put `---` on the line before this, or remove it"
-    return Fault(rules.IGNORED_TEXT, message, start, _end_of_line(text, start))
+    return Fault(rules.IGNORED_TEXT, message, start, end_of_line(text, start))
 
 
 def _moved(fault: Fault, start: int, fed: YamlText) -> Fault:
     """Return a fault of a document with offsets in the text of the file."""
     related = tuple((message, start + fed.start(first), start + fed.end(last)) for message, first, last in fault.related)
     return Fault(fault.rule, fault.message, start + fed.start(fault.start), start + fed.end(fault.end), related)
-
-
-def _shorten(text: str) -> str:
-    return text if len(text) <= 40 else text[:37] + "..."

@@ -8,9 +8,9 @@ from typing import Any
 from yaml.events import AliasEvent, Event, ScalarEvent
 
 from . import rules
-from .faults import DuplicateKey, Fault
+from .faults import DuplicateKey, Fault, too_deep
 from .scalars import shorten
-from .yaml_nodes import bad_key, collection_as_key, event_range, scalar_key, scalar_value, too_deep, too_many
+from .yaml_nodes import bad_key, collection_as_key, event_range, scalar_key, scalar_value, too_many
 
 
 class Anchor:
@@ -124,7 +124,7 @@ def _copy(value: Any, levels: int, event: Event) -> Any:
     if not isinstance(value, dict | list):
         return value
     if levels <= 0:
-        raise too_deep(event)
+        raise too_deep(*event_range(event))
     if isinstance(value, dict):
         return {key: _copy(item, levels - 1, event) for key, item in value.items()}
     return [_copy(item, levels - 1, event) for item in value]

@@ -14,11 +14,11 @@ from fcompile.diagnostics.problem import Rule
 from . import rules
 from .faults import Fault
 from .scalars import shorten
+from .source import end_of_line
 from .yaml_nodes import event_range
 
 _FORBIDDEN: Final = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _INDENTATION: Final = re.compile(r"[ \t]*")
-_WORD: Final = re.compile(r"[^\n\r]*")
 
 _MESSAGES: Final = {
     "mapping values are not allowed in this context": (
@@ -120,8 +120,9 @@ def _other(error: MarkedYAMLError, text: str, problem: str, context: int, offset
         letter = text[offset : offset + 1]
         message = f"a value cannot begin with {'a backtick' if letter == '`' else f'`{letter}`'}: quote it"
     elif problem == "could not find expected ':'":
-        message = f"`{_line(text, context)}` is no `key: value`: add the `:`, or correct its indentation if it continues a text"
-        return Fault(rule, message, context, _end_of_line(text, context))
+        end = max(end_of_line(text, context), context + 1)
+        message = f"`{shorten(text[context:end])}` is no `key: value`: add the `:`, or correct its indentation if it continues a text"
+        return Fault(rule, message, context, end)
     elif problem == "did not find expected key":
         message = "a key is expected here: correct the indentation of this line, or quote the whole value before it"
         return Fault(rule, message, offset, related=(("the mapping begins here", context, context + 1),))
@@ -137,12 +138,3 @@ def _other(error: MarkedYAMLError, text: str, problem: str, context: int, offset
     else:
         message = _MESSAGES.get(problem, f"the document is not valid YAML: {problem}")
     return Fault(rule, message, offset)
-
-
-def _line(text: str, start: int) -> str:
-    return shorten(text[start : _end_of_line(text, start)])
-
-
-def _end_of_line(text: str, start: int) -> int:
-    match = _WORD.match(text, start)
-    return max(match.end() if match else start, start + 1)

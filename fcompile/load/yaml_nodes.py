@@ -8,7 +8,7 @@ from typing import Any, Final
 from yaml.events import DocumentStartEvent, Event, NodeEvent, ScalarEvent
 
 from . import rules
-from .faults import DuplicateKey, Fault
+from .faults import Fault
 from .scalars import PLAIN_KEYS, PLAIN_VALUES, TAG, NotAJsonNumber, NotOfTag, Scalar, as_key, finite_value, resolve_tagged, shorten
 
 _TAG: Final = re.compile(r"(?:&[0-9A-Za-z_-]+[ \t\r\n]+)?!(?:<[^>]*>|[^\s,\[\]{}]*)")
@@ -64,11 +64,6 @@ def check_tag(event: NodeEvent, text: str) -> None:
         raise Fault(rules.YAML_SYNTAX, message, end)
 
 
-def duplicate_key(key: str, event: Event) -> DuplicateKey:
-    message = f"the key `{shorten(key)}` is already in this mapping: remove one of the two"
-    return DuplicateKey(rules.DUPLICATE_KEY, message, *event_range(event), key)
-
-
 def bad_key(event: Event, text: str) -> Fault:
     short = shorten(text)
     message = f'`{short}` cannot be a key: if it is a text, quote it as `"{short}"`' if text else "a key is missing before the `:`"
@@ -82,11 +77,6 @@ def collection_as_key(event: Event, text: str) -> Fault:
         message = "`{{` begins a mapping within a mapping here: quote the value if it is a placeholder, or render the template first"
         return Fault(rules.BAD_KEY, message, start - 1, start + 1)
     return Fault(rules.BAD_KEY, "a list or mapping cannot be a key: quote the key if it is a text", start, end)
-
-
-def too_deep(event: Event) -> Fault:
-    message = f"lists and mappings are nested more than {rules.MAX_DEPTH} levels deep, as no Kubernetes object is: remove what is too much"
-    return Fault(rules.TOO_DEEP, message, *event_range(event))
 
 
 def too_many(event: Event) -> Fault:

@@ -12,7 +12,7 @@ from yaml.error import YAMLError
 from yaml.events import MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent, SequenceStartEvent, StreamEndEvent
 
 from . import rules
-from .faults import DuplicateKey
+from .faults import DuplicateKey, duplicate_key, too_deep
 from .reading import NOTHING, Reading
 from .scalars import PLAIN_KEYS, PLAIN_VALUES
 from .yaml_aliases import Anchor, Anchors, Merge
@@ -22,11 +22,10 @@ from .yaml_nodes import (
     check_start,
     check_tag,
     collection_as_key,
-    duplicate_key,
+    event_range,
     is_merge,
     scalar_key,
     scalar_value,
-    too_deep,
     too_many,
 )
 
@@ -100,7 +99,7 @@ class _Reader:
                         key = _special_key(event, container)
                         nodes -= type(key) is Merge
                     elif key in container:
-                        self._repeat(duplicate_key(key, event))
+                        self._repeat(duplicate_key(key, *event_range(event)))
                     continue
                 if event.tag is not None:
                     check_tag(event, self._text)
@@ -116,7 +115,7 @@ class _Reader:
                 if wants_key:
                     raise collection_as_key(event, self._text)
                 if len(stack) >= rules.MAX_DEPTH:
-                    raise too_deep(event)
+                    raise too_deep(*event_range(event))
                 if event.tag is not None:
                     check_tag(event, self._text)
                 stack.append((container, in_mapping, key, anchor))
@@ -136,7 +135,7 @@ class _Reader:
                     key = anchors.key(event)
                     wants_key = False
                     if key in container:
-                        self._repeat(duplicate_key(key, event))
+                        self._repeat(duplicate_key(key, *event_range(event)))
                     continue
                 value = anchors.value(event, len(stack))
             if nodes > rules.MAX_NODES:
@@ -171,5 +170,5 @@ def _special_key(event: ScalarEvent, container: dict[str, Any]) -> str | Merge:
     if event.value != "<<":
         raise bad_key(event, event.value)
     if "<<" in container:
-        raise duplicate_key("<<", event)
+        raise duplicate_key("<<", *event_range(event))
     return "<<"

@@ -6,6 +6,7 @@ knows are not in an intent: `expand.pod` puts them in when it is given them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from fcompile.model import names
@@ -61,6 +62,12 @@ def add_cluster_env(env: list[dict[str, Any]], cluster: ClusterValues) -> list[d
         instance,
         *env[ENV_BEFORE_INSTANCE:],
     ]
+
+
+def with_containers(spec: dict[str, Any], change: Callable[[dict[str, Any]], dict[str, Any]]) -> dict[str, Any]:
+    """Return a Pod spec with each container and each init container as `change` makes it."""
+    changed = {kind: list(map(change, spec[kind])) for kind in ("initContainers", "containers") if spec.get(kind)}
+    return {**spec, **changed}
 
 
 def lower_container(container: dict[str, Any], known: dict[str, str]) -> dict[str, Any]:

@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from fcompile.emit.splice import keys
 from fcompile.lower.atomic import as_stored
 from fcompile.lower.digest import KNOWN, V1, V2, digest
-from fcompile.lower.environment import lower_container
+from fcompile.lower.environment import lower_container, with_containers
 from fcompile.lower.placeholders import role_values, substitute, sums_in
 from fcompile.lower.quantities import canonical_quantities, has_symbolic_quantity
 from fcompile.lower.services import add_host_names, lower_service
 from fcompile.model import names
 from fcompile.model.framework import LIFETIME, SERVER_SET
+from fcompile.model.values import mappings
 from fcompile.schema.pod_schemas import POD_TEMPLATE
 
 
@@ -38,7 +38,8 @@ class Role(NamedTuple):
         """Return whether its Pods differ only in strings that hold the index as it is, so that one text, filled in, serves for all."""
         if self.sums or has_symbolic_quantity(self.pod, POD_TEMPLATE):
             return False
-        return not any(names.placeholder(names.TASK_INDEX) in key for key in keys(self.pod))
+        index = names.placeholder(names.TASK_INDEX)
+        return not any(index in key for value in mappings(self.pod) for key in value)
 
     def document(self) -> dict[str, Any]:
         """Return the role as plain JSON values."""
@@ -135,10 +136,7 @@ def _lower_pod(framework: str, role: dict[str, Any]) -> dict[str, Any]:
     spec = template.get("spec") or {}
     if role.get("service") is not None:
         spec = add_host_names(spec, framework, role["name"])
-    spec = dict(spec)
-    for kind in ("initContainers", "containers"):
-        if spec.get(kind):
-            spec[kind] = [lower_container(container, known) for container in spec[kind]]
+    spec = with_containers(spec, lambda container: lower_container(container, known))
     return {"apiVersion": "v1", "kind": "Pod", "metadata": _lower_metadata(template, known), "spec": spec}
 
 

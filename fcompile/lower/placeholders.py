@@ -84,27 +84,23 @@ def substitute(value: Any, values: Mapping[str, str]) -> Any:
     What has nothing to replace in it is not copied: the result may share parts with the input, and is the input when nothing at all
     is replaced. If two keys of a mapping become equal, the one that sorts later wins, as in FrameworkController.
     """
-    return _substitute(value, values)
-
-
-def _substitute(value: Any, values: Mapping[str, str]) -> Any:
     kind = type(value)
     if kind is str:
         return _replace(value, values) if "{{FC_" in value else value
     if kind is dict:
         if "{{FC_" in "\n".join(value):
-            return {_replace(key, values): _substitute(value[key], values) for key in sorted(value)}
+            return {_replace(key, values): substitute(value[key], values) for key in sorted(value)}
         changed = {}
         for key, item in value.items():
             kind = type(item)
             if (kind is str and "{{FC_" not in item) or (kind is not str and kind is not dict and kind is not list):
                 continue  # most items by far: a call for each of them would take most of the time
-            made = _substitute(item, values)
+            made = substitute(item, values)
             if made is not item:
                 changed[key] = made
         return {**value, **changed} if changed else value
     if kind is list:
-        made = [_substitute(item, values) for item in value]
+        made = [substitute(item, values) for item in value]
         return made if any(map(is_not, made, value)) else value
     return value
 

@@ -26,7 +26,6 @@ class Field(NamedTuple):
     minimum: int | None = None
     maximum: int | None = None
     enum: tuple[str, ...] = ()
-    pattern: str = ""
     default: Any = None
     """None: no default (a default of null is the same thing here)."""
     map_keys: tuple[str, ...] = ()

@@ -50,6 +50,18 @@ def integer(value: Any, key: str) -> int | None:
     return None
 
 
+def mappings(*values: Any) -> Iterator[dict[str, Any]]:
+    """Yield every mapping in some values."""
+    waiting = list(values)
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, list):
+            waiting += value
+        elif isinstance(value, dict):
+            yield value
+            waiting += value.values()
+
+
 def strings(value: Any, path: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], Literal["key", "value"], str]]:
     """Yield every string in a value, keys included: its path below `path`, which of the two it is, and itself."""
     if isinstance(value, str):

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fcompile.check.document import Checked, Options
-from fcompile.check.places import Place, Where, look_up
+from fcompile.check.places import Place, Where, by_start, look_up
 from fcompile.check.selection import is_framework, objects_in
 from fcompile.diagnostics.problem import Path, Problem, Severity, field_path
 from fcompile.diagnostics.visible import visible
-from fcompile.diagnostics.writer import Summary, Waived
+from fcompile.diagnostics.writer import Summary, Waived, Writer
 from fcompile.load import Document
 from fcompile.pipeline.compiled import Compiled, compile_framework, lacking
 from fcompile.pipeline.file import File, check_file
@@ -21,7 +21,6 @@ from fcompile.waivers.collection import Waivers
 if TYPE_CHECKING:
     from fcompile.pipeline.overrides import Applied, Override
     from fcompile.pipeline.passthrough import PassedThrough
-    from fcompile.pipeline.reporting import Listener
 
 
 _MOST_NAMED = 10
@@ -107,7 +106,7 @@ class Compilation:
         """Return the files that cannot be read and hold no Framework. Those who look for Frameworks alone pass over them."""
         return [file.name for file in self._files if file.of_others and file.unreadable()]
 
-    def report(self, listener: Listener) -> Summary:
+    def report(self, listener: Writer) -> Summary:
         """Check everything, and report it to the listener."""
         return report(self.checked(), self.look_up, listener, self._waivers, self._whole)
 
@@ -181,7 +180,7 @@ class Compilation:
     @cached_property
     def _documents(self) -> dict[str, dict[int, Document]]:
         """Return the documents by file, and by where they begin."""
-        return {file.name: {document.start: document for document in file.documents()} for file in self._files}
+        return {file.name: by_start(file.read) for file in self._files}
 
     def _with_overrides_named(self, checked: Checked, file: File) -> Checked:
         if not self.applied or file.skipped:
@@ -199,7 +198,7 @@ class Compilation:
         return compile_framework(value, self._options.namespace) if missing is None else Refused(missing)
 
 
-class _Collector:
+class _Collector(Writer):
     """A listener that keeps all that it is told of."""
 
     def __init__(self) -> None:
@@ -215,9 +214,3 @@ class _Collector:
 
     def waived(self, waived: Waived) -> None:
         self.waivers.append(waived)
-
-    def file(self, name: str, frameworks: Sequence[str]) -> None:
-        """Keep nothing: Frameworks are taken from `units`."""
-
-    def finish(self, summary: Summary) -> None:
-        """Keep nothing: callers can count what they want to."""

@@ -177,11 +177,7 @@ def _enter(
 
 
 def _item(items: list[Any], step: str, field: Field, override: Override, where: str) -> int:
-    named = [
-        index
-        for index, item in enumerate(items)
-        if any(mapping({"item": item}, "item").get(key) == step for key in ("name", *field.map_keys))
-    ]
+    named = [index for index, item in enumerate(items) if any(text(item, key) == step for key in ("name", *field.map_keys))]
     if len(named) == 1:
         return named[0]
     if len(named) > 1:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Protocol
 
 from fcompile.check.document import Checked
 from fcompile.check.places import Lookup, Place, Where
@@ -14,20 +13,11 @@ from fcompile.diagnostics.writer import Report, Summary, Writer, counted
 from fcompile.load.rules import TOO_MANY_PROBLEMS
 from fcompile.waivers.collection import Waivers
 
-if TYPE_CHECKING:  # Making a Protocol would slow down each start.
-
-    class Listener(Writer, Protocol):
-        """The interface of those that are told of everything as it is found."""
-
-        def skipped(self, file: str, reason: str) -> None:
-            """Take note of a file that was passed over although it seems to hold a Framework."""
-
-
 MOST_SHOWN = 1_000
 """Problems of one file."""
 
 
-def report(checked: Iterable[Checked], look_up: Lookup, listener: Listener, waivers: Waivers | None = None, whole: bool = False) -> Summary:
+def report(checked: Iterable[Checked], look_up: Lookup, listener: Writer, waivers: Waivers | None = None, whole: bool = False) -> Summary:
     """Tell the listener of every problem, and of every waived problem.
 
     :param waivers: besides those in the files' comments.
@@ -40,7 +30,7 @@ def report(checked: Iterable[Checked], look_up: Lookup, listener: Listener, waiv
 
 
 class _Reporting:
-    def __init__(self, look_up: Lookup, listener: Listener, waivers: Waivers) -> None:
+    def __init__(self, look_up: Lookup, listener: Writer, waivers: Waivers) -> None:
         self._listener = listener
         self._report = Report(listener)
         self._look_up = look_up

@@ -47,7 +47,6 @@ MAPS = {
     ("Container", "volumeMounts"),
     ("Container", "volumeDevices"),
 }
-_TYPES = {"string": "string", "integer": "integer", "number": "number", "boolean": "boolean"}
 _EMPTY = {"x-kubernetes-preserve-unknown-fields": True, "maxLength": 0, "maxItems": 0, "maxProperties": 0, "minimum": 0, "maximum": 0}
 """Of a field that may not be used: what is empty is the same as left out."""
 _PREFIX_LENGTH = "(?=[^/]{1,253}/)"
@@ -162,7 +161,7 @@ class _Printer:
             return {"x-kubernetes-preserve-unknown-fields": True, "pattern": rf"^ *(?:{QUANTITY}) *$|{PLACEHOLDER}"}
         if field.kind == "int-or-string":
             return {"x-kubernetes-int-or-string": True, **_string(field, own, item), **_bounds(field)}
-        schema = {"type": _TYPES[field.kind], **_bounds(field)}
+        schema = {"type": field.kind, **_bounds(field)}
         return {**schema, **_string(field, own, item)} if field.kind == "string" else schema
 
     def _list(self, field: Field, owner: str, name: str, own: bool) -> Schema:

@@ -34,11 +34,6 @@ def pod_type(name: str, version: int) -> Type:
     return fields
 
 
-def pod_type_names() -> tuple[str, ...]:
-    """Return every type that a Pod template of some version can hold, in alphabetical order."""
-    return tuple(_rows())
-
-
 def versions_with(name: str, field: str) -> tuple[int, int] | None:
     """Return the first and the last version in which a type has the field, or None when it never had it."""
     row = _rows().get(name, {}).get(field)

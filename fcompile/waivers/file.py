@@ -15,15 +15,13 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from fcompile.diagnostics.problem import Part, Path, Problem, Rule
+from fcompile.diagnostics.visible import joined
 from fcompile.load import Document, LoadError, read
 from fcompile.load.files import NO_PATH
 from fcompile.load.rules import MAX_FILE_BYTES
 from fcompile.waivers.matching import field_fits, fits, path_fits
 from fcompile.waivers.rules import MALFORMED, NO_REASON, code_problem, waiver_problem
 from fcompile.waivers.waiver import MAX_ENTRIES, Waiver, WaiversRead
-
-NAME = ".fcompile-waivers.yaml"
-"""Looked for in the current folder when no other file is named."""
 
 FIELDS = {"code": True, "path": False, "framework": False, "field": False, "reason": True}
 """The fields of an entry, and whether each is required."""
@@ -90,7 +88,8 @@ class _Reader:
         usable = True
         for key, value in entry.items():
             if key not in FIELDS:
-                self._report(MALFORMED, f"unknown field `{key}`: an entry has {_listed(list(FIELDS))}", (number, key), "key")
+                known = joined([f"`{name}`" for name in FIELDS])
+                self._report(MALFORMED, f"unknown field `{key}`: an entry has {known}", (number, key), "key")
                 usable = False
             elif not isinstance(value, str) and value is not None:
                 self._report(MALFORMED, f"`{key}` must be a string: quote it", (number, key))
@@ -127,8 +126,3 @@ def _relative(file: str, folder: str) -> str:
         return os.path.relpath(file, folder or os.curdir).replace(os.sep, "/")
     except ValueError:  # another drive, on Windows
         return file
-
-
-def _listed(names: list[str]) -> str:
-    quoted = [f"`{name}`" for name in names]
-    return f"{', '.join(quoted[:-1])} and {quoted[-1]}"

@@ -66,7 +66,7 @@ def parts(answer: Answer) -> tuple[str, str]:
     pods = [value for value in answer.objects if value["kind"] == "Pod"]
     for pod in pods:
         assert pod["metadata"]["annotations"].pop("argocd.argoproj.io/hook") == "Skip"
-    return "".join(yaml.stream([value for value in answer.objects if value["kind"] != "Pod"])), "".join(yaml.stream(pods))
+    return "".join(map(yaml.document, [value for value in answer.objects if value["kind"] != "Pod"])), "".join(map(yaml.document, pods))
 
 
 class Applied:

@@ -391,5 +391,5 @@ def test_a_report_is_no_longer_than_an_application_can_hold(app: Path) -> None:
             good(f"t{number}").replace("spec:\n", "spec:\n" + "".join(f"  z{n}: 1\n" for n in range(2_000)), 1)
         )
     answer = generate(app)
-    refused(answer, "more problems are not shown", "Found 6000 errors in 3 of")
+    refused(answer, "more problems are not shown", "Found 6,000 errors in 3 of")
     assert len(answer.said) < 100_000

@@ -32,7 +32,7 @@ def test_run_once(own_cluster: Cluster, tmp_path: Path, seconds: int | None) -> 
     with own_cluster.namespace() as namespace:
         head = {"apiVersion": "frameworkcontroller.microsoft.com/v1", "kind": "Framework", "metadata": {"name": "train"}}
         spec = {"ttlSecondsAfterFinished": seconds, "cleanPodPolicy": "Running", "taskRoles": [role_spec("a", 2, run="0.5")]}
-        source = "".join(yaml.stream([compile_framework({**head, "spec": spec}, namespace).framework]))
+        source = "".join(map(yaml.document, [compile_framework({**head, "spec": spec}, namespace).framework]))
         run(_life(own_cluster, namespace, tmp_path, source))
 
 

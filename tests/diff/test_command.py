@@ -34,7 +34,7 @@ def diff(capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Di
 def put(name: str, *values: Any) -> str:
     path = Path(name)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(yaml.stream(values)), encoding="utf-8")
+    path.write_text("".join(map(yaml.document, values)), encoding="utf-8")
     return name
 
 

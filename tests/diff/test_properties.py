@@ -8,6 +8,7 @@ from typing import Any
 from hypothesis import given, settings
 
 from fcompile.default import default
+from fcompile.diagnostics.writer import Style
 from fcompile.diff import html, json, markdown
 from fcompile.diff.frameworks import FrameworkDiff, compare
 from fcompile.diff.result import Result
@@ -49,5 +50,5 @@ def test_back_is_the_same_fields_the_other_way_round(one: Any, other: Any) -> No
 def test_every_format_can_show_it(one: Any, other: Any) -> None:
     found = diff(one, other)
     whole = Result((found,) if found else ())
-    for text in (Painter(False, 80).write(whole), markdown.write(whole), json.write(whole), html.write(whole)):
+    for text in (Painter(Style(width=80)).write(whole), markdown.write(whole), json.write(whole), html.write(whole)):
         "".join(text).encode()

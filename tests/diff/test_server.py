@@ -190,7 +190,7 @@ def test_kubectl_diff(cluster: Cluster, namespace: str, tmp_path: Path) -> None:
     environment = {**cluster.environment, "PATH": programs, "KUBECTL_EXTERNAL_DIFF": "fcompile diff --color=never"}
 
     def kubectl(*arguments: str) -> tuple[int, str, str]:
-        path.write_text("".join(yaml.stream([value, config])), encoding="utf-8")
+        path.write_text("".join(map(yaml.document, [value, config])), encoding="utf-8")
         done = subprocess.run(["kubectl", *arguments, "-f", str(path)], env=environment, capture_output=True, text=True, timeout=120)
         return done.returncode, done.stdout, done.stderr
 

@@ -86,4 +86,4 @@ def classes(cluster: Cluster) -> None:
         for name in (PRIORITY_CLASS, "preemptible", "llm-training")
     ]
     runtime = {"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "metadata": {"name": RUNTIME_CLASS}, "handler": "sandbox"}
-    cluster.kubectl("apply", "-f", "-", input="".join(yaml.stream([*priorities, runtime])))
+    cluster.kubectl("apply", "-f", "-", input="".join(map(yaml.document, [*priorities, runtime])))

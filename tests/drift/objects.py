@@ -30,7 +30,7 @@ EMPTY: tuple[Any, ...] = (False, 0, "", [], {})
 
 def build(frameworks: Iterable[Object], *arguments: str) -> str:
     """What `fcompile build` prints for them."""
-    done = laws.run(["build", *arguments, "-"], "".join(yaml.stream(list(frameworks))).encode())
+    done = laws.run(["build", *arguments, "-"], "".join(map(yaml.document, list(frameworks))).encode())
     assert done.code == 0, done.err
     return done.out.decode()
 

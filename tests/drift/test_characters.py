@@ -27,13 +27,13 @@ def test_every_character(cluster: Cluster, namespace: str) -> None:
         }
         for character in CHARACTERS
     }
-    cluster.kubectl("apply", "--server-side", "-f", "-", input="".join(yaml.stream(list(sent.values()))), check=False)
+    cluster.kubectl("apply", "--server-side", "-f", "-", input="".join(map(yaml.document, list(sent.values()))), check=False)
     stored = listed(cluster, next(iter(sent.values())))
     kept = {name for name, value in stored.items() if value["data"] == sent[name]["data"]}
     assert kept == {f"c{ord(character):x}" for character in CHARACTERS if not warned_of(character)}
 
     cluster.kubectl("delete", "configmap", "--all", "-n", namespace)
-    cluster.kubectl("create", "-f", "-", input="".join(yaml.stream(list(sent.values()))))
+    cluster.kubectl("create", "-f", "-", input="".join(map(yaml.document, list(sent.values()))))
     stored = listed(cluster, next(iter(sent.values())))
     assert {name: value["data"] for name, value in stored.items()} == {name: value["data"] for name, value in sent.items()}
     code, _, said = diff(cluster, yaml.dump(sent["c7f"]))

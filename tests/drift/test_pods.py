@@ -41,11 +41,11 @@ def test_nothing_differs_and_a_change_shows(cluster: Cluster, given_frameworks: 
     assert len(live) > 50
     printed = build(given_frameworks, "--emit=expected")
     comparable = for_kubectl(values(printed.encode()))
-    assert diff(cluster, "".join(yaml.stream(_for_its_own_kind_of_diff(comparable)))) == (0, "", "")
+    assert diff(cluster, "".join(map(yaml.document, _for_its_own_kind_of_diff(comparable)))) == (0, "", "")
 
     mergeable = [value for value in comparable if value["kind"] != "Pod" or not _has_own_tolerations(value)]
     assert len(mergeable) > len(comparable) / 2
-    assert diff(cluster, "".join(yaml.stream(mergeable)), "--server-side") == (0, "", "")
+    assert diff(cluster, "".join(map(yaml.document, mergeable)), "--server-side") == (0, "", "")
     _changes_show(cluster, next(value for value in mergeable if value["kind"] == "Pod"))
 
 

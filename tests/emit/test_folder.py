@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fcompile.emit import swap
-from fcompile.emit.folder import MANIFEST, FolderError, file_name, write, write_files
+from fcompile.emit.folder import MANIFEST, FolderError, file_name, write
 from fcompile.emit.yaml import dump
 from tests.emit import hostile
 
@@ -192,12 +192,6 @@ class TestRefused:
 
     def test_a_name_too_long_for_the_file_system(self, out: Path) -> None:
         self.refused(out.parent / ("x" * 300), [pod("a")], "File name too long")
-
-    def test_files_must_have_names_of_ours(self, out: Path) -> None:
-        for name in ("../a.yaml", "/a.yaml", "a/b.yaml", ".yaml/..", MANIFEST, "a.json", ""):
-            with pytest.raises(ValueError, match="not a name"):
-                write_files(str(out), [(name, "")])
-        assert not out.exists()
 
 
 class TestInterrupted:

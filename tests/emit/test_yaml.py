@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
 from fcompile.emit.scalars import EmitError
-from fcompile.emit.yaml import comment, document, dump, stream
+from fcompile.emit.yaml import comment, document, dump
 from tests.emit import hostile
 
 CORPUS = json.loads((Path(__file__).parent / "data" / "kubectl.json").read_text("utf-8"))["cases"]
@@ -188,14 +188,14 @@ SPLITTERS: dict[str, Callable[[str], list[str]]] = {
 class TestStream:
     @given(values=st.lists(hostile.objects, min_size=1, max_size=4))
     def test_documents_stay_apart(self, values: list[Any]) -> None:
-        text = "".join(stream(values))
+        text = "".join(map(document, values))
         assert text.startswith("---\n")
         assert hostile.same(values, list(pyyaml.load_all(text, pyyaml.CSafeLoader)))
 
     @pytest.mark.parametrize("splitter", SPLITTERS)
     @given(values=st.lists(hostile.objects, min_size=1, max_size=3))
     def test_for_who_splits_first(self, splitter: str, values: list[Any]) -> None:
-        parts = SPLITTERS[splitter]("".join(stream(values)))
+        parts = SPLITTERS[splitter]("".join(map(document, values)))
         assert hostile.same(values, [pyyaml.load(part, pyyaml.CSafeLoader) for part in parts if part.strip()])
 
     def test_a_last_line_end_is_protected(self) -> None:

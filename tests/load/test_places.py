@@ -111,7 +111,7 @@ def test_only_a_plain_scalar_has_plain_text(path: Path, part: Part, expected: st
 
 def test_the_second_document_is_placed_in_the_file() -> None:
     _, second = documents("\ufeffé: 1\n--- # c\nb:\n  c: ü d\n".encode(), "x.yaml")
-    assert (second.line, second.text) == (3, "b:\n  c: ü d\n")
+    assert (second.locate(()).line, second.text) == (3, "b:\n  c: ü d\n")
     span = second.locate(("b", "c"))
     assert (span.line, span.column, span.end_line, span.end_column) == (4, 6, 4, 9)
     assert second.source.text[span.start : span.end] == "ü d"

@@ -110,11 +110,12 @@ def _repo_server(_: str) -> str:
     return yaml.dump({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata, "spec": spec})
 
 
-def _plugin(_: str) -> str:
-    return yaml.dump(PLUGIN)
-
-
-FORMS: dict[str, Callable[[str], str]] = {"config-map": _config_map, "repo-server": _repo_server, "plugin": _plugin, "helm": _values}
+FORMS: dict[str, Callable[[str], str]] = {
+    "config-map": _config_map,
+    "repo-server": _repo_server,
+    "plugin": lambda _: yaml.dump(PLUGIN),
+    "helm": _values,
+}
 FILES = {"config-map": "argocd-cm.yaml", "repo-server": "repo-server-patch.yaml", "plugin": "plugin.yaml", "helm": "values.yaml"}
 
 

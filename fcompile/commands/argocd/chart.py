@@ -8,13 +8,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from fcompile.commands.argocd.repository import MAX_FILE, Repository
 from fcompile.commands.argocd.settings import Settings
 from fcompile.diagnostics.visible import visible
 from fcompile.errors import InputError
 from fcompile.load import LoadError, read, rules, values
+from fcompile.model.values import mappings, text
 
 _PARSED: Final = ("Chart.yaml", "Chart.lock", "requirements.yaml", "requirements.lock", "values.yaml")
 _SCHEMA: Final = "values.schema.json"
@@ -105,14 +106,8 @@ def _check_schema(data: bytes, path: str) -> None:
         documents = values(data)
     except LoadError:
         return  # for Helm to say
-    waiting: list[Any] = list(documents)
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, list):
-            waiting += value
-        elif isinstance(value, dict):
-            waiting += value.values()
-            for key in ("$ref", "$dynamicRef", "$recursiveRef", "$schema"):
-                target = value.get(key)
-                if isinstance(target, str) and not target.startswith("#") and not (key == "$schema" and _STANDARD.fullmatch(target)):
-                    raise InputError(f"{visible(path)}: `{key}: {visible(target)}` is not in this file: nothing else is read for it")
+    for value in mappings(*documents):
+        for key in ("$ref", "$dynamicRef", "$recursiveRef", "$schema"):
+            target = text(value, key)
+            if target is not None and not target.startswith("#") and not (key == "$schema" and _STANDARD.fullmatch(target)):
+                raise InputError(f"{visible(path)}: `{key}: {visible(target)}` is not in this file: nothing else is read for it")

@@ -62,8 +62,7 @@ class Made(NamedTuple):
 def compile_source(source: Source, job: Job) -> Made:
     """Compile one text. What is wrong with the text is in the result."""
     try:
-        data = job.repository.read(source.path) if source.path else source.data
-        return _compiled(source, data, job)
+        return _compiled(source, source.content(job.repository), job)
     except UsageError as error:
         return Made(empty(source.name), refused=str(error))
 

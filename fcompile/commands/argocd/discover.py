@@ -11,7 +11,7 @@ from contextlib import suppress
 
 from fcompile.commands.argocd import application
 from fcompile.commands.argocd.generate import enter
-from fcompile.commands.argocd.repository import Repository, repository_of
+from fcompile.commands.argocd.repository import Repository
 from fcompile.commands.argocd.sources import kind_of
 from fcompile.commands.group import command
 from fcompile.diagnostics.visible import visible
@@ -33,9 +33,7 @@ def discover(*, folder: str) -> int:
 
     What is wrong with the application is for `fcompile argocd generate` to say.
     """
-    enter(folder)
-    repository = repository_of(".", os.environ.get("ARGOCD_APP_SOURCE_PATH", ""))
-    found = next(_found(repository), None)
+    found = next(_found(enter(folder)), None)
     if found is not None:
         print(visible(found))
     return 0

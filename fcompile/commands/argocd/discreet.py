@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 from fcompile.check.selection import objects_in
 from fcompile.diagnostics.problem import Problem
-from fcompile.diagnostics.writer import Waived, Writer
+from fcompile.diagnostics.writer import Filter, Waived, Writer
 from fcompile.load import Document, LoadError
 from fcompile.load.decoding import decode
-from fcompile.model.values import sequence, text
+from fcompile.model.values import mappings, sequence, text
 
 _SEPARATOR = re.compile(r"^---", re.MULTILINE)
 _KIND = re.compile(r"kind", re.IGNORECASE)
@@ -51,7 +51,7 @@ class Hidden(NamedTuple):
     """These, and all that cannot be read or lies between documents."""
 
 
-class Discreet:
+class Discreet(Filter):
     """A writer that takes away source lines on which a part of a Secret stands too: a file can be one line.
 
     It stands before all others, since there are problems of waivers and across files too. Where a document cannot be read, its lines
@@ -60,10 +60,8 @@ class Discreet:
 
     def __init__(self, writer: Writer, hidden: Mapping[str, Hidden]) -> None:
         """:param hidden: by the name of the text; the file of waivers is none."""
-        self._writer = writer
+        super().__init__(writer)
         self._hidden = hidden
-        self.file = writer.file
-        self.finish = writer.finish
 
     def problem(self, problem: Problem) -> None:
         self._writer.problem(self._without_line(problem))
@@ -108,13 +106,5 @@ def _secrets(documents: Sequence[Document]) -> Iterator[tuple[int, int]]:
 
 def makes_secrets(documents: Sequence[Any]) -> bool:
     """Return whether documents are Secrets, have some in lists, patch some, or make kustomize generate some."""
-    waiting = list(documents)
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, list):
-            waiting += value
-        elif isinstance(value, dict):
-            if (text(value, "kind") or "").casefold() in ("secret", "secretgenerator") or sequence(value, "secretGenerator"):
-                return True
-            waiting += value.values()
-    return False
+    secret = ("secret", "secretgenerator")
+    return any((text(value, "kind") or "").casefold() in secret or sequence(value, "secretGenerator") for value in mappings(*documents))

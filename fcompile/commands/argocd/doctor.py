@@ -1,9 +1,4 @@
-"""`doctor`: calls the plugin for a folder as Argo CD would, here, and says what would go wrong.
-
-As the repo-server does it, the whole repository is packed, unpacked elsewhere without its file modes, and the plugin's commands are run
-there with Argo CD's environment, a deadline, the sidecar's user and a root filesystem that cannot be written to. What cannot be tried
-here (without being root) is said.
-"""
+"""`doctor`: calls the plugin for a folder as Argo CD would, here, and says what would go wrong."""
 
 from __future__ import annotations
 
@@ -23,7 +18,7 @@ from fcompile.commands.argocd.repository import repository_of
 from fcompile.commands.argocd.sandbox import Ran, Sandbox, sandbox
 from fcompile.commands.group import command
 from fcompile.commands.options import SECONDS
-from fcompile.diagnostics.visible import visible
+from fcompile.diagnostics.visible import listed, visible
 from fcompile.diagnostics.writer import counted
 from fcompile.errors import EXIT_ERRORS, UsageError
 from fcompile.load import LoadError, values
@@ -157,9 +152,8 @@ def _send(folder: str, target: str) -> tuple[int, int]:
 def _links(root: str) -> Iterator[Line]:
     left_out = ignored(root)
     if left_out:
-        names = sorted(left_out)
-        more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-        yield NOTE, f"what git ignores is not in a checkout, and is left out: {', '.join(map(visible, names[:_MOST_NAMED]))}{more}"
+        names = listed(sorted(map(visible, left_out)), _MOST_NAMED)
+        yield NOTE, f"what git ignores is not in a checkout, and is left out: {names}"
     found = list(leading_out(root, left_out))
     for path in found[:_MOST_LINKS]:
         yield ERROR, f"links: {visible(path)} leads out of the repository: Argo CD refuses the whole repository"

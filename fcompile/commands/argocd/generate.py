@@ -22,6 +22,7 @@ from fcompile.commands.argocd.source_mapper import SourceMapper
 from fcompile.commands.argocd.sources import Source, sources
 from fcompile.commands.group import command
 from fcompile.commands.report import WAIVERS_FILE, OnlyWhenFound, WriterListener, fails, open_report, waivers_file
+from fcompile.diagnostics.visible import listed
 from fcompile.emit.stdout import write
 from fcompile.errors import EXIT_ERRORS, InputError, ProcessError, UsageError
 from fcompile.load import Document, read
@@ -50,9 +51,8 @@ def generate(*, folder: str) -> int:
 
     Settings come from the Application's parameters and environment, as Argo CD passes them on.
     """
-    enter(folder)
+    repository = enter(folder)
     asked = settings(os.environ)
-    repository = repository_of(".", os.environ.get("ARGOCD_APP_SOURCE_PATH", ""))
     texts = list(sources(repository, asked))
     made = list(_bounded(compile_all(texts, Job(repository, asked, os.path.lexists(WAIVERS_FILE)))))
     if not _report(made, texts, repository, asked):
@@ -78,12 +78,13 @@ def _bounded(made: Iterator[Made]) -> Iterator[Made]:
         yield one
 
 
-def enter(folder: str) -> None:
-    """Work in the folder of the application, as Argo CD does."""
+def enter(folder: str) -> Repository:
+    """Work in the folder of the application, as Argo CD does, and return the repository that it is in."""
     try:
         os.chdir(folder)
     except OSError as error:
         raise UsageError(f"{folder}: {error.strerror}") from None
+    return repository_of(".", os.environ.get("ARGOCD_APP_SOURCE_PATH", ""))
 
 
 def compile_all(texts: list[Source], job: Job) -> Iterator[Made]:
@@ -125,8 +126,7 @@ def _places(texts: dict[str, Source], repository: Repository) -> Lookup:
 
     @lru_cache(2)
     def documents(name: str) -> dict[int, Document]:
-        source = texts[name]
-        return by_start(read(repository.read(source.path) if source.path else source.data, name, with_duplicates=True))
+        return by_start(read(texts[name].content(repository), name, with_duplicates=True))
 
     def place(where: Where) -> Place:
         return look_up(documents(where.file), where)
@@ -146,17 +146,12 @@ def _tell(made: list[Made]) -> None:
     """Say what is not in the output although somebody may look for it there, and what works otherwise than it says; Argo CD logs it."""
     left_out = [location for one in made for location in one.left_out]
     if left_out:
-        say(f"left out, no objects for a cluster: {_listed(left_out)}")
+        say(f"left out, no objects for a cluster: {listed(left_out, _MOST_NAMED)}")
     pods = [tasks for one in made for tasks in one.pods_left_out]
     if pods:
-        say(f"Pods that are not shown because of pods-per-role: {_listed(pods)}")
+        say(f"Pods that are not shown because of pods-per-role: {listed(pods, _MOST_NAMED)}")
     warnings = [text for one in made for text in one.warnings]
     for text in warnings[:_MOST_NAMED]:
         say(f"{WARNING}{text}")
     if len(warnings) > _MOST_NAMED:
         say(f"{WARNING}{len(warnings) - _MOST_NAMED:,} more of these")
-
-
-def _listed(names: list[str]) -> str:
-    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-    return ", ".join(names[:_MOST_NAMED]) + more

@@ -15,7 +15,7 @@ from typing import Any
 from fcompile.check.selection import frameworks_in
 from fcompile.commands.argocd import application
 from fcompile.commands.argocd.generate import enter
-from fcompile.commands.argocd.repository import repository_of
+from fcompile.commands.argocd.repository import Repository
 from fcompile.commands.argocd.settings import settings
 from fcompile.commands.argocd.sources import sources
 from fcompile.commands.group import command
@@ -45,10 +45,10 @@ def parameters(*, folder: str) -> int:
 
     What is wrong with the application is for `fcompile argocd generate` to say.
     """
-    enter(folder)
+    repository = enter(folder)
     found: list[Announcement] = []
     try:
-        found += islice(_of_application(), MOST + 1)
+        found += islice(_of_application(repository), MOST + 1)
     except UsageError as error:
         say(str(error))
     if len(found) > MOST:
@@ -57,11 +57,9 @@ def parameters(*, folder: str) -> int:
     return 0
 
 
-def _of_application() -> Iterator[Announcement]:
-    asked = settings(os.environ)
-    repository = repository_of(".", os.environ.get("ARGOCD_APP_SOURCE_PATH", ""))
-    for source in sources(repository, asked):
-        data = repository.read(source.path) if source.path else source.data
+def _of_application(repository: Repository) -> Iterator[Announcement]:
+    for source in sources(repository, settings(os.environ)):
+        data = source.content(repository)
         if may_hold_framework(data):
             documents = (item for item in read(data, source.name) if isinstance(item, Document))
             frameworks = [value for document in documents for _, value in frameworks_in(document.value)]

@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from fcompile.commands.git_process import holder
 from fcompile.diagnostics.visible import visible
 from fcompile.errors import InputError
 from fcompile.load.files import IGNORE_FILE, SUFFIXES, open_regular
@@ -94,12 +95,7 @@ def repository_of(folder: str, source_path: str) -> Repository:
                 break
             root = parent
         return Repository(root)
-    inside = root
-    while not os.path.lexists(os.path.join(inside, _NEVER_READ)):
-        inside, before = os.path.dirname(inside), inside
-        if inside == before:
-            return Repository(root)
-    return Repository(inside)
+    return Repository(holder(root) or root)
 
 
 def _below(folder: str, every: bool) -> Iterator[os.DirEntry[str]]:

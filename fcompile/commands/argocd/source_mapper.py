@@ -8,7 +8,7 @@ from functools import lru_cache
 from fcompile.commands.argocd.repository import Repository
 from fcompile.commands.argocd.sources import Source
 from fcompile.diagnostics.problem import Problem, Span
-from fcompile.diagnostics.writer import Summary, Waived, Writer
+from fcompile.diagnostics.writer import Filter, Summary, Writer
 from fcompile.errors import UsageError
 from fcompile.program import say
 
@@ -18,11 +18,11 @@ _TELLING = 5
 """A line of fewer characters is found in too many files by chance."""
 
 
-class SourceMapper:
-    """A writer that moves problems of rendered texts to their sources, and passes everything on."""
+class SourceMapper(Filter):
+    """A writer that moves problems of rendered texts to their sources."""
 
     def __init__(self, writer: Writer, texts: Sequence[Source], repository: Repository) -> None:
-        self._writer = writer
+        super().__init__(writer)
         self._templates = {source.name: source.templates for source in texts if source.templates}
         self._repository = repository
         self._lines = lru_cache(maxsize=64)(self._lines_of)
@@ -34,12 +34,6 @@ class SourceMapper:
         self._written += 1
         if self._written <= MOST_WRITTEN:
             self._writer.problem(self._moved(problem, templates) if templates and not problem.related else problem)
-
-    def waived(self, waived: Waived) -> None:
-        self._writer.waived(waived)
-
-    def file(self, name: str, frameworks: Sequence[str]) -> None:
-        self._writer.file(name, frameworks)
 
     def finish(self, summary: Summary) -> None:
         if self._written > MOST_WRITTEN:

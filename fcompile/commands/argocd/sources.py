@@ -29,6 +29,10 @@ class Source(NamedTuple):
     templates: tuple[str, ...] = ()
     """Files that a rendered document may come from."""
 
+    def content(self, repository: Repository) -> bytes:
+        """Return the bytes of the text."""
+        return repository.read(self.path) if self.path else self.data
+
 
 def sources(repository: Repository, settings: Settings) -> Iterator[Source]:
     """Yield the texts of the application in the current folder. Raises InputError and UsageError."""

@@ -34,6 +34,8 @@ class Answer(NamedTuple):
 
     candidates: list[Candidate]
     directive: int = NO_FILES
+    before: str = ""
+    """What of the last word comes before what is offered."""
 
 
 class _Completion(ShellComplete):
@@ -83,8 +85,8 @@ def run(arguments: Sequence[str], group: Group) -> int:
 
             line, replaced = words
             words, kept = split(line)[1:], split(line.removesuffix(replaced))[-1]
-        answer, before = _answered(words, group)
-        kept = kept.removeprefix(before) if kept.startswith(before) else ""
+        answer = complete(words, group)
+        kept = kept.removeprefix(answer.before) if kept.startswith(answer.before) else ""
     except (Exception, KeyboardInterrupt):
         answer = Answer([])
     for word, about in answer.candidates:
@@ -97,11 +99,6 @@ def run(arguments: Sequence[str], group: Group) -> int:
 
 def complete(words: Sequence[str], group: Group) -> Answer:
     """Return what can stand in the place of the last of the words; of `--option=value`, only the value."""
-    return _answered(words, group)[0]
-
-
-def _answered(words: Sequence[str], group: Group) -> tuple[Answer, str]:
-    """Return the answer, and what of the last word comes before what is offered."""
     *before, current = words
     completion = _Completion(group, {"obj": offered}, group.name or "", "")
     items = completion.get_completions(before, current)
@@ -110,16 +107,16 @@ def _answered(words: Sequence[str], group: Group) -> tuple[Answer, str]:
     attached = "" if start.startswith("--") else start
     for item in items:
         if item.type == "dir":
-            return Answer([], ONLY_FOLDERS), start
+            return Answer([], ONLY_FOLDERS, start)
         if item.type == "file":
-            return Answer([(ending.removeprefix("."), "") for ending in ENDINGS], FILES_ENDING), start
+            return Answer([(ending.removeprefix("."), "") for ending in ENDINGS], FILES_ENDING, start)
     found: dict[str, str] = {}
     for item in items:
         word = attached + item.value
         if _HARMLESS.fullmatch(word) and len(found) < _MOST:
             found.setdefault(word, _short(item.help or ""))
     unfinished = bool(found) and all(word.endswith(("=", "/", ".")) for word in found)
-    return Answer(list(found.items()), NO_FILES | (NO_SPACE if unfinished else 0)), start.removeprefix(attached)
+    return Answer(list(found.items()), NO_FILES | (NO_SPACE if unfinished else 0), start.removeprefix(attached))
 
 
 def _short(about: str) -> str:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from fcompile.check.context import DEFAULT_NAMESPACE
+from fcompile.check.context import DEFAULT_NAMESPACE, task_number
 from fcompile.check.selection import frameworks_in
 from fcompile.commands.completion.words import Candidate
 from fcompile.diagnostics.problem import field_path
@@ -15,7 +15,7 @@ from fcompile.load import Document, read
 from fcompile.load.files import find, may_hold_framework, open_regular
 from fcompile.model.names import pod_name
 from fcompile.model.steps import steps
-from fcompile.model.values import integer, mapping, sequence, text
+from fcompile.model.values import mapping, sequence, text
 from fcompile.pipeline.overrides import roles
 
 _MOST_FILES = 100
@@ -54,7 +54,7 @@ def only(frameworks: Iterator[dict[str, Any]], current: str) -> Iterator[Candida
     """Yield what `--only` can be: roles, and tasks once a role is written."""
     for framework, name, role in roles(frameworks):
         for written in (name, f"{framework}/{name}") if "/" in current else (name,):
-            number = _tasks(role)
+            number = task_number(role)
             yield written, f"{number} tasks of {framework}"
             if current.startswith(written):
                 yield from ((f"{written}[{index}]", "") for index in _some(number, current[len(written) + 1 :]))
@@ -76,7 +76,7 @@ def pods(frameworks: Iterator[dict[str, Any]], current: str) -> Iterator[Candida
     before = current.rpartition("/")[0] + "/" if "/" in current and not asked else ""
     for framework in frameworks:
         for name, role, value in roles([framework]):
-            number = _tasks(value)
+            number = task_number(value)
             if asked and (asked["framework"], asked["role"]) == (name, role) and int(asked["index"]) < number:
                 pod = _pod(framework, role, int(asked["index"]))
                 yield from ((word, "") for word in _fields(pod, asked["pod"], asked["field"]))
@@ -84,11 +84,6 @@ def pods(frameworks: Iterator[dict[str, Any]], current: str) -> Iterator[Candida
                 start = before + pod_name(name, role, "")
                 begun = current.removeprefix(start) if current.startswith(start) else ""
                 yield from ((f"{start}{index}", f"role {role}") for index in _some(number, begun))
-
-
-def _tasks(role: Any) -> int:
-    number = integer(role, "taskNumber")
-    return 1 if number is None else number
 
 
 def _some(number: int, begun: str) -> Iterator[int]:

@@ -15,28 +15,25 @@ from typing import Any
 from fcompile.commands.krm.listed import ResourceList, SourceFile
 from fcompile.commands.krm.results import Results
 from fcompile.diagnostics.problem import Path, Problem, Related, field_path
-from fcompile.diagnostics.writer import Writer
+from fcompile.diagnostics.writer import Filter, Writer
 from fcompile.load import Document, LoadError, read, values
 from fcompile.load.files import STDIN, open_regular
 from fcompile.load.rules import MAX_BYTES
-from fcompile.model.values import mapping, text
+from fcompile.model.values import at, mapping, text
 
 _ORIGIN = "config.kubernetes.io/origin"
 _PACKAGE = "internal.config.kubernetes.io/package-path"
 _PREFIXES = ("internal.config.kubernetes.io/", "config.kubernetes.io/")
 
 
-class SourceMapper:
-    """A writer that moves problems to where users have written them, notes them as results, and passes them on."""
+class SourceMapper(Filter):
+    """A writer that moves problems to where users have written them, and notes them as results."""
 
     def __init__(self, writer: Writer, listed: ResourceList, results: Results) -> None:
-        self._writer = writer
+        super().__init__(writer)
         self._listed = listed
         self._results = results
         self._documents = lru_cache(maxsize=64)(_documents)
-        self.waived = writer.waived
-        self.file = writer.file
-        self.finish = writer.finish
 
     def problem(self, problem: Problem) -> None:
         index = self._index(problem)
@@ -98,7 +95,7 @@ def _origin(written: str) -> str:
         (value,) = values(written.encode()) or [None]
     except (LoadError, ValueError):
         return ""
-    return "" if mapping({"": value}, "").get("repo") else text(value, "path") or ""
+    return "" if at(value, ("repo",)) else text(value, "path") or ""
 
 
 def _moved(problem: Problem, item: Any, file: SourceFile, documents: Sequence[Document]) -> Problem | None:

@@ -95,7 +95,7 @@ def _why(context: FrameworkContext, base: str, index: int, labels: list[str]) ->
 
 
 def _lacks(role: RoleContext, index: int) -> str:
-    if not isinstance(mapping({"role": role.value}, "role").get("service"), dict):
+    if not role.serves:
         return f"give the role `{role.name}` a `service`"
     return "" if index <= role.last_index else f"name one of the role `{role.name}`, whose last index is {role.last_index}"
 
@@ -103,8 +103,5 @@ def _lacks(role: RoleContext, index: int) -> str:
 def _label(variable: Any, metadata: Any, path: Path) -> Iterator[Finding]:
     match = _LABEL.fullmatch(text(mapping(mapping(variable, "valueFrom"), "fieldRef"), "fieldPath") or "")
     if match and match[2] not in mapping(metadata, f"{match[1]}s"):
-        yield Finding(
-            LABEL_OF_KUBEFLOW,
-            path,
-            f"no Pod of a Framework has the {match[1]} `{match[2]}`, so the variable will be empty: use a placeholder",
-        )
+        message = f"no Pod of a Framework has the {match[1]} `{match[2]}`, so the variable will be empty: use a placeholder"
+        yield Finding(LABEL_OF_KUBEFLOW, path, message)

@@ -15,10 +15,5 @@ def ambiguous(found: Iterable[tuple[Path, Part, str]], prefix: Path) -> Iterator
         if path[: len(prefix)] == prefix:
             inner = path[len(prefix) :]
             quoted = json.dumps(written, ensure_ascii=False)
-            yield Finding(
-                AMBIGUOUS_SCALAR,
-                inner,
-                f"`{written}` is a string to kubectl, but a number or a date to other YAML readers: write {quoted}",
-                part=part,
-                fix=Fix(f"write {quoted}", inner, part, quoted),
-            )
+            message = f"`{written}` is a string to kubectl, but a number or a date to other YAML readers: write {quoted}"
+            yield Finding(AMBIGUOUS_SCALAR, inner, message, part=part, fix=Fix(f"write {quoted}", inner, part, quoted))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from fcompile.check.context import FrameworkContext
 from fcompile.check.places import Lookup, Where
-from fcompile.diagnostics.problem import Path, Problem, Related, Rule, Severity, field_path, framework_label, rule
+from fcompile.diagnostics.problem import Part, Path, Problem, Related, Rule, Severity, field_path, framework_label, rule
 from fcompile.model import names
 from fcompile.model.values import mapping, text
 
@@ -57,34 +57,30 @@ class ServiceFact(NamedTuple):
     where: Where
 
 
-def service_facts(context: FrameworkContext) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """Yield the roles of a Framework that ask for a Service: the path of `service`, and the fields of its `ServiceFact`."""
+def own_services(context: FrameworkContext, where: Callable[[Path, Part], Where]) -> Iterator[ServiceFact]:
+    """Yield the Services that the roles of a Framework ask for. `where` makes places of paths in the Framework."""
     for role in context.roles:
-        if isinstance(role.value, dict) and isinstance(role.value.get("service"), dict):
-            fields = {
-                "name": names.service_name(context.name, role.name),
-                "framework": context.name,
-                "role": role.name,
-                "headless": True,
-                "ours": True,
-            }
-            yield (*role.path, "service"), fields
+        if role.serves:
+            name = names.service_name(context.name, role.name)
+            yield ServiceFact(context.namespace, name, context.name, role.name, True, True, where((*role.path, "service"), "key"))
 
 
-def user_service(value: Any) -> dict[str, Any] | None:
-    """Return the fields of the `ServiceFact` of a Service among the input, or None for anything else."""
-    if text(value, "apiVersion") != "v1" or text(value, "kind") != "Service":
-        return None
-    spec = mapping(value, "spec")
-    selector = mapping(spec, "selector")
-    return {
-        "name": text(mapping(value, "metadata"), "name") or "",
-        "framework": text(selector, names.FRAMEWORK_NAME) or "",
+def user_services(value: Any, namespace: str, where: Callable[[Path, Part], Where]) -> Iterator[ServiceFact]:
+    """Yield an object if it is a Service; `namespace` is for one that gives none."""
+    if text(value, "apiVersion") == "v1" and text(value, "kind") == "Service":
+        metadata, spec = mapping(value, "metadata"), mapping(value, "spec")
+        selector = mapping(spec, "selector")
         # Other labels in the selector may exclude these Pods; whether they do is not known here.
-        "role": text(selector, names.TASKROLE_NAME) or "" if set(selector) <= {names.FRAMEWORK_NAME, names.TASKROLE_NAME} else "?",
-        "headless": spec.get("clusterIP") == "None",
-        "ours": False,
-    }
+        role = text(selector, names.TASKROLE_NAME) or "" if set(selector) <= {names.FRAMEWORK_NAME, names.TASKROLE_NAME} else "?"
+        yield ServiceFact(
+            text(metadata, "namespace") or namespace,
+            text(metadata, "name") or "",
+            text(selector, names.FRAMEWORK_NAME) or "",
+            role,
+            headless=spec.get("clusterIP") == "None",
+            ours=False,
+            where=where(("metadata", "name"), "value"),
+        )
 
 
 def cross_file_problems(frameworks: list[FrameworkFact], services: list[ServiceFact], look_up: Lookup) -> Iterator[Problem]:

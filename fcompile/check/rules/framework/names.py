@@ -77,44 +77,38 @@ def name_rules(context: FrameworkContext) -> Iterator[Finding]:
 def _built_names(context: FrameworkContext, role: RoleContext) -> Iterator[Finding]:
     spec = mapping(role.template, "spec")
     path: Path = (*role.path, "name")
-    serves = isinstance(role.value, dict) and isinstance(role.value.get("service"), dict)
-    if serves:
+    if role.serves:
         yield from _service_names(context, role, path)
     pod = names.pod_name(context.name, role.name, role.last_index)
-    if len(pod) > MAX_LABEL and not serves and not text(spec, "hostname"):
-        yield Finding(
-            HOSTNAME_CUT,
-            path,
-            f"the Pod name `{pod}` has {len(pod)} characters, and a host name only {MAX_LABEL}: all tasks of the role would "
-            "see the same host name; "
-            "shorten the names or set `hostname`",
+    if len(pod) > MAX_LABEL and not role.serves and not text(spec, "hostname"):
+        message = (
+            f"the Pod name `{pod}` has {len(pod)} characters, and a host name only {MAX_LABEL}: all tasks of the role would see the same "
+            "host name; shorten the names or set `hostname`"
         )
+        yield Finding(HOSTNAME_CUT, path, message)
 
 
 def _service_names(context: FrameworkContext, role: RoleContext, path: Path) -> Iterator[Finding]:
     service = names.service_name(context.name, role.name)
     host = names.hostname(role.name, role.last_index)
     if len(service) > MAX_LABEL:
-        yield Finding(
-            SERVICE_NAME_INVALID,
-            path,
-            f"the Service `{service}` would have {len(service)} characters, and {MAX_LABEL} are allowed: "
-            f"shorten the Framework's name or the role's by {len(service) - MAX_LABEL}",
+        message = (
+            f"the Service `{service}` would have {len(service)} characters, and {MAX_LABEL} are allowed: shorten the Framework's name or "
+            f"the role's by {len(service) - MAX_LABEL}"
         )
+        yield Finding(SERVICE_NAME_INVALID, path, message)
     elif not service[0].isalpha():
-        yield Finding(
-            SERVICE_NAME_INVALID,
-            ("metadata", "name"),
-            f"the Service `{service}` would begin with a digit, and a Service's name begins with a letter: let the Framework's "
-            "name begin with one",
+        message = (
+            f"the Service `{service}` would begin with a digit, and a Service's name begins with a letter: let the Framework's name begin "
+            "with one"
         )
+        yield Finding(SERVICE_NAME_INVALID, ("metadata", "name"), message)
     if len(host) > MAX_LABEL and not text(mapping(role.template, "spec"), "hostname"):
-        yield Finding(
-            SERVICE_HOSTNAME_TOO_LONG,
-            path,
-            f"the host name `{host}` of the last task has {len(host)} characters, and {MAX_LABEL} are allowed: "
-            f"shorten the role's name by {len(host) - MAX_LABEL}, or set `hostname`",
+        message = (
+            f"the host name `{host}` of the last task has {len(host)} characters, and {MAX_LABEL} are allowed: shorten the role's name by "
+            f"{len(host) - MAX_LABEL}, or set `hostname`"
         )
+        yield Finding(SERVICE_HOSTNAME_TOO_LONG, path, message)
 
 
 def _reserved(role: RoleContext) -> Iterator[Finding]:
@@ -123,21 +117,17 @@ def _reserved(role: RoleContext) -> Iterator[Finding]:
         given = mapping(metadata, kind)
         for name in reserved:
             if name in given and given[name] != names.placeholder(name):
-                yield Finding(
-                    RESERVED_METADATA,
-                    (*role.template_path, "metadata", kind, name),
-                    f"`{name}` is set by FrameworkController in every Pod, so this value is overwritten: remove it or choose another name",
-                    part="key",
+                message = (
+                    f"`{name}` is set by FrameworkController in every Pod, so this value is overwritten: remove it or choose another name"
                 )
+                yield Finding(RESERVED_METADATA, (*role.template_path, "metadata", kind, name), message, part="key")
     for name in ("name", "namespace"):
         if text(metadata, name):
-            yield Finding(
-                POD_NAME_IGNORED,
-                (*role.template_path, "metadata", name),
-                f"`{name}` of a Pod template is not used: a task's Pod is called {{framework}}-{{role}}-{{index}}, in the "
-                "Framework's namespace; remove it",
-                part="key",
+            message = (
+                f"`{name}` of a Pod template is not used: a task's Pod is called {{framework}}-{{role}}-{{index}}, in the Framework's "
+                "namespace; remove it"
             )
+            yield Finding(POD_NAME_IGNORED, (*role.template_path, "metadata", name), message, part="key")
     yield from _environment(role)
 
 
@@ -148,10 +138,8 @@ def _environment(role: RoleContext) -> Iterator[Finding]:
             for index, variable in enumerate(sequence(container, "env")):
                 name = text(variable, "name")
                 if name in names.POD_ENV:
-                    yield Finding(
-                        RESERVED_ENV,
-                        (*role.template_path, "spec", kind, position, "env", index, "name"),
-                        f"`{name}` is injected by FrameworkController; given again it hides that value from the container, and "
-                        "`kubectl diff` cannot "
-                        "compare it: choose another name",
+                    message = (
+                        f"`{name}` is injected by FrameworkController; given again it hides that value from the container, and `kubectl "
+                        "diff` cannot compare it: choose another name"
                     )
+                    yield Finding(RESERVED_ENV, (*role.template_path, "spec", kind, position, "env", index, "name"), message)

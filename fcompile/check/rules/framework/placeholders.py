@@ -121,12 +121,8 @@ def _outside(context: FrameworkContext) -> Iterator[Finding]:
     for path, part, written in strings({**spec, "taskRoles": roles}, ("spec",)):
         for name in (*names.PLACEHOLDERS, *sums_in(written)) if "{{FC_" in written else ():
             if names.placeholder(name) in written:
-                yield Finding(
-                    PLACEHOLDER_OUTSIDE,
-                    path,
-                    f"{names.placeholder(name)} is only replaced inside `task.pod`: here it stays as it is; write the value itself",
-                    part=part,
-                )
+                message = f"{names.placeholder(name)} is only replaced inside `task.pod`: here it stays as it is; write the value itself"
+                yield Finding(PLACEHOLDER_OUTSIDE, path, message, part=part)
 
 
 def _inside(role: RoleContext) -> Iterator[Finding]:
@@ -148,9 +144,8 @@ def _unknown(path: Path, part: Part, written: str, match: re.Match[str]) -> Find
     near = closest(name.upper(), names.PLACEHOLDERS)
     if near is None:
         known = ", ".join(names.PLACEHOLDERS)
-        return Finding(
-            UNKNOWN_PLACEHOLDER, path, f"`{match.group()}` is no placeholder and stays as it is: the known ones are {known}", part=part
-        )
+        message = f"`{match.group()}` is no placeholder and stays as it is: the known ones are {known}"
+        return Finding(UNKNOWN_PLACEHOLDER, path, message, part=part)
     right = names.placeholder(near.word)
     why = "is not closed by two braces" if name in names.PLACEHOLDERS and match.group(3) != "}}" else "is no placeholder"
     fixed = written[: match.start()] + right + written[match.end() :]

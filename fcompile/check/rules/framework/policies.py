@@ -114,31 +114,24 @@ def _completion_policy(role: RoleContext) -> Iterator[Finding]:
     for name in ("minFailedTaskCount", "minSucceededTaskCount"):
         count, path = integer(policy, name), (*base, name)
         if count == 0:
-            yield Finding(
-                ZERO,
-                path,
-                f"`{name}: 0` means no limit: write -1 to say so, or 1 to complete the attempt at the first such task",
-                fix=Fix("write -1, which means the same", path, "value", "-1"),
-            )
+            message = f"`{name}: 0` means no limit: write -1 to say so, or 1 to complete the attempt at the first such task"
+            yield Finding(ZERO, path, message, fix=Fix("write -1, which means the same", path, "value", "-1"))
         # A role with 0 tasks is waiting to be scaled up, and so is its policy.
         elif number_known and count is not None and count > role.task_number > 0:
-            yield Finding(
-                UNREACHABLE,
-                path,
+            message = (
                 f"`{name}: {count}` can never be reached with {_tasks(role.task_number)}: lower it to at most {role.task_number}, or write "
-                "-1 for no limit",
+                "-1 for no limit"
             )
+            yield Finding(UNREACHABLE, path, message)
     failed, succeeded = min_failed(role), min_succeeded(role)
     within = number_known and 1 <= failed <= role.task_number and 1 <= succeeded <= role.task_number
     if within and failed + succeeded > role.task_number + 1:
-        yield Finding(
-            GAP,
-            base,
+        message = (
             f"with {failed - 1} of {_tasks(role.task_number)} failed and {role.task_number - failed + 1} succeeded neither count is "
-            "reached, and the attempt "
-            f"is Succeeded all the same: let minFailedTaskCount + minSucceededTaskCount be at most {role.task_number + 1}",
-            part="key",
+            "reached, and the attempt is Succeeded all the same: let minFailedTaskCount + minSucceededTaskCount be at most "
+            f"{role.task_number + 1}"
         )
+        yield Finding(GAP, base, message, part="key")
 
 
 def _knows_its_number(role: RoleContext) -> bool:
@@ -157,32 +150,27 @@ def _restart_policy(role: RoleContext) -> Iterator[Finding]:
     spec_path: Path = (*role.template_path, "spec")
     restart = text(spec, "restartPolicy")
     if spec and "restartPolicy" not in spec:
-        yield Finding(
-            RESTART_POLICY_LEFT_OUT,
-            spec_path,
-            "`restartPolicy` is left out, which means Always: the containers are restarted for ever and the task never completes; "
-            "write `Never` for a task that ends, `Always` for one that serves",
-            part="key",
+        message = (
+            "`restartPolicy` is left out, which means Always: the containers are restarted for ever and the task never completes; write "
+            "`Never` for a task that ends, `Always` for one that serves"
         )
+        yield Finding(RESTART_POLICY_LEFT_OUT, spec_path, message, part="key")
     if min_succeeded(role) < 1:
         return
     path = (*role.path, "frameworkAttemptCompletionPolicy", "minSucceededTaskCount")
     retry = integer(mapping(mapping(role.value, "task"), "retryPolicy"), "maxRetryCount")
     if restart == "Always":
-        yield Finding(
-            NEVER_COMPLETES,
-            path,
+        message = (
             f"`minSucceededTaskCount: {min_succeeded(role)}` waits for tasks that never succeed, since `restartPolicy: Always` restarts "
-            "their containers for ever: use `restartPolicy: Never` or OnFailure",
+            "their containers for ever: use `restartPolicy: Never` or OnFailure"
         )
+        yield Finding(NEVER_COMPLETES, path, message)
     elif retry == RETRY_EVEN_SUCCESS:
-        yield Finding(
-            NEVER_COMPLETES,
-            path,
-            f"`minSucceededTaskCount: {min_succeeded(role)}` waits for tasks that never complete, since "
-            "`task.retryPolicy.maxRetryCount: -2` retries "
-            "them even when they succeed: use -1 or a limit",
+        message = (
+            f"`minSucceededTaskCount: {min_succeeded(role)}` waits for tasks that never complete, since `task.retryPolicy.maxRetryCount: "
+            "-2` retries them even when they succeed: use -1 or a limit"
         )
+        yield Finding(NEVER_COMPLETES, path, message)
 
 
 def _whole_framework(context: FrameworkContext) -> Iterator[Finding]:
@@ -190,12 +178,8 @@ def _whole_framework(context: FrameworkContext) -> Iterator[Finding]:
     if not roles:
         return
     if all(role.task_number == 0 for role in roles):
-        yield Finding(
-            NOTHING_RUNS,
-            ("spec", "taskRoles"),
-            "every role has `taskNumber: 0`, so that nothing runs and the attempt never completes",
-            part="key",
-        )
+        message = "every role has `taskNumber: 0`, so that nothing runs and the attempt never completes"
+        yield Finding(NOTHING_RUNS, ("spec", "taskRoles"), message, part="key")
         return
     if any(min_failed(role) >= 1 or min_failed(role) < -1 for role in roles):  # values below -1 have been reported
         return
@@ -203,19 +187,14 @@ def _whole_framework(context: FrameworkContext) -> Iterator[Finding]:
     count = integer(retry, "maxRetryCount") or 0
     # Where successes end the attempt, failures are tolerated on purpose.
     if all(min_succeeded(role) < 1 for role in roles):
-        yield Finding(
-            FAILURES_IGNORED,
-            ("spec", "taskRoles"),
-            "no role has a minFailedTaskCount of 1 or more: the Framework is Succeeded even when every task failed",
-            part="key",
-        )
+        message = "no role has a minFailedTaskCount of 1 or more: the Framework is Succeeded even when every task failed"
+        yield Finding(FAILURES_IGNORED, ("spec", "taskRoles"), message, part="key")
     if count == -1 or count > 0:
-        yield Finding(
-            RETRY_NEVER_FIRES,
-            ("spec", "retryPolicy", "maxRetryCount"),
+        message = (
             f"`maxRetryCount: {count}` has no failed attempt to retry, since no role's minFailedTaskCount lets a failure end the attempt: "
-            "set minFailedTaskCount, or drop the retry policy",
+            "set minFailedTaskCount, or drop the retry policy"
         )
+        yield Finding(RETRY_NEVER_FIRES, ("spec", "retryPolicy", "maxRetryCount"), message)
 
 
 def _tasks(count: int) -> str:

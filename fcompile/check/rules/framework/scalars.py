@@ -11,8 +11,9 @@ import re
 from typing import Any
 
 from fcompile.check.walk import Check, Walk, called, shown
-from fcompile.diagnostics.problem import Finding, Fix, Path, Severity, rule
+from fcompile.diagnostics.problem import Fix, Path, Severity, rule
 from fcompile.diagnostics.suggestions import closest
+from fcompile.diagnostics.visible import joined
 from fcompile.model.fields import Field
 from fcompile.model.formats import FORMATS, accepts, suggestion
 from fcompile.model.quantities import is_quantity
@@ -88,7 +89,7 @@ def wrong_type(value: Any, wanted: str, path: Path, step: str | int, walk: Walk,
     """Report a value of a wrong type; `fix` is the text that it must be instead, when that is certain."""
     here = (*path, step)
     message = f"{called(path, step)} must be {wanted}, not {described(value)}" + (f": {advice}" if advice else "")
-    walk.findings.append(Finding(WRONG_TYPE, here, message, fix=None if fix is None else Fix(f"write {fix}", here, "value", fix)))
+    walk.report(WRONG_TYPE, here, message, fix=None if fix is None else Fix(f"write {fix}", here, "value", fix))
 
 
 def malformed(text: str, wanted: str, path: Path, step: str | int, walk: Walk, better: str | None = None) -> None:
@@ -99,7 +100,7 @@ def malformed(text: str, wanted: str, path: Path, step: str | int, walk: Walk, b
         if text
         else f"{called(path, step)} is empty, and must be {wanted}"
     )
-    walk.findings.append(Finding(MALFORMED_VALUE, (*path, step), message))
+    walk.report(MALFORMED_VALUE, (*path, step), message)
 
 
 def string_check(field: Field, owner: str, name: str, item: bool = False) -> Check:
@@ -117,7 +118,7 @@ def string_check(field: Field, owner: str, name: str, item: bool = False) -> Che
         elif not value and skips_empty:
             pass
         elif not value and refuses_empty:
-            walk.findings.append(Finding(EMPTY_VALUE, (*path, step), f"{called(path, step)} must not be empty: give it a value"))
+            walk.report(EMPTY_VALUE, (*path, step), f"{called(path, step)} must not be empty: give it a value")
         elif values:
             if value not in values:
                 _unknown_value(value, field, owner, name, path, step, walk)
@@ -136,13 +137,11 @@ def _any_string(value: Any, path: Path, step: str | int, walk: Walk) -> None:
     here = (*path, step)
     source = walk.source(here)
     if source is None:
-        walk.findings.append(
-            Finding(UNQUOTED_STRING, here, f"{called(path, step)} must be a string, not {described(value)}: put it in quotes")
-        )
+        walk.report(UNQUOTED_STRING, here, f"{called(path, step)} must be a string, not {described(value)}: put it in quotes")
         return
     quoted = json.dumps(source, ensure_ascii=False)
     message = f"{called(path, step)} must be a string, and {shown(source)} without quotes is {described(value)}: write {quoted}"
-    walk.findings.append(Finding(UNQUOTED_STRING, here, message, fix=Fix(f"write {quoted}", here, "value", quoted)))
+    walk.report(UNQUOTED_STRING, here, message, fix=Fix(f"write {quoted}", here, "value", quoted))
 
 
 def _unknown_value(value: str, field: Field, owner: str, name: str, path: Path, step: str | int, walk: Walk) -> None:
@@ -155,12 +154,12 @@ def _unknown_value(value: str, field: Field, owner: str, name: str, path: Path, 
         message = (
             f"{shown(value)} for {called(path, step)} {when}, and this is checked for 1.{walk.version}: use {allowed}, or another version"
         )
-        walk.findings.append(Finding(UNKNOWN_VALUE, here, message))
+        walk.report(UNKNOWN_VALUE, here, message)
         return
     near = closest(value, [known for known in field.enum if known])
     advice = f"did you mean `{near.word}`? It can be {allowed}" if near and len(field.enum) > 1 else f"use {allowed}"
     fix = Fix(f"write {near.word}", here, "value", near.word) if near and near.certain and not _needs_quotes(near.word) else None
-    walk.findings.append(Finding(UNKNOWN_VALUE, here, f"{shown(value)} is no value of {called(path, step)}: {advice}", fix=fix))
+    walk.report(UNKNOWN_VALUE, here, f"{shown(value)} is no value of {called(path, step)}: {advice}", fix=fix)
 
 
 def _needs_quotes(word: str) -> bool:
@@ -170,7 +169,7 @@ def _needs_quotes(word: str) -> bool:
 def _listed(values: list[str]) -> str:
     if len(values) > 10:
         return f"one of the {len(values)} such as {', '.join(values[:3])}"
-    return values[0] if len(values) == 1 else f"{', '.join(values[:-1])} or {values[-1]}"
+    return joined(values, "or")
 
 
 def integer_check(field: Field) -> Check:
@@ -210,7 +209,7 @@ def _out_of_bounds(value: int, field: Field, low: int, high: int, path: Path, st
         message = (
             f"{called(path, step)} is {digits} in decimal, and a file mode is at most {high}, octal 0777: write {right}, octal 0{digits}"
         )
-        walk.findings.append(Finding(OUT_OF_BOUNDS, here, message, fix=Fix(f"write {right}, octal 0{digits}", here, "value", right)))
+        walk.report(OUT_OF_BOUNDS, here, message, fix=Fix(f"write {right}, octal 0{digits}", here, "value", right))
         return
     if field.minimum is not None and value < low and field.maximum is None:
         limit = f"at least {low}"
@@ -219,7 +218,7 @@ def _out_of_bounds(value: int, field: Field, low: int, high: int, path: Path, st
     else:
         limit = f"between {low} and {high}"
     meaning = _NEGATIVE.get(here[-1], "") if value < low else ""
-    walk.findings.append(Finding(OUT_OF_BOUNDS, here, f"{called(path, step)} is {digits}, and must be {limit}{meaning}"))
+    walk.report(OUT_OF_BOUNDS, here, f"{called(path, step)} is {digits}, and must be {limit}{meaning}")
 
 
 def _digits(value: int | float) -> str:

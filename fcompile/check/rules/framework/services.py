@@ -41,7 +41,7 @@ HOST_NAMES_SET = rule(
 def service_rules(context: FrameworkContext) -> Iterator[Finding]:
     """Yield the problems of one Framework's services."""
     for role in context.roles:
-        if isinstance(role.value, dict) and isinstance(role.value.get("service"), dict):
+        if role.serves:
             yield from _ports(role)
             yield from _subdomain(context, role)
 
@@ -57,15 +57,11 @@ def _ports(role: RoleContext) -> Iterator[Finding]:
         if not name:
             if len(ports) > 1:
                 called = "the port" if number is None else f"port {number}"
-                yield Finding(
-                    PORT_NAME_MISSING,
-                    path,
-                    f"{called} has no name, and a service of {len(ports)} ports needs one for each: add `name`",
-                )
+                message = f"{called} has no name, and a service of {len(ports)} ports needs one for each: add `name`"
+                yield Finding(PORT_NAME_MISSING, path, message)
         elif first := names.again(name, (*path, "name")):
-            yield Finding(
-                PORT_REPEATED, (*path, "name"), f"there is a port named `{name}` already: give each port a name of its own", related=first
-            )
+            message = f"there is a port named `{name}` already: give each port a name of its own"
+            yield Finding(PORT_REPEATED, (*path, "name"), message, related=first)
         if number is not None and (first := numbers.again((number, protocol), (*path, "port"))):
             message = f"port {number} ({protocol}) is there already: remove one of the two"
             yield Finding(PORT_REPEATED, (*path, "port"), message, related=first)
@@ -74,9 +70,8 @@ def _ports(role: RoleContext) -> Iterator[Finding]:
 def _subdomain(context: FrameworkContext, role: RoleContext) -> Iterator[Finding]:
     own = text(mapping(context.substituted(role, 0), "spec"), "subdomain")
     if own and own != f"{context.name}-{role.name}":
-        yield Finding(
-            HOST_NAMES_SET,
-            (*role.template_path, "spec", "subdomain"),
-            f"the role's Service is `{context.name}-{role.name}`, and with the subdomain `{own}` its tasks are not found "
-            "there: leave `subdomain` out",
+        message = (
+            f"the role's Service is `{context.name}-{role.name}`, and with the subdomain `{own}` its tasks are not found there: leave "
+            "`subdomain` out"
         )
+        yield Finding(HOST_NAMES_SET, (*role.template_path, "spec", "subdomain"), message)

@@ -58,12 +58,8 @@ INTENT_TOO_LARGE = rule(
 def task_rules(counts: list[int]) -> Iterator[Finding]:
     """Yield what is wrong with the number of tasks; `counts` are those of each role."""
     if sum(counts) > MAX_TASKS >= max(counts):
-        yield Finding(
-            TOO_MANY_TASKS,
-            ("spec", "taskRoles"),
-            f"all roles together have {sum(counts):,} tasks, and a Framework has {MAX_TASKS:,} at most: make several Frameworks of it",
-            part="key",
-        )
+        message = f"all roles together have {sum(counts):,} tasks, and a Framework has {MAX_TASKS:,} at most: make several Frameworks of it"
+        yield Finding(TOO_MANY_TASKS, ("spec", "taskRoles"), message, part="key")
 
 
 def size_rules(value: dict[str, Any], text_length: int, aliased: bool, tasks: int) -> Iterator[Finding]:
@@ -79,21 +75,17 @@ def size_rules(value: dict[str, Any], text_length: int, aliased: bool, tasks: in
     status = min(tasks, MAX_TASKS) * STATUS_BYTES_PER_TASK
     if size + status > ETCD_BYTES:
         with_status = f", and the status of {tasks:,} tasks {status:,} more" if size <= ETCD_BYTES else ""
-        yield Finding(
-            TOO_LARGE_FOR_ETCD,
-            ("spec",),
-            f"the Framework has {size:,} bytes as JSON{with_status}; etcd takes {ETCD_BYTES:,}: "
-            "move large scripts or data out of the Pod templates",
-            part="key",
+        message = (
+            f"the Framework has {size:,} bytes as JSON{with_status}; etcd takes {ETCD_BYTES:,}: move large scripts or data out of the Pod "
+            "templates"
         )
+        yield Finding(TOO_LARGE_FOR_ETCD, ("spec",), message, part="key")
     elif size > ANNOTATIONS_BYTES:
-        yield Finding(
-            TOO_LARGE_FOR_LAST_APPLIED,
-            ("spec",),
-            f"the Framework has {size:,} bytes as JSON, and `kubectl apply` can keep {ANNOTATIONS_BYTES:,} in its annotation: "
-            "use --server-side",
-            part="key",
+        message = (
+            f"the Framework has {size:,} bytes as JSON, and `kubectl apply` can keep {ANNOTATIONS_BYTES:,} in its annotation: use "
+            "--server-side"
         )
+        yield Finding(TOO_LARGE_FOR_LAST_APPLIED, ("spec",), message, part="key")
 
 
 def intent_size(document: dict[str, Any]) -> Iterator[Finding]:
@@ -104,23 +96,19 @@ def intent_size(document: dict[str, Any]) -> Iterator[Finding]:
     if len(plain) <= CONFIG_MAP_BYTES // 2:
         return
     if len(plain) > INTENT_BYTES:
-        yield Finding(
-            INTENT_TOO_LARGE,
-            ("spec",),
+        message = (
             f"the intent has {len(plain):,} bytes, and the controller unpacks {INTENT_BYTES:,} at most: use fewer containers, or move "
-            "large scripts or data out of the Pod templates",
-            part="key",
+            "large scripts or data out of the Pod templates"
         )
+        yield Finding(INTENT_TOO_LARGE, ("spec",), message, part="key")
         return
     import gzip
 
     # base64 costs nothing here: the API server counts the decoded bytes of binaryData.
     size = len(gzip.compress(plain, 6, mtime=0))
     if size > CONFIG_MAP_BYTES - 1024:
-        yield Finding(
-            INTENT_TOO_LARGE,
-            ("spec",),
-            f"the intent has {size:,} bytes compressed, and a ConfigMap holds {CONFIG_MAP_BYTES:,}: move large scripts or data "
-            "out of the Pod templates",
-            part="key",
+        message = (
+            f"the intent has {size:,} bytes compressed, and a ConfigMap holds {CONFIG_MAP_BYTES:,}: move large scripts or data out of the "
+            "Pod templates"
         )
+        yield Finding(INTENT_TOO_LARGE, ("spec",), message, part="key")

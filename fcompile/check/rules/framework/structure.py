@@ -28,6 +28,7 @@ from fcompile.check.rules.framework.task_roles import task_role_rules
 from fcompile.check.walk import Check, Enough, Walk, called, shown
 from fcompile.diagnostics.problem import Finding, Fix, Part, Path, Severity, rule
 from fcompile.diagnostics.suggestions import closest
+from fcompile.diagnostics.visible import joined
 from fcompile.model.fields import Field, Type
 from fcompile.model.formats import FORMATS, MAX_ANNOTATIONS, accepts
 from fcompile.schema.pod_schemas import POD_TEMPLATE, versions_with
@@ -236,21 +237,18 @@ def _list_check(field: Field, inner: Check, version: int) -> Check:
             return
         here = (*path, step)
         for index, item in enumerate(value):
-            if item is None:
-                _null_item(null_refused, here, index, walk)
-            else:
+            if item is not None:
                 inner(item, here, index, walk)
+            elif null_refused:
+                walk.report(EMPTY_ITEM, (*here, index), f"{called(here, index)} is null: remove the empty `-`, or fill the item in")
+            else:
+                message = f"{called(here, index)} is null, which is read as an empty value: remove it, or write what is meant"
+                walk.report(NULL_VALUE, (*here, index), message)
         if needed and not value:
-            walk.findings.append(Finding(EMPTY_VALUE, here, f"{called(path, step)} must have at least one item: add one"))
+            walk.report(EMPTY_VALUE, here, f"{called(path, step)} must have at least one item: add one")
         if most and len(value) > most:
-            walk.findings.append(
-                Finding(
-                    TOO_MANY_ITEMS,
-                    here,
-                    f"{called(path, step)} has {len(value)} items, and at most {most} are allowed: remove some",
-                    part="key",
-                )
-            )
+            message = f"{called(path, step)} has {len(value)} items, and at most {most} are allowed: remove some"
+            walk.report(TOO_MANY_ITEMS, here, message, part="key")
 
     return check
 
@@ -270,16 +268,6 @@ def _list_advice(value: Any, field: Field, version: int) -> str:
     return "write each item on a line of its own after `- `"
 
 
-def _null_item(refused: bool, path: Path, index: int, walk: Walk) -> None:
-    here = (*path, index)
-    if refused:
-        walk.findings.append(Finding(EMPTY_ITEM, here, f"{called(path, index)} is null: remove the empty `-`, or fill the item in"))
-    else:
-        walk.findings.append(
-            Finding(NULL_VALUE, here, f"{called(path, index)} is null, which is read as an empty value: remove it, or write what is meant")
-        )
-
-
 def _map_check(field: Field, inner: Check) -> Check:
     fits = accepts(field.keys) if field.keys else None
     sums = field.keys == "annotation-key"
@@ -294,10 +282,11 @@ def _map_check(field: Field, inner: Check) -> Check:
                 _unquoted_key(key, here, walk)
             if fits is not None and not fits(key):
                 _malformed_key(key, field, here, walk)
-            if item is None:
-                _null_entry(key, here, walk)
-            else:
+            if item is not None:
                 inner(item, here, key, walk)
+            else:
+                message = f'`{key}` has no value, which is read as an empty one: write what is meant, an empty string as `""`'
+                walk.report(NULL_VALUE, (*here, key), message)
         if sums:
             _annotations_size(value, here, walk)
 
@@ -309,7 +298,7 @@ def _unquoted_key(key: str, here: Path, walk: Walk) -> None:
     if source is not None and source != key:
         quoted = f'"{source}"'
         message = f"the key `{source}` without quotes is read as `{key}`: write {quoted}"
-        walk.findings.append(Finding(UNQUOTED_KEY, (*here, key), message, "key", Fix(f"write {quoted}", (*here, key), "key", quoted)))
+        walk.report(UNQUOTED_KEY, (*here, key), message, "key", Fix(f"write {quoted}", (*here, key), "key", quoted))
 
 
 def _malformed_key(key: str, field: Field, here: Path, walk: Walk) -> None:
@@ -318,12 +307,7 @@ def _malformed_key(key: str, field: Field, here: Path, walk: Walk) -> None:
         if key
         else f"`{here[-1]}` has an empty key: name it"
     )
-    walk.findings.append(Finding(MALFORMED_KEY, (*here, key), message, part="key"))
-
-
-def _null_entry(key: str, here: Path, walk: Walk) -> None:
-    message = f'`{key}` has no value, which is read as an empty one: write what is meant, an empty string as `""`'
-    walk.findings.append(Finding(NULL_VALUE, (*here, key), message))
+    walk.report(MALFORMED_KEY, (*here, key), message, part="key")
 
 
 def _annotations_size(value: dict[str, Any], here: Path, walk: Walk) -> None:
@@ -334,7 +318,7 @@ def _annotations_size(value: dict[str, Any], here: Path, walk: Walk) -> None:
     size = sum(len(text.encode("utf-8", "replace")) for pair in value.items() for text in pair if type(text) is str)
     if size > MAX_ANNOTATIONS:
         message = f"the annotations have {size} bytes together, and at most {MAX_ANNOTATIONS} are allowed: put large data into a ConfigMap"
-        walk.findings.append(Finding(ANNOTATIONS_TOO_LARGE, here, message, part="key"))
+        walk.report(ANNOTATIONS_TOO_LARGE, here, message, part="key")
 
 
 def _forbidden(field: Field, why: str, owner: str, name: str, version: int) -> Check:
@@ -342,7 +326,7 @@ def _forbidden(field: Field, why: str, owner: str, name: str, version: int) -> C
 
     def check(value: Any, path: Path, step: str | int, walk: Walk) -> None:
         if value:
-            walk.findings.append(Finding(FORBIDDEN_FIELD, (*path, step), f"`{step}` cannot be set here: {why}", part="key"))
+            walk.report(FORBIDDEN_FIELD, (*path, step), f"`{step}` cannot be set here: {why}", part="key")
         else:
             # An empty value means the same as a missing one, if the API server can read it.
             readable(value, path, step, walk)
@@ -357,7 +341,7 @@ def _unknown(name: str, siblings: dict[str, Any], type_name: str, fields: Type, 
         since, until = versions
         which = f"came with Kubernetes 1.{since}" if walk.version < since else f"was last in Kubernetes 1.{until}"
         message = f"`{name}` {which}, and this is checked for 1.{walk.version}: remove it, or check for the version of your cluster"
-        walk.findings.append(Finding(FIELD_NOT_IN_VERSION, path, message, part="key"))
+        walk.report(FIELD_NOT_IN_VERSION, path, message, part="key")
         return
     # Looking for what was meant takes long, and nobody reads many such suggestions.
     if len(walk.findings) < _SUGGESTIONS and _placed_elsewhere(name, siblings, type_name, fields, here, walk):
@@ -366,16 +350,12 @@ def _unknown(name: str, siblings: dict[str, Any], type_name: str, fields: Type, 
     if near is not None and near.word not in siblings:
         fits = near.certain and _fits(siblings[name], fields[near.word])
         fix = Fix(f"rename it to {near.word}", path, "key", near.word) if fits else None
-        walk.findings.append(
-            Finding(UNKNOWN_FIELD, path, f"{_object(here, walk)} has no field `{name}`: did you mean `{near.word}`?", "key", fix)
-        )
+        walk.report(UNKNOWN_FIELD, path, f"{_object(here, walk)} has no field `{name}`: did you mean `{near.word}`?", "key", fix)
         return
     place = home(name, walk.root, here[len(walk.prefix) :], walk.version)
     known = f"it has {', '.join(fields)}" if 0 < len(fields) <= 12 else "remove it, or look for its right name and place"
     advice = f"{place}; move or remove it" if place else known
-    walk.findings.append(
-        Finding(UNKNOWN_FIELD, path, f"{_object(here, walk)} has no field {_written(name, path, walk)}: {advice}", part="key")
-    )
+    walk.report(UNKNOWN_FIELD, path, f"{_object(here, walk)} has no field {_written(name, path, walk)}: {advice}", part="key")
 
 
 def _placed_elsewhere(name: str, siblings: dict[str, Any], type_name: str, fields: Type, here: Path, walk: Walk) -> bool:
@@ -387,13 +367,13 @@ def _placed_elsewhere(name: str, siblings: dict[str, Any], type_name: str, field
     home = home_below(name, siblings, fields, walk.version)
     if home is not None:
         if home.names[0] == name:  # all fields that belong there are reported together, once
-            walk.findings.append(Finding(UNKNOWN_FIELD, path, _indent(home, here, walk), part="key"))
+            walk.report(UNKNOWN_FIELD, path, _indent(home, here, walk), part="key")
         return True
     meant = synonym(type_name, name, fields)
     if meant is None:
         advice = instead(type_name, name)
         if advice is not None:
-            walk.findings.append(Finding(UNKNOWN_FIELD, path, f"{_object(here, walk)} has no field `{name}`: {advice}", part="key"))
+            walk.report(UNKNOWN_FIELD, path, f"{_object(here, walk)} has no field `{name}`: {advice}", part="key")
         return advice is not None
     direct = "." not in meant
     fix = (
@@ -402,12 +382,12 @@ def _placed_elsewhere(name: str, siblings: dict[str, Any], type_name: str, field
         else None
     )
     advice = f"did you mean `{meant}`?" if direct else f"write it as `{meant}`"
-    walk.findings.append(Finding(UNKNOWN_FIELD, path, f"{_object(here, walk)} has no field `{name}`: {advice}", "key", fix))
+    walk.report(UNKNOWN_FIELD, path, f"{_object(here, walk)} has no field `{name}`: {advice}", "key", fix)
     return True
 
 
 def _indent(home: Home, here: Path, walk: Walk) -> str:
-    names = " and ".join(", ".join(f"`{name}`" for name in home.names).rsplit(", ", 1))
+    names = joined([f"`{name}`" for name in home.names])
     if home.is_list:
         return f"`{home.field}` is empty: begin an item with `- ` below it, and write {names} in that"
     if home.empty:
@@ -440,8 +420,6 @@ def _missing(names: list[str], value: dict[str, Any], type_name: str, fields: Ty
     absent = [f"`{name}`" for name in names if name not in told]
     if absent:
         part: Part = "key" if here and isinstance(here[-1], str) else "value"
-        listed = " and ".join([", ".join(absent[:-1]), absent[-1]] if len(absent) > 1 else absent)
-        message = (
-            f"{_object(here, walk)} {'lacks' if value else 'is empty, and needs'} {listed}: add {'it' if len(absent) == 1 else 'them'}"
-        )
-        walk.findings.append(Finding(MISSING_FIELD, here, message, part=part))
+        lacks, them = "lacks" if value else "is empty, and needs", "it" if len(absent) == 1 else "them"
+        message = f"{_object(here, walk)} {lacks} {joined(absent)}: add {them}"
+        walk.report(MISSING_FIELD, here, message, part=part)

@@ -35,9 +35,8 @@ def task_role_rules(value: dict[str, Any], version: int) -> Iterator[Finding]:
     roles = spec.get("taskRoles")
     told = "taskRoles" in explained("FrameworkSpec", spec, types(version)["FrameworkSpec"], version)
     if isinstance(value.get("spec"), dict) and (roles is None or roles == []) and not told:
-        yield Finding(
-            NO_TASK_ROLES, ("spec",), "the Framework has no task roles, so it runs nothing and never completes: add `taskRoles`", part="key"
-        )
+        message = "the Framework has no task roles, so it runs nothing and never completes: add `taskRoles`"
+        yield Finding(NO_TASK_ROLES, ("spec",), message, part="key")
     yield from _duplicate_roles(value)
 
 

@@ -49,9 +49,8 @@ def claim_template_rules(template: dict[str, Any], path: Path, version: int) -> 
     yield from _data_sources(spec, spec_path, version)
     attributes = text(spec, "volumeAttributesClassName")
     if attributes and version >= 34 and not accepts("dns-subdomain")(attributes):
-        yield Finding(
-            CLAIM_TEMPLATE, (*spec_path, "volumeAttributesClassName"), f'"{attributes}" cannot be the name of a class; correct it'
-        )
+        message = f'"{attributes}" cannot be the name of a class; correct it'
+        yield Finding(CLAIM_TEMPLATE, (*spec_path, "volumeAttributesClassName"), message)
 
 
 def _storage(spec: dict[str, Any], path: Path) -> Iterator[Finding]:

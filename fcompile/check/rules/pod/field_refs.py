@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from fcompile.check.divisors import divides
+from fcompile.check.amounts import amount
 from fcompile.check.pod_context import Pod
 from fcompile.diagnostics.problem import Finding, Path, Severity, rule
+from fcompile.diagnostics.visible import joined
 from fcompile.model import gates
 from fcompile.model.formats import accepts
+from fcompile.model.quantities import canonical
 from fcompile.model.values import text
 
 FIELD_REF = rule(
@@ -57,6 +59,8 @@ _FILE_FIELDS = frozenset(f"metadata.{field}" for field in ("name", "namespace", 
 _WITH_KEY = {"metadata.labels": "label-key", "metadata.annotations": "annotation-key"}
 _RESOURCES = frozenset(f"{kind}.{name}" for kind in ("limits", "requests") for name in ("cpu", "memory", "ephemeral-storage"))
 _HUGE_PAGES = ("limits.hugepages-", "requests.hugepages-")
+_CPU_DIVISORS = ("1", "1m")
+_DIVISORS = ("1", *(f"1{unit}" for unit in "kMGTPE"), *(f"1{unit}i" for unit in "KMGTPE"))
 
 
 def field_ref(reference: dict[str, Any], path: Path, version: int, *, in_file: bool) -> Iterator[Finding]:
@@ -100,10 +104,16 @@ def resource_field_ref(reference: dict[str, Any], path: Path, pod: Pod, *, in_fi
         known = ", ".join(sorted(_RESOURCES))
         message = f'`resource` "{resource}" is not available; use one of {known}, or hugepages'
         yield Finding(RESOURCE_FIELD_REF, (*path, "resource"), message)
-    elif resource and not divides(resource, reference.get("divisor")):
-        units = "1 or 1m" if resource.endswith(".cpu") else "1, 1k, 1M, 1G, 1T, 1P, 1E, 1Ki, 1Mi, 1Gi, 1Ti, 1Pi or 1Ei"
-        message = f'`divisor` "{reference["divisor"]}" is not one for {resource}; use {units}'
-        yield Finding(RESOURCE_FIELD_REF, (*path, "divisor"), message)
+    elif resource:
+        yield from _divisor(resource, reference.get("divisor"), path)
     if name and not any(container.name == name for container in pod.containers):
         message = f'`containerName` "{name}" is no container of this Pod, and the kubelet will refuse it; name one of them'
         yield Finding(RESOURCE_FIELD_CONTAINER, (*path, "containerName"), message)
+
+
+def _divisor(resource: str, divisor: Any, path: Path) -> Iterator[Finding]:
+    known = _CPU_DIVISORS if resource.endswith(".cpu") else _DIVISORS
+    # The API server compares texts, as it writes quantities. 0 counts as left out, and what is no quantity is reported by another rule.
+    if amount(divisor) and canonical(str(divisor)) not in known:
+        message = f'`divisor` "{divisor}" is not one for {resource}; use {joined(known, "or")}'
+        yield Finding(RESOURCE_FIELD_REF, (*path, "divisor"), message)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from fcompile.check.amounts import amount, in_millis, shown
+from fcompile.check.amounts import Amounts, amount, at_once, in_millis, shown
 from fcompile.check.pod_context import ContainerRef, Pod
 from fcompile.check.pod_values import entries, given
 from fcompile.check.resource_names import can_overcommit, is_huge_pages, pod_name_problem
@@ -34,9 +34,6 @@ POD_CLAIM = rule(
     why="Each has a name of its own and exactly one of resourceClaimName and resourceClaimTemplateName.",
     remedy="Rename the entry, or keep one of the two.",
 )
-
-Amounts = dict[str, int]
-"""In thousandths, by name."""
 
 
 def pod_resource_rules(pod: Pod) -> Iterator[Finding]:
@@ -108,6 +105,7 @@ def _too_low(kind: str, own: int, name: str, wanted: int, path: Path) -> Finding
 
 
 def _amounts(resources: dict[str, Any], key: str) -> Amounts:
+    """Return amounts in thousandths."""
     found = ((name, amount(value)) for name, value in mapping(resources, key).items())
     return {name: in_millis(nanos) for name, nanos in found if nanos is not None}
 
@@ -123,30 +121,4 @@ def _limits(container: ContainerRef) -> Amounts:
 
 
 def _together(pod: Pod, read: Callable[[ContainerRef], Amounts]) -> Amounts:
-    """Return the most that containers need at the same time: all that run side by side, or an init container and the sidecars before it."""
-    side_by_side: Amounts = {}
-    sidecars: Amounts = {}
-    most: Amounts = {}
-    for container in pod.containers:
-        needs = read(container)
-        if container.is_sidecar or not container.is_init:
-            _add(side_by_side, needs)
-        if container.is_sidecar:
-            _add(sidecars, needs)
-            needs = dict(sidecars)
-        elif container.is_init:
-            _add(needs, sidecars)
-        if container.is_init:
-            _raise(most, needs)
-    _raise(side_by_side, most)
-    return side_by_side
-
-
-def _add(total: Amounts, more: Amounts) -> None:
-    for name, millis in more.items():
-        total[name] = total.get(name, 0) + millis
-
-
-def _raise(total: Amounts, least: Amounts) -> None:
-    for name, millis in least.items():
-        total[name] = max(millis, total.get(name, millis))
+    return at_once((read(container), container.is_init, container.is_sidecar) for container in pod.containers)

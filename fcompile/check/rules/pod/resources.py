@@ -170,6 +170,5 @@ def _claims(resources: dict[str, Any], path: Path, pod: Pod) -> Iterator[Finding
             message = f'"{name}" is not in the Pod\'s `resourceClaims` (there is {some(known)}); add it or correct the name'
             yield Finding(RESOURCE_CLAIM, (*item_path, "name"), message)
         if request and not accepts("dns-label")(request):
-            yield Finding(
-                RESOURCE_CLAIM, (*item_path, "request"), f'"{request}" is no name of a request; use small letters, digits and `-`'
-            )
+            message = f'"{request}" is no name of a request; use small letters, digits and `-`'
+            yield Finding(RESOURCE_CLAIM, (*item_path, "request"), message)

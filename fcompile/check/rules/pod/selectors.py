@@ -50,9 +50,8 @@ def node_term_rules(term: dict[str, Any], path: Path, *, required: bool, version
         if required and version >= 33:
             for position, value in texts(requirement, "values"):
                 if not accepts("label-value")(value):
-                    yield Finding(
-                        NODE_REQUIREMENT, (*item_path, "values", position), f'"{value}" cannot be the value of a label; correct it'
-                    )
+                    message = f'"{value}" cannot be the value of a label; correct it'
+                    yield Finding(NODE_REQUIREMENT, (*item_path, "values", position), message)
     for index, requirement in entries(term, "matchFields"):
         yield from _field(requirement, (*path, "matchFields", index))
 

@@ -164,6 +164,9 @@ def test_versions_of_fields() -> None:
         ("limits.cpu", "10e-1", []),
         ("limits.cpu", "1.0", []),
         ("requests.memory", "1e3", ["divisor"]),
+        ("requests.memory", "01Ti", ["divisor"]),
+        # With so many digits it takes no quick look.
+        ("requests.memory", "01Pi", []),
         ("cpu", None, ["resource"]),
         ("limits.nvidia.com/gpu", None, ["resource"]),
         ("limits.ephemeral-storage", "1G", []),
