@@ -110,7 +110,7 @@ class Job:
     def hosts(self) -> Hosts:
         """Return the names of all replicas."""
         tasks: dict[str, Callable[[int], Task | None]] = {self._prefix(kind): partial(self._task, kind) for kind in self.parts}
-        return Hosts(self.draft.name, self.draft.namespace, tasks, single=self.single, subdomain=self.subdomain)
+        return Hosts(self.draft.name, self.draft.namespace, tasks, job=self.name, single=self.single, subdomain=self.subdomain)
 
     def finish(self) -> Made:
         """Rewrite the user's texts, take down what is left to tell, and return what came of the job."""
@@ -120,7 +120,7 @@ class Job:
             replica = self.replicas[kind]
             for part in parts:
                 replace_labels_of_operator(part.role, self._labels(kind, part), self.ledger)
-                rewrite_texts(part.role, hosts, self.ledger)
+                rewrite_texts(part.role, hosts, self.draft, self.ledger)
                 _own_host_names(part.role, self.ledger)
             tell_labels(replica.template, replica.template_path, self.ledger)
         tell_backoff(self.kind, self.replicas, self.limit, self.limit_path, self.draft, self.ledger)

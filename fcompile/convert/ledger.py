@@ -76,9 +76,9 @@ class Ledger:
         self._add(Entry(path, Outcome.DIFFERENT, what, why, remedy))
 
     @property
-    def differs(self) -> bool:
-        """Return whether anything will be different."""
-        return any(entry.outcome is Outcome.DIFFERENT for entries in self._entries.values() for entry in entries)
+    def differences(self) -> list[Entry]:
+        """Return what will be different."""
+        return [entry for entries in self._entries.values() for entry in entries if entry.outcome is Outcome.DIFFERENT]
 
     def entries(self, source: Any) -> list[Entry]:
         """Return the entries in the order of the source, fields that nobody spoke of among them. Of very many, the last says how many."""

@@ -176,7 +176,7 @@ def hosts_of(job: str, draft: Draft, parts: list[ReplicatedJob], subdomain: str 
         return Task(part.role.name, index) if index < part.role.task_number else None
 
     prefixes = {f"{job}-{part.name}-0-": partial(task, part) for part in parts}
-    return Hosts(draft.name, draft.namespace, prefixes, subdomain=subdomain or job)
+    return Hosts(draft.name, draft.namespace, prefixes, job=job, subdomain=subdomain or job)
 
 
 def finish(parts: list[ReplicatedJob], hosts: Hosts, draft: Draft, ledger: Ledger, source: Path | None) -> None:
@@ -191,13 +191,10 @@ def finish(parts: list[ReplicatedJob], hosts: Hosts, draft: Draft, ledger: Ledge
         if part.indexed:
             _add_index(part.role.template["spec"], "{{FC_TASK_INDEX}}")
         _replace_index(part.role)
-        rewrite_texts(part.role, hosts, own)
+        rewrite_texts(part.role, hosts, draft, own)
         _tell_backoff(part, ledger, source)
-        if source and own.differs:
-            what = "the name of a Pod is put together when it runs, and will be none"
-            ledger.different(
-                source, what, "tasks have other names here", f"write the form {{role}}-{{index}}.{hosts.framework}-{{role}} there"
-            )
+        for entry in own.differences if source else ():
+            ledger.different(source or (), entry.what, entry.why, entry.remedy)
         draft.roles.append(part.role)
 
 

@@ -49,6 +49,8 @@ def test_whole_names_are_rewritten(text: str, made: str) -> None:
         "pt-ddp",
         "s3://bucket/pt-ddp/run",
         "/logs/pt-ddp-worker-1/out",
+        "s3://b/pt-ddp-worker-1/",
+        "s3://pt-ddp-worker-1/out",
         "pt-ddp-worker-1/out",
         "pt-ddp-worker-1.log",
         "pt-ddp-worker-1.other.svc",
