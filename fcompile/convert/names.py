@@ -14,6 +14,7 @@ from fcompile.convert.ledger import Refusal
 from fcompile.convert.own_names import is_no_address
 from fcompile.diagnostics.problem import Path
 from fcompile.model import names
+from fcompile.model.formats import FORMATS, accepts
 from fcompile.model.hosts import may_be_host
 
 _LONGEST = 63
@@ -23,10 +24,12 @@ _AFTER = r"(?![A-Za-z0-9_-])"
 
 
 def framework_name(job: str, path: Path) -> str:
-    """Return the name of the Framework of a job. Raises Refusal when nothing is left of it, or too much."""
-    name = re.sub(r"[^a-z0-9]", "", job.lower())
-    if not name:
-        raise Refusal(path, f"no name of a Framework can be made of `{job}`: it needs a letter or digit")
+    """Return the name of the Framework of a job. Raises Refusal for one that Kubernetes refuses, and when too much is left of it."""
+    if "{{" in job or "$" in job:
+        raise Refusal(path, f"`{job}` is a template: fill it in first, and convert what comes out")
+    if not accepts("dns-subdomain")(job):
+        raise Refusal(path, f"Kubernetes takes no job of the name `{job}`: it must be {FORMATS['dns-subdomain'].wanted}")
+    name = re.sub(r"[^a-z0-9]", "", job)
     if len(name) > _LONGEST:
         raise Refusal(path, f"of `{job}` comes a name of {len(name)} characters, and a Framework's has at most {_LONGEST}: shorten it")
     return name

@@ -10,7 +10,8 @@ from fcompile.convert.comments import comment_differences
 from fcompile.convert.ledger import Refusal
 from fcompile.convert.made import Made
 from fcompile.diagnostics.suggestions import closest
-from fcompile.model.values import text
+from fcompile.model.patterns import lazy
+from fcompile.model.values import strings, text
 
 _V1 = "kubeflow.org/v1"
 _CONVERTERS = {
@@ -24,6 +25,7 @@ _CONVERTERS = {
     ("trainer.kubeflow.org/v1alpha1", "TrainJob"): ("trainjob", "convert_trainjob"),
     ("jobset.x-k8s.io/v1alpha2", "JobSet"): ("jobset", "convert_jobset"),
 }
+_TEMPLATE = lazy(r"\{\{-?[^{}]*(?:(?<!\w)\.(?:Values|Release|Chart|Capabilities)\b|\b(?:include|template)[ ]+\")[^{}]*\}\}")
 KINDS = frozenset(kind for _, kind in _CONVERTERS)
 _GROUPS_OF_JOBS = ("kubeflow.org", "trainer.kubeflow.org", "jobset.x-k8s.io")
 
@@ -59,11 +61,20 @@ def convert_job(source: dict[str, Any], others: list[Any]) -> Made:
     if where is None:
         known = " and ".join(one for one, other in _CONVERTERS if other == kind)
         raise Refusal(("apiVersion",), f"`convert` knows {kind} of {known}, and `{version}` is another API: bring it to that first")
+    _refuse_template(source)
     module = import_module(f"fcompile.convert.kinds.{where[0]}")
     convert: Callable[..., Made] = getattr(module, where[1])
     made = convert(source, others) if kind == "TrainJob" else convert(source)
     comment_differences(made.draft, made.ledger.entries(source))
     return made
+
+
+def _refuse_template(source: dict[str, Any]) -> None:
+    """Raise Refusal for what Helm has not filled in yet. Programs have texts with other braces."""
+    for path, _, written in strings(source, ()):
+        match = _TEMPLATE.search(written) if "{{" in written else None
+        if match is not None:
+            raise Refusal(path, f"`{match[0]}` is a template: render it first, `helm template CHART | fcompile convert -`")
 
 
 def _is_in(domain: str, version: str) -> bool:

@@ -172,6 +172,21 @@ def test_what_is_no_job_of_kubeflow_passes_through(group: str, kind: str) -> Non
     assert not convert(JOB.replace("kubeflow.org/v1", f"{group}/v1").replace("kind: JAXJob", f"kind: {kind}")).jobs
 
 
+@pytest.mark.parametrize(
+    ("written", "template"),
+    [
+        ("name: pax-lm", 'name: "{{ .Release.Name }}-train"'),
+        ("imagePullPolicy: Always", 'imagePullPolicy: Always\n            workingDir: "{{- include \\"a\\" . }}"'),
+        ("imagePullPolicy: Always", "imagePullPolicy: Always\n            workingDir: '{{ default 1 .Values.lr }}'"),
+    ],
+)
+def test_a_template_of_helm_is_refused(written: str, template: str) -> None:
+    (account,) = convert(JOB.replace(written, template, 1)).refused
+    assert "is a template: render it first" in account.reasons[0].text
+    other = JOB.replace("imagePullPolicy: Always", "imagePullPolicy: Always\n            workingDir: '{{ .State }} {{ .ValuesOf }}'")
+    assert not convert(other).refused, "a program may print such a text"
+
+
 def test_what_is_wrong_is_shown_in_the_source() -> None:
     (account,) = convert(JOB.replace("imagePullPolicy: Always", "imagePullPolicy: Sometimes")).refused
     (reason,) = account.reasons
