@@ -1,6 +1,6 @@
 """Names of Pods that are no addresses: a script compares them with its own host name, or hands them to kubectl.
 
-The address of a task is `worker-1.ptddp-worker`, its host name `worker-1`, and its Pod `ptddp-worker-1`: which one a script means is not certain.
+The address of a task is `worker-1.ptddp-worker`, its host name `worker-1`, its Pod `ptddp-worker-1`: which is meant is not certain.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from typing import Any
 from fcompile.convert.draft import RoleDraft
 from fcompile.convert.fields import Fields
 from fcompile.convert.ledger import Ledger, Refusal
+from fcompile.convert.metadata import tell_acted_upon
 from fcompile.convert.shape import require_shape
 from fcompile.diagnostics.problem import Path
 from fcompile.model.framework import MAX_TASKS
@@ -100,6 +101,8 @@ def _template(replica: Fields, ledger: Ledger) -> dict[str, Any]:
             kept = {name: value for name, value in found.value.items() if key != "labels" or not _is_overwritten(name)}
             if kept:
                 made.setdefault("metadata", {})[key] = kept
+            for name, value in kept.items():
+                tell_acted_upon(name, str(value), found.at(name), ledger, of_pods=True)
             for name in found.value.keys() - kept.keys():
                 ledger.dropped(found.at(name), "the operator overwrites it, and Pods of a Framework have no such label")
         else:

@@ -12,6 +12,7 @@ from fcompile.convert.draft import Draft, RoleDraft
 from fcompile.convert.field_variables import field_variables
 from fcompile.convert.fields import Fields
 from fcompile.convert.ledger import Ledger, Refusal
+from fcompile.convert.metadata import tell_acted_upon
 from fcompile.convert.names import Hosts, Task
 from fcompile.convert.shape import refuse_misspelt, require_shape, require_size
 from fcompile.convert.texts import rewrite_texts
@@ -36,6 +37,7 @@ _OF_SET = {
 }
 
 
+_STEP = "trainer.kubeflow.org/trainjob-ancestor-step"
 _CONTAINER_BYTES = len('{"name":"a"},')
 """No container has fewer."""
 
@@ -281,7 +283,13 @@ def tell_rest(spec: Fields, ledger: Ledger, source: Path | None, *, told: frozen
         if key not in _OF_SET and key not in told:
             ledger.different(source or spec.at(key), f"{key} is left out", "Framework has nothing like it", "look whether the job needs it")
     for number, item in enumerate(spec.items("replicatedJobs")):
-        job = Fields(item, (*spec.at("replicatedJobs"), number)).below("template").below("spec")
+        template = Fields(item, (*spec.at("replicatedJobs"), number)).below("template")
+        job = template.below("spec")
+        for metadata, of_pods in ((template.below("metadata"), False), (job.below("template").below("metadata"), True)):
+            for kind in ("labels", "annotations"):
+                for key, value in metadata.below(kind).value.items():
+                    if key != _STEP:
+                        tell_acted_upon(key, str(value), source or metadata.below(kind).at(key), ledger, of_pods=of_pods)
         for key in job.each():
             if key not in _OF_JOB:
                 ledger.different(

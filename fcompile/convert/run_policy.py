@@ -45,7 +45,12 @@ def _managed_by(policy: Fields, draft: Draft, ledger: Ledger, operator: str) -> 
         ledger.dropped(path, "it names the operator itself")
     elif value == MULTIKUEUE and MULTIKUEUE in MANAGED_BY:
         draft.managed_by = value
-        ledger.converted(path, "spec.managedBy")
+        what, why = (
+            "no controller of this cluster will run it",
+            "the operator leaves such a job to MultiKueue, which knows no Frameworks yet",
+        )
+        ledger.different(path, what, why, "take `managedBy` out of the Framework, and fcontroller runs it here")
+        draft.comment(f"Different: {what}: take it out, and fcontroller runs it here.", ("spec", "managedBy"))
     else:
         raise Refusal(path, f"`{value}` manages this job: what that makes of it is not known here")
 

@@ -145,7 +145,10 @@ def _fits_block(text: str) -> bool:
 
 
 def block(text: str, indent: str) -> str:
-    """Return a string for which `is_block` holds as a literal block two columns inside `indent`. The header states the indentation where the first line does not show it."""
+    """Return a string for which `is_block` holds as a literal block two columns inside `indent`.
+
+    The header states the indentation where the first line does not show it.
+    """
     lines = text.removesuffix("\n").split("\n")
     stated = "2" if text[0] in "\n " else ""
     chomped = "" if text.endswith("\n") else "-"

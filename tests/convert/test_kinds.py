@@ -545,6 +545,81 @@ def _jobset(change: Callable[[dict[str, Any]], None]) -> Any:
     return account
 
 
+TOPOLOGY = "alpha.jobset.sigs.k8s.io/exclusive-topology"
+
+
+@pytest.mark.parametrize("place", ["job", "replicated job", "runtime"])
+def test_an_annotation_that_the_operator_acts_upon_is_told(place: str) -> None:
+    name = "trainjob-torch-TrainJob" if place == "runtime" else "jobset-JobSet"
+    job = json.loads(json.dumps(JOBS[name]))
+    spec = (job["items"][1]["spec"]["template"] if place == "runtime" else job)["spec"]
+    holder = job if place == "job" else spec["replicatedJobs"][-1]["template"]
+    holder.setdefault("metadata", {}).setdefault("annotations", {})[TOPOLOGY] = "rack"
+    (entry,) = [one for one in convert(json.dumps(job)).jobs[0].different if TOPOLOGY in one.what]
+    assert "`topologyKey: rack`" in entry.remedy
+    assert (entry.path == ("spec", "runtimeRef")) == (place == "runtime")
+
+
+@pytest.mark.parametrize(
+    ("key", "of_job", "of_pod"),
+    [
+        ("scheduling.volcano.sh/queue-name", True, False),
+        ("training.kubeflow.org/x", True, True),
+        ("kueue.x-k8s.io/podset-required-topology", True, True),
+        ("sidecar.istio.io/inject", False, False),
+        ("notkubeflow.org/x", False, False),
+        ("team", False, False),
+    ],
+)
+def test_what_somebody_else_acts_upon_is_told(key: str, of_job: bool, of_pod: bool) -> None:
+    for in_pod, told in ((False, of_job), (True, of_pod)):
+        job = json.loads(json.dumps(JOBS["jax-JAXJob"]))
+        holder = job["spec"]["jaxReplicaSpecs"]["Worker"]["template"] if in_pod else job
+        holder.setdefault("metadata", {})["annotations"] = {key: "a"}
+        assert bool([one for one in convert(json.dumps(job)).jobs[0].different if one.path[-1] == key]) == told
+
+
+@pytest.mark.parametrize(
+    ("kind", "key", "value"),
+    [
+        ("labels", "kustomize.toolkit.fluxcd.io/name", "apps"),
+        ("labels", "helm.toolkit.fluxcd.io/namespace", "apps"),
+        ("labels", "argocd.argoproj.io/instance", "apps"),
+        ("labels", "app.kubernetes.io/managed-by", "Helm"),
+        ("annotations", "argocd.argoproj.io/tracking-id", "apps:kubeflow.org/JAXJob:research/pax-lm"),
+        ("annotations", "meta.helm.sh/release-name", "apps"),
+    ],
+)
+def test_marks_of_what_applied_the_job_are_left_out(kind: str, key: str, value: str) -> None:
+    """With them, Argo CD, Flux and Helm would take the Framework for one that is no more in Git, and delete it."""
+    job = json.loads(json.dumps(JOBS["jax-JAXJob"]))
+    own = {"kustomize.toolkit.fluxcd.io/prune": "disabled", "argocd.argoproj.io/sync-options": "Replace"}
+    job["metadata"][kind] = {key: value, **own, "app.kubernetes.io/part-of": "Helm"}
+    (account,) = convert(json.dumps(job)).jobs
+    assert account.made is not None
+    assert getattr(account.made, kind) == {**own, "app.kubernetes.io/part-of": "Helm"}
+    assert [entry.outcome for entry in account.entries if entry.path[-1] == key] == [Outcome.DROPPED]
+
+
+def test_a_job_of_multikueue_runs_nowhere() -> None:
+    job = json.loads(json.dumps(JOBS["jax-JAXJob"]))
+    job["spec"]["runPolicy"] = {"managedBy": "kueue.x-k8s.io/multikueue"}
+    conversion = convert(json.dumps(job))
+    (entry,) = [one for one in conversion.jobs[0].different if one.path[-1] == "managedBy"]
+    assert entry.remedy == "take `managedBy` out of the Framework, and fcontroller runs it here"
+    assert "  # Different: no controller of this cluster will run it" in conversion.text()
+    assert "\n  managedBy: kueue.x-k8s.io/multikueue\n" in conversion.text()
+
+
+@pytest.mark.parametrize("key", ["podSpecOverrides", "podTemplateOverrides"])
+def test_overrides_of_another_trainer_are_refused_by_name(key: str) -> None:
+    overrides = [{"targetJobs": [{"name": "node"}], "volumes": [{"name": "a", "persistentVolumeClaim": {"claimName": "b"}}]}]
+    job = _changed("trainjob-torch-TrainJob", 0, **{key: overrides})
+    ((reason,),) = [account.reasons for account in convert(json.dumps(job)).refused]
+    assert reason.path == ("spec", key)
+    assert "`runtimePatches`" in reason.text
+
+
 def test_any_job_that_succeeds_does_so_with_all_of_its_pods() -> None:
     account = _jobset(lambda spec: spec.update(successPolicy={"operator": "Any"}))
     assert [role.min_succeeded for role in account.made.roles] == [1, 3]

@@ -97,7 +97,7 @@ class _Statuses:
 
     def __init__(self, names: Mapping[Name, str]) -> None:
         self._names = names
-        self.statuses: dict[str, Json] = dict.fromkeys(names.values(), {})
+        self.statuses: dict[str, Json] = {name: {} for name in names.values()}
         """By what to call them."""
 
     def seen(self, framework: Json) -> None:

@@ -47,6 +47,10 @@ def convert_trainjob(source: dict[str, Any], others: list[Any]) -> Made:
     draft = read_metadata(source, ledger)
     spec = Fields(source, ()).below("spec")
     name = source["metadata"]["name"]
+    for key in ("podSpecOverrides", "podTemplateOverrides"):
+        if key in spec:
+            why = "is of another version of Trainer: write what it says into `runtimePatches`, or into the runtime"
+            raise Refusal(spec.at(key), f"`{key}` {why}")
     policy = {key: spec.value[key] for key in ("suspend", "managedBy") if key in spec}
     read_run_policy(Fields(policy, spec.path), draft, ledger, OPERATOR)
     set_deadline(spec, draft, ledger)
