@@ -51,10 +51,12 @@ def shown(entries: Iterable[Entry]) -> Iterator[Entry]:
 class Refusal(Exception):
     """Why a job cannot be converted, and the field that it lies in."""
 
-    def __init__(self, path: Path, reason: str) -> None:
-        super().__init__(path, reason)
+    def __init__(self, path: Path, reason: str, meant: str | None = None) -> None:
+        """:param meant: the field that the one at the path was meant to be."""
+        super().__init__(path, reason, meant)
         self.path = path
         self.reason = reason
+        self.meant = meant
 
 
 class Ledger:

@@ -43,8 +43,10 @@ def is_kubeflow(version: str) -> bool:
 
 def is_unknown_job(value: Any) -> bool:
     """Return whether an object of Kubeflow's seems to be a job, and is of no kind that is known: a misspelt one, or one of old."""
-    kind = text(value, "kind") or ""
-    ours = (text(value, "apiVersion") or "").partition("/")[0] in _GROUPS_OF_JOBS
+    kind, version = text(value, "kind") or "", text(value, "apiVersion") or ""
+    if kind in KINDS and "." not in version.partition("/")[0]:
+        return True  # of no API, or of `kubeflow/v1`
+    ours = version.partition("/")[0] in _GROUPS_OF_JOBS
     return ours and kind not in KINDS and (kind.lower().endswith("job") or closest(kind, KINDS) is not None)
 
 
@@ -59,8 +61,13 @@ def convert_job(source: dict[str, Any], others: list[Any]) -> Made:
         raise Refusal(("kind",), f"there is no such kind: did you mean `{near.word}`?" if near else f"`convert` does not know {kind}")
     where = _CONVERTERS.get((version, kind))
     if where is None:
-        known = " and ".join(one for one, other in _CONVERTERS if other == kind)
-        raise Refusal(("apiVersion",), f"`convert` knows {kind} of {known}, and `{version}` is another API: bring it to that first")
+        known = " or ".join(one for one, other in _CONVERTERS if other == kind)
+        if "." not in version.partition("/")[0]:
+            raise Refusal(
+                ("apiVersion",) if version else (),
+                f"{f'there is no API `{version}`' if version else 'it has no apiVersion'}: write `{known}`",
+            )
+        raise Refusal(("apiVersion",), f"this is {version}: rewrite the job for {known}, then convert")
     _refuse_template(source)
     module = import_module(f"fcompile.convert.kinds.{where[0]}")
     convert: Callable[..., Made] = getattr(module, where[1])

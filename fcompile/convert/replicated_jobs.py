@@ -71,7 +71,7 @@ def read_parts(spec: Fields, source: Path | None = None) -> list[ReplicatedJob]:
             raise Refusal(source or path, "a replicated job must be a mapping")
         parts.append(_part(Fields(item, path), source))
     if not parts:
-        refuse_misspelt(spec, "replicatedJobs", source)
+        refuse_misspelt(spec, ("replicatedJobs",), source=source)
         raise Refusal(source or spec.path, "there are no replicated jobs")
     return parts
 

@@ -10,6 +10,16 @@ from fcompile.convert.ledger import Ledger, Refusal
 from fcompile.model.framework import MANAGED_BY
 
 MULTIKUEUE = "kueue.x-k8s.io/multikueue"
+RUN_POLICY = (
+    "activeDeadlineSeconds",
+    "backoffLimit",
+    "cleanPodPolicy",
+    "managedBy",
+    "schedulingPolicy",
+    "suspend",
+    "ttlSecondsAfterFinished",
+)
+"""Its fields."""
 _NOT_YET = "Framework has no such field yet"
 
 

@@ -12,7 +12,7 @@ from fcompile.convert.names import Hosts, Task
 from fcompile.convert.own_names import cuts_own_name, reads_own_name
 from fcompile.diagnostics.problem import Path, field_path
 from fcompile.model import names
-from fcompile.model.values import strings
+from fcompile.model.values import sequence, strings
 
 LABELS = ("training.kubeflow.org/", "trainer.kubeflow.org/", "group-name", "pytorch-job-name", "tf-job-name", "mpi-job-name")
 _PLACEHOLDER = re.compile(rf"\{{\{{(?:{'|'.join([*names.PLACEHOLDERS, names.SUM])})\}}\}}")
@@ -30,7 +30,7 @@ def rewrite_texts(role: RoleDraft, hosts: Hosts, draft: Draft, ledger: Ledger) -
 
 
 def _rewrite_container(container: dict[str, Any], path: Path, hosts: Hosts, draft: Draft, ledger: Ledger) -> None:
-    program = next(iter(container.get("command") or container.get("args") or ()), None)
+    program = next(iter(sequence(container, "command") or sequence(container, "args")), None)
     commands = isinstance(program, str) and program.rpartition("/")[2] in ("kubectl", "oc")
     rewritten: list[Path] = []
     readers: list[Path] = []

@@ -356,18 +356,15 @@ def test_a_clean_pod_policy_outside_the_run_policy() -> None:
     contradicting = {**both, "spec": {**both["spec"], "cleanPodPolicy": "All"}}
     made, told = lifetime(contradicting)
     assert (made, told["spec.cleanPodPolicy"]) == ({"cleanPodPolicy": "Running"}, (Outcome.DROPPED, "that of `runPolicy` counts"))
-    conversion = convert(json.dumps({**jax, "spec": {**jax["spec"], "cleanPodPolicy": "All"}}))
-    assert "\n  cleanPodPolicy: None\n" in conversion.text()
-    different = {entry.path: entry.what for entry in conversion.jobs[0].different}
-    assert different[("spec", "cleanPodPolicy")] == "it is left out"
-    assert different[("spec", "runPolicy", "cleanPodPolicy")] == RUN_ON
+    (account,) = convert(json.dumps({**jax, "spec": {**jax["spec"], "cleanPodPolicy": "All"}})).refused
+    assert account.reasons[0].text == "the operator has no field `cleanPodPolicy` here: it is `spec.runPolicy.cleanPodPolicy`"
 
 
 @pytest.mark.parametrize(
     ("policy", "field", "reason"),
     [
         ({"cleanPodPolicy": "Always"}, "cleanPodPolicy", "it must be All, Running or None"),
-        ({"cleanPodPolicy": 1}, "cleanPodPolicy", "it must be a string"),
+        ({"cleanPodPolicy": 1}, "cleanPodPolicy", 'it must be a string: write "1"'),
         ({"activeDeadlineSeconds": 0}, "activeDeadlineSeconds", "it must be a whole number from 1 to 2147483647"),
         ({"ttlSecondsAfterFinished": -1}, "ttlSecondsAfterFinished", "it must be a whole number from 0 to 2147483647"),
     ],
