@@ -160,6 +160,8 @@ class _Object:
         """Return the account of it."""
         metadata = mapping(self.value, "metadata")
         kind, name, namespace = text(self.value, "kind") or "", text(metadata, "name") or "", text(metadata, "namespace")
+        generated = text(metadata, "generateName")
+        name = name or (f"{generated}…" if generated else "")
         return Account(self.document, self.item, kind, name, namespace, None if self.made is None else self.made.draft, entries, reasons)
 
 

@@ -18,7 +18,7 @@ class Outcome(StrEnum):
     """What becomes of a field."""
 
     CONVERTED = "converted"
-    DROPPED = "dropped because it changes nothing"
+    DROPPED = "dropped without effect"
     DIFFERENT = "different"
 
 

@@ -45,7 +45,7 @@ def read_metadata(source: dict[str, Any], ledger: Ledger) -> Draft:
     name = metadata.text("name")
     if not name:
         why = "a Framework's name must be known before it is applied: `generateName` cannot be converted; write `name`"
-        raise Refusal(metadata.path, why if "generateName" in metadata else "it has no name")
+        raise Refusal(metadata.at("generateName"), why) if "generateName" in metadata else Refusal(metadata.path, "it has no name")
     draft = Draft(framework_name(name, metadata.at("name")), metadata.text("namespace") or None)
     ledger.converted(metadata.at("name"), f"metadata.name: {draft.name}")
     for key in metadata.value:
@@ -58,7 +58,7 @@ def read_metadata(source: dict[str, Any], ledger: Ledger) -> Draft:
             ledger.dropped(path, "the API server wrote it")
         elif key in ("finalizers", "ownerReferences"):
             why = "it ties the job to another object, and the Framework is a new one"
-            ledger.different(path, "it is left out", why, "let what made the job make the Framework")
+            ledger.different(path, f"{key} of the job: left out", why, "let what made the job make the Framework")
     draft.labels = _texts(metadata, "labels", draft, ledger)
     draft.annotations = _texts(metadata, "annotations", draft, ledger)
     return draft

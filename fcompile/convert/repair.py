@@ -15,7 +15,7 @@ def repaired(source: dict[str, Any], refusal: Refusal) -> dict[str, Any] | None:
     """Return a copy of a job in which what it is refused for is not there, or what was meant; None where nothing sensible is left."""
     *way, last = refusal.path or ("",)
     holder = at(source, tuple(way))
-    if refusal.path in (("metadata",), ("metadata", "name")) and isinstance(source.get("metadata"), dict):
+    if refusal.path in (("metadata",), ("metadata", "name"), ("metadata", "generateName")) and isinstance(source.get("metadata"), dict):
         return {**source, "metadata": {**source["metadata"], "name": _NAME}}
     if not way or not isinstance(holder, dict) or last not in holder:
         return None

@@ -14,6 +14,7 @@ from fcompile.convert.fields import Fields
 from fcompile.convert.ledger import Ledger, Refusal
 from fcompile.convert.metadata import tell_acted_upon
 from fcompile.convert.names import Hosts, Task
+from fcompile.convert.retries import made_anew
 from fcompile.convert.shape import refuse_misspelt, require_shape, require_size
 from fcompile.convert.texts import rewrite_texts
 from fcompile.diagnostics.problem import Path
@@ -206,7 +207,7 @@ def _tell_backoff(part: ReplicatedJob, ledger: Ledger, source: Path | None) -> N
     limit, restarts = job.count("backoffLimit"), part.role.template["spec"]["restartPolicy"] != "Never"
     if limit is None or not (restarts or (limit and part.role.task_number > 1)):
         return
-    what = f"the Pod of each task of `{part.role.name}` may be made anew {limit}×; restarts of containers within a Pod are not counted"
+    what = f"{made_anew(limit, f'the Pod of each task of `{part.role.name}`')}; restarts of containers within a Pod are not counted"
     remedy = "to end a job whose containers fail again and again, write `restartPolicy: Never` in `task.pod.spec`: then each failure counts"
     ledger.different(source or job.at("backoffLimit"), what, "a Job adds up the failures and restarts of all of its Pods", remedy)
 
@@ -291,7 +292,11 @@ def tell_rest(spec: Fields, ledger: Ledger, source: Path | None, *, told: frozen
                     if key != _STEP:
                         tell_acted_upon(key, str(value), source or metadata.below(kind).at(key), ledger, of_pods=of_pods)
         for key in job.each():
-            if key not in _OF_JOB:
+            if key == "activeDeadlineSeconds":
+                what, why = "activeDeadlineSeconds of a Job is left out", "a role has no deadline of its own"
+                remedy = f"the nearest is `spec.activeDeadlineSeconds: {job.count(key)}` of the Framework, which ends all roles"
+                ledger.different(source or job.at(key), what, why, remedy)
+            elif key not in _OF_JOB:
                 ledger.different(
                     source or job.at(key), f"{key} of a Job is left out", "a role has nothing like it", "look whether the job needs it"
                 )

@@ -20,6 +20,7 @@ RUN_POLICY = (
     "ttlSecondsAfterFinished",
 )
 """Its fields."""
+GANG = "for a gang, make a PodGroup of the coscheduling plugin, and give the Pods its name in the label `scheduling.x-k8s.io/pod-group`"
 _NOT_YET = "Framework has no such field yet"
 
 
@@ -72,6 +73,5 @@ def _scheduling_policy(policy: Fields, draft: Draft, ledger: Ledger) -> None:
     if value == {}:
         ledger.dropped(path, "it is empty")
         return
-    remedy = "use a scheduler that gangs by labels of Pods, or leave it"
-    ledger.different(path, "not yet there: its Pods are scheduled one by one", _NOT_YET, remedy)
+    ledger.different(path, "not yet there: its Pods are scheduled one by one", _NOT_YET, GANG)
     draft.comment(f"Not yet there: {key}: {json.dumps(value, ensure_ascii=False)}", ("spec",))

@@ -169,7 +169,7 @@ def of_deadline(before: int | None, after: int | None, state: State) -> Verdict:
         return Verdict(Effect.ON_THE_FLY, f"the attempt that ends keeps its code, and from {over} no other one follows")
     reason = f"{over}, every task is ended, with code -240, and the Framework completes"
     if before is None or after < before:
-        return Verdict(Effect.ON_THE_FLY, f"{reason}: at once, if that time is over", ends_pods=True)
+        return Verdict(Effect.ON_THE_FLY, f"{reason}; if that time has already passed, at once", ends_pods=True)
     return Verdict(Effect.ON_THE_FLY, reason)
 
 
@@ -194,7 +194,7 @@ def of_time_to_live(after: int | None, state: State) -> Verdict:
     left = "with its status and what is left of its Pods"
     if state is State.OVER:
         return Verdict(
-            Effect.ON_THE_FLY, f"the Framework is deleted {_seconds(after)} after its end, {left}: at once, if that time is over"
+            Effect.ON_THE_FLY, f"the Framework is deleted {_seconds(after)} after its end, {left}; if that time has already passed, at once"
         )
     return Verdict(Effect.ON_THE_FLY, f"the Framework is deleted {_seconds(after)} after its end, {left}")
 

@@ -300,7 +300,7 @@ def test_clean_pod_policy_all_changes_nothing() -> None:
     assert [entry.outcome for entry in account.entries if entry.path[-1] == "cleanPodPolicy"] == [Outcome.DROPPED]
 
 
-RUN_ON = "Pods that run when it ends are ended too; those that have finished stay for their logs"
+RUN_ON = "when the Framework ends, its running Pods are deleted (Kubeflow, by default, lets them run on); finished Pods stay for their logs"
 
 
 def lifetime(job: Any) -> tuple[dict[str, Any], dict[str, tuple[Outcome, str]]]:
@@ -311,7 +311,7 @@ def lifetime(job: Any) -> tuple[dict[str, Any], dict[str, tuple[Outcome, str]]]:
     spec = account.made.framework()["spec"]
     told = {".".join(map(str, entry.path)): (entry.outcome, entry.what) for entry in account.entries if set(entry.path) & set(LIFETIME)}
     for outcome, what in told.values():
-        assert outcome is not Outcome.DIFFERENT or f"# Different: {what}: " in conversion.text(), "somebody must look there"
+        assert outcome is not Outcome.DIFFERENT or f"# Different: {what}" in conversion.text(), "somebody must look there"
     return {name: spec[name] for name in LIFETIME if name in spec}, told
 
 

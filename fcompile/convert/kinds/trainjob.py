@@ -26,7 +26,7 @@ from fcompile.convert.replicated_jobs import (
     tell_network,
     tell_rest,
 )
-from fcompile.convert.run_policy import read_run_policy
+from fcompile.convert.run_policy import GANG, read_run_policy
 from fcompile.convert.texts import tell_placeholders
 from fcompile.convert.trainer import INDEX, PORT, add_port, cpus, gpus, upsert
 from fcompile.diagnostics.problem import Path
@@ -81,8 +81,8 @@ def convert_trainjob(source: dict[str, Any], others: list[Any]) -> Made:
     if chosen != "mpi" and "trainer" in spec:
         _variables(chosen, spec, trainer, nodes, host(draft.name, trainer.role.name, 0))
     if "podGroupPolicy" in runtime:
-        why, remedy = "Framework has no such field yet", "use a scheduler that gangs by labels of Pods, or leave it"
-        ledger.different(RUNTIME, "not yet there: podGroupPolicy of the runtime: its Pods are scheduled one by one", why, remedy)
+        why = "Framework has no such field yet"
+        ledger.different(RUNTIME, "not yet there: podGroupPolicy of the runtime: its Pods are scheduled one by one", why, GANG)
     if "ttlSecondsAfterFinished" in jobs:
         what, why = "ttlSecondsAfterFinished of the runtime is left out", "it deletes the JobSet, and the TrainJob stays"
         ledger.different(RUNTIME, what, why, "write `spec.ttlSecondsAfterFinished` to have the Framework deleted")
