@@ -60,7 +60,8 @@ def set_clean_pod_policy(places: Iterable[Fields], draft: Draft, ledger: Ledger,
         return
     draft.lifetime[_CLEANING] = "Running" if value == "All" else value
     if value == "None":
-        what = "when the Framework ends, its running Pods are deleted (Kubeflow, by default, lets them run on); finished Pods stay for their logs"
+        what = "when the Framework ends, its running Pods are deleted (Kubeflow, by default, lets them run on)"
+        what = f"{what}; finished Pods stay for their logs"
         why = "here no Pod outlives its Framework"
         remedy = "write `cleanPodPolicy: Running` in the job if none of its Pods is to run on"
         for place in given or [first]:

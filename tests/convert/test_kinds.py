@@ -699,3 +699,33 @@ def test_the_config_map_of_an_mpijob_is_mounted_by_the_name_that_it_has_here() -
     (launcher,) = [role for role in account.made.roles if role.name == "launcher"]
     found = [one["configMap"]["name"] for one in launcher.template["spec"]["volumes"] if one["name"] in names]
     assert found == ["ab-config", "other-config"]
+
+
+def test_the_keys_of_an_mpijob_are_named_and_not_left_behind() -> None:
+    for name, secret in (("mpi-gpu-MPIJob", "horovodgpu-ssh"), ("mpi-operator-MPIJob", "piintel-ssh")):
+        conversion = convert(json.dumps(JOBS[name]))
+        remedies = [entry.remedy for entry in conversion.jobs[0].different]
+        assert any(f"make the Secret `{secret}`" in remedy for remedy in remedies)
+        assert "--from-file=ssh-publickey=mpi-key.pub && rm mpi-key mpi-key.pub\n" in conversion.text()
+
+
+def test_no_retry_is_said_in_words() -> None:
+    def change(spec: dict[str, Any]) -> None:
+        job = spec["replicatedJobs"][1]["template"]["spec"]
+        job["backoffLimit"] = 0
+        job["template"]["spec"]["restartPolicy"] = "OnFailure"
+
+    (entry,) = [one for one in _jobset(change).different if one.path[-1] == "backoffLimit"]
+    assert entry.what.startswith("no Pod is made again after a failure; ")
+
+
+def test_the_deadline_of_a_job_of_a_jobset_has_a_nearest() -> None:
+    account = _jobset(lambda spec: spec["replicatedJobs"][1]["template"]["spec"].update(activeDeadlineSeconds=60))
+    (entry,) = [one for one in account.different if one.path[-1] == "activeDeadlineSeconds"]
+    assert "`spec.activeDeadlineSeconds: 60` of the Framework" in entry.remedy
+
+
+def test_owners_that_are_left_out_stand_in_a_comment() -> None:
+    job = json.loads(json.dumps(JOBS["jax-JAXJob"]))
+    job["metadata"]["ownerReferences"] = [{"apiVersion": "v1", "kind": "Workflow", "name": "a", "uid": "b"}]
+    assert "# Different: metadata.ownerReferences: ownerReferences of the job: left out: let what made" in convert(json.dumps(job)).text()

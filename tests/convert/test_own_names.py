@@ -139,6 +139,15 @@ def test_a_script_that_compares_is_told_with_what_to_write() -> None:
     assert note.endswith("look whether each is one")
 
 
+def test_each_place_has_a_comment() -> None:
+    script = {"command": ["sh", "-c", "kubectl logs pt-ddp-worker-0"]}
+    first = {"name": "pytorch", "image": "a"}
+    spec = {"containers": [first, {"name": "b", "image": "a", **script}, {"name": "c", "image": "a", **script}]}
+    job = {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": {"name": "pt-ddp"}}
+    text = convert(json.dumps({**job, "spec": {"pytorchReplicaSpecs": {"Worker": {"template": {"spec": spec}}}}})).text()
+    assert [f"containers[{number}].command[2]: `{NAME}`" in text for number in (1, 2)] == [True, True]
+
+
 def test_arguments_of_kubectl_stay() -> None:
     (container,), (entry,), _ = made_of({"command": ["/usr/bin/kubectl"], "args": ["logs", NAME]})
     assert container["args"] == ["logs", NAME]
