@@ -10,6 +10,8 @@ from fcompile.convert.comments import comment_differences
 from fcompile.convert.ledger import Refusal
 from fcompile.convert.made import Made
 from fcompile.diagnostics.suggestions import closest
+from fcompile.model import names
+from fcompile.model.framework import LIFETIME
 from fcompile.model.patterns import lazy
 from fcompile.model.values import strings, text
 
@@ -26,6 +28,7 @@ _CONVERTERS = {
     ("jobset.x-k8s.io/v1alpha2", "JobSet"): ("jobset", "convert_jobset"),
 }
 _TEMPLATE = lazy(r"\{\{-?[^{}]*(?:(?<!\w)\.(?:Values|Release|Chart|Capabilities)\b|\b(?:include|template)[ ]+\")[^{}]*\}\}")
+_SUM = lazy(rf"\{{\{{{names.SUM}\}}\}}")
 KINDS = frozenset(kind for _, kind in _CONVERTERS)
 _GROUPS_OF_JOBS = ("kubeflow.org", "trainer.kubeflow.org", "jobset.x-k8s.io")
 
@@ -73,7 +76,19 @@ def convert_job(source: dict[str, Any], others: list[Any]) -> Made:
     convert: Callable[..., Made] = getattr(module, where[1])
     made = convert(source, others) if kind == "TrainJob" else convert(source)
     comment_differences(made.draft, made.ledger.entries(source))
+    _tell_controller(made)
     return made
+
+
+def _tell_controller(made: Made) -> None:
+    """Note what upstream's controller would not do."""
+    framework = made.draft.framework()
+    found = [f"`{field}`" for field in (*LIFETIME, "managedBy") if field in framework["spec"]]
+    found += ["`service`"] if any("service" in role for role in framework["spec"]["taskRoles"]) else []
+    found += ["sums with the index"] if any(_SUM.search(written) for _, _, written in strings(framework["spec"], ())) else []
+    if found:
+        listed = f"{', '.join(found[:-1])} and {found[-1]}" if len(found) > 1 else found[0]
+        made.draft.remarks.append(f"`fcontroller` runs it: upstream's FrameworkController does not know {listed}")
 
 
 def _refuse_template(source: dict[str, Any]) -> None:

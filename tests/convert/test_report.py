@@ -121,7 +121,21 @@ def test_comments_of_a_list_are_those_of_its_items() -> None:
     assert first.made is not None
     assert second.made is not None
     line = second.span(("spec", "jaxReplicaSpecs", "Worker", "replicas")).line
-    assert [first.made.remarks, second.made.remarks] == [[], [f"1 comment is left out (line {line})"]]
+    found = [[remark for remark in one.made.remarks if "comment" in remark] for one in (first, second)]
+    assert found == [[], [f"1 comment is left out (line {line})"]]
+
+
+@pytest.mark.parametrize(
+    ("text", "fields"),
+    [
+        (EVERYTHING, "`activeDeadlineSeconds`, `cleanPodPolicy`, `ttlSecondsAfterFinished`, `service` and sums with the index"),
+        (JAX, "`cleanPodPolicy` and `service`"),
+    ],
+)
+def test_what_upstream_does_not_know_is_noted_once(text: str, fields: str) -> None:
+    found = [line for line in written(text, "text").splitlines() if "FrameworkController" in line]
+    assert len(found) == 1
+    assert found[0].endswith(f"{fields}.")
 
 
 @pytest.mark.parametrize("form", ["text", "markdown"])
