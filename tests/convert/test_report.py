@@ -121,7 +121,7 @@ def test_comments_of_a_list_are_those_of_its_items() -> None:
     assert first.made is not None
     assert second.made is not None
     line = second.span(("spec", "jaxReplicaSpecs", "Worker", "replicas")).line
-    found = [[remark for remark in one.made.remarks if "comment" in remark] for one in (first, second)]
+    found = [[remark for remark in made.remarks if "comment" in remark] for made in (first.made, second.made)]
     assert found == [[], [f"1 comment is left out (line {line})"]]
 
 
