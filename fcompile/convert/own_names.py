@@ -31,7 +31,7 @@ _CUT = lazy(
     re.VERBOSE,
 )
 _COMPARED = lazy(r"""(?:[=!]=|=~|\[[^\[\]\n]*[ ]!?=|\btest[ ][^\n;]*[ ]!?=)\s*[rf]?["']?\^?\Z""")
-_COMPARES = lazy(r"""["']?[ ]*(?:[=!]=(?![^\s]*=)|=~)|["'][ ]+!?=[ ]+["']?\$""")
+_COMPARES = lazy(r"""["']?[ ]*(?:[=!]=|=~)|["'][ ]+!?=[ ]+["']?\$""")
 _METHOD = lazy(r"""(?:\.(?:startswith|endswith|index|find|count|replace)|\b(?:match|fullmatch|search|fnmatch))\([^()\n]*["'(]\Z""")
 _PATTERN_BEGINS = lazy(r"""(?:\bin|;;&?|;&|\||\()\s*["']?\Z""")
 _PATTERN_ENDS = lazy(r"""["']?[ ]*(?:\|[^)\n;]*)?\)""")

@@ -26,6 +26,20 @@ INDEX_FIELDS = tuple(f"metadata.{kind}['batch.kubernetes.io/job-completion-index
 _INDEX_VARIABLE = "JOB_COMPLETION_INDEX"
 """Kubernetes gives it to every container of an indexed Job, and a JobSet's Jobs are indexed unless they say otherwise."""
 _OF_JOB = {"template", "parallelism", "completions", "backoffLimit", "completionMode"}
+_LEFT_OUT_OF_JOB = {
+    "activeDeadlineSeconds",
+    "backoffLimitPerIndex",
+    "managedBy",
+    "manualSelector",
+    "maxFailedIndexes",
+    "podFailurePolicy",
+    "podReplacementPolicy",
+    "selector",
+    "successPolicy",
+    "suspend",
+    "ttlSecondsAfterFinished",
+}
+_LEFT_OUT_OF_SET = {"coordinator", "volumeClaimPolicies"}
 _OF_SET = {
     "replicatedJobs",
     "network",
@@ -65,6 +79,7 @@ def read_parts(spec: Fields, source: Path | None = None) -> list[ReplicatedJob]:
 
     :param source: what stands for every field of it in the source, where the fields are not in the source themselves.
     """
+    refuse_misspelt(spec, _OF_SET | _LEFT_OUT_OF_SET, source=source)
     parts = []
     for number, item in enumerate(spec.items("replicatedJobs")):
         path = (*spec.at("replicatedJobs"), number)
@@ -72,7 +87,6 @@ def read_parts(spec: Fields, source: Path | None = None) -> list[ReplicatedJob]:
             raise Refusal(source or path, "a replicated job must be a mapping")
         parts.append(_part(Fields(item, path), source))
     if not parts:
-        refuse_misspelt(spec, ("replicatedJobs",), source=source)
         raise Refusal(source or spec.path, "there are no replicated jobs")
     return parts
 
@@ -85,6 +99,7 @@ def _part(fields: Fields, source: Path | None) -> ReplicatedJob:
     if fields.count("replicas", 0) not in (None, 1):
         raise Refusal(source or fields.at("replicas"), "a role has one index, and these Pods have two: of the Job and in it")
     job = fields.below("template").below("spec")
+    refuse_misspelt(job, _OF_JOB | _LEFT_OUT_OF_JOB, source=source)
     pods = job.count("parallelism", 0, MAX_TASKS)
     completions = job.count("completions", 0, MAX_TASKS)
     if completions not in (None, 1 if pods is None else pods):

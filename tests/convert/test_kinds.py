@@ -729,3 +729,18 @@ def test_owners_that_are_left_out_stand_in_a_comment() -> None:
     job = json.loads(json.dumps(JOBS["jax-JAXJob"]))
     job["metadata"]["ownerReferences"] = [{"apiVersion": "v1", "kind": "Workflow", "name": "a", "uid": "b"}]
     assert "# Different: metadata.ownerReferences: ownerReferences of the job: left out: let what made" in convert(json.dumps(job)).text()
+
+
+@pytest.mark.parametrize(
+    ("name", "written", "misspelt"),
+    [
+        ("jobset-JobSet", "successPolicy", "sucessPolicy"),
+        ("jobset-JobSet", "parallelism", "paralelism"),
+        ("trainjob-torch-TrainJob", "numNodes", "numNode"),
+        ("trainjob-torch-TrainJob", "initializer", "initialiser"),
+        ("pytorch-elastic-PyTorchJob", "maxRestarts", "maxRestart"),
+    ],
+)
+def test_a_field_that_is_nearly_right_is_refused(name: str, written: str, misspelt: str) -> None:
+    (account,) = convert(json.dumps(JOBS[name]).replace(f'"{written}"', f'"{misspelt}"')).refused
+    assert f"the operator has no field `{misspelt}`: did you mean `{written}`?" in {reason.text for reason in account.reasons}

@@ -27,6 +27,7 @@ from fcompile.convert.replicated_jobs import (
     tell_rest,
 )
 from fcompile.convert.run_policy import GANG, read_run_policy
+from fcompile.convert.shape import refuse_misspelt
 from fcompile.convert.texts import tell_placeholders
 from fcompile.convert.trainer import INDEX, PORT, add_port, cpus, gpus, upsert
 from fcompile.diagnostics.problem import Path
@@ -39,6 +40,11 @@ OPERATOR = "trainer.kubeflow.org/trainjob-controller"
 _STEP = "trainer.kubeflow.org/trainjob-ancestor-step"
 _POLICIES = ("torch", "mpi", "jax", "xgboost", "flux")
 _TUNE = ["tune", "run"]
+_OF_SPEC = (
+    *("runtimeRef", "initializer", "trainer", "runtimePatches", "suspend", "managedBy"),
+    *("activeDeadlineSeconds", "ttlSecondsAfterFinished", "labels", "annotations"),
+)
+_OF_TRAINER = ("image", "command", "args", "env", "numNodes", "resourcesPerNode", "numProcPerNode")
 
 
 def convert_trainjob(source: dict[str, Any], others: list[Any]) -> Made:
@@ -51,6 +57,8 @@ def convert_trainjob(source: dict[str, Any], others: list[Any]) -> Made:
         if key in spec:
             why = "is of another version of Trainer: write what it says into `runtimePatches`, or into the runtime"
             raise Refusal(spec.at(key), f"`{key}` {why}")
+    refuse_misspelt(spec, _OF_SPEC)
+    refuse_misspelt(spec.below("trainer"), _OF_TRAINER)
     policy = {key: spec.value[key] for key in ("suspend", "managedBy") if key in spec}
     read_run_policy(Fields(policy, spec.path), draft, ledger, OPERATOR)
     set_deadline(spec, draft, ledger)
