@@ -67,6 +67,10 @@ def test_version(capsys: Capture) -> None:
         (["validate", "--output=json", "x"], "No such option '--output': `--format json`"),
         (["diff", "-o", "html", "x", "y"], "No such option '-o': `--format html`"),
         (["explain", "-o", "yaml", "x"], "No such option '-o': `--format text|json`"),
+        (
+            ["convert", "-o", "yaml", "x"],
+            "No such option '-o': YAML is what it prints: leave it out, or write `--to FOLDER` for a file for each file",
+        ),
         (["convert", "-o", "out", "x"], "No such option '-o': `--to out`"),
         (["validate", "-f", "hello.yaml"], "No such option '-f': files are named without it: `fcompile validate hello.yaml`"),
         (["validate", "--frobnicate", "x"], "No such option '--frobnicate'"),

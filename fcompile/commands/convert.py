@@ -8,19 +8,24 @@ from importlib.util import find_spec
 
 import click
 
-from fcompile.commands.convert_output import named, write_folder
+from fcompile.commands.convert_output import checked_folder, named, write_folder
 from fcompile.commands.group import command, completed
 from fcompile.commands.option_values import check_paths, checked_with
-from fcompile.commands.options import namespace, paths
+from fcompile.commands.options import paths
+from fcompile.commands.progress import progress
 from fcompile.convert.conversion import Conversion
 from fcompile.convert.report import FORMATS, report
 from fcompile.diagnostics.visible import visible
 from fcompile.diagnostics.writer import counted
 from fcompile.emit.stdout import write
 from fcompile.errors import EXIT_ERRORS, UsageError
+from fcompile.load.files import STDIN
 from fcompile.pipeline.inputs import Inputs
 from fcompile.pipeline.settings import DEFAULT_KUBERNETES
 from fcompile.program import say
+
+_SHOWN = 10
+"""Files and documents that are left out."""
 
 
 @command(
@@ -37,7 +42,7 @@ from fcompile.program import say
 @click.option("--force", is_flag=True, help="with --to: replace files that are there and differ")
 @click.option("--format", type=click.Choice(FORMATS), default="text", show_default=True, help="how the report on stderr is printed")
 @click.option("--strict", is_flag=True, help="exit with 1 when something is different")
-@namespace
+@click.option("-n", "--namespace", metavar="NAME", help="the namespace of jobs that give none  [default: their Frameworks give none]")
 @click.option("-v", "--verbose", is_flag=True, help="report also what is converted, and what changes nothing")
 def convert(*, paths: tuple[str, ...], to: str | None, force: bool, format: str, strict: bool, namespace: str | None, verbose: bool) -> int:
     """Convert jobs of Kubeflow to Frameworks: PyTorchJob, TFJob, MPIJob, JAXJob, XGBoostJob, PaddleJob, TrainJob, JobSet.
@@ -53,31 +58,49 @@ def convert(*, paths: tuple[str, ...], to: str | None, force: bool, format: str,
         raise UsageError("--to: name a folder")
     check_paths(paths)
     if find_spec("ruamel") is None or find_spec("ruamel.yaml") is None:
-        raise UsageError("convert needs ruamel.yaml: install fcompile with the extra `convert` (docs/install.md)")
-    conversion = Conversion(Inputs(paths).files(), checked_with(DEFAULT_KUBERNETES, namespace))
+        raise UsageError("convert writes comments with ruamel.yaml: `pip install 'ruamel.yaml>=0.18'`, or install fcompile[convert]")
+    options = checked_with(DEFAULT_KUBERNETES, namespace)
+    conversion = Conversion(progress(Inputs(paths).files_of_jobs(), "files read"), options, namespace)
     if not conversion.accounts and not conversion.frameworks and not conversion.unreadable:
-        raise UsageError("there is no job of Kubeflow in the input")
+        if conversion.skipped:
+            _tell_left_out(conversion)
+        raise UsageError(f"there is no job of Kubeflow in the input{conversion.found()}")
+    wanted: dict[str, str] = {}
     if to is not None:
         _refuse_to_overwrite(to, conversion)
+        wanted = checked_folder(to, conversion.files, force=force)
+    if format != "json":
+        _tell_left_out(conversion)
     for error in conversion.unreadable if format != "json" else ():  # there it is in the document, and nothing else may be on stderr
         say(f"{visible(error.name)}:{error.span.line}:{error.span.column}: {visible(error.message)}")
     sys.stderr.writelines(report(conversion, format, verbose=verbose))
     if to is not None:
-        count = write_folder(to, conversion.files, force=force)
+        write_folder(to, wanted)
         if format != "json":
-            say(f"wrote {counted(count, 'file')} to {to}")
+            say(f"wrote {counted(len(wanted), 'file')} to {to}" if wanted else f"nothing is written to {to}")
             _tell_left_over(to, conversion)
     else:
         write([conversion.text()])
     failed = conversion.refused or conversion.unreadable or (strict and conversion.different)
+    if strict and conversion.different and format != "json":
+        say("--strict: what is different makes the exit code 1")
     return EXIT_ERRORS if failed else 0
+
+
+def _tell_left_out(conversion: Conversion) -> None:
+    """Name the files and documents that are neither converted nor passed through."""
+    for what, found in (("skipped", conversion.skipped), ("left out", conversion.left_out)):
+        for place, reason in found[:_SHOWN]:
+            say(f"{what} {visible(place)}: {reason}")
+        if len(found) > _SHOWN:
+            say(f"{what} {len(found) - _SHOWN:,} more")
 
 
 def _refuse_to_overwrite(to: str, conversion: Conversion) -> None:
     """Raise UsageError when a file of the input is in the folder: what is written there could take its place."""
     folder = os.path.realpath(to)
     for file in conversion.files:
-        if file.name != "-" and os.path.commonpath([folder, os.path.realpath(file.name)]) == folder:
+        if file.name != STDIN and os.path.commonpath([folder, os.path.realpath(file.name)]) == folder:
             raise UsageError(f"{to} holds files that are read: name another folder")
 
 

@@ -110,7 +110,9 @@ def _parsed(written: str) -> tuple[str, str, tuple[str, ...]]:
 def _task_of(name: str) -> tuple[str, str, int]:
     parts = name.split("-")
     if len(parts) != 3 or not (parts[2].isascii() and parts[2].isdigit()) or str(int(parts[2][:9])) != parts[2]:
-        raise UsageError(f"{name}: write the name of a task's Pod, {{framework}}-{{role}}-{{index}}, for example train-worker-0")
+        meant = f"{''.join(parts[:-2])}-{'-'.join(parts[-2:])}" if len(parts) > 3 and parts[-1].isascii() and parts[-1].isdigit() else ""
+        example = f": did you mean {meant}?" if meant else ", for example train-worker-0"
+        raise UsageError(f"{name}: write the name of a task's Pod, {{framework}}-{{role}}-{{index}}{example}")
     return parts[0], parts[1], int(parts[2])
 
 

@@ -118,6 +118,8 @@ class Command(click.Command):
             formats = getattr(getattr(options.get("--format"), "type", None), "choices", ())
             if value in formats or (formats and "--to" not in options):
                 return f"`--format {value if value in formats else '|'.join(formats)}`"
+            if "--to" in options and value in ("yaml", "yml"):
+                return "YAML is what it prints: leave it out, or write `--to FOLDER` for a file for each file"
             return f"`--to {value or 'FOLDER'}`" if "--to" in options else ""
         if option in ("-f", "--filename", "--file") and any(isinstance(param, Argument) and param.name == "paths" for param in self.params):
             return f"files are named without it: `fcompile {self.name} {value or 'PATH'}`"

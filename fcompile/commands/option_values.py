@@ -11,6 +11,7 @@ from fcompile.check.document import Options
 from fcompile.diagnostics.suggestions import closest
 from fcompile.diagnostics.visible import listed, visible
 from fcompile.errors import UsageError
+from fcompile.load.files import SUFFIXES
 from fcompile.pipeline import settings
 
 if TYPE_CHECKING:
@@ -48,7 +49,16 @@ def check_paths(paths: Sequence[str]) -> None:
     """Raise UsageError for paths that lead to nothing: a command that was called for the wrong thing has nothing to report on."""
     missing = [visible(path) for path in paths if path != "-" and not _is_there(path)]
     if missing:
+        other = _other_ending(missing[0]) if len(missing) == 1 else ""
+        if other:
+            raise UsageError(f"{missing[0]}: no such file: there is {other}")
         raise UsageError(f"{listed(missing, 3)}: no such file or folder{'' if all(map(os.path.isabs, paths)) else _here()}")
+
+
+def _other_ending(path: str) -> str:
+    """Return the file of the same name with another ending, if there is one; else the empty string."""
+    name, ending = os.path.splitext(path)
+    return next((name + other for other in SUFFIXES if ending in SUFFIXES and os.path.isfile(name + other)), "")
 
 
 def _here() -> str:

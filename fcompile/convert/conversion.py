@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from fcompile.check.document import Options
-from fcompile.check.selection import is_framework, objects_in
+from fcompile.check.selection import KUSTOMIZATIONS, is_framework, objects_in
 from fcompile.convert.comment_lines import tell_comments
 from fcompile.convert.draft import Draft
 from fcompile.convert.ledger import Entry, Outcome, Refusal, shown
 from fcompile.convert.made import Made
 from fcompile.convert.references import references
 from fcompile.convert.registry import convert_job, is_job, is_unknown_job
+from fcompile.convert.repair import repaired
 from fcompile.convert.texts import tell_placeholders
 from fcompile.convert.write import write_framework
 from fcompile.diagnostics.problem import Path, Problem, Severity, Span, field_path
@@ -23,10 +25,12 @@ from fcompile.load.files import FileEntry
 from fcompile.model.values import mapping, text
 from fcompile.pipeline.compilation import Compilation
 from fcompile.pipeline.file import File, open_file
-from fcompile.pipeline.passthrough import own_text
+from fcompile.pipeline.passthrough import PassedThrough, own_text
 
 _SHOWN = 3
 """Of others of the same name."""
+_MISTAKES = 20
+"""Of one job that are looked for, each in what is left without the others."""
 
 
 class Reason(NamedTuple):
@@ -97,14 +101,38 @@ class _Object:
         """Return where it is, for people."""
         return f"{self.document.source.name}:{self.document.locate(self.item).line}"
 
-    def convert(self, others: list[Any]) -> None:
-        """Make a Framework of a job, or refuse it."""
-        try:
-            self.made = convert_job(self.value, others)
-        except Refusal as refusal:
-            self.refuse(Reason(refusal.path, refusal.reason))
+    def convert(self, others: list[Any], options: Options, namespace: str | None) -> None:
+        """Make a Framework of a job, or refuse it.
+
+        :param namespace: of a job that gives none.
+        """
+        source, reasons, renamed = self.value, list[Reason](), dict[Path, Path]()
+        metadata = source.get("metadata")
+        if namespace and isinstance(metadata, dict) and not metadata.get("namespace"):
+            source = {**source, "metadata": {**metadata, "namespace": namespace}}
+        made: Made | None = None
+        while made is None:
+            try:
+                made = convert_job(source, others)
+            except Refusal as refusal:
+                path = _as_written(refusal.path, renamed)
+                if any(reason.path[: len(path)] == path for reason in reasons):
+                    break  # that comes of the repair
+                reasons.append(Reason(path, refusal.reason))
+                if refusal.meant is not None:
+                    renamed[(*refusal.path[:-1], refusal.meant)] = refusal.path
+                source = repaired(source, refusal) if len(reasons) < _MISTAKES else None
+                if source is None:
+                    break
+        if not reasons and made is not None:
+            self.made = made
+            tell_placeholders(mapping(self.value, "spec"), ("spec",), made.ledger)
         else:
-            tell_placeholders(mapping(self.value, "spec"), ("spec",), self.made.ledger)
+            more = [] if made is None else _errors(write_framework(made.draft), made.draft, options)
+            found = list(dict.fromkeys([*reasons, *(one._replace(path=_as_written(one.path, renamed)) for one in more)]))
+            if len(found) > 1:
+                found.sort(key=lambda reason: self.document.locate((*self.item, *reason.path)).start)
+            self.refuse(*found)
 
     def refuse(self, *reasons: Reason) -> None:
         """Refuse it, whatever was made of it."""
@@ -124,28 +152,36 @@ class _Object:
         if self.made is None:
             return
         self.text = write_framework(self.made.draft)
-        compilation = Compilation([open_file(FileEntry("-", "-"), self.text.encode("utf-8", "surrogatepass"))], options)
-        errors = [problem for problem in compilation.problems if problem.severity is Severity.ERROR]
+        errors = _errors(self.text, self.made.draft, options)
         if errors:
-            self.refuse(*(_in_source(problem, self.made.draft) for problem in errors))
+            self.refuse(*errors)
 
     def account(self, entries: tuple[Entry, ...], reasons: tuple[Reason, ...] = ()) -> Account:
         """Return the account of it."""
         metadata = mapping(self.value, "metadata")
         kind, name, namespace = text(self.value, "kind") or "", text(metadata, "name") or "", text(metadata, "namespace")
+        generated = text(metadata, "generateName")
+        name = name or (f"{generated}…" if generated else "")
         return Account(self.document, self.item, kind, name, namespace, None if self.made is None else self.made.draft, entries, reasons)
 
 
 class Conversion:
     """Files, and what they come to."""
 
-    def __init__(self, files: Iterable[File], options: Options) -> None:
+    def __init__(self, files: Iterable[File], options: Options, namespace: str | None = None) -> None:
+        """:param namespace: of jobs that give none; None: their Frameworks give none either."""
         self._options = options
+        self._namespace = namespace
         self.files: list[Converted] = []
         self.accounts: list[Account] = []
         self.unreadable: list[LoadError] = []
         self.frameworks = 0
         """How many are Frameworks already, and pass through."""
+        self.skipped: list[tuple[str, str]] = []
+        """The files that another tool has to read first, each with the reason."""
+        self.left_out: list[tuple[str, str]] = []
+        """Where documents are that no cluster takes, each with the reason."""
+        self._others: list[_Object] = []
         self._run(list(files))
 
     @property
@@ -163,22 +199,35 @@ class Conversion:
         """Return whether anything will be different."""
         return any(account.different for account in self.accounts)
 
+    def found(self) -> str:
+        """Return what the input has in place of jobs, as the end of a message; empty when it has nothing."""
+        kinds: dict[str, str] = {}
+        for one in self._others:
+            kind, version = text(one.value, "kind"), text(one.value, "apiVersion")
+            if kind:
+                kinds.setdefault(f"{kind} of {version}" if version else f"{kind} without an apiVersion", one.location)
+        shown = [f"{kind} ({location})" for kind, location in list(kinds.items())[:_SHOWN]]
+        return f", but {', '.join(shown)}{', …' if len(kinds) > _SHOWN else ''}" if shown else ""
+
     def text(self) -> str:
         """Return one stream of all documents."""
         return "".join(text for file in self.files for text in file.texts)
 
     def _run(self, files: list[File]) -> None:
-        streams = [(file, [(item, _objects(item)) for item in file.read]) for file in files]
+        options = self._options
+        self.skipped = [(file.name, file.skipped) for file in files if file.skipped]
+        streams = [(file, [(item, _objects(item)) for item in file.read]) for file in files if not file.skipped]
         objects = [one for _, stream in streams for _, found in stream for one in found]
         self.frameworks = sum(is_framework(one.value) for one in objects)
         values = [one.value for one in objects]
         jobs = [one for one in objects if one.is_job]
+        self._others = [one for one in objects if not one.is_job]
         for one in jobs:
-            one.convert(values)
+            one.convert(values, options, self._namespace)
         self._refuse_collisions(objects)
         self._refuse_collisions_beside(objects)
         for one in jobs:
-            one.check(self._options)
+            one.check(options)
         made = [(one.value, one.made) for one in jobs if one.made is not None]
         for file, stream in streams:
             texts = [one for item, found in stream for one in self._texts(item, found, made)]
@@ -190,6 +239,9 @@ class Conversion:
             if item.rule.severity is Severity.ERROR:
                 self.unreadable.append(item)
         elif not any(one.is_job for one in objects):
+            if not PassedThrough(item.value, item).is_object and item.value is not None:
+                self.left_out.append((f"{item.source.name}:{item.locate(()).line}", _not_an_object(item)))
+                return
             for one in objects:
                 self._tell_references(one, made)
             yield own_text(item) or plain_yaml.document(item.value)
@@ -245,6 +297,25 @@ class Conversion:
     def _key(self, value: Any) -> tuple[str, str, str]:
         metadata = mapping(value, "metadata")
         return text(value, "kind") or "", text(metadata, "namespace") or self._options.namespace, text(metadata, "name") or ""
+
+
+def _not_an_object(document: Document) -> str:
+    what, (folder, name) = "not an object for a cluster", os.path.split(document.source.name)
+    return f"{what}; convert what it makes: `kubectl kustomize {folder or '.'} | fcompile convert -`" if name in KUSTOMIZATIONS else what
+
+
+def _as_written(path: Path, renamed: dict[Path, Path]) -> Path:
+    """Return the path of a field as it is in the source, where fields were given the names that were meant."""
+    for new, old in reversed(renamed.items()):
+        if path[: len(new)] == new:
+            path = (*old, *path[len(new) :])
+    return path
+
+
+def _errors(written: str, draft: Draft, options: Options) -> list[Reason]:
+    """Return the errors of a Framework as it is written, each with the field of the source that it comes from."""
+    compilation = Compilation([open_file(FileEntry("-", "-"), written.encode("utf-8", "surrogatepass"))], options)
+    return [_in_source(problem, draft) for problem in compilation.problems if problem.severity is Severity.ERROR]
 
 
 def _objects(item: Document | LoadError) -> list[_Object]:

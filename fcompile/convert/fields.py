@@ -63,5 +63,12 @@ class Fields:
     def _of(self, key: str, kind: type) -> Any:
         found = self.value.get(key)
         if found is not None and type(found) is not kind:
-            raise Refusal(self.at(key), f"it must be {_KINDS[kind]}")
+            raise Refusal(self.at(key), f"it must be {_KINDS[kind]}{_as_text(found) if kind is str else ''}")
         return found
+
+
+def _as_text(found: Any) -> str:
+    """Return what to write for a value that YAML reads as something else than a string."""
+    if isinstance(found, bool):
+        return f", and without quotes YAML reads this one as {str(found).lower()}"
+    return f': write "{found}"' if isinstance(found, int | float) else ""

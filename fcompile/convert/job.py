@@ -17,7 +17,7 @@ from fcompile.convert.metadata import read_metadata
 from fcompile.convert.names import Hosts, Task, host
 from fcompile.convert.replicas import Replica, read_replicas
 from fcompile.convert.retries import set_retries, tell_backoff
-from fcompile.convert.run_policy import read_run_policy
+from fcompile.convert.run_policy import RUN_POLICY, read_run_policy
 from fcompile.convert.shape import refuse_misspelt, require_size
 from fcompile.convert.texts import rewrite_texts, tell_labels
 from fcompile.model import names
@@ -25,6 +25,16 @@ from fcompile.model import names
 TRAINING_OPERATOR = "kubeflow.org/training-operator"
 MPI_OPERATOR = "kubeflow.org/mpi-operator"
 _LEADERS = ("Master", "Chief", "Launcher")
+_OF_SPEC: dict[str, tuple[str, ...]] = {
+    "pytorchReplicaSpecs": ("elasticPolicy", "nprocPerNode"),
+    "tfReplicaSpecs": ("successPolicy", "enableDynamicWorker"),
+    "mpiReplicaSpecs": ("slotsPerWorker", "cleanPodPolicy", "mainContainer"),
+    "jaxReplicaSpecs": (),
+    "xgbReplicaSpecs": (),
+    "paddleReplicaSpecs": ("elasticPolicy",),
+}
+"""The fields that a kind has beside its replicas and the run policy."""
+_OF_MPI_OPERATOR = ("slotsPerWorker", "runLauncherAsWorker", "sshAuthMountPath", "launcherCreationPolicy", "mpiImplementation")
 _FIRST_LEADS = ("PyTorchJob", "TFJob", "JAXJob")
 """The kinds in which, without a leader, the operator gives the role of one to worker 0."""
 _LATE = "the operator looks at the clock only when something else happens to the job, and may let it run on for hours"
@@ -110,7 +120,7 @@ class Job:
     def hosts(self) -> Hosts:
         """Return the names of all replicas."""
         tasks: dict[str, Callable[[int], Task | None]] = {self._prefix(kind): partial(self._task, kind) for kind in self.parts}
-        return Hosts(self.draft.name, self.draft.namespace, tasks, single=self.single, subdomain=self.subdomain)
+        return Hosts(self.draft.name, self.draft.namespace, tasks, job=self.name, single=self.single, subdomain=self.subdomain)
 
     def finish(self) -> Made:
         """Rewrite the user's texts, take down what is left to tell, and return what came of the job."""
@@ -120,7 +130,7 @@ class Job:
             replica = self.replicas[kind]
             for part in parts:
                 replace_labels_of_operator(part.role, self._labels(kind, part), self.ledger)
-                rewrite_texts(part.role, hosts, self.ledger)
+                rewrite_texts(part.role, hosts, self.draft, self.ledger)
                 _own_host_names(part.role, self.ledger)
             tell_labels(replica.template, replica.template_path, self.ledger)
         tell_backoff(self.kind, self.replicas, self.limit, self.limit_path, self.draft, self.ledger)
@@ -172,7 +182,9 @@ def read_job(
         set_deadline(policy, draft, ledger, why=_LATE, remedy=_TIME)
         set_time_to_live(policy, draft, ledger)
         set_clean_pod_policy([policy, spec] if specs == "mpiReplicaSpecs" else [policy], draft, ledger)
-    refuse_misspelt(spec, specs)
+    known = _OF_MPI_OPERATOR if operator == MPI_OPERATOR else _OF_SPEC[specs]
+    refuse_misspelt(spec, (specs, "runPolicy", *known), {key: f"spec.runPolicy.{key}" for key in RUN_POLICY})
+    refuse_misspelt(policy, RUN_POLICY)
     replicas = read_replicas(spec.below(specs), types, ledger, default_policy, default_count)
     path = tuple(str(step) for step in policy.at("backoffLimit"))
     kind = source["kind"] if operator == TRAINING_OPERATOR else operator

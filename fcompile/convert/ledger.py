@@ -18,7 +18,7 @@ class Outcome(StrEnum):
     """What becomes of a field."""
 
     CONVERTED = "converted"
-    DROPPED = "dropped because it changes nothing"
+    DROPPED = "dropped without effect"
     DIFFERENT = "different"
 
 
@@ -51,10 +51,12 @@ def shown(entries: Iterable[Entry]) -> Iterator[Entry]:
 class Refusal(Exception):
     """Why a job cannot be converted, and the field that it lies in."""
 
-    def __init__(self, path: Path, reason: str) -> None:
-        super().__init__(path, reason)
+    def __init__(self, path: Path, reason: str, meant: str | None = None) -> None:
+        """:param meant: the field that the one at the path was meant to be."""
+        super().__init__(path, reason, meant)
         self.path = path
         self.reason = reason
+        self.meant = meant
 
 
 class Ledger:
@@ -76,9 +78,9 @@ class Ledger:
         self._add(Entry(path, Outcome.DIFFERENT, what, why, remedy))
 
     @property
-    def differs(self) -> bool:
-        """Return whether anything will be different."""
-        return any(entry.outcome is Outcome.DIFFERENT for entries in self._entries.values() for entry in entries)
+    def differences(self) -> list[Entry]:
+        """Return what will be different."""
+        return [entry for entries in self._entries.values() for entry in entries if entry.outcome is Outcome.DIFFERENT]
 
     def entries(self, source: Any) -> list[Entry]:
         """Return the entries in the order of the source, fields that nobody spoke of among them. Of very many, the last says how many."""

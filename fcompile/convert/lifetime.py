@@ -60,11 +60,13 @@ def set_clean_pod_policy(places: Iterable[Fields], draft: Draft, ledger: Ledger,
         return
     draft.lifetime[_CLEANING] = "Running" if value == "All" else value
     if value == "None":
-        what = "Pods that run when it ends are ended too; those that have finished stay for their logs"
-        why = "with None, the default, the operator lets them run on"
+        what = "when the Framework ends, its running Pods are deleted (Kubeflow, by default, lets them run on)"
+        what = f"{what}; finished Pods stay for their logs"
+        why = "here no Pod outlives its Framework"
         remedy = "write `cleanPodPolicy: Running` in the job if none of its Pods is to run on"
         for place in given or [first]:
-            _different(_CLEANING, place, draft, ledger, what, why, remedy)
+            ledger.different(place.at(_CLEANING), what, why, remedy)
+        draft.comment(f"Different: {what}.", ("spec", _CLEANING))
         return
     stays = ": the launcher's Pod stays there as well, and workers that have finished stay too" if value == "All" else ""
     for place in given:

@@ -11,8 +11,11 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from fcompile.convert.ledger import Refusal
+from fcompile.convert.own_names import is_no_address
 from fcompile.diagnostics.problem import Path
 from fcompile.model import names
+from fcompile.model.formats import FORMATS, accepts
+from fcompile.model.hosts import may_be_host
 
 _LONGEST = 63
 _BEFORE = r"(?<![A-Za-z0-9_.-])"
@@ -21,10 +24,12 @@ _AFTER = r"(?![A-Za-z0-9_-])"
 
 
 def framework_name(job: str, path: Path) -> str:
-    """Return the name of the Framework of a job. Raises Refusal when nothing is left of it, or too much."""
-    name = re.sub(r"[^a-z0-9]", "", job.lower())
-    if not name:
-        raise Refusal(path, f"no name of a Framework can be made of `{job}`: it needs a letter or digit")
+    """Return the name of the Framework of a job. Raises Refusal for one that Kubernetes refuses, and when too much is left of it."""
+    if "{{" in job or "$" in job:
+        raise Refusal(path, f"`{job}` is a template: fill it in first, and convert what comes out")
+    if not accepts("dns-subdomain")(job):
+        raise Refusal(path, f"Kubernetes takes no job of the name `{job}`: it must be {FORMATS['dns-subdomain'].wanted}")
+    name = re.sub(r"[^a-z0-9]", "", job)
     if len(name) > _LONGEST:
         raise Refusal(path, f"of `{job}` comes a name of {len(name)} characters, and a Framework's has at most {_LONGEST}: shorten it")
     return name
@@ -52,12 +57,14 @@ class Hosts:
         namespace: str | None,
         prefixes: Mapping[str, Callable[[int], Task | None]],
         *,
+        job: str = "",
         single: Mapping[str, Task] | None = None,
         subdomain: str | None = None,
     ) -> None:
         """Take what stands before the index of each name, `pt-ddp-worker-`, and what task an index means.
 
         :param namespace: the job's own; None: it names none, and any may be meant.
+        :param job: its name, with which the names begin.
         :param single: names without an index.
         :param subdomain: of all names, where they have one.
         """
@@ -70,10 +77,27 @@ class Hosts:
         every = _any_of(prefixes)
         self._whole = re.compile(rf"{_BEFORE}(?:({every})([0-9]{{1,6}})|({_any_of(self._single)})){_LABELS}{_AFTER}")
         self._made_later = re.compile(rf"{_BEFORE}(?:{every})(?=[^0-9\s.,;:'\"/]|['\"]?\s*[+%]|$)")
+        self._pattern = _pattern(job, prefixes)
 
     def rewrite(self, text: str) -> str:
-        """Return a text with each whole name of a task replaced by the one that it has here."""
+        """Return a text with each whole name of a task replaced by its address here, where an address can be meant."""
         return self._whole.sub(lambda match: self._replaced(match, text), text) if self._may_be_in(text) else text
+
+    def compared(self, text: str, *, all_names: bool = False) -> dict[str, Task]:
+        """Return each name of a task in a text that is compared or given to kubectl: what stays as it is.
+
+        :param all_names: whether that is so of every name.
+        """
+        found: dict[str, Task] = {}
+        for match in self._whole.finditer(text) if self._may_be_in(text) else ():
+            task = self._task(match)
+            if task is not None and (all_names or is_no_address(text, *match.span())):
+                found[match[3] or f"{match[1]}{match[2]}"] = task
+        return found
+
+    def has_pattern(self, text: str) -> bool:
+        """Return whether a text holds a pattern of the job's names, such as `*-worker-*`."""
+        return self._pattern.search(text) is not None
 
     def renamed(self, text: str) -> dict[str, str]:
         """Return each name of a task that a text holds, and the one that it has here, without anything else of the text."""
@@ -94,20 +118,30 @@ class Hosts:
 
     def _host(self, match: re.Match[str], text: str) -> str | None:
         """Return the host that a name stands for; None: it is none of the job's Pods."""
-        start, end = match.span()
-        in_url = start >= 2 and text.startswith("//", start - 2)
-        if not in_url and (text.startswith("/", end) or (start > 0 and text[start - 1] == "/")):
-            return None  # a part of a path
+        if not may_be_host(text, *match.span()) or is_no_address(text, *match.span()):
+            return None
+        task = self._task(match)
+        return None if task is None else host(self.framework, task.role, task.number)
+
+    def _task(self, match: re.Match[str]) -> Task | None:
         labels = self._labels(match)
         if labels and not (labels[0] == self._namespace or (self._namespace is None and labels[1:2] == ["svc"])):
             return None  # a file, or something in another namespace
-        task = self._single[match[3]] if match[3] else self._prefixes[match[1]](int(match[2]))
-        return None if task is None else host(self.framework, task.role, task.number)
+        return self._single[match[3]] if match[3] else self._prefixes[match[1]](int(match[2]))
 
     def _labels(self, match: re.Match[str]) -> list[str]:
         """Return what follows a name, without the subdomain."""
         labels = match[4].split(".")[1:]
         return labels[1:] if labels and labels[0] == self._subdomain else labels
+
+
+def _pattern(job: str, prefixes: Iterable[str]) -> re.Pattern[str]:
+    """Return what finds patterns that names of the job match, and those of tasks here may not."""
+    own, kinds = re.escape(job), _any_of(prefix.removeprefix(f"{job}-").partition("-")[0] for prefix in prefixes)
+    if not job:
+        return re.compile(r"(?!)")
+    begins = rf"(?<![A-Za-z0-9_./-]){own}-[A-Za-z0-9-]*(?:\.?[*+]|\[|\\d|\?)"
+    return re.compile(rf"\*-(?:{kinds})\b|{begins}|#{own}-|\b(?:startswith|removeprefix|lstrip|replace)\(r?[\"']{own}-")
 
 
 def _any_of(texts: Iterable[str]) -> str:

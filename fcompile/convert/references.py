@@ -8,7 +8,7 @@ from typing import Any
 from fcompile.convert.ledger import Entry, Outcome
 from fcompile.convert.made import Made
 from fcompile.convert.registry import is_job, is_kubeflow
-from fcompile.convert.texts import is_label_of_operator
+from fcompile.convert.texts import is_label_of_operator, said_of_compared
 from fcompile.diagnostics.problem import Path
 from fcompile.model.values import mapping, strings, text
 
@@ -43,6 +43,9 @@ def references(value: Any, made: list[tuple[Any, Made]]) -> Iterator[Entry]:
                 name = text(mapping(source, "metadata"), "name")
                 why = f"it names a Pod of the job `{name}`"
                 yield Entry(path, Outcome.DIFFERENT, "it names a Pod that will have another name", why, _write(renamed))
+            compared = one.hosts.compared(written)
+            if compared:
+                yield Entry(path, Outcome.DIFFERENT, *said_of_compared(compared, one.hosts.framework))
     target = mapping(mapping(value, "spec"), "scaleTargetRef")
     for source, one in made:
         metadata = mapping(source, "metadata")

@@ -10,7 +10,10 @@ from fcompile.convert.comments import comment_differences
 from fcompile.convert.ledger import Refusal
 from fcompile.convert.made import Made
 from fcompile.diagnostics.suggestions import closest
-from fcompile.model.values import text
+from fcompile.model import names
+from fcompile.model.framework import LIFETIME
+from fcompile.model.patterns import lazy
+from fcompile.model.values import strings, text
 
 _V1 = "kubeflow.org/v1"
 _CONVERTERS = {
@@ -24,6 +27,8 @@ _CONVERTERS = {
     ("trainer.kubeflow.org/v1alpha1", "TrainJob"): ("trainjob", "convert_trainjob"),
     ("jobset.x-k8s.io/v1alpha2", "JobSet"): ("jobset", "convert_jobset"),
 }
+_TEMPLATE = lazy(r"\{\{-?[^{}]*(?:(?<!\w)\.(?:Values|Release|Chart|Capabilities)\b|\b(?:include|template)[ ]+\")[^{}]*\}\}")
+_SUM = lazy(rf"\{{\{{{names.SUM}\}}\}}")
 KINDS = frozenset(kind for _, kind in _CONVERTERS)
 _GROUPS_OF_JOBS = ("kubeflow.org", "trainer.kubeflow.org", "jobset.x-k8s.io")
 
@@ -41,8 +46,10 @@ def is_kubeflow(version: str) -> bool:
 
 def is_unknown_job(value: Any) -> bool:
     """Return whether an object of Kubeflow's seems to be a job, and is of no kind that is known: a misspelt one, or one of old."""
-    kind = text(value, "kind") or ""
-    ours = (text(value, "apiVersion") or "").partition("/")[0] in _GROUPS_OF_JOBS
+    kind, version = text(value, "kind") or "", text(value, "apiVersion") or ""
+    if kind in KINDS and "." not in version.partition("/")[0]:
+        return True  # of no API, or of `kubeflow/v1`
+    ours = version.partition("/")[0] in _GROUPS_OF_JOBS
     return ours and kind not in KINDS and (kind.lower().endswith("job") or closest(kind, KINDS) is not None)
 
 
@@ -57,13 +64,39 @@ def convert_job(source: dict[str, Any], others: list[Any]) -> Made:
         raise Refusal(("kind",), f"there is no such kind: did you mean `{near.word}`?" if near else f"`convert` does not know {kind}")
     where = _CONVERTERS.get((version, kind))
     if where is None:
-        known = " and ".join(one for one, other in _CONVERTERS if other == kind)
-        raise Refusal(("apiVersion",), f"`convert` knows {kind} of {known}, and `{version}` is another API: bring it to that first")
+        known = " or ".join(one for one, other in _CONVERTERS if other == kind)
+        if "." not in version.partition("/")[0]:
+            raise Refusal(
+                ("apiVersion",) if version else (),
+                f"{f'there is no API `{version}`' if version else 'it has no apiVersion'}: write `{known}`",
+            )
+        raise Refusal(("apiVersion",), f"this is {version}: rewrite the job for {known}, then convert")
+    _refuse_template(source)
     module = import_module(f"fcompile.convert.kinds.{where[0]}")
     convert: Callable[..., Made] = getattr(module, where[1])
     made = convert(source, others) if kind == "TrainJob" else convert(source)
     comment_differences(made.draft, made.ledger.entries(source))
+    _tell_controller(made)
     return made
+
+
+def _tell_controller(made: Made) -> None:
+    """Note what upstream's controller would not do."""
+    framework = made.draft.framework()
+    found = [f"`{field}`" for field in (*LIFETIME, "managedBy") if field in framework["spec"]]
+    found += ["`service`"] if any("service" in role for role in framework["spec"]["taskRoles"]) else []
+    found += ["sums with the index"] if any(_SUM.search(written) for _, _, written in strings(framework["spec"], ())) else []
+    if found:
+        listed = f"{', '.join(found[:-1])} and {found[-1]}" if len(found) > 1 else found[0]
+        made.draft.remarks.append(f"`fcontroller` runs it: upstream's FrameworkController does not know {listed}")
+
+
+def _refuse_template(source: dict[str, Any]) -> None:
+    """Raise Refusal for what Helm has not filled in yet. Programs have texts with other braces."""
+    for path, _, written in strings(source, ()):
+        match = _TEMPLATE.search(written) if "{{" in written else None
+        if match is not None:
+            raise Refusal(path, f"`{match[0]}` is a template: render it first, `helm template CHART | fcompile convert -`")
 
 
 def _is_in(domain: str, version: str) -> bool:

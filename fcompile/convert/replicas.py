@@ -9,13 +9,21 @@ from typing import Any
 from fcompile.convert.draft import RoleDraft
 from fcompile.convert.fields import Fields
 from fcompile.convert.ledger import Ledger, Refusal
-from fcompile.convert.shape import require_shape
+from fcompile.convert.metadata import tell_acted_upon
+from fcompile.convert.run_policy import RUN_POLICY
+from fcompile.convert.shape import refuse_misspelt, require_shape
 from fcompile.diagnostics.problem import Path
+from fcompile.diagnostics.suggestions import closest
 from fcompile.model.framework import MAX_TASKS
 
 POLICIES = ("Always", "OnFailure", "Never", "ExitCode")
 LABELS_OF_OPERATOR = ("job-name", "replica-index", "replica-type", "job-role", "operator-name")
 """Without their domain."""
+_ELSEWHERE = {
+    **dict.fromkeys(("taskNumber", "count", "instances", "parallelism", "size"), "replicas"),
+    **{key: f"spec.runPolicy.{key}" for key in RUN_POLICY},
+    **{key: f"template.{key}" for key in ("metadata", "spec")},
+}
 _DOMAIN = "training.kubeflow.org/"
 
 
@@ -62,7 +70,9 @@ def read_replicas(
     for key in specs.each():
         kind = next((one for one in types if one.lower() == key.lower()), None)
         if kind is None:
-            raise Refusal(specs.at(key), f"the operator has no such type of replicas: it has {', '.join(types)}")
+            near = closest(key, types)
+            meant = f": did you mean `{near.word}`?" if near else f": it has {', '.join(types)}"
+            raise Refusal(specs.at(key), f"the operator has no such type of replicas{meant}", near.word if near else None)
         if kind in found:
             raise Refusal(specs.at(key), f"there are two of the type {kind}")
         count = default_count if isinstance(default_count, int) else default_count[kind]
@@ -73,12 +83,14 @@ def read_replicas(
 
 
 def _replica(kind: str, spec: Fields, ledger: Ledger, default_policy: str, default_count: int) -> Replica:
+    refuse_misspelt(spec, ("replicas", "restartPolicy", "template"), _ELSEWHERE)
     count = spec.count("replicas", 0, MAX_TASKS)
     if "replicas" in spec:
         ledger.converted(spec.at("replicas"), "taskNumber")
     policy = spec.text("restartPolicy") or default_policy
     if policy not in POLICIES:
-        raise Refusal(spec.at("restartPolicy"), f"it must be one of {', '.join(POLICIES)}")
+        near = closest(policy, POLICIES)
+        raise Refusal(spec.at("restartPolicy"), f"did you mean `{near.word}`?" if near else f"it must be one of {', '.join(POLICIES)}")
     return Replica(kind, spec.path, default_count if count is None else count, policy, "restartPolicy" in spec, _template(spec, ledger))
 
 
@@ -100,6 +112,8 @@ def _template(replica: Fields, ledger: Ledger) -> dict[str, Any]:
             kept = {name: value for name, value in found.value.items() if key != "labels" or not _is_overwritten(name)}
             if kept:
                 made.setdefault("metadata", {})[key] = kept
+            for name, value in kept.items():
+                tell_acted_upon(name, str(value), found.at(name), ledger, of_pods=True)
             for name in found.value.keys() - kept.keys():
                 ledger.dropped(found.at(name), "the operator overwrites it, and Pods of a Framework have no such label")
         else:

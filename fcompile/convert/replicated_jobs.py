@@ -12,7 +12,9 @@ from fcompile.convert.draft import Draft, RoleDraft
 from fcompile.convert.field_variables import field_variables
 from fcompile.convert.fields import Fields
 from fcompile.convert.ledger import Ledger, Refusal
+from fcompile.convert.metadata import tell_acted_upon
 from fcompile.convert.names import Hosts, Task
+from fcompile.convert.retries import made_anew
 from fcompile.convert.shape import refuse_misspelt, require_shape, require_size
 from fcompile.convert.texts import rewrite_texts
 from fcompile.diagnostics.problem import Path
@@ -25,6 +27,19 @@ _INDEX_VARIABLE = "JOB_COMPLETION_INDEX"
 """Kubernetes gives it to every container of an indexed Job, and a JobSet's Jobs are indexed unless they say otherwise."""
 _DEADLINE = "activeDeadlineSeconds"
 _OF_JOB = {"template", "parallelism", "completions", "backoffLimit", "completionMode", _DEADLINE}
+_LEFT_OUT_OF_JOB = {
+    "backoffLimitPerIndex",
+    "managedBy",
+    "manualSelector",
+    "maxFailedIndexes",
+    "podFailurePolicy",
+    "podReplacementPolicy",
+    "selector",
+    "successPolicy",
+    "suspend",
+    "ttlSecondsAfterFinished",
+}
+_LEFT_OUT_OF_SET = {"coordinator", "volumeClaimPolicies"}
 _OF_SET = {
     "replicatedJobs",
     "network",
@@ -37,6 +52,7 @@ _OF_SET = {
 }
 
 
+_STEP = "trainer.kubeflow.org/trainjob-ancestor-step"
 _CONTAINER_BYTES = len('{"name":"a"},')
 """No container has fewer."""
 
@@ -63,6 +79,7 @@ def read_parts(spec: Fields, source: Path | None = None) -> list[ReplicatedJob]:
 
     :param source: what stands for every field of it in the source, where the fields are not in the source themselves.
     """
+    refuse_misspelt(spec, _OF_SET | _LEFT_OUT_OF_SET, source=source)
     parts = []
     for number, item in enumerate(spec.items("replicatedJobs")):
         path = (*spec.at("replicatedJobs"), number)
@@ -70,7 +87,6 @@ def read_parts(spec: Fields, source: Path | None = None) -> list[ReplicatedJob]:
             raise Refusal(source or path, "a replicated job must be a mapping")
         parts.append(_part(Fields(item, path), source))
     if not parts:
-        refuse_misspelt(spec, "replicatedJobs", source)
         raise Refusal(source or spec.path, "there are no replicated jobs")
     return parts
 
@@ -83,6 +99,7 @@ def _part(fields: Fields, source: Path | None) -> ReplicatedJob:
     if fields.count("replicas", 0) not in (None, 1):
         raise Refusal(source or fields.at("replicas"), "a role has one index, and these Pods have two: of the Job and in it")
     job = fields.below("template").below("spec")
+    refuse_misspelt(job, _OF_JOB | _LEFT_OUT_OF_JOB, source=source)
     pods = job.count("parallelism", 0, MAX_TASKS)
     completions = job.count("completions", 0, MAX_TASKS)
     if completions not in (None, 1 if pods is None else pods):
@@ -177,7 +194,7 @@ def hosts_of(job: str, draft: Draft, parts: list[ReplicatedJob], subdomain: str 
         return Task(part.role.name, index) if index < part.role.task_number else None
 
     prefixes = {f"{job}-{part.name}-0-": partial(task, part) for part in parts}
-    return Hosts(draft.name, draft.namespace, prefixes, subdomain=subdomain or job)
+    return Hosts(draft.name, draft.namespace, prefixes, job=job, subdomain=subdomain or job)
 
 
 def finish(parts: list[ReplicatedJob], hosts: Hosts, draft: Draft, ledger: Ledger, source: Path | None) -> None:
@@ -192,13 +209,10 @@ def finish(parts: list[ReplicatedJob], hosts: Hosts, draft: Draft, ledger: Ledge
         if part.indexed:
             _add_index(part.role.template["spec"], "{{FC_TASK_INDEX}}")
         _replace_index(part.role)
-        rewrite_texts(part.role, hosts, own)
+        rewrite_texts(part.role, hosts, draft, own)
         _tell_backoff(part, ledger, source)
-        if source and own.differs:
-            what = "the name of a Pod is put together when it runs, and will be none"
-            ledger.different(
-                source, what, "tasks have other names here", f"write the form {{role}}-{{index}}.{hosts.framework}-{{role}} there"
-            )
+        for entry in own.differences if source else ():
+            ledger.different(source or (), entry.what, entry.why, entry.remedy)
         draft.roles.append(part.role)
 
 
@@ -208,7 +222,7 @@ def _tell_backoff(part: ReplicatedJob, ledger: Ledger, source: Path | None) -> N
     limit, restarts = job.count("backoffLimit"), part.role.template["spec"]["restartPolicy"] != "Never"
     if limit is None or not (restarts or (limit and part.role.task_number > 1)):
         return
-    what = f"the Pod of each task of `{part.role.name}` may be made anew {limit}×; restarts of containers within a Pod are not counted"
+    what = f"{made_anew(limit, f'the Pod of each task of `{part.role.name}`')}; restarts of containers within a Pod are not counted"
     remedy = "to end a job whose containers fail again and again, write `restartPolicy: Never` in `task.pod.spec`: then each failure counts"
     ledger.different(source or job.at("backoffLimit"), what, "a Job adds up the failures and restarts of all of its Pods", remedy)
 
@@ -286,7 +300,13 @@ def tell_rest(spec: Fields, ledger: Ledger, source: Path | None, *, told: frozen
             ledger.different(source or spec.at(key), f"{key} is left out", "Framework has nothing like it", "look whether the job needs it")
     for number, item in enumerate(spec.items("replicatedJobs")):
         fields = Fields(item, (*spec.at("replicatedJobs"), number))
-        job = fields.below("template").below("spec")
+        template = fields.below("template")
+        job = template.below("spec")
+        for metadata, of_pods in ((template.below("metadata"), False), (job.below("template").below("metadata"), True)):
+            for kind in ("labels", "annotations"):
+                for key, value in metadata.below(kind).value.items():
+                    if key != _STEP:
+                        tell_acted_upon(key, str(value), source or metadata.below(kind).at(key), ledger, of_pods=of_pods)
         _tell_deadline(fields, job, ledger, source)
         for key in job.each():
             if key not in _OF_JOB:

@@ -42,6 +42,11 @@ def is_made_anew(kind: str, replica: Replica) -> bool:
     return replica.policy in ("Always", "OnFailure") and kind not in _FAIL_WITH_A_POD
 
 
+def made_anew(limit: int, pod: str) -> str:
+    """Return how often a Pod may be made again, in words."""
+    return f"{pod} may be made anew {limit}×" if limit else "no Pod is made again after a failure"
+
+
 def tell_backoff(kind: str, replicas: dict[str, Replica], limit: int | None, path: tuple[str, ...], draft: Draft, ledger: Ledger) -> None:
     """Take down what becomes of `backoffLimit`."""
     if limit is None:
@@ -51,7 +56,7 @@ def tell_backoff(kind: str, replicas: dict[str, Replica], limit: int | None, pat
         return
     what = "restarts of containers within a Pod are not counted"
     if any(is_made_anew(kind, replica) for replica in replicas.values()):
-        what = f"the Pod of each task may be made anew {limit}×; {what}"
+        what = f"{made_anew(limit, 'the Pod of each task')}; {what}"
     why = "the operator adds up the restarts of the containers that run, and does not count Pods that it makes anew"
     remedy = "to end a job whose containers fail again and again, write `restartPolicy: Never` in `task.pod.spec`: then each failure counts"
     ledger.different(path, what, why, remedy)

@@ -10,6 +10,17 @@ from fcompile.convert.ledger import Ledger, Refusal
 from fcompile.model.framework import MANAGED_BY
 
 MULTIKUEUE = "kueue.x-k8s.io/multikueue"
+RUN_POLICY = (
+    "activeDeadlineSeconds",
+    "backoffLimit",
+    "cleanPodPolicy",
+    "managedBy",
+    "schedulingPolicy",
+    "suspend",
+    "ttlSecondsAfterFinished",
+)
+"""Its fields."""
+GANG = "for a gang, make a PodGroup of the coscheduling plugin, and give the Pods its name in the label `scheduling.x-k8s.io/pod-group`"
 _NOT_YET = "Framework has no such field yet"
 
 
@@ -45,7 +56,12 @@ def _managed_by(policy: Fields, draft: Draft, ledger: Ledger, operator: str) -> 
         ledger.dropped(path, "it names the operator itself")
     elif value == MULTIKUEUE and MULTIKUEUE in MANAGED_BY:
         draft.managed_by = value
-        ledger.converted(path, "spec.managedBy")
+        what, why = (
+            "no controller of this cluster will run it",
+            "the operator leaves such a job to MultiKueue, which knows no Frameworks yet",
+        )
+        ledger.different(path, what, why, "take `managedBy` out of the Framework, and fcontroller runs it here")
+        draft.comment(f"Different: {what}: take it out, and fcontroller runs it here.", ("spec", "managedBy"))
     else:
         raise Refusal(path, f"`{value}` manages this job: what that makes of it is not known here")
 
@@ -57,6 +73,5 @@ def _scheduling_policy(policy: Fields, draft: Draft, ledger: Ledger) -> None:
     if value == {}:
         ledger.dropped(path, "it is empty")
         return
-    remedy = "use a scheduler that gangs by labels of Pods, or leave it"
-    ledger.different(path, "not yet there: its Pods are scheduled one by one", _NOT_YET, remedy)
+    ledger.different(path, "not yet there: its Pods are scheduled one by one", _NOT_YET, GANG)
     draft.comment(f"Not yet there: {key}: {json.dumps(value, ensure_ascii=False)}", ("spec",))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from fcompile.check.rules.framework.sizes import ETCD_BYTES
@@ -22,14 +23,23 @@ def require_shape(spec: Fields) -> None:
         _item(spec, "volumes", position).text("name")
 
 
-def refuse_misspelt(fields: Fields, field: str, source: Path | None = None) -> None:
-    """Raise Refusal where a field is there under a name that is nearly right.
+def refuse_misspelt(
+    fields: Fields, known: Iterable[str], elsewhere: Mapping[str, str] = MappingProxyType({}), source: Path | None = None
+) -> None:
+    """Raise Refusal where a field is there under a name that is nearly right, or that belongs elsewhere: the API server takes none such.
 
+    :param elsewhere: where fields are that people write here.
     :param source: what stands for every field in the source, where the fields are not in the source themselves.
     """
-    near = [key for key in fields.each() if field not in fields and isinstance(key, str) and closest(key, [field])]
-    if near:
-        raise Refusal(source or fields.at(near[0]), f"the operator has no field `{near[0]}`: did you mean `{field}`?")
+    left = [field for field in known if field not in fields.value]
+    for key in fields.each():
+        if not isinstance(key, str) or key in known:
+            continue
+        if key in elsewhere:
+            raise Refusal(source or fields.at(key), f"the operator has no field `{key}` here: it is `{elsewhere[key]}`")
+        near = closest(key, left)
+        if near is not None:
+            raise Refusal(source or fields.at(key), f"the operator has no field `{key}`: did you mean `{near.word}`?", near.word)
 
 
 def require_size(roles: Iterable[RoleDraft], path: Path) -> None:

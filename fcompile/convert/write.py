@@ -18,7 +18,7 @@ from fcompile.pipeline.passthrough import own_text
 _WIDTH = 2**30
 """Wide enough that no string is folded: a folded one cannot be searched for."""
 _LONG = 200
-"""Characters of a string from which on it is kept from ruamel.yaml, which looks at each of them several times."""
+"""Characters of a string from which on it is kept from ruamel.yaml, which looks at each of them several times. So are blocks."""
 
 
 def write_framework(draft: Draft) -> str:
@@ -55,7 +55,7 @@ def _commented(value: dict[str, Any], comments: list[tuple[Path, str]]) -> str:
 def _put(tree: Any, path: Path, texts: list[str]) -> None:
     for step in path[:-1]:
         tree = tree[step]
-    column = 2 * len(path) - 2 - 2 * (isinstance(path[-1], int))
+    column = 2 * (len(path) - 1 - sum(isinstance(step, int) for step in path))  # the dash of an item stands below its key
     tree.yaml_set_comment_before_after_key(path[-1], before="\n".join(map(visible, texts)), indent=column)
 
 
@@ -64,23 +64,30 @@ def _exists(value: Any, path: Path) -> bool:
 
 
 class _LongStrings:
-    """Strings on one line that another writer need not read: a word stands for each."""
+    """Strings that another writer need not read: a word stands for each."""
 
     def __init__(self, text: str) -> None:
         """Take the text in which the words must not be."""
         self._word = "long"
         while self._word in text:
             self._word += "x"
-        self._written: list[str] = []
+        self._texts: list[str] = []
 
-    def take(self, written: str) -> str:
-        """Return what stands for a string that is written so."""
-        self._written.append(written)
-        return f"{self._word}{len(self._written) - 1}"
+    def take(self, text: str) -> str:
+        """Return what stands for a string."""
+        self._texts.append(text)
+        return f"{self._word}{len(self._texts) - 1}"
 
     def put_in(self, text: str) -> str:
-        """Return a text with the strings in their places."""
-        return re.sub(rf"{self._word}(\d+)", lambda match: self._written[int(match[1])], text)
+        """Return a text with the strings in their places, as `build` writes them."""
+        return re.sub(rf"^((?:- | )*)(.*?){self._word}([0-9]+)$", self._line, text, flags=re.MULTILINE)
+
+    def _line(self, match: re.Match[str]) -> str:
+        lead, key, text = match[1], match[2], self._texts[int(match[3])]
+        if not plain_yaml.is_block(text):
+            return f"{lead}{key}{plain_yaml.dump(text).removesuffix(chr(10))}"
+        column = len(lead) if key else len(lead) - len("- ")
+        return f"{lead}{key}{plain_yaml.block(text, ' ' * column)}"
 
 
 def _tree(value: Any, long: _LongStrings) -> Any:
@@ -94,11 +101,12 @@ def _tree(value: Any, long: _LongStrings) -> Any:
 
 
 def _string(text: str, long: _LongStrings | None = None) -> Any:
-    from ruamel.yaml.scalarstring import DoubleQuotedScalarString, LiteralScalarString, SingleQuotedScalarString
+    from ruamel.yaml.scalarstring import DoubleQuotedScalarString, SingleQuotedScalarString
 
+    if long is not None and (len(text) > _LONG or plain_yaml.is_block(text)):
+        return long.take(text)
     written = plain_yaml.dump(text)
-    styles = {'"': DoubleQuotedScalarString, "'": SingleQuotedScalarString, "|": LiteralScalarString}
-    style = styles.get(written[0])
-    if long is not None and len(text) > _LONG and style is not LiteralScalarString:
-        return long.take(written.removesuffix("\n"))
+    if long is not None and "\\" in written:
+        return long.take(text)  # it has escapes that JSON has not
+    style = {'"': DoubleQuotedScalarString, "'": SingleQuotedScalarString}.get(written[0])
     return style(text) if style else text

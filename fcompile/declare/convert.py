@@ -50,7 +50,7 @@ class Object(Report):
     kind: str
     """Its kind."""
     name: str
-    """Its name. Empty: it has none."""
+    """Its name, or its generateName with `…` after it. Empty: it has neither."""
     namespace: str | None
     """Its namespace; null: it names none."""
     framework: str | None

@@ -154,7 +154,7 @@ def of_deadline(before: int | None, after: int | None, state: State) -> Verdict:
         return Verdict(Effect.ON_THE_FLY, f"the attempt that ends keeps its code, and from {over} no other one follows")
     reason = f"{over}, every task is ended, with code -240, and the Framework completes"
     if before is None or after < before:
-        return Verdict(Effect.ON_THE_FLY, f"{reason}: at once, if that time is over", ends_pods=True)
+        return Verdict(Effect.ON_THE_FLY, f"{reason}; if that time has already passed, at once", ends_pods=True)
     return Verdict(Effect.ON_THE_FLY, reason)
 
 
@@ -177,7 +177,7 @@ def of_time_to_live(after: int | None, state: State) -> Verdict:
     if after is None:
         return Verdict(Effect.ON_THE_FLY, "the controller's `frameworkCompletedRetainSec` says when the Framework is deleted after its end")
     left = "with its status and what is left of its Pods"
-    over = ": at once, if that time is over" if state is State.OVER else ""
+    over = "; if that time has already passed, at once" if state is State.OVER else ""
     return Verdict(Effect.ON_THE_FLY, f"the Framework is deleted {_seconds(after)} after its end, {left}{over}")
 
 

@@ -59,6 +59,11 @@ def document(value: Any) -> str:
     return f"---\n{dump(value)}...\n" if _ends_in_line_end(value) else f"---\n{dump(value)}"
 
 
+def is_block(text: str) -> bool:
+    """Return whether a string that is a value is written as a literal block."""
+    return "\n" in text and _fits_block(text)
+
+
 def comment(text: str) -> str:
     """Return `text` as comment lines, whatever characters it holds."""
     return "".join(f"# {escaped(line, WIDE_YAML)}".rstrip() + "\n" for line in text.split("\n"))
@@ -118,11 +123,11 @@ def _long_key(key: Any, indent: str) -> str:
 @lru_cache(maxsize=4096)
 def _short(text: str) -> str:
     """Return a short string on one line, or the empty string where it goes into a block."""
-    return "" if "\n" in text and _fits_block(text) else _single_line(text)
+    return "" if is_block(text) else _single_line(text)
 
 
 def _text(text: str, indent: str) -> str:
-    return _block(text, indent) if "\n" in text and _fits_block(text) else _single_line(text)
+    return block(text, indent) if is_block(text) else _single_line(text)
 
 
 def _fits_block(text: str) -> bool:
@@ -134,8 +139,11 @@ def _fits_block(text: str) -> bool:
     return end != "" and not end.isspace() and not text.lstrip("\n ").startswith("\t") and not holds_escaped(text)
 
 
-def _block(text: str, indent: str) -> str:
-    """Return a literal block two columns inside `indent`. The header states the indentation where the first line does not show it."""
+def block(text: str, indent: str) -> str:
+    """Return a string for which `is_block` holds as a literal block two columns inside `indent`.
+
+    The header states the indentation where the first line does not show it.
+    """
     lines = text.removesuffix("\n").split("\n")
     stated = "2" if text[0] in "\n " else ""
     chomped = "" if text.endswith("\n") else "-"

@@ -24,6 +24,9 @@ _SAYS_FRAMEWORK = lazy(
 """In what cannot be read: it was meant as a Framework."""
 
 
+_TEMPLATE = "a template, not YAML: render it first, for example with `helm template`"
+
+
 class File(NamedTuple):
     """A file that was read."""
 
@@ -64,11 +67,20 @@ def open_file(entry: FileEntry, data: bytes | LoadError, top: str = "") -> File:
     if not file.unreadable():
         return file._replace(skipped=_skip_reason(entry, top))
     written = data.replace(b"\0", b"").decode("utf-8", "replace")
-    template = "a template, not YAML: render it first, for example with `helm template`"
     return file._replace(
         of_others=not _SAYS_FRAMEWORK.search(written) and not file.frameworks(),
-        skipped=template if looks_like_template(written) else _skip_reason(entry, top),
+        skipped=_TEMPLATE if looks_like_template(written) else _skip_reason(entry, top),
     )
+
+
+def open_for_jobs(entry: FileEntry, data: bytes | LoadError) -> File:
+    """Return the file's documents. A template and a patch are passed over whatever they hold, not only with a Framework in them."""
+    file = open_file(entry, data)
+    if not file.skipped and isinstance(data, bytes):
+        if file.unreadable() and looks_like_template(data.replace(b"\0", b"").decode("utf-8", "replace")):
+            return file._replace(skipped=_TEMPLATE)
+        return file._replace(skipped=_skip_reason(entry, ""))
+    return file
 
 
 def check_file(file: File, options: Options) -> Checked:

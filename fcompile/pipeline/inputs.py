@@ -12,7 +12,7 @@ from fcompile.check.document import Checked, Options, empty
 from fcompile.check.places import Place, Where, by_start, look_up
 from fcompile.load import Document, LoadError, read
 from fcompile.load.files import FileEntry, find, may_be_meant, may_hold_framework, may_hold_service
-from fcompile.pipeline.file import File, check_file, open_file
+from fcompile.pipeline.file import File, check_file, open_file, open_for_jobs
 
 if TYPE_CHECKING:
     from fcompile.pipeline.processes import Done
@@ -40,6 +40,11 @@ class Inputs:
         """Yield every file with all of its documents, one after the other."""
         for entry in self._entries():
             yield open_file(entry, self._data(entry))
+
+    def files_of_jobs(self) -> Iterator[File]:
+        """Yield every file like `files`; templates and patches are to be passed over whatever they hold."""
+        for entry in self._entries():
+            yield open_for_jobs(entry, self._data(entry))
 
     def holding(self, literal: bytes) -> Iterator[File]:
         """Yield the files that have these bytes in them, read again."""

@@ -52,6 +52,18 @@ def test_a_framework_with_an_error_does_not_run(repository: Path) -> None:
     assert "FC101" in done.stderr
 
 
+@pytest.mark.parametrize(("exit_", "code"), [("0", 0), ("137", 4)])
+def test_one_that_is_deleted_at_its_end_ends_as_it_did(tmp_path: Path, exit_: str, code: int) -> None:
+    path = written(tmp_path, "brief", role("a", 1))
+    framework = json.loads(path.read_text())
+    framework["spec"]["ttlSecondsAfterFinished"] = 0
+    path.write_text(json.dumps(framework))
+    done = demo("--run", "0.2", "--exit", f"brief-a-0={exit_}", path)
+    assert done.returncode == code
+    assert done.stderr == ("fcontroller: brief failed: 137 ContainerSigKillReceived\n" if code else "")
+    assert "brief: Completed, attempt 0" in done.stdout
+
+
 def test_one_that_fails_is_named(tmp_path: Path) -> None:
     good, bad = written(tmp_path, "good", role("a", 1)), written(tmp_path, "bad", role("a", 2))
     done = demo("--run", "0.2", "--exit", "bad-a-1=137", good, bad)

@@ -16,6 +16,7 @@ from fcompile.convert.draft import Draft
 from fcompile.convert.report import report
 from fcompile.convert.write import write_framework
 from tests.convert.operator import DATA, convert
+from tests.reading import documents
 
 JOB = (DATA / "jobs" / "jax.yaml").read_text("utf-8")
 NAMED = """\
@@ -159,6 +160,28 @@ def test_what_such_a_group_says_of_a_job_is_told() -> None:
         ("kind: JAXJob", "kind: JaxJob", 2, "there is no such kind: did you mean `JAXJob`?"),
         ("kind: JAXJob", "kind: JAXJbo", 2, "there is no such kind: did you mean `JAXJob`?"),
         ("kind: JAXJob", "kind: MXNetJob", 2, "`convert` does not know MXNetJob"),
+        ("kubeflow.org/v1", "kubeflow/v1", 1, "there is no API `kubeflow/v1`: write `kubeflow.org/v1`"),
+        ("apiVersion: kubeflow.org/v1\n", "", 1, "it has no apiVersion: write `kubeflow.org/v1`"),
+        ("kubeflow.org/v1", "kubeflow.org/v1beta2", 1, "this is kubeflow.org/v1beta2: rewrite the job for kubeflow.org/v1, then convert"),
+        ("replicas: 4", "replica: 4", 9, "the operator has no field `replica`: did you mean `replicas`?"),
+        ("replicas: 4", "taskNumber: 4", 9, "the operator has no field `taskNumber` here: it is `replicas`"),
+        ("replicas: 4", "backoffLimit: 4", 9, "the operator has no field `backoffLimit` here: it is `spec.runPolicy.backoffLimit`"),
+        ("restartPolicy: OnFailure", "restartPolicy: onFailure", 10, "did you mean `OnFailure`?"),
+        ("Worker:", "Workers:", 9, "the operator has no such type of replicas: did you mean `Worker`?"),
+        (
+            "spec:",
+            "spec:\n  cleanPodPolicy: All",
+            7,
+            "the operator has no field `cleanPodPolicy` here: it is `spec.runPolicy.cleanPodPolicy`",
+        ),
+        (
+            "spec:",
+            "spec:\n  runPolicy: {ttlSecondsAfterFinish: 3}",
+            7,
+            "the operator has no field `ttlSecondsAfterFinish`: did you mean `ttlSecondsAfterFinished`?",
+        ),
+        ("name: pax-lm", "name: YES", 4, "it must be a string, and without quotes YAML reads this one as true"),
+        ("name: pax-lm", "name: 8", 4, 'it must be a string: write "8"'),
     ],
 )
 def test_what_is_misspelt_is_named(written: str, misspelt: str, line: int, reason: str) -> None:
@@ -167,9 +190,40 @@ def test_what_is_misspelt_is_named(written: str, misspelt: str, line: int, reaso
     assert [(account.span(one.path).line, one.text) for one in account.reasons] == [(line, reason)]
 
 
+def test_all_mistakes_of_a_job_are_told_at_once() -> None:
+    job = JOB.replace("name: pax-lm", "name: Pax").replace("Worker:", "Workers:").replace("replicas: 4", "replica: 4")
+    job = job.replace("imagePullPolicy: Always", "imagePullPolicy: Sometimes").replace("spec:", "spec:\n  runPolicy: {backoffLimit: a}", 1)
+    (account,) = convert(job).refused
+    found = [(account.span(reason.path).line, reason.path[-1]) for reason in account.reasons]
+    assert found == [(4, "name"), (7, "backoffLimit"), (10, "Workers"), (10, "replica"), (18, "imagePullPolicy")]
+
+
+def test_what_follows_from_a_mistake_is_not_told() -> None:
+    (account,) = convert(JOB.replace("jaxReplicaSpecs", "jaxReplicas").replace("name: jax", "name: other")).refused
+    assert [reason.path for reason in account.reasons] == [
+        ("spec", "jaxReplicas"),
+        ("spec", "jaxReplicas", "Worker", "template", "spec", "containers"),
+    ]
+
+
 @pytest.mark.parametrize(("group", "kind"), [("kubeflow.org", "Notebook"), ("trainer.kubeflow.org", "TrainingRuntime"), ("batch", "Job")])
 def test_what_is_no_job_of_kubeflow_passes_through(group: str, kind: str) -> None:
     assert not convert(JOB.replace("kubeflow.org/v1", f"{group}/v1").replace("kind: JAXJob", f"kind: {kind}")).jobs
+
+
+@pytest.mark.parametrize(
+    ("written", "template"),
+    [
+        ("name: pax-lm", 'name: "{{ .Release.Name }}-train"'),
+        ("imagePullPolicy: Always", 'imagePullPolicy: Always\n            workingDir: "{{- include \\"a\\" . }}"'),
+        ("imagePullPolicy: Always", "imagePullPolicy: Always\n            workingDir: '{{ default 1 .Values.lr }}'"),
+    ],
+)
+def test_a_template_of_helm_is_refused(written: str, template: str) -> None:
+    (account,) = convert(JOB.replace(written, template, 1)).refused
+    assert "is a template: render it first" in account.reasons[0].text
+    other = JOB.replace("imagePullPolicy: Always", "imagePullPolicy: Always\n            workingDir: '{{ .State }} {{ .ValuesOf }}'")
+    assert not convert(other).refused, "a program may print such a text"
 
 
 def test_what_is_wrong_is_shown_in_the_source() -> None:
@@ -196,6 +250,8 @@ class TestCommand:
         (tmp_path / "job.yaml").write_text(JOB, "utf-8")
         assert main(["convert", "--strict", "--format", "json", str(tmp_path)]) == 1
         found = json.loads(capsys.readouterr().err)["objects"][0]
+        assert main(["convert", "--strict", str(tmp_path)]) == 1
+        assert capsys.readouterr().err.endswith("fcompile: --strict: what is different makes the exit code 1\n")
         different = [field for field in found["fields"] if field["outcome"] == "different"]
         assert [(field["line"], field["field"].rpartition(".")[2]) for field in different] == [
             (16, "command[3]"),
@@ -283,6 +339,90 @@ class TestCommand:
             streams = capsys.readouterr()
             assert streams.out == ""
             assert "there is no job of Kubeflow in the input" in streams.err
+
+    def test_what_is_there_in_place_of_a_job_is_named(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        (tmp_path / "ray.yaml").write_text("apiVersion: ray.io/v1\nkind: RayJob\nmetadata: {name: a}\n", "utf-8")
+        assert main(["convert", str(tmp_path)]) == 2
+        assert f"there is no job of Kubeflow in the input, but RayJob of ray.io/v1 ({tmp_path}/ray.yaml:1)" in capsys.readouterr().err
+
+    def test_a_chart_is_to_be_rendered_first(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        templates = tmp_path / "chart" / "templates"
+        templates.mkdir(parents=True)
+        (tmp_path / "chart" / "Chart.yaml").write_text("apiVersion: v2\nname: x\n", "utf-8")
+        (tmp_path / "chart" / "values.yaml").write_text("a: 1\n", "utf-8")
+        (templates / "job.yaml").write_text(JOB.replace("name: pax-lm", 'name: "{{ .Release.Name }}"'), "utf-8")
+        (templates / "other.yaml").write_text("a: {{ .Values.a }}\n{{ if }}\n", "utf-8")
+        assert main(["convert", str(tmp_path)]) == 2
+        streams = capsys.readouterr()
+        assert streams.out == ""
+        assert "templates/job.yaml: a template of a Helm chart: render it first, with `helm template`" in streams.err
+        assert "templates/other.yaml: a template, not YAML: render it first" in streams.err
+
+    def test_a_kustomization_is_to_be_built_first(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        (tmp_path / "job.yaml").write_text(JOB, "utf-8")
+        (tmp_path / "kustomization.yaml").write_text("resources: [job.yaml]\npatches:\n- path: patch.yaml\n", "utf-8")
+        patch = "apiVersion: kubeflow.org/v1\nkind: JAXJob\nmetadata: {name: pax-lm}\nspec: {runPolicy: {suspend: true}}\n"
+        (tmp_path / "patch.yaml").write_text(patch, "utf-8")
+        (tmp_path / "values.yaml").write_text("a: 1\n", "utf-8")
+        assert main(["convert", str(tmp_path)]) == 0
+        streams = capsys.readouterr()
+        assert "resources:" not in streams.out
+        assert "a: 1" not in streams.out
+        assert f"skipped {tmp_path}/patch.yaml: a kustomize patch" in streams.err
+        assert f"`kubectl kustomize {tmp_path} | fcompile convert -`" in streams.err
+        assert f"left out {tmp_path}/values.yaml:1: not an object for a cluster\n" in streams.err
+        assert main(["convert", "--format", "json", str(tmp_path)]) == 0
+        assert json.loads(capsys.readouterr().err)["version"] == 1, "nothing else is on stderr"
+
+    def test_of_many_that_are_left_out_ten_are_named(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        (tmp_path / "job.yaml").write_text(JOB, "utf-8")
+        for number in range(13):
+            (tmp_path / f"values{number}.yaml").write_text("a: 1\n", "utf-8")
+        assert main(["convert", str(tmp_path)]) == 0
+        lines = [line for line in capsys.readouterr().err.splitlines() if ": left out" in line]
+        assert len(lines) == 11
+        assert lines[-1] == "fcompile: left out 3 more"
+
+    def test_the_standard_input_becomes_a_file(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.chdir(tmp_path)
+        command = [sys.executable, "-m", "fcompile", "convert", "--to", "out", "-"]
+        done = subprocess.run(command, input=JOB, capture_output=True, text=True, timeout=60, check=False)
+        assert (done.returncode, [path.name for path in (tmp_path / "out").iterdir()]) == (0, ["stdin.yaml"])
+
+    def test_json_becomes_yaml(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        source, out = tmp_path / "k8s", tmp_path / "out"
+        source.mkdir()
+        (value,) = [document.value for document in documents(JOB.encode(), "job.yaml")]
+        (source / "job.json").write_text(json.dumps(value), "utf-8")
+        assert main(["convert", "--to", str(out), str(source)]) == 0
+        assert [path.name for path in out.iterdir()] == ["job.yaml"]
+        (source / "job.yaml").write_text(JOB.replace("pax-lm", "other"), "utf-8")
+        capsys.readouterr()
+        assert main(["convert", "--to", str(out), "--force", str(source)]) == 2
+        assert "two files would be written as job.yaml" in capsys.readouterr().err
+
+    def test_a_wrong_target_is_told_before_the_report(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        (tmp_path / "job.yaml").write_text(JOB, "utf-8")
+        (tmp_path / "file").write_text("", "utf-8")
+        assert main(["convert", "--to", str(tmp_path / "file"), str(tmp_path / "job.yaml")]) == 2
+        assert capsys.readouterr().err == f"fcompile: --to {tmp_path}/file: it is no folder\n"
+
+    def test_a_namespace_for_jobs_that_give_none(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        job = JOB.replace("  namespace: research\n", "")
+        (tmp_path / "job.yaml").write_text(f"{job}---\n{JOB.replace('pax-lm', 'other')}", "utf-8")
+        assert main(["convert", "-n", "team-a", str(tmp_path)]) == 0
+        found = [document.value["metadata"].get("namespace") for document in documents(capsys.readouterr().out.encode(), "a")]
+        assert found == ["team-a", "research"]
+        assert main(["convert", str(tmp_path)]) == 0
+        found = [document.value["metadata"].get("namespace") for document in documents(capsys.readouterr().out.encode(), "a")]
+        assert found == [None, "research"]
+
+    def test_another_ending_is_suggested(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        (tmp_path / "job.yaml").write_text(JOB, "utf-8")
+        assert main(["convert", str(tmp_path / "job.yml")]) == 2
+        assert capsys.readouterr().err == f"fcompile: {tmp_path}/job.yml: no such file: there is {tmp_path}/job.yaml\n"
+        assert main(["convert", str(tmp_path / "other.yml")]) == 2
+        assert "no such file or folder" in capsys.readouterr().err
 
     def test_frameworks_pass_through(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (tmp_path / "framework.yaml").write_text(convert(JOB).text(), "utf-8")

@@ -302,7 +302,7 @@ def test_clean_pod_policy_all_changes_nothing() -> None:
     assert [entry.outcome for entry in account.entries if entry.path[-1] == "cleanPodPolicy"] == [Outcome.DROPPED]
 
 
-RUN_ON = "Pods that run when it ends are ended too; those that have finished stay for their logs"
+RUN_ON = "when the Framework ends, its running Pods are deleted (Kubeflow, by default, lets them run on); finished Pods stay for their logs"
 
 
 def lifetime(job: Any) -> tuple[dict[str, Any], dict[str, tuple[Outcome, str]]]:
@@ -313,7 +313,7 @@ def lifetime(job: Any) -> tuple[dict[str, Any], dict[str, tuple[Outcome, str]]]:
     spec = account.made.framework()["spec"]
     told = {".".join(map(str, entry.path)): (entry.outcome, entry.what) for entry in account.entries if set(entry.path) & set(LIFETIME)}
     for outcome, what in told.values():
-        assert outcome is not Outcome.DIFFERENT or f"# Different: {what}: " in conversion.text(), "somebody must look there"
+        assert outcome is not Outcome.DIFFERENT or f"# Different: {what}" in conversion.text(), "somebody must look there"
     return {name: spec[name] for name in LIFETIME if name in spec}, told
 
 
@@ -358,18 +358,15 @@ def test_a_clean_pod_policy_outside_the_run_policy() -> None:
     contradicting = {**both, "spec": {**both["spec"], "cleanPodPolicy": "All"}}
     made, told = lifetime(contradicting)
     assert (made, told["spec.cleanPodPolicy"]) == ({"cleanPodPolicy": "Running"}, (Outcome.DROPPED, "that of `runPolicy` counts"))
-    conversion = convert(json.dumps({**jax, "spec": {**jax["spec"], "cleanPodPolicy": "All"}}))
-    assert "\n  cleanPodPolicy: None\n" in conversion.text()
-    different = {entry.path: entry.what for entry in conversion.jobs[0].different}
-    assert different[("spec", "cleanPodPolicy")] == "it is left out"
-    assert different[("spec", "runPolicy", "cleanPodPolicy")] == RUN_ON
+    (account,) = convert(json.dumps({**jax, "spec": {**jax["spec"], "cleanPodPolicy": "All"}})).refused
+    assert account.reasons[0].text == "the operator has no field `cleanPodPolicy` here: it is `spec.runPolicy.cleanPodPolicy`"
 
 
 @pytest.mark.parametrize(
     ("policy", "field", "reason"),
     [
         ({"cleanPodPolicy": "Always"}, "cleanPodPolicy", "it must be All, Running or None"),
-        ({"cleanPodPolicy": 1}, "cleanPodPolicy", "it must be a string"),
+        ({"cleanPodPolicy": 1}, "cleanPodPolicy", 'it must be a string: write "1"'),
         ({"activeDeadlineSeconds": 0}, "activeDeadlineSeconds", "it must be a whole number from 1 to 2147483647"),
         ({"ttlSecondsAfterFinished": -1}, "ttlSecondsAfterFinished", "it must be a whole number from 0 to 2147483647"),
     ],
@@ -564,6 +561,81 @@ def _jobset(change: Callable[[dict[str, Any]], None]) -> Any:
     return account
 
 
+TOPOLOGY = "alpha.jobset.sigs.k8s.io/exclusive-topology"
+
+
+@pytest.mark.parametrize("place", ["job", "replicated job", "runtime"])
+def test_an_annotation_that_the_operator_acts_upon_is_told(place: str) -> None:
+    name = "trainjob-torch-TrainJob" if place == "runtime" else "jobset-JobSet"
+    job = json.loads(json.dumps(JOBS[name]))
+    spec = (job["items"][1]["spec"]["template"] if place == "runtime" else job)["spec"]
+    holder = job if place == "job" else spec["replicatedJobs"][-1]["template"]
+    holder.setdefault("metadata", {}).setdefault("annotations", {})[TOPOLOGY] = "rack"
+    (entry,) = [one for one in convert(json.dumps(job)).jobs[0].different if TOPOLOGY in one.what]
+    assert "`topologyKey: rack`" in entry.remedy
+    assert (entry.path == ("spec", "runtimeRef")) == (place == "runtime")
+
+
+@pytest.mark.parametrize(
+    ("key", "of_job", "of_pod"),
+    [
+        ("scheduling.volcano.sh/queue-name", True, False),
+        ("training.kubeflow.org/x", True, True),
+        ("kueue.x-k8s.io/podset-required-topology", True, True),
+        ("sidecar.istio.io/inject", False, False),
+        ("notkubeflow.org/x", False, False),
+        ("team", False, False),
+    ],
+)
+def test_what_somebody_else_acts_upon_is_told(key: str, of_job: bool, of_pod: bool) -> None:
+    for in_pod, told in ((False, of_job), (True, of_pod)):
+        job = json.loads(json.dumps(JOBS["jax-JAXJob"]))
+        holder = job["spec"]["jaxReplicaSpecs"]["Worker"]["template"] if in_pod else job
+        holder.setdefault("metadata", {})["annotations"] = {key: "a"}
+        assert bool([one for one in convert(json.dumps(job)).jobs[0].different if one.path[-1] == key]) == told
+
+
+@pytest.mark.parametrize(
+    ("kind", "key", "value"),
+    [
+        ("labels", "kustomize.toolkit.fluxcd.io/name", "apps"),
+        ("labels", "helm.toolkit.fluxcd.io/namespace", "apps"),
+        ("labels", "argocd.argoproj.io/instance", "apps"),
+        ("labels", "app.kubernetes.io/managed-by", "Helm"),
+        ("annotations", "argocd.argoproj.io/tracking-id", "apps:kubeflow.org/JAXJob:research/pax-lm"),
+        ("annotations", "meta.helm.sh/release-name", "apps"),
+    ],
+)
+def test_marks_of_what_applied_the_job_are_left_out(kind: str, key: str, value: str) -> None:
+    """With them, Argo CD, Flux and Helm would take the Framework for one that is no more in Git, and delete it."""
+    job = json.loads(json.dumps(JOBS["jax-JAXJob"]))
+    own = {"kustomize.toolkit.fluxcd.io/prune": "disabled", "argocd.argoproj.io/sync-options": "Replace"}
+    job["metadata"][kind] = {key: value, **own, "app.kubernetes.io/part-of": "Helm"}
+    (account,) = convert(json.dumps(job)).jobs
+    assert account.made is not None
+    assert getattr(account.made, kind) == {**own, "app.kubernetes.io/part-of": "Helm"}
+    assert [entry.outcome for entry in account.entries if entry.path[-1] == key] == [Outcome.DROPPED]
+
+
+def test_a_job_of_multikueue_runs_nowhere() -> None:
+    job = json.loads(json.dumps(JOBS["jax-JAXJob"]))
+    job["spec"]["runPolicy"] = {"managedBy": "kueue.x-k8s.io/multikueue"}
+    conversion = convert(json.dumps(job))
+    (entry,) = [one for one in conversion.jobs[0].different if one.path[-1] == "managedBy"]
+    assert entry.remedy == "take `managedBy` out of the Framework, and fcontroller runs it here"
+    assert "  # Different: no controller of this cluster will run it" in conversion.text()
+    assert "\n  managedBy: kueue.x-k8s.io/multikueue\n" in conversion.text()
+
+
+@pytest.mark.parametrize("key", ["podSpecOverrides", "podTemplateOverrides"])
+def test_overrides_of_another_trainer_are_refused_by_name(key: str) -> None:
+    overrides = [{"targetJobs": [{"name": "node"}], "volumes": [{"name": "a", "persistentVolumeClaim": {"claimName": "b"}}]}]
+    job = _changed("trainjob-torch-TrainJob", 0, **{key: overrides})
+    ((reason,),) = [account.reasons for account in convert(json.dumps(job)).refused]
+    assert reason.path == ("spec", key)
+    assert "`runtimePatches`" in reason.text
+
+
 def test_any_job_that_succeeds_does_so_with_all_of_its_pods() -> None:
     account = _jobset(lambda spec: spec.update(successPolicy={"operator": "Any"}))
     assert [role.min_succeeded for role in account.made.roles] == [1, 3]
@@ -646,3 +718,48 @@ def test_the_config_map_of_an_mpijob_is_mounted_by_the_name_that_it_has_here() -
     (launcher,) = [role for role in account.made.roles if role.name == "launcher"]
     found = [one["configMap"]["name"] for one in launcher.template["spec"]["volumes"] if one["name"] in names]
     assert found == ["ab-config", "other-config"]
+
+
+def test_the_keys_of_an_mpijob_are_named_and_not_left_behind() -> None:
+    for name, secret in (("mpi-gpu-MPIJob", "horovodgpu-ssh"), ("mpi-operator-MPIJob", "piintel-ssh")):
+        conversion = convert(json.dumps(JOBS[name]))
+        remedies = [entry.remedy for entry in conversion.jobs[0].different]
+        assert any(f"make the Secret `{secret}`" in remedy for remedy in remedies)
+        assert "--from-file=ssh-publickey=mpi-key.pub && rm mpi-key mpi-key.pub\n" in conversion.text()
+
+
+def test_no_retry_is_said_in_words() -> None:
+    def change(spec: dict[str, Any]) -> None:
+        job = spec["replicatedJobs"][1]["template"]["spec"]
+        job["backoffLimit"] = 0
+        job["template"]["spec"]["restartPolicy"] = "OnFailure"
+
+    (entry,) = [one for one in _jobset(change).different if one.path[-1] == "backoffLimit"]
+    assert entry.what.startswith("no Pod is made again after a failure; ")
+
+
+def test_the_deadline_of_a_job_of_a_jobset_has_a_nearest() -> None:
+    account = _jobset(lambda spec: spec["replicatedJobs"][1]["template"]["spec"].update(activeDeadlineSeconds=60))
+    (entry,) = [one for one in account.different if one.path[-1] == "activeDeadlineSeconds"]
+    assert "`spec.activeDeadlineSeconds: 60` of the Framework" in entry.remedy
+
+
+def test_owners_that_are_left_out_stand_in_a_comment() -> None:
+    job = json.loads(json.dumps(JOBS["jax-JAXJob"]))
+    job["metadata"]["ownerReferences"] = [{"apiVersion": "v1", "kind": "Workflow", "name": "a", "uid": "b"}]
+    assert "# Different: metadata.ownerReferences: ownerReferences of the job: left out: let what made" in convert(json.dumps(job)).text()
+
+
+@pytest.mark.parametrize(
+    ("name", "written", "misspelt"),
+    [
+        ("jobset-JobSet", "successPolicy", "sucessPolicy"),
+        ("jobset-JobSet", "parallelism", "paralelism"),
+        ("trainjob-torch-TrainJob", "numNodes", "numNode"),
+        ("trainjob-torch-TrainJob", "initializer", "initialiser"),
+        ("pytorch-elastic-PyTorchJob", "maxRestarts", "maxRestart"),
+    ],
+)
+def test_a_field_that_is_nearly_right_is_refused(name: str, written: str, misspelt: str) -> None:
+    (account,) = convert(json.dumps(JOBS[name]).replace(f'"{written}"', f'"{misspelt}"')).refused
+    assert f"the operator has no field `{misspelt}`: did you mean `{written}`?" in {reason.text for reason in account.reasons}

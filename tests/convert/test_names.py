@@ -8,12 +8,12 @@ from fcompile.convert.ledger import Refusal
 from fcompile.convert.names import Hosts, Task, framework_name
 
 
-@pytest.mark.parametrize(("job", "name"), [("pt-ddp", "ptddp"), ("Elastic.Net_2", "elasticnet2"), ("a", "a"), ("0-1", "01")])
+@pytest.mark.parametrize(("job", "name"), [("pt-ddp", "ptddp"), ("elastic.net-2", "elasticnet2"), ("a", "a"), ("0-1", "01")])
 def test_the_rule(job: str, name: str) -> None:
     assert framework_name(job, ()) == name
 
 
-@pytest.mark.parametrize("job", ["---", "ü", "x" * 64])
+@pytest.mark.parametrize("job", ["---", "ü", "x" * 64, "Jax_Train", "jax-", "A", "a..b", "${NAME}-x", "{{ .Release.Name }}-train"])
 def test_what_gives_no_name_is_refused(job: str) -> None:
     with pytest.raises(Refusal):
         framework_name(job, ("metadata", "name"))
@@ -49,6 +49,8 @@ def test_whole_names_are_rewritten(text: str, made: str) -> None:
         "pt-ddp",
         "s3://bucket/pt-ddp/run",
         "/logs/pt-ddp-worker-1/out",
+        "s3://b/pt-ddp-worker-1/",
+        "s3://pt-ddp-worker-1/out",
         "pt-ddp-worker-1/out",
         "pt-ddp-worker-1.log",
         "pt-ddp-worker-1.other.svc",

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from fcompile import compile as compile_text
+from fcompile.diagnostics.problem import Severity
 from tests.convert.operator import convert
 
 PAGE = (Path(__file__).parents[2] / "docs" / "kubeflow.md").read_text("utf-8")
@@ -16,6 +17,16 @@ KINDS = re.findall(
     PAGE,
     re.MULTILINE | re.DOTALL,
 )
+
+
+def test_the_job_of_the_examples_shows_what_it_says(repository: Path) -> None:
+    path = repository / "examples" / "kubeflow" / "pytorch-ddp.yaml"
+    conversion = convert(path.read_text("utf-8"))
+    (account,) = conversion.jobs
+    assert {str(entry.path[-1]) for entry in account.different} == {"0", "cleanPodPolicy"}
+    assert "            - |\n              set -euo pipefail\n" in conversion.text()
+    assert {problem.severity for problem in compile_text(text=conversion.text()).problems} <= {Severity.NOTE}
+    assert f"examples/kubeflow/{path.name}" in PAGE
 
 
 def test_there_is_one_of_each_kind() -> None:

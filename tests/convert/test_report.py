@@ -32,13 +32,13 @@ def test_text_has_each_difference_with_its_place() -> None:
 def test_verbose_has_the_others_too() -> None:
     short, long = (written(EVERYTHING, "text", verbose=verbose) for verbose in (False, True))
     assert "metadata.uid" not in short
-    assert "metadata.uid: dropped because it changes nothing: the API server wrote it" in long
+    assert "metadata.uid: dropped without effect: the API server wrote it" in long
     assert "metadata.name: converted: metadata.name: bertlarge" in long
 
 
 def test_a_refused_job() -> None:
     lines = written(REFUSED, "text").splitlines()
-    assert lines[0].endswith("PyTorchJob research/: refused")
+    assert lines[0].endswith("PyTorchJob research/bert-…: refused")
     assert "generateName" in lines[1]
     assert lines[-1] == "Converted 0 of 1 job; 0 differences."
 
@@ -59,13 +59,14 @@ def test_markdown_is_a_list_to_tick_off() -> None:
     lines = written(EVERYTHING, "markdown").splitlines()
     assert lines[2] == f"**1 of 1 job converted**; {len(account.different)} differences to look at."
     assert sum(line.startswith("- [ ] ") for line in lines) == len(account.different)
-    assert "Other fields: 17 converted, 9 dropped because it changes nothing." in lines
+    assert "Other fields: 17 converted, 9 dropped without effect." in lines
     assert not [line for line in lines if "metadata.uid" in line], "only with --verbose"
     place = lines.index(next(line for line in lines if "schedulingPolicy" in line))
     assert lines[place : place + 3] == [
         "- [ ] `spec.runPolicy.schedulingPolicy` (line 25): **not yet there: its Pods are scheduled one by one**",
         "  <br>Why: Framework has no such field yet.",
-        "  <br>To do: use a scheduler that gangs by labels of Pods, or leave it.",
+        "  <br>To do: for a gang, make a PodGroup of the coscheduling plugin, and give the Pods its name in the label "
+        "`scheduling.x-k8s.io/pod-group`.",
     ]
 
 
@@ -73,7 +74,7 @@ def test_markdown_has_a_table_of_several_jobs_and_what_is_refused() -> None:
     lines = written(f"{REFUSED}---\n{JAX}", "markdown").splitlines()
     assert lines[2] == "**1 of 2 jobs converted**, 1 refused; 2 differences to look at."
     assert "| JAXJob research/pax-lm<br>`job.yaml:93` | Framework paxlm (worker ×4) | 2 |" in lines
-    (reason,) = [line for line in lines if line.startswith("- `metadata` (line ")]
+    (reason,) = [line for line in lines if line.startswith("- `metadata.generateName` (line ")]
     assert reason.endswith("`generateName` cannot be converted; write `name`"), "what is code stays code"
 
 
@@ -120,4 +121,44 @@ def test_comments_of_a_list_are_those_of_its_items() -> None:
     assert first.made is not None
     assert second.made is not None
     line = second.span(("spec", "jaxReplicaSpecs", "Worker", "replicas")).line
-    assert [first.made.remarks, second.made.remarks] == [[], [f"1 comment is left out (line {line})"]]
+    found = [[remark for remark in made.remarks if "comment" in remark] for made in (first.made, second.made)]
+    assert found == [[], [f"1 comment is left out (line {line})"]]
+
+
+@pytest.mark.parametrize(
+    ("text", "fields"),
+    [
+        (EVERYTHING, "`activeDeadlineSeconds`, `cleanPodPolicy`, `ttlSecondsAfterFinished`, `service` and sums with the index"),
+        (JAX, "`cleanPodPolicy` and `service`"),
+    ],
+)
+def test_what_upstream_does_not_know_is_noted_once(text: str, fields: str) -> None:
+    found = [line for line in written(text, "text").splitlines() if "FrameworkController" in line]
+    assert len(found) == 1
+    assert found[0].endswith(f"{fields}.")
+
+
+@pytest.mark.parametrize("form", ["text", "markdown"])
+def test_what_many_jobs_share_is_said_once(form: str) -> None:
+    def said(count: int) -> str:
+        return written("---\n".join(JAX.replace("pax-lm", f"pax-{number}") for number in range(count)), form)
+
+    what = "finished Pods stay for their logs"
+    assert said(3).count(what) == 3
+    many = said(9)
+    assert many.count(what) == 1
+    assert "in 9 jobs" in many
+    assert "research/pax-0, research/pax-1, research/pax-2 and 6 more" in many
+    assert many.count("is put together when it runs") == 9, "its remedy has the name of the job"
+
+
+def test_json_has_every_field_of_every_job() -> None:
+    found = json.loads(written("---\n".join(JAX.replace("pax-lm", f"pax-{number}") for number in range(9)), "json"))
+    assert sum(field["field"].endswith("cleanPodPolicy") for one in found["objects"] for field in one["fields"]) == 9
+
+
+def test_a_note_that_many_jobs_share_is_said_once() -> None:
+    elastic = (DATA / "jobs" / "pytorch-everything.yaml").read_text("utf-8")
+    text = "---\n".join(elastic.replace("bert-large", f"bert-{number}") for number in range(5))
+    for form in ("text", "markdown"):
+        assert written(text, form).count("init-pytorch") == 1

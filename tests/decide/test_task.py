@@ -122,7 +122,7 @@ def test_a_pod_that_nobody_was_told_to_delete_is_asked_for() -> None:
     task.changed = made.status.touch()
     assert (decide(made), made.status.waiting) == ([], {KEY})
     made.status.stored = made.status.revision
-    assert decide(made) == [ConfirmPodGone("a", 1, str(task.attempt.object_uid), task.attempt.completion or {})]
+    assert decide(made) == [ConfirmPodGone(KEY, str(task.attempt.object_uid), task.attempt.completion or {})]
 
 
 @pytest.mark.parametrize(("state", "ending"), [(state, state == states.DELETION_PENDING) for state in states.COMPLETING])

@@ -97,7 +97,7 @@ ENDED = "every task is ended, with code -240, and the Framework completes"
 @pytest.mark.parametrize(
     ("field", "before", "after", "state", "verdict"),
     [
-        ("activeDeadlineSeconds", None, 3600, "AttemptRunning", f"on-the-fly: {HOUR}, {ENDED}: at once, if that time is over"),
+        ("activeDeadlineSeconds", None, 3600, "AttemptRunning", f"on-the-fly: {HOUR}, {ENDED}; if that time has already passed, at once"),
         ("activeDeadlineSeconds", 3600, 7200, "AttemptRunning", f"on-the-fly: {TWO_HOURS}, {ENDED}"),
         ("activeDeadlineSeconds", 3600, None, "AttemptRunning", "on-the-fly: there is no deadline any more"),
         (
@@ -131,7 +131,7 @@ ENDED = "every task is ended, with code -240, and the Framework completes"
             600,
             60,
             "Completed",
-            f"on-the-fly: the Framework is deleted 60 seconds after its end, {LEFT}: at once, if that time is over",
+            f"on-the-fly: the Framework is deleted 60 seconds after its end, {LEFT}; if that time has already passed, at once",
         ),
     ],
 )

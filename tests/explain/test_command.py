@@ -179,3 +179,10 @@ def test_a_role_to_set_is_one_of_this_framework(train: Path, explain: Explain) -
     code, out, err = explain("train-worker-0.spec.containers[main].image", "--set", image)
     assert (code, err) == (0, "")
     assert f"--set {image}" in out
+
+
+def test_the_name_of_a_pod_of_kubeflow_is_nearly_ours(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "pt-ddp-worker-0"]) == 2
+    assert "{framework}-{role}-{index}: did you mean ptddp-worker-0?" in capsys.readouterr().err
+    assert main(["explain", "pt-ddp-worker"]) == 2
+    assert ", for example train-worker-0" in capsys.readouterr().err

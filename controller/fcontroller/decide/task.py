@@ -104,7 +104,7 @@ def _without_pod(context: ReconcileContext, role: Role, task: Task) -> None:
     if task.state == DELETION_PENDING and uid is not None and ended is not None and context.status.state not in COMPLETING:
         # Nobody was told to delete it yet: it may have lost its label, and run on. (What is left at the end goes with the ConfigMap.)
         if _is_stored(context, role, task):
-            context.actions.append(ConfirmPodGone(role.name, task.index, uid, ended))
+            context.actions.append(ConfirmPodGone(role.key(task), uid, ended))
     elif task.state in COMPLETING:
         end_attempt(context, role, task, None)
     elif task.state == CREATION_REQUESTED:

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from fcompile.program import safe
 from fcontroller.act.dispatcher import Dispatcher
-from fcontroller.api import Json, collection, path_of
+from fcontroller.api import Json, collection
 from fcontroller.decide.codes import SUCCEEDED
 from fcontroller.decide.context import Settings
 from fcontroller.decide.failures.classify import Classifier
@@ -27,6 +27,7 @@ from fcontroller.demo.options import check_pods
 from fcontroller.demo.rows import rows
 from fcontroller.demo.screen import screen
 from fcontroller.dependencies import Dependencies
+from fcontroller.observe.reflector import Name, Reflector
 from fcontroller.reconcile.controller import Controller
 from fcontroller.testing.kubelet import Kubelet
 from fcontroller.testing.memory_api import MemoryApi
@@ -68,35 +69,53 @@ async def play(frameworks: list[Json], running_time: float, exits: dict[str, lis
     settings = Settings(Classifier(failures), conflict_delay=(1, 3))
     controller = Controller(Dependencies(Dispatcher(api), settings, time.time, random.randint))
     kubelet = Kubelet(api, start=0.3, stop=0.5, run=running_time, exits=exits)
-    tasks = [asyncio.create_task(work) for work in (controller.run(), kubelet.run(), api.collect())]
-    names, shown = _names(frameworks), screen(sys.stdout)
-    statuses: dict[str, Json] = {name: {} for name in names}
+    seen = _Statuses(_names(frameworks))
+    watch = Reflector(api, collection("frameworks"), seen)
+    tasks = [asyncio.create_task(work) for work in (controller.run(), kubelet.run(), api.collect(), watch.run())]
+    shown = screen(sys.stdout)
     try:
+        await watch.listed.wait()
         for framework in frameworks:
             await _create(api, framework)
         end = time.monotonic() + timeout
-        while not all(map(_is_over, statuses.values())) and time.monotonic() < end:
+        while not all(map(_is_over, seen.statuses.values())) and time.monotonic() < end:
             await asyncio.wait(tasks, timeout=0.1, return_when=asyncio.FIRST_EXCEPTION)
             for task in tasks:
                 if task.done():
                     task.result()
-            for name, path in names.items():
-                found = await api.request("GET", path)
-                # One that is gone is as it was last.
-                statuses[name] = found.body.get("status") or statuses[name]
-            shown.show(rows(statuses))
+            shown.show(rows(seen.statuses))
     finally:
         for task in tasks:
             task.cancel()
         shown.close()
-    return statuses
+    return seen.statuses
 
 
-def _names(frameworks: Sequence[Json]) -> dict[str, str]:
-    """Return the path of each Framework, by what to call it: the namespace only matters when there are several."""
+class _Statuses:
+    """The status of each Framework as it was stored last. One that is gone stays as it was: it may live for no time after its end."""
+
+    def __init__(self, names: Mapping[Name, str]) -> None:
+        self._names = names
+        self.statuses: dict[str, Json] = {name: {} for name in names.values()}
+        """By what to call them."""
+
+    def seen(self, framework: Json) -> None:
+        """Take over the status of a Framework, if it has one."""
+        metadata = framework["metadata"]
+        name = self._names[metadata["namespace"], metadata["name"]]
+        self.statuses[name] = framework.get("status") or self.statuses[name]
+
+    deleted = seen
+
+    def retain(self, present: set[Name]) -> None:
+        """Do nothing: one that is gone is as it was."""
+
+
+def _names(frameworks: Sequence[Json]) -> dict[Name, str]:
+    """Return what to call each Framework: the namespace only matters when there are several."""
     keys = [(framework["metadata"]["namespace"], framework["metadata"]["name"]) for framework in frameworks]
     several = len({namespace for namespace, _ in keys}) > 1
-    return {f"{namespace}/{name}" if several else name: path_of("frameworks", namespace, name) for namespace, name in keys}
+    return {(namespace, name): f"{namespace}/{name}" if several else name for namespace, name in keys}
 
 
 def _is_over(status: Json) -> bool:

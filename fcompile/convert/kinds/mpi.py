@@ -11,6 +11,7 @@ from fcompile.convert.kinds.ssh import (
     RSH,
     SSHD,
     config_map,
+    make_keys,
     mount_config,
     mount_keys,
     rename_config,
@@ -102,7 +103,7 @@ def _tell(job: Job) -> None:
     tell_keys(job.draft)
     tell_hosts(job.draft)
     why = "`kubectl exec` needs rights in every Pod and no Framework makes roles and service accounts"
-    remedy = "make the Secret that the comment at the head of the Framework names, and use images with ssh"
+    remedy = f"{make_keys(job.draft)}, and use images with ssh"
     what = "the launcher reaches the workers by ssh, where the operator runs `kubectl exec` (kubexec)"
     job.ledger.different(job.replicas["Launcher"].path, what, why, remedy)
     if "mainContainer" in job.spec:

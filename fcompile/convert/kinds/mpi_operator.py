@@ -10,6 +10,7 @@ from fcompile.convert.kinds.ssh import (
     CONFIG_PATH,
     SSHD,
     config_map,
+    make_keys,
     mount_config,
     mount_keys,
     rename_config,
@@ -23,6 +24,7 @@ from fcompile.convert.made import Made
 from fcompile.convert.names import Task
 from fcompile.convert.names import host as host_of
 from fcompile.convert.replicated_jobs import JOB_TRIES
+from fcompile.convert.retries import made_anew
 from fcompile.model import names
 
 _IMPLEMENTATIONS = ("OpenMPI", "Intel", "MPICH")
@@ -123,6 +125,6 @@ def _tell(job: Job, policy: str | None, tries: int) -> None:
         )
     elif policy is not None:
         job.ledger.dropped(job.spec.at("launcherCreationPolicy"), "all Pods are made at once here as well")
-    what = f"keys for ssh are yours to make, and the launcher's Pod may be made anew {tries}×"
+    what = f"keys for ssh are yours to make, and {made_anew(tries, 'the Pod of the launcher')}"
     why = "the operator makes a Secret with keys for each job, and its launcher is a Job, which counts restarts of its containers too"
-    job.ledger.different(job.replicas["Launcher"].path, what, why, "make the Secret that the comment at the head of the Framework names")
+    job.ledger.different(job.replicas["Launcher"].path, what, why, make_keys(job.draft))

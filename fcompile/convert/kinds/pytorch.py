@@ -9,9 +9,23 @@ from fcompile.convert.fields import Fields
 from fcompile.convert.job import Job, Part, read_job
 from fcompile.convert.ledger import Refusal
 from fcompile.convert.made import Made
+from fcompile.convert.shape import refuse_misspelt
 
 _TYPES: tuple[str, ...] = ("Master", "Worker")
 CONTAINER, PORT, NUMBER = "pytorch", "pytorchjob-port", 23456
+_ELASTIC = {
+    "minReplicas": "PET_NNODES",
+    "maxReplicas": "PET_NNODES",
+    "rdzvHost": "PET_RDZV_ENDPOINT",
+    "rdzvPort": "PET_RDZV_ENDPOINT",
+    "rdzvBackend": "PET_RDZV_BACKEND",
+    "rdzvId": "PET_RDZV_ID",
+    "rdzvConf": "PET_RDZV_CONF",
+    "maxRestarts": "PET_MAX_RESTARTS",
+    "nProcPerNode": "PET_NPROC_PER_NODE",
+    "standalone": "PET_STANDALONE",
+}
+"""The fields of an elastic policy, each with its variable."""
 _NO_WAITING = (
     "The operator's init container `init-pytorch`, which waits until the master's name resolves, is left out: here names resolve "
     "before Pods are ready"
@@ -25,6 +39,8 @@ def convert_pytorch(source: dict[str, Any]) -> Made:
     if master is not None and master.count != 1:
         raise Refusal((*master.path, "replicas"), "the operator takes one Master only")
     elastic = job.spec.below("elasticPolicy") if "elasticPolicy" in job.spec else None
+    if elastic is not None:
+        refuse_misspelt(elastic, (*_ELASTIC, "metrics"))
     if elastic is not None and "Worker" not in job.replicas:
         raise Refusal(elastic.path, "an elastic job needs a Worker: the operator cannot run it without one")
     ports: dict[str, int] = {kind: job.add_service(kind, CONTAINER, PORT, NUMBER) for kind in _TYPES if kind in job.replicas}
@@ -104,21 +120,9 @@ def _elastic(job: Job, policy: Fields, port: int) -> list[Variable]:
 
 
 def _tell(job: Job, policy: Fields) -> None:
-    targets = {
-        "minReplicas": "PET_NNODES",
-        "maxReplicas": "PET_NNODES",
-        "rdzvHost": "PET_RDZV_ENDPOINT",
-        "rdzvPort": "PET_RDZV_ENDPOINT",
-        "rdzvBackend": "PET_RDZV_BACKEND",
-        "rdzvId": "PET_RDZV_ID",
-        "rdzvConf": "PET_RDZV_CONF",
-        "maxRestarts": "PET_MAX_RESTARTS",
-        "nProcPerNode": "PET_NPROC_PER_NODE",
-        "standalone": "PET_STANDALONE",
-    }
     for key in policy.each():
-        if key in targets:
-            job.ledger.converted(policy.at(key), f"the variable {targets[key]}")
+        if key in _ELASTIC:
+            job.ledger.converted(policy.at(key), f"the variable {_ELASTIC[key]}")
     tell_metrics(job, policy)
 
 

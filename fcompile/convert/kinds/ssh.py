@@ -99,13 +99,18 @@ def tell_keys(draft: Draft) -> None:
     secret = secret_name(draft)
     namespace = f" -n {draft.namespace}" if draft.namespace else ""
     lines = (
-        "Different: the operator makes keys for ssh. Make them once:",
+        "Different: the operator makes keys for ssh. Make them once, and never commit them:",
         "ssh-keygen -q -t ed25519 -N '' -f mpi-key",
         f"kubectl create secret generic {secret}{namespace} --type=kubernetes.io/ssh-auth"
-        " --from-file=ssh-privatekey=mpi-key --from-file=ssh-publickey=mpi-key.pub",
+        " --from-file=ssh-privatekey=mpi-key --from-file=ssh-publickey=mpi-key.pub && rm mpi-key mpi-key.pub",
     )
     for line in lines:
         draft.comment(line)
+
+
+def make_keys(draft: Draft) -> str:
+    """Return what to do about the keys, in a few words."""
+    return f"make the Secret `{secret_name(draft)}`, by the commands at the head of the Framework"
 
 
 def _add_volume(role: RoleDraft, volume: dict[str, Any]) -> None:

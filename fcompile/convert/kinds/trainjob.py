@@ -26,7 +26,8 @@ from fcompile.convert.replicated_jobs import (
     tell_network,
     tell_rest,
 )
-from fcompile.convert.run_policy import read_run_policy
+from fcompile.convert.run_policy import GANG, read_run_policy
+from fcompile.convert.shape import refuse_misspelt
 from fcompile.convert.texts import tell_placeholders
 from fcompile.convert.trainer import INDEX, PORT, add_port, cpus, gpus, upsert
 from fcompile.diagnostics.problem import Path
@@ -39,6 +40,11 @@ OPERATOR = "trainer.kubeflow.org/trainjob-controller"
 _STEP = "trainer.kubeflow.org/trainjob-ancestor-step"
 _POLICIES = ("torch", "mpi", "jax", "xgboost", "flux")
 _TUNE = ["tune", "run"]
+_OF_SPEC = (
+    *("runtimeRef", "initializer", "trainer", "runtimePatches", "suspend", "managedBy"),
+    *("activeDeadlineSeconds", "ttlSecondsAfterFinished", "labels", "annotations"),
+)
+_OF_TRAINER = ("image", "command", "args", "env", "numNodes", "resourcesPerNode", "numProcPerNode")
 
 
 def convert_trainjob(source: dict[str, Any], others: list[Any]) -> Made:
@@ -47,6 +53,12 @@ def convert_trainjob(source: dict[str, Any], others: list[Any]) -> Made:
     draft = read_metadata(source, ledger)
     spec = Fields(source, ()).below("spec")
     name = source["metadata"]["name"]
+    for key in ("podSpecOverrides", "podTemplateOverrides"):
+        if key in spec:
+            why = "is of another version of Trainer: write what it says into `runtimePatches`, or into the runtime"
+            raise Refusal(spec.at(key), f"`{key}` {why}")
+    refuse_misspelt(spec, _OF_SPEC)
+    refuse_misspelt(spec.below("trainer"), _OF_TRAINER)
     policy = {key: spec.value[key] for key in ("suspend", "managedBy") if key in spec}
     read_run_policy(Fields(policy, spec.path), draft, ledger, OPERATOR)
     set_deadline(spec, draft, ledger)
@@ -77,8 +89,8 @@ def convert_trainjob(source: dict[str, Any], others: list[Any]) -> Made:
     if chosen != "mpi" and "trainer" in spec:
         _variables(chosen, spec, trainer, nodes, host(draft.name, trainer.role.name, 0))
     if "podGroupPolicy" in runtime:
-        why, remedy = "Framework has no such field yet", "use a scheduler that gangs by labels of Pods, or leave it"
-        ledger.different(RUNTIME, "not yet there: podGroupPolicy of the runtime: its Pods are scheduled one by one", why, remedy)
+        why = "Framework has no such field yet"
+        ledger.different(RUNTIME, "not yet there: podGroupPolicy of the runtime: its Pods are scheduled one by one", why, GANG)
     if "ttlSecondsAfterFinished" in jobs:
         what, why = "ttlSecondsAfterFinished of the runtime is left out", "it deletes the JobSet, and the TrainJob stays"
         ledger.different(RUNTIME, what, why, "write `spec.ttlSecondsAfterFinished` to have the Framework deleted")

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from fcompile.convert.conversion import Account, Conversion
 from fcompile.convert.ledger import Entry, Outcome
+from fcompile.convert.report.common import Common, common, named
 from fcompile.convert.report.text import counted, title
 from fcompile.diagnostics.problem import field_path
 from fcompile.diagnostics.visible import visible
@@ -34,8 +35,15 @@ def write(conversion: Conversion, verbose: bool) -> Iterator[str]:
         for account in conversion.accounts:
             name, _, made = title(account).partition(" → ")
             yield f"| {_text(name)}<br>{_code(_place(account))} | {_text(made)} | {len(account.different)} |\n"
+    shared = common(conversion.accounts)
+    if shared.differences or shared.notes:
+        yield "\n## In several jobs\n\n"
+        for entry, accounts in shared.differences.items():
+            yield from _different(entry, f"in {len(accounts):,} jobs: {named(accounts)}")
+        for note, accounts in shared.notes.items():
+            yield f"\n> In {len(accounts):,} jobs: {_note(note)}"
     for account in conversion.accounts:
-        yield from _account(account, verbose)
+        yield from _account(account, verbose, shared)
 
 
 def _summary(conversion: Conversion) -> str:
@@ -45,24 +53,29 @@ def _summary(conversion: Conversion) -> str:
     return f"{converted}{f', {refused} refused' if refused else ''}; {counted(differences, 'difference')} to look at."
 
 
-def _account(account: Account, verbose: bool) -> Iterator[str]:
+def _account(account: Account, verbose: bool, shared: Common) -> Iterator[str]:
     yield f"\n## {_text(title(account))}\n\n{_code(_place(account))}\n"
     if account.reasons:
         yield "\nRefused:\n\n"
         for reason in account.reasons:
             yield f"- {_code(field_path(reason.path)) or 'the object'} (line {account.span(reason.path).line}): {_text(reason.text)}\n"
-    if account.different:
+    own = shared.own(account)
+    if own:
         yield "\n"
-        for entry in account.different:
-            yield _different(account, entry)
+        for entry in own:
+            yield _different(entry, f"line {account.span(entry.path).line}")
     if account.made is not None:
-        yield from (f"\n> {_text(remark)}{'' if remark.endswith('.') else '.'}\n" for remark in account.made.remarks)
+        yield from (f"\n> {_note(remark)}" for remark in shared.own_notes(account))
         yield from _others(account, verbose)
 
 
-def _different(account: Account, entry: Entry) -> str:
+def _note(remark: str) -> str:
+    return f"{_text(remark)}{'' if remark.endswith('.') else '.'}\n"
+
+
+def _different(entry: Entry, place: str) -> str:
     lines = [
-        f"- [ ] {_code(field_path(entry.path)) or 'the object'} (line {account.span(entry.path).line}): **{_text(entry.what)}**",
+        f"- [ ] {_code(field_path(entry.path)) or 'the object'} ({_text(place)}): **{_text(entry.what)}**",
         f"  <br>Why: {_text(entry.why)}.",
         f"  <br>To do: {_text(entry.remedy)}.",
     ]

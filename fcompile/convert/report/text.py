@@ -6,14 +6,22 @@ from collections.abc import Iterator
 
 from fcompile.convert.conversion import Account, Conversion
 from fcompile.convert.ledger import Entry, Outcome
+from fcompile.convert.report.common import Common, common, named
 from fcompile.diagnostics.problem import field_path
 from fcompile.diagnostics.visible import visible
 
 
 def write(conversion: Conversion, verbose: bool) -> Iterator[str]:
     """Yield the report in lines."""
+    shared = common(conversion.accounts)
     for account in conversion.accounts:
-        yield from _account(account, verbose)
+        yield from _account(account, verbose, shared)
+    for entry, accounts in shared.differences.items():
+        yield f"in {len(accounts):,} jobs: {visible(field_path(entry.path)) or 'the object'}: different: {visible(entry.what)}\n"
+        yield from _remedy(entry)
+        yield f"    in:  {visible(named(accounts))}\n"
+    for note, accounts in shared.notes.items():
+        yield f"in {len(accounts):,} jobs: note: {visible(note)}.\n"
     jobs, refused = conversion.jobs, conversion.refused
     differences = sum(len(account.different) for account in conversion.accounts)
     passed = f"; {counted(conversion.frameworks, 'Framework')} passed through" if conversion.frameworks else ""
@@ -32,17 +40,19 @@ def title(account: Account) -> str:
     return f"{head} → Framework {account.made.name} ({roles})"
 
 
-def _account(account: Account, verbose: bool) -> Iterator[str]:
+def _account(account: Account, verbose: bool, shared: Common) -> Iterator[str]:
     yield f"{_place(account, ())}: {title(account)}\n"
     for reason in account.reasons:
         yield f"  {_place(account, reason.path)}: {visible(field_path(reason.path)) or 'the object'}: {visible(reason.text)}\n"
     for entry in account.entries:
         if entry.outcome is Outcome.DIFFERENT:
+            if entry in shared.differences:
+                continue
             yield from _different(account, entry)
         elif verbose:
             yield f"  {_place(account, entry.path)}: {visible(field_path(entry.path))}: {entry.outcome}: {visible(entry.what)}\n"
     if account.made is not None:
-        for remark in account.made.remarks:
+        for remark in shared.own_notes(account):
             yield f"  note: {visible(remark)}.\n"
         counts = account.counts
         yield "  " + ", ".join(f"{counts[outcome]} {outcome}" for outcome in Outcome) + "\n"
@@ -50,6 +60,10 @@ def _account(account: Account, verbose: bool) -> Iterator[str]:
 
 def _different(account: Account, entry: Entry) -> Iterator[str]:
     yield f"  {_place(account, entry.path)}: {visible(field_path(entry.path))}: different: {visible(entry.what)}\n"
+    yield from _remedy(entry)
+
+
+def _remedy(entry: Entry) -> Iterator[str]:
     yield f"    why: {visible(entry.why)}\n    do:  {visible(entry.remedy)}\n"
 
 

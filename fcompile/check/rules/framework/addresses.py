@@ -9,6 +9,7 @@ from typing import Any
 from fcompile.check.context import FrameworkContext, RoleContext
 from fcompile.diagnostics.problem import Finding, Path, Severity, rule
 from fcompile.model import names
+from fcompile.model.hosts import may_be_host
 from fcompile.model.patterns import lazy
 from fcompile.model.values import mapping, sequence, text
 
@@ -32,7 +33,7 @@ LABEL_OF_KUBEFLOW = rule(
     remedy="Write `{{FC_TASK_INDEX}}` for the index, `{{FC_TASKROLE_NAME}}` for the role, and `{{FC_FRAMEWORK_NAME}}` for the job.",
 )
 
-_HOST = lazy(r"(?<![\w.-])([a-z0-9](?:[a-z0-9-]*[a-z0-9])?)-([0-9]{1,5})((?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*)(?![\w-]|/[\w.-])")
+_HOST = lazy(r"(?<![\w.-])([a-z0-9](?:[a-z0-9-]*[a-z0-9])?)-([0-9]{1,5})((?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*)(?![\w-])")
 _LABELS = ("training.kubeflow.org/", "trainer.kubeflow.org/", "jobset.sigs.k8s.io/", "batch.kubernetes.io/")
 _LABEL = re.compile(rf"metadata\.(label|annotation)s\['((?:{'|'.join(map(re.escape, _LABELS))})[^']*)'\]")
 
@@ -70,6 +71,8 @@ def _hosts(context: FrameworkContext, value: str | None, path: Path, judged: dic
     """
     told: set[str] = set()
     for match in _HOST.finditer(value or ""):
+        if not may_be_host(match.string, *match.span()):
+            continue
         host = match[0]
         why = judged.get(host)
         if why is None:

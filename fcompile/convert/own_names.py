@@ -1,0 +1,70 @@
+"""Names of Pods that are no addresses: a script compares them with its own host name, or hands them to kubectl.
+
+The address of a task is `worker-1.ptddp-worker`, its host name `worker-1`, its Pod `ptddp-worker-1`: which is meant is not certain.
+"""
+
+from __future__ import annotations
+
+import re
+
+from fcompile.model.patterns import lazy
+
+_VARIABLE = r"(?:HOSTNAME|(?:[A-Z]+_)?POD_NAME)"
+_TO_LAST_PART = r"""\)?[ ]*\|[ ]*(?:awk[^|\n]*\$NF|grep[ ]+-[A-Za-z]*o|rev\b|sed[^|\n]*\.\*-)"""
+_LAST_ITEM = r"""\(\)\.(?:r?split\(["']-["'][^)\n]*\)\[-1\]|rpartition\(["']-["']\)\[(?:2|-1)\])"""
+"""What takes the last part of a name: the index, which is the same here."""
+_OWN = lazy(
+    rf"""
+      (?<![\w.=/-])hostname(?![\w=:-]|[ \t]+-[iIAd]|{_TO_LAST_PART})
+    | \$\{{?{_VARIABLE}\b(?!\#\#\*-|:[ ]?-[0-9]|\}}?["']?{_TO_LAST_PART})
+    | ["']{_VARIABLE}["']
+    | (?:gethostname|getfqdn|platform\.node|\bnodename)\b(?!{_LAST_ITEM})
+    | \buname[ ]+-n\b | /etc/hostname
+    """,
+    re.VERBOSE,
+)
+_CUT = lazy(
+    rf"""
+      (?:\bhostname|\b{_VARIABLE}\}}?["']?)\)?[ ]*\|[ ]*(?:cut[ ][^|;\n]*-d|awk[ ]+-F[ ]?['"]?-[^|\n]*\$[0-9])
+    | (?:(?:gethostname|getfqdn|node)\(\)|\.nodename|["']{_VARIABLE}["'](?:\]|\)))\.split\(["']-["']\)\[[0-9]
+    """,
+    re.VERBOSE,
+)
+_COMPARED = lazy(r"""(?:[=!]=|=~|\[[^\[\]\n]*[ ]!?=|\btest[ ][^\n;]*[ ]!?=)\s*[rf]?["']?\^?\Z""")
+_COMPARES = lazy(r"""["']?[ ]*(?:[=!]=|=~)|["'][ ]+!?=[ ]+["']?\$""")
+_METHOD = lazy(r"""(?:\.(?:startswith|endswith|index|find|count|replace)|\b(?:match|fullmatch|search|fnmatch))\([^()\n]*["'(]\Z""")
+_PATTERN_BEGINS = lazy(r"""(?:\bin|;;&?|;&|\||\()\s*["']?\Z""")
+_PATTERN_ENDS = lazy(r"""["']?[ ]*(?:\|[^)\n;]*)?\)""")
+_AMONG = lazy(r"""\bin[ ]*[\[({][^\])}\n]*\Z""")
+_LOOP = lazy(r"""\bfor[ ][\w, ]+[ ]in[ ]*[\[({][^\])}\n]*\Z""")
+_GREP = lazy(r"""\b[ef]?grep\b[^\n;|&]*\Z""")
+_KUBECTL = lazy(r"""\b(?:kubectl|oc)[ ](?:(?!kubectl|[ ]--[ ])(?:[^\n;|&\\]|\\\n?))*\Z""")
+_NEAR, _FAR = 200, 4_000
+"""Characters before a name that are looked at: of a command, and of a `case`."""
+
+
+def is_no_address(text: str, start: int, end: int) -> bool:
+    """Return whether the name that stands there is compared, or given to kubectl."""
+    near = max(start - _NEAR, 0)
+    if _COMPARED.search(text, near, start) or _COMPARES.match(text, end) or _METHOD.search(text, near, start):
+        return True
+    if start >= 2 and text.startswith("//", start - 2):
+        return False
+    if _KUBECTL.search(text, near, start):
+        return True
+    if _PATTERN_ENDS.match(text, end) and _PATTERN_BEGINS.search(text, near, start):
+        far = max(start - _FAR, 0)
+        if text.rfind("case ", far, start) > text.rfind("esac", far, start):
+            return True
+    among = _AMONG.search(text, near, start) and not _LOOP.search(text, near, start)
+    return bool(among or _GREP.search(text, near, start)) and reads_own_name(text)
+
+
+def reads_own_name(text: str) -> bool:
+    """Return whether a script reads its host name or the name of its Pod, and not only the index at the end of it."""
+    return _OWN.search(text) is not None
+
+
+def cuts_own_name(text: str) -> bool:
+    """Return whether a script takes a part of its host name by its place, counted from the beginning."""
+    return _CUT.search(text) is not None

@@ -1,0 +1,46 @@
+"""What is the same of many jobs: the reports for people say it once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from fcompile.convert.conversion import Account
+from fcompile.convert.ledger import Entry
+
+_FEW = 3
+"""Jobs of each of which it is said."""
+
+
+class Common(NamedTuple):
+    """Differences and notes that more than a few jobs share, each with these jobs."""
+
+    differences: dict[Entry, list[Account]]
+    notes: dict[str, list[Account]]
+
+    def own(self, account: Account) -> list[Entry]:
+        """Return the differences that are said of the job itself."""
+        return [entry for entry in account.different if entry not in self.differences]
+
+    def own_notes(self, account: Account) -> list[str]:
+        """Return the notes that are said of the job itself."""
+        return [note for note in account.made.remarks if note not in self.notes] if account.made is not None else []
+
+
+def common(accounts: Iterable[Account]) -> Common:
+    """Return what many of the jobs share."""
+    differences: dict[Entry, list[Account]] = {}
+    notes: dict[str, list[Account]] = {}
+    for account in accounts:
+        for entry in dict.fromkeys(account.different):
+            differences.setdefault(entry, []).append(account)
+        for note in dict.fromkeys(account.made.remarks if account.made is not None else ()):
+            notes.setdefault(note, []).append(account)
+    shared = {entry: found for entry, found in differences.items() if len(found) > _FEW}
+    return Common(shared, {note: found for note, found in notes.items() if len(found) > _FEW})
+
+
+def named(accounts: list[Account]) -> str:
+    """Return the names of a few of the jobs, and how many more there are."""
+    names = [f"{account.namespace}/{account.name}" if account.namespace else account.name for account in accounts[:_FEW]]
+    return f"{', '.join(names)} and {len(accounts) - len(names):,} more" if len(accounts) > len(names) else ", ".join(names)
