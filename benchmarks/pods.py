@@ -1,7 +1,8 @@
-"""The other processes of `benchmarks.controller`: `python -m benchmarks.pods post|aiohttp|run KUBECONFIG NAMESPACE COUNT`.
+"""The other processes of `benchmarks.controller`: `python -m benchmarks.pods post|aiohttp|life|run KUBECONFIG NAMESPACE COUNT`.
 
 `post` is the floor: it creates as many Pods as a Framework of one role has, by plain concurrent requests, and nothing else; `aiohttp` does
-so with that library. `run` is a kubelet for the namespace: Pods run for a moment and succeed.
+so with that library. `life` also deletes each of them when it has succeeded. `run` is a kubelet for the namespace: Pods run for a moment
+and succeed.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from kubernetes import client, config
 from fcompile.pipeline.compiled import compile_framework
 from fcontroller import intent as intents
 from fcontroller.act.client import Client, from_kubeconfig
-from fcontroller.api import Json, Projection, collection
+from fcontroller.api import Json, Projection, collection, path_of
 from fcontroller.decide.status import Role, Task
 from fcontroller.reconcile.pod_renderer import PodRenderer
 from fcontroller.testing.kubelet import Kubelet
@@ -56,8 +57,11 @@ Send = Callable[[str, bytes], Awaitable[int]]
 """Creates the Pod at a path; returns the status code."""
 
 
-async def post(api: Client, send: Send, namespace: str, count: int) -> None:
-    """Create the Pods, the same that the controller makes; prints the seconds that it took, of the clock and of CPU."""
+async def post(api: Client, send: Send, namespace: str, count: int, *, whole_life: bool = False) -> None:
+    """Create the Pods, the same that the controller makes; prints the seconds that it took, of the clock and of CPU.
+
+    :param whole_life: delete each Pod when it has succeeded, and end when all are gone.
+    """
     value = framework(NAME, namespace, count)
     intent = compile_framework(value, namespace).intent
     value["metadata"] |= {"uid": str(uuid.uuid4()), "generation": 1}
@@ -75,8 +79,31 @@ async def post(api: Client, send: Send, namespace: str, count: int) -> None:
             assert code == 201, code
 
     began, cpu = time.perf_counter(), time.process_time()
-    await asyncio.gather(*(worker() for _ in range(AT_A_TIME)))
+    created = asyncio.gather(*(worker() for _ in range(AT_A_TIME)))
+    if whole_life:
+        await _delete_those_that_succeed(api, namespace, count)
+    await created
     print(time.perf_counter() - began, time.process_time() - cpu)
+
+
+async def _delete_those_that_succeed(api: Client, namespace: str, count: int) -> None:
+    """Return when so many Pods have been deleted."""
+    slots, deletions, gone = asyncio.Semaphore(AT_A_TIME), dict[str, asyncio.Task[None]](), 0
+
+    async def delete(name: str) -> None:
+        async with slots:
+            answer = await api.request("DELETE", path_of("pods", namespace, name), projection=Projection.METADATA)
+        assert answer.ok, answer
+
+    async for event in api.watch(collection("pods", namespace), {}, Projection.POD):
+        pod = event["object"]
+        name = pod["metadata"]["name"]
+        gone += event["type"] == "DELETED"
+        if gone == count:
+            break
+        if pod["status"].get("phase") == "Succeeded" and name not in deletions:
+            deletions[name] = asyncio.create_task(delete(name))
+    await asyncio.gather(*deletions.values())
 
 
 @asynccontextmanager
@@ -104,8 +131,8 @@ async def _main(what: str, kubeconfig: str, namespace: str, count: int) -> None:
         return (await api.request("POST", path, pod, projection=Projection.METADATA)).code
 
     try:
-        if what == "post":
-            await post(api, send, namespace, count)
+        if what in ("post", "life"):
+            await post(api, send, namespace, count, whole_life=what == "life")
         elif what == "aiohttp":
             async with _by_aiohttp(kubeconfig) as by_aiohttp:
                 await post(api, by_aiohttp, namespace, count)
@@ -117,7 +144,7 @@ async def _main(what: str, kubeconfig: str, namespace: str, count: int) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m benchmarks.pods", description=__doc__)
-    parser.add_argument("what", choices=("post", "aiohttp", "run"))
+    parser.add_argument("what", choices=("post", "aiohttp", "life", "run"))
     parser.add_argument("kubeconfig")
     parser.add_argument("namespace")
     parser.add_argument("count", type=int)
