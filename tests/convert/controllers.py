@@ -121,6 +121,12 @@ class Names:
                 return f"{self._framework}{ours}"
         return self._pattern.sub(lambda match: self.host(match[1]), text) if self._tasks else text
 
+    def searches(self, domains: list[str]) -> Iterator[str]:
+        """Yield the domains to search in, with those of all Services here in the place of the one there."""
+        for domain in domains:
+            own = dict.fromkeys(f"{self._framework}-{role}.default.svc.cluster.local" for role, _ in self._tasks.values())
+            yield from own if domain == f"{self._job}.default.svc.cluster.local" else [domain]
+
     def value(self, value: Any) -> Any:
         """Return a value with all names of the controllers' as ours."""
         if isinstance(value, str):
@@ -151,6 +157,8 @@ def _pod(name: str, theirs: Json, ours: Json, mapped: Names) -> Iterator[str]:
         pair = [_without_defaults(found.get(field, DEFAULTS.get(field))) for found in (spec, own)]
         if field == "imagePullSecrets":
             pair = [sorted(one or (), key=str) for one in pair]
+        if field == "dnsConfig" and pair[0]:
+            pair[0] = {**pair[0], "searches": list(mapped.searches(pair[0]["searches"]))}
         if pair[0] != pair[1]:
             yield f"{name}: {field} {pair[1]} for {pair[0]}"
 

@@ -19,7 +19,7 @@ def test_pods_agree(case: dict[str, Any]) -> None:
 
 
 def test_each_kind_was_recorded() -> None:
-    assert {name.partition("-")[0] for name in CASES} == {"JobSet", "TrainJob"}
+    assert {name.partition("-")[0] for name in CASES} == {"JobSet", "MPIJob", "TrainJob"}
 
 
 def _spec(case: dict[str, Any], name: str) -> Any:
@@ -40,6 +40,9 @@ def _spec(case: dict[str, Any], name: str) -> Any:
         ("TrainJob-t-rich", lambda case: _spec(case, "t-rich-node-0-2")["volumes"].clear()),
         ("TrainJob-i-pvc", lambda case: _spec(case, "i-pvc-dataset-initializer-0-0")["containers"][0]["env"][0].update(value="x")),
         ("TrainJob-m-plain", lambda case: case["made"]["ConfigMap/default/m-plain-mpi-hostfile"]["data"].update(hostfile="")),
+        ("MPIJob-o-wait", lambda case: _spec(case, "o-wait-worker-1")["containers"][0]["volumeMounts"][0].update(mountPath="/a")),
+        ("MPIJob-o-wait", lambda case: _spec(case, "o-wait-worker-1")["dnsConfig"]["searches"].clear()),
+        ("MPIJob-o-default", lambda case: case["made"]["ConfigMap/default/o-default-config"]["data"].update(hostfile="a")),
     ],
 )
 def test_what_differs_is_noticed(name: str, change: Callable[[dict[str, Any]], object]) -> None:

@@ -396,6 +396,23 @@ def test_a_label_of_a_jobset_whose_value_nobody_knows_is_told() -> None:
     assert [problem.rule.code for problem in compile_text(text=conversion.text()).problems if "restart" in str(problem)] == ["FC515"]
 
 
+@pytest.mark.parametrize(
+    ("kind", "fields", "reason"),
+    [
+        ("Launcher", {"restartPolicy": "Always"}, "takes Never and OnFailure only"),
+        ("Worker", {"restartPolicy": "ExitCode"}, "takes Never and OnFailure only"),
+        ("Worker", {"replicas": 0}, "takes no Worker without replicas"),
+        ("Worker", {"replicas": None}, "takes no Worker without replicas"),
+    ],
+)
+def test_what_mpi_operator_does_not_take(kind: str, fields: dict[str, Any], reason: str) -> None:
+    job = json.loads(json.dumps(JOBS["mpi-operator-MPIJob"]))
+    job["spec"]["mpiReplicaSpecs"][kind].update(fields)
+    (account,) = convert(json.dumps(job)).refused
+    assert reason in account.reasons[0].text
+    assert account.reasons[0].path == ("spec", "mpiReplicaSpecs", kind, *fields)
+
+
 def _changed(name: str, item: int, **fields: Any) -> Any:
     value = json.loads(json.dumps(JOBS[name]))
     value["items"][item]["spec"].update(fields)

@@ -24,7 +24,9 @@ from fcompile.convert.names import Task
 from fcompile.convert.names import host as host_of
 from fcompile.convert.replicated_jobs import JOB_TRIES
 from fcompile.model import names
+from fcompile.model.values import mapping, sequence
 
+_POLICIES = ("Never", "OnFailure")
 _IMPLEMENTATIONS = ("OpenMPI", "Intel", "MPICH")
 
 
@@ -34,6 +36,11 @@ def convert_mpi_operator(source: dict[str, Any]) -> Made:
     job = read_job(source, "mpiReplicaSpecs", ("Launcher", "Worker"), "Never", operator=MPI_OPERATOR, default_count=defaults)
     if "Launcher" not in job.replicas or job.replicas["Launcher"].count != 1:
         raise Refusal(job.spec.at("mpiReplicaSpecs"), "the operator takes a job with one Launcher only")
+    for replica in job.replicas.values():
+        if replica.policy not in _POLICIES:
+            raise Refusal((*replica.path, "restartPolicy"), f"the operator takes {' and '.join(_POLICIES)} only")
+        if not replica.count:
+            raise Refusal((*replica.path, "replicas"), "the operator takes no Worker without replicas: leave it out")
     launching = job.replicas["Launcher"]
     if not job.spec.below("mpiReplicaSpecs").below("Launcher").text("restartPolicy"):
         launching.policy = "OnFailure"
@@ -42,6 +49,8 @@ def convert_mpi_operator(source: dict[str, Any]) -> Made:
         if kind in job.replicas:
             for part in job.add_role(kind):
                 rename_config(job.name, job.draft, part.role, job.ledger)
+                if part.role.template["spec"].get("hostNetwork") is True:
+                    part.role.template["spec"]["dnsPolicy"] = "ClusterFirstWithHostNet"
     launcher = job.parts["Launcher"][0].role
     launcher.min_succeeded, launcher.max_retry_count, launcher.ports = 1, tries, []
     job.single, job.subdomain = {f"{job.name}-launcher": Task("launcher", 0)}, job.name
@@ -60,6 +69,7 @@ def convert_mpi_operator(source: dict[str, Any]) -> Made:
             container["command"] = list(SSHD)
         add_variables(part.role, [("K_MPI_JOB_ROLE", "worker")], job.ledger, only=str(container.get("name")))
         mount_keys(job.draft, part.role, path)
+        _search(job, part.role.template["spec"])
     variables = _variables(implementation, str(slots), shares)
     add_variables(launcher, variables, job.ledger, only=str(launcher.template["spec"]["containers"][0].get("name")))
     mount_keys(job.draft, launcher, path)
@@ -75,6 +85,15 @@ def convert_mpi_operator(source: dict[str, Any]) -> Made:
     job.draft.beside.append(config_map(job.draft, lines, scripts))
     _tell(job, policy, tries)
     return job.finish()
+
+
+def _search(job: Job, spec: dict[str, Any]) -> None:
+    """Let workers find all Pods by their host names alone: Intel MPI and MPICH tell them that of the launcher."""
+    namespace = job.draft.namespace or names.placeholder(names.FRAMEWORK_NAMESPACE)
+    domains = [f"{names.service_name(job.draft.name, role.name)}.{namespace}.svc.cluster.local" for role in job.draft.roles]
+    config = dict(mapping(spec, "dnsConfig"))
+    config["searches"] = [*sequence(config, "searches"), *domains]
+    spec["dnsConfig"] = config
 
 
 def _lifetime(job: Job, *, waits: bool) -> None:
