@@ -142,6 +142,12 @@ def _tell(job: Job, policy: str | None, tries: int) -> None:
         )
     elif policy is not None:
         job.ledger.dropped(job.spec.at("launcherCreationPolicy"), "all Pods are made at once here as well")
+    worker = job.replicas.get("Worker")
+    if worker is not None:
+        anew = "is made anew" if worker.policy == "OnFailure" else "leaves the others running"
+        what, why = f"a worker that is evicted {anew}, and does not end the job", "the operator calls the job Failed then"
+        remedy = "write `minFailedTaskCount: 1` into the role `worker`: then a worker that fails ends the job, for whatever reason"
+        job.ledger.different(worker.path, what, why, remedy)
     what = f"keys for ssh are yours to make, and the launcher's Pod may be made anew {tries}×"
     why = "the operator makes a Secret with keys for each job, and its launcher is a Job, which counts restarts of its containers too"
     job.ledger.different(job.replicas["Launcher"].path, what, why, "make the Secret that the comment at the head of the Framework names")
