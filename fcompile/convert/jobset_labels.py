@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from fcompile.convert.field_variables import field_variables
+from fcompile.convert.fields import Fields
 from fcompile.convert.ledger import Ledger
 from fcompile.convert.replicated_jobs import ReplicatedJob
 from fcompile.diagnostics.problem import Path
@@ -16,14 +17,16 @@ _LABEL = re.compile(
 _INDEX = "batch.kubernetes.io/job-completion-index"
 
 
-def replace_labels(job: str, parts: list[ReplicatedJob], ledger: Ledger, source: Path | None) -> None:
+def replace_labels(job: str, parts: list[ReplicatedJob], spec: Fields, ledger: Ledger, source: Path | None) -> None:
     """Give variables that read such a label its value where that is known, and take down the others.
 
     :param job: the name of the JobSet.
+    :param parts: all that it has, in their order.
+    :param spec: its own.
     :param source: what stands for every field in the source, where the fields are not in the source themselves.
     """
     for part in parts:
-        metadata, values = mapping(part.role.template, "metadata"), _values(job, part)
+        metadata, values = mapping(part.role.template, "metadata"), _values(job, part, parts, spec)
         for variable in field_variables(part.role):
             match = _LABEL.fullmatch(variable.field)
             if match is None or match["name"] == _INDEX or match["name"] in mapping(metadata, match["kind"]):
@@ -38,15 +41,26 @@ def replace_labels(job: str, parts: list[ReplicatedJob], ledger: Ledger, source:
                 ledger.different(source or variable.path, what, why, "write the value, if the job needs it")
 
 
-def _values(job: str, part: ReplicatedJob) -> dict[str, str]:
-    """Return the labels whose values are known before anything runs: each replicated job is one Job."""
+def _values(job: str, part: ReplicatedJob, parts: list[ReplicatedJob], spec: Fields) -> dict[str, str]:
+    """Return the labels whose values are known before anything runs."""
     jobset = "jobset.sigs.k8s.io/"
-    own = f"{job}-{part.name}-0"
-    return {
+    own = f"{job}-{part.name}-{part.number}"
+    group = [one for one in parts if one.group == part.group]
+    values = {
         f"{jobset}jobset-name": job,
         f"{jobset}replicatedjob-name": part.name,
-        f"{jobset}replicatedjob-replicas": "1",
-        f"{jobset}job-index": "0",
+        f"{jobset}replicatedjob-replicas": str(part.copies),
+        f"{jobset}job-index": str(part.number),
+        f"{jobset}job-global-index": str(parts.index(part)),
+        f"{jobset}global-replicas": str(len(parts)),
+        f"{jobset}group-name": part.group,
+        f"{jobset}group-replicas": str(len(group)),
+        f"{jobset}job-group-index": str(group.index(part)),
         "batch.kubernetes.io/job-name": own,
         "job-name": own,
     }
+    coordinator = spec.below("coordinator")
+    if coordinator.value:
+        first = f"{job}-{coordinator.text('replicatedJob')}-{coordinator.count('jobIndex') or 0}-{coordinator.count('podIndex') or 0}"
+        values[f"{jobset}coordinator"] = f"{first}.{spec.below('network').text('subdomain') or job}"
+    return values

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -18,7 +18,8 @@ from fcompile.convert.retries import made_anew
 from fcompile.convert.shape import refuse_misspelt, require_shape, require_size
 from fcompile.convert.texts import rewrite_texts
 from fcompile.diagnostics.problem import Path
-from fcompile.model.framework import MAX_TASKS
+from fcompile.model.framework import MAX_ROLES, MAX_TASKS
+from fcompile.model.values import mapping, text
 
 JOB_TRIES = 6
 """Of a Job of Kubernetes that does not say how many."""
@@ -49,29 +50,39 @@ _OF_SET = {
     "managedBy",
     "ttlSecondsAfterFinished",
     "startupPolicy",
+    "coordinator",
 }
 
 
 _STEP = "trainer.kubeflow.org/trainjob-ancestor-step"
+_EXCLUSIVE = "alpha.jobset.sigs.k8s.io/exclusive-topology"
+_OF_BOTH = {"containers", "initContainers", "volumes"}
+"""Of a Pod that runs first: they go into the other one."""
 _CONTAINER_BYTES = len('{"name":"a"},')
 """No container has fewer."""
 
 
-@dataclass
+@dataclass(eq=False)
 class ReplicatedJob:
-    """A replicated job."""
+    """One of the Jobs that a replicated job is."""
 
     name: str
+    """Of the replicated job."""
     fields: Fields
     role: RoleDraft
     labels: dict[str, Any]
     needs: dict[str, str]
     """The jobs that it waits for, and until they are what: Ready or Complete."""
     indexed: bool
+    group: str
+    number: int = 0
+    """Among the Jobs of the replicated job."""
+    copies: int = 1
+    """How many Jobs that is."""
 
-    def container(self, name: str) -> dict[str, Any] | None:
-        """Return the container of a name."""
-        return next((one for one in self.role.template["spec"]["containers"] if one.get("name") == name), None)
+    def container(self, name: str, kind: str = "containers") -> dict[str, Any] | None:
+        """Return the container of a name, or the init container."""
+        return next((one for one in self.role.template["spec"].get(kind) or () if one.get("name") == name), None)
 
 
 def read_parts(spec: Fields, source: Path | None = None) -> list[ReplicatedJob]:
@@ -85,10 +96,24 @@ def read_parts(spec: Fields, source: Path | None = None) -> list[ReplicatedJob]:
         path = (*spec.at("replicatedJobs"), number)
         if not isinstance(item, dict):
             raise Refusal(source or path, "a replicated job must be a mapping")
-        parts.append(_part(Fields(item, path), source))
+        parts += _parts(Fields(item, path), source)
     if not parts:
         raise Refusal(source or spec.path, "there are no replicated jobs")
     return parts
+
+
+def _parts(fields: Fields, source: Path | None) -> list[ReplicatedJob]:
+    """Return the Jobs of a replicated job: each is a role of its own, since a role has one index."""
+    copies = fields.count("replicas", 1, MAX_ROLES)
+    one = _part(fields, source)
+    if copies in (None, 1):
+        return [one]
+    require_size([one.role] * copies, source or fields.at("replicas"))
+    made = []
+    for number in range(copies):
+        role = replace(one.role, name=f"{one.role.name}{number}", template=deepcopy(one.role.template), ports=[])
+        made.append(replace(one, role=role, needs=dict(one.needs), number=number, copies=copies))
+    return made
 
 
 def _part(fields: Fields, source: Path | None) -> ReplicatedJob:
@@ -96,14 +121,16 @@ def _part(fields: Fields, source: Path | None) -> ReplicatedJob:
     if not name:
         raise Refusal(source or fields.path, "a replicated job has no name")
     role = "".join(letter for letter in name if letter.isascii() and letter.isalnum()).lower()
-    if fields.count("replicas", 0) not in (None, 1):
-        raise Refusal(source or fields.at("replicas"), "a role has one index, and these Pods have two: of the Job and in it")
     job = fields.below("template").below("spec")
     refuse_misspelt(job, _OF_JOB | _LEFT_OUT_OF_JOB, source=source)
     pods = job.count("parallelism", 0, MAX_TASKS)
     completions = job.count("completions", 0, MAX_TASKS)
+    indexed = job.text("completionMode") != "NonIndexed"
     if completions not in (None, 1 if pods is None else pods):
         raise Refusal(source or job.at("completions"), "a role runs as many tasks at once as it has")
+    if completions is None and pods is not None and indexed:
+        why = "Kubernetes refuses such a Job: with `parallelism` it must have `completions` too, unless its completionMode is NonIndexed"
+        raise Refusal(source or job.at("parallelism"), why)
     template = job.below("template")
     inner = template.below("spec")
     require_shape(inner)
@@ -122,10 +149,10 @@ def _part(fields: Fields, source: Path | None) -> ReplicatedJob:
             raise Refusal(source or fields.at("dependsOn"), "it must have a name, and the status Ready or Complete")
         needs[one["name"]] = str(one["status"])
     labels = fields.below("template").below("metadata").below("labels").value
-    return ReplicatedJob(name, fields, draft, labels, needs, job.text("completionMode") != "NonIndexed")
+    return ReplicatedJob(name, fields, draft, labels, needs, indexed, fields.text("groupName") or "default")
 
 
-def run_once_first(parts: list[ReplicatedJob], source: Path, draft: Draft) -> list[ReplicatedJob]:
+def run_once_first(parts: list[ReplicatedJob], source: Path, draft: Draft, ledger: Ledger) -> list[ReplicatedJob]:
     """Return the parts without those that only run before others: these become init containers of the others. Raises Refusal."""
     by_name = {part.name: part for part in parts}
     left = ETCD_BYTES // _CONTAINER_BYTES
@@ -147,6 +174,7 @@ def run_once_first(parts: list[ReplicatedJob], source: Path, draft: Draft) -> li
                         f"What `{name}` fetches is in an emptyDir: `{part.name}` finds it only here, where they are one Pod"
                     )
                 draft.remarks.append(f"`{name}` runs as an init container of `{part.name}`, once more in each new Pod")
+                _tell_pod(part, other, ledger, source)
                 del part.needs[name]
     return [part for part in parts if part.name not in first]
 
@@ -158,42 +186,65 @@ def _put_before(part: ReplicatedJob, other: ReplicatedJob, source: Path) -> bool
     """
     said = f"`{other.name}` runs once before `{part.name}`"
     spec, before = part.role.template["spec"], other.role.template["spec"]
-    if other.role.task_number != 1 or other.needs:
+    if other.role.task_number * other.copies != 1 or other.needs:
         raise Refusal(source, f"{said}, with more than one Pod or after others: that is no init container")
     shared = _mounted(spec) & _mounted(before)
     if not shared:
         raise Refusal(source, f"{said} and shares no volume with it: as an init container it would do nothing")
     kinds = {one.get("name"): one for one in before.get("volumes") or () if isinstance(one, dict)}
     own = all("emptyDir" in kinds[name] or "ephemeral" in kinds[name] for name in shared if name in kinds)
-    if not own and part.role.task_number > 1:
-        why = f"as an init container it would run in each of {part.role.task_number} Pods, and write into one volume"
+    pods = part.role.task_number * part.copies
+    if not own and pods > 1:
+        why = f"as an init container it would run in each of {pods} Pods, and write into one volume"
         raise Refusal(source, f"{said}: {why}. Use one node, or a volume of each Pod (emptyDir)")
     volumes = {one.get("name"): one for one in (*(before.get("volumes") or ()), *(spec.get("volumes") or ())) if isinstance(one, dict)}
+    for name, volume in kinds.items():
+        if volumes[name] != volume and not ("emptyDir" in volume and "emptyDir" in volumes[name]):
+            raise Refusal(source, f"{said}, and the volumes `{name}` of the two are not the same: give one of them another name")
     if volumes:
         spec["volumes"] = list(volumes.values())
     if other.indexed:
         _add_index(before, "0")
-    earlier = [*(before.get("initContainers") or ()), *before["containers"]]
+        _replace_index(other.role, "0")
+    earlier = [dict(one) for one in (*(before.get("initContainers") or ()), *before["containers"])]
+    taken = {one.get("name") for kind in ("initContainers", "containers") for one in spec.get(kind) or ()}
+    for container in earlier:
+        if container.get("name") in taken:
+            container["name"] = f"{other.role.name}-{container['name']}"
     spec["initContainers"] = [*earlier, *(spec.get("initContainers") or ())]
     return any("emptyDir" in kinds[name] for name in shared if name in kinds)
+
+
+def _tell_pod(part: ReplicatedJob, other: ReplicatedJob, ledger: Ledger, source: Path) -> None:
+    """Take down what the Pod of a job that runs first has, and its containers will not find in the Pod that they are init containers of."""
+    spec, before = part.role.template["spec"], other.role.template["spec"]
+    metadata, kept = mapping(other.role.template, "metadata"), mapping(part.role.template, "metadata")
+    lost = [key for key in before if key not in _OF_BOTH and before[key] != spec.get(key)]
+    lost += [kind for kind in metadata if {**mapping(kept, kind), **metadata[kind]} != mapping(kept, kind)]
+    lost += ["backoffLimit"] if "backoffLimit" in other.fields.below("template").below("spec") else []
+    if lost:
+        what = f"{', '.join(lost)} of `{other.name}`: left out, since it is an init container of `{part.name}`"
+        remedy = f"look whether `{part.name}` can have them, where `{other.name}` needs them"
+        ledger.different(source, what, "the two are one Pod here", remedy)
 
 
 def _mounted(spec: dict[str, Any]) -> set[str]:
     return {
         str(mount.get("name"))
-        for container in spec.get("containers") or ()
+        for kind in ("initContainers", "containers")
+        for container in spec.get(kind) or ()
         for mount in container.get("volumeMounts") or ()
         if isinstance(mount, dict)
     }
 
 
 def hosts_of(job: str, draft: Draft, parts: list[ReplicatedJob], subdomain: str | None = None) -> Hosts:
-    """Return the names of all Pods: `JOB-PART-0-INDEX.JOB`."""
+    """Return the names of all Pods: `JOB-PART-NUMBER-INDEX.JOB`."""
 
     def task(part: ReplicatedJob, index: int) -> Task | None:
         return Task(part.role.name, index) if index < part.role.task_number else None
 
-    prefixes = {f"{job}-{part.name}-0-": partial(task, part) for part in parts}
+    prefixes = {f"{job}-{part.name}-{part.number}-": partial(task, part) for part in parts}
     return Hosts(draft.name, draft.namespace, prefixes, job=job, subdomain=subdomain or job)
 
 
@@ -206,9 +257,10 @@ def finish(parts: list[ReplicatedJob], hosts: Hosts, draft: Draft, ledger: Ledge
             where = source or part.fields.path
             raise Refusal(where, f"`{part.name}` and `{seen[part.role.name]}` would both be the role `{part.role.name}`: rename one")
         own = Ledger() if source else ledger
+        _own_host_names(part, own)
         if part.indexed:
             _add_index(part.role.template["spec"], "{{FC_TASK_INDEX}}")
-        _replace_index(part.role)
+        _replace_index(part.role, "{{FC_TASK_INDEX}}")
         rewrite_texts(part.role, hosts, draft, own)
         _tell_backoff(part, ledger, source)
         for entry in own.differences if source else ():
@@ -216,15 +268,23 @@ def finish(parts: list[ReplicatedJob], hosts: Hosts, draft: Draft, ledger: Ledge
         draft.roles.append(part.role)
 
 
+def _own_host_names(part: ReplicatedJob, ledger: Ledger) -> None:
+    """Leave out a host name and a subdomain of the user's: others are written over them, and here no task would be known by its name."""
+    for key in ("hostname", "subdomain"):
+        if part.role.template["spec"].pop(key, None) is not None:
+            ledger.dropped((*part.role.template_source, "spec", key), "the JobSet and its Jobs write their own over it")
+
+
 def _tell_backoff(part: ReplicatedJob, ledger: Ledger, source: Path | None) -> None:
-    """Take down what becomes of a `backoffLimit` that is more than a retry of the one Pod."""
+    """Take down what becomes of a `backoffLimit` that is more than a retry of the one Pod. Where there is none, Kubernetes has one."""
     job = part.fields.below("template").below("spec")
-    limit, restarts = job.count("backoffLimit"), part.role.template["spec"]["restartPolicy"] != "Never"
-    if limit is None or not (restarts or (limit and part.role.task_number > 1)):
+    limit, restarts = part.role.max_retry_count, part.role.template["spec"]["restartPolicy"] != "Never"
+    if part.number or not (restarts or (limit and part.role.task_number > 1)):
         return
     what = f"{made_anew(limit, f'the Pod of each task of `{part.role.name}`')}; restarts of containers within a Pod are not counted"
+    why = f"a Job ends after {limit} failures and restarts of all of its Pods"
     remedy = "to end a job whose containers fail again and again, write `restartPolicy: Never` in `task.pod.spec`: then each failure counts"
-    ledger.different(source or job.at("backoffLimit"), what, "a Job adds up the failures and restarts of all of its Pods", remedy)
+    ledger.different(source or (job.at("backoffLimit") if "backoffLimit" in job else part.fields.path), what, why, remedy)
 
 
 def tell_network(spec: Fields, ledger: Ledger, source: Path | None) -> None:
@@ -238,6 +298,31 @@ def tell_network(spec: Fields, ledger: Ledger, source: Path | None) -> None:
             ledger.converted(network.at(key), "the Services of the roles")
 
 
+def add_claims(spec: Fields, parts: list[ReplicatedJob], ledger: Ledger, source: Path | None) -> None:
+    """Give Pods volumes of their own in the place of claims that the JobSet makes."""
+    for number, policy in enumerate(spec.items("volumeClaimPolicies")):
+        path = source or (*spec.at("volumeClaimPolicies"), number)
+        for template in Fields(policy if isinstance(policy, dict) else {}, path).items("templates"):
+            name = text(mapping(template, "metadata"), "name") or ""
+            claim = {"spec": deepcopy(mapping(template, "spec"))}
+            for part in parts:
+                pod = part.role.template["spec"]
+                if name in _mounted(pod):
+                    pod["volumes"] = [*(pod.get("volumes") or ()), {"name": name, "ephemeral": {"volumeClaimTemplate": claim}}]
+            what = f"each Pod has a volume `{name}` of its own, which goes with the Pod"
+            why = "the JobSet makes one claim for all of its Pods"
+            ledger.different(path, what, why, "make a PersistentVolumeClaim, and name it in the Pods, where results must stay")
+
+
+def tell_placement(annotations: Fields, ledger: Ledger, source: Path | None = None) -> None:
+    """Take down that each Job wants nodes of its own, if it does."""
+    domain = annotations.value.get(_EXCLUSIVE)
+    if domain is not None:
+        what = f"its Pods go wherever the scheduler puts them, and not each Job into a `{domain}` of its own"
+        remedy = "write `affinity.podAffinity` and `podAntiAffinity` into the Pods of the role"
+        ledger.different(source or annotations.at(_EXCLUSIVE), what, "JobSet sees to that itself", remedy)
+
+
 def _add_index(spec: dict[str, Any], index: str) -> None:
     """Give all containers the index that Kubernetes gives to those of an indexed Job."""
     for kind in ("initContainers", "containers"):
@@ -247,11 +332,11 @@ def _add_index(spec: dict[str, Any], index: str) -> None:
                 container["env"] = [*env, {"name": _INDEX_VARIABLE, "value": index}]
 
 
-def _replace_index(role: RoleDraft) -> None:
+def _replace_index(role: RoleDraft, index: str) -> None:
     """Let variables that read the index of the Job have the task's."""
     for variable in field_variables(role):
         if variable.field in INDEX_FIELDS:
-            variable.become("{{FC_TASK_INDEX}}")
+            variable.become(index)
 
 
 def apply_success_policy(spec: Fields, parts: list[ReplicatedJob], source: Path | None) -> None:
@@ -305,8 +390,9 @@ def tell_rest(spec: Fields, ledger: Ledger, source: Path | None, *, told: frozen
         for metadata, of_pods in ((template.below("metadata"), False), (job.below("template").below("metadata"), True)):
             for kind in ("labels", "annotations"):
                 for key, value in metadata.below(kind).value.items():
-                    if key != _STEP:
+                    if key not in (_STEP, _EXCLUSIVE):
                         tell_acted_upon(key, str(value), source or metadata.below(kind).at(key), ledger, of_pods=of_pods)
+        tell_placement(template.below("metadata").below("annotations"), ledger, source)
         _tell_deadline(fields, job, ledger, source)
         for key in job.each():
             if key not in _OF_JOB:

@@ -35,9 +35,8 @@ def add_port(container: dict[str, Any]) -> None:
         container["ports"] = [*ports, {"containerPort": PORT}]
 
 
-def gpus(container: dict[str, Any]) -> int:
-    """Return the GPUs that a container asks for."""
-    resources = mapping(container, "resources")
+def gpus(resources: dict[str, Any]) -> int:
+    """Return the GPUs that a node asks for."""
     for kind in ("requests", "limits"):
         for name, amount in mapping(resources, kind).items():
             if "gpu" in name.lower() and (count := _amount(amount)):
@@ -45,9 +44,8 @@ def gpus(container: dict[str, Any]) -> int:
     return 0
 
 
-def cpus(container: dict[str, Any]) -> int:
-    """Return the CPUs that a container asks for, rounded up."""
-    resources = mapping(container, "resources")
+def cpus(resources: dict[str, Any]) -> int:
+    """Return the CPUs that a node asks for, rounded up."""
     return _amount(mapping(resources, "requests").get("cpu")) or _amount(mapping(resources, "limits").get("cpu"))
 
 

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple, Protocol
 
 from fcontroller.api import Json, path_of
 from tests.convert.operator import DATA, convert
 from tests.reading import documents
 from tests.safety.world import NAMESPACE, World
 
-OBSERVED: dict[str, dict[str, str]] = json.loads((DATA / "behaviour" / "training-operator-1.9.3.json").read_text("utf-8"))["observed"]
-"""What came of each situation with training-operator v1.9.3, by case."""
+Observed = dict[str, dict[str, str]]
 FIRST = ("Master", "Chief", "Launcher")
 
 
+def observed(name: str) -> Observed:
+    """Return what came of each situation with a controller, by case."""
+    found: Observed = json.loads((DATA / "behaviour" / f"{name}.json").read_text("utf-8"))["observed"]
+    return found
+
+
 class Case(NamedTuple):
-    """A job whose behaviour is asked for."""
+    """A job of training-operator whose behaviour is asked for."""
 
     kind: str
     specs: str
@@ -33,6 +38,30 @@ class Case(NamedTuple):
         run = {"runPolicy": situation.run_policy} if situation.run_policy else {}
         spec = {**(self.spec or {}), **run, self.specs: replicas}
         return {"apiVersion": "kubeflow.org/v1", "kind": self.kind, "metadata": {"name": "job"}, "spec": spec}
+
+    def first(self, roles: dict[str, int]) -> tuple[str, int]:
+        """Return the task that decides, and of a job without one worker 0."""
+        leader = next((kind.lower() for kind in FIRST if kind in self.replicas), None)
+        return (leader, 0) if leader else self.worker(0, roles)
+
+    def worker(self, index: int, roles: dict[str, int]) -> tuple[str, int]:
+        """Return the task that a worker is."""
+        if "worker0" not in roles:
+            return "worker", index
+        return ("worker", index - 1) if index else ("worker0", 0)
+
+
+class AnyCase(Protocol):
+    """A job whose behaviour is asked for."""
+
+    def job(self, situation: Situation) -> Json:
+        """Return the job as it is given to both."""
+
+    def first(self, roles: dict[str, int]) -> tuple[str, int]:
+        """Return the task that decides, by its role and index. The roles come with the number of their tasks."""
+
+    def worker(self, index: int, roles: dict[str, int]) -> tuple[str, int]:
+        """Return the task that a worker is: there are two."""
 
 
 class Situation(NamedTuple):
@@ -145,7 +174,7 @@ def words(state: str, phases: dict[str, str], made: int, *, restarted: bool) -> 
 class _Play:
     """A converted job in a world of its own."""
 
-    def __init__(self, world: World, case: Case, situation: Situation) -> None:
+    def __init__(self, world: World, case: AnyCase, situation: Situation) -> None:
         self._world, self._case, self._policy = world, case, situation.policy
         text = convert(json.dumps(case.job(situation))).text()
         framework: Json = next(one.value for one in documents(text.encode(), "job") if one.value["kind"] == "Framework")
@@ -164,7 +193,11 @@ class _Play:
         if what == "wait":
             self._world.run(number)
             return
-        done: dict[str, Callable[[Json], None]] = {"exit": lambda pod: self._exit(pod, number), "evict": self._evict}
+        done: dict[str, Callable[[Json], None]] = {
+            "exit": lambda pod: self._exit(pod, number),
+            "restart": lambda pod: self._restart(pod, number),
+            "evict": self._evict,
+        }
         for role, index in self._meant(whom):
             self._touched = f"{self._name}-{role}-{index}"
             pod = self._world.all("pods").get(self._touched)
@@ -188,25 +221,22 @@ class _Play:
 
     def _meant(self, whom: str) -> Iterator[tuple[str, int]]:
         """Yield the tasks that are meant, the first of all last."""
-        leader = next((kind.lower() for kind in FIRST if kind in self._case.replicas), None)
-        first = (leader, 0) if leader else self._worker(0)
-        workers = [self._worker(index) for index in range(self._case.replicas["Worker"])]
+        first = self._case.first(self._counts)
+        workers = [self._case.worker(index, self._counts) for index in range(2)]
         others = [task for task in workers if task != first]
-        named = {"first": [first], "other": [self._worker(1)], "others": others, "all": [*others, first], "worker-0": [self._worker(0)]}
+        named = {"first": [first], "other": workers[1:], "others": others, "all": [*others, first], "worker-0": workers[:1]}
         yield from named[whom]
-
-    def _worker(self, index: int) -> tuple[str, int]:
-        if "worker0" not in self._counts:
-            return "worker", index
-        return ("worker", index - 1) if index else ("worker0", 0)
 
     def _exit(self, pod: Json, code: int) -> None:
         if self._policy == "Always" or (self._policy == "OnFailure" and code):
-            self._restarted = True
-            statuses = [{**one, "restartCount": one["restartCount"] + 1} for one in pod["status"]["containerStatuses"]]
-            self._write(pod, {**pod["status"], "containerStatuses": statuses})
+            self._restart(pod, 1)
         else:
             assert self._world.kubelet.finish(pod, code)
+
+    def _restart(self, pod: Json, times: int) -> None:
+        self._restarted = True
+        statuses = [{**one, "restartCount": one["restartCount"] + times} for one in pod["status"]["containerStatuses"]]
+        self._write(pod, {**pod["status"], "containerStatuses": statuses})
 
     def _evict(self, pod: Json) -> None:
         self._write(pod, {"phase": "Failed", "reason": "Evicted", "message": "the node was low on memory"})
@@ -217,7 +247,7 @@ class _Play:
         assert self._world.server.write("PATCH", path, [{"op": "add", "path": "/status", "value": status}]).ok
 
 
-def played(case: Case, situation: Situation) -> str:
+def played(case: AnyCase, situation: Situation) -> str:
     """Return what comes of a situation with us."""
     with World() as world:
         play = _Play(world, case, situation)
@@ -226,36 +256,38 @@ def played(case: Case, situation: Situation) -> str:
         return play.outcome()
 
 
-def told(case: Case, situation: Situation, *, same_end: bool) -> str:
+def told(case: AnyCase, situation: Situation, *, same_end: bool) -> str:
     """Return the field at which `convert` tells what is different; the empty string when it does not.
 
     :param same_end: the job comes to the same end, and only what becomes of its Pods is different.
     """
     (account,) = convert(json.dumps(case.job(situation))).jobs
-    fields = {entry.path[-1] for entry in account.different}
-    named = ("cleanPodPolicy",) if same_end else situation.told
+    fields = {next(step for step in reversed(entry.path) if isinstance(step, str)) for entry in account.different}
+    named = (*(("cleanPodPolicy",) if same_end else ()), *situation.told)
     return next((f"`{field}`" for field in named if field in fields), "")
 
 
-def table() -> Iterator[str]:
-    """Yield the rows of the table in docs/kubeflow-behaviour.md."""
-    for name, situation in SITUATIONS.items():
+def table(cases: Mapping[str, AnyCase], situations: Mapping[str, Situation], observed: Observed) -> Iterator[str]:
+    """Yield the rows of a table in docs/kubeflow-behaviour.md."""
+    for name, situation in situations.items():
         rows: dict[tuple[str, str, str], list[str]] = {}
-        for kind, case in CASES.items():
-            theirs, ours = OBSERVED[name][kind], played(case, situation)
+        for kind, theirs in observed[name].items():
+            case = cases[kind]
+            ours = played(case, situation)
             same = ours in (theirs, theirs.partition(" (")[0])
             where = "" if same else told(case, situation, same_end=_end(theirs) == _end(ours) != "goes on")
             rows.setdefault((theirs, "the same" if same else ours, where), []).append(kind)
         for cells, kinds in rows.items():
-            yield f"| {' | '.join((name, _of(kinds), *cells))} |"
+            whom = _of(kinds, list(cases)) if observed[name].keys() == cases.keys() else ", ".join(kinds)
+            yield f"| {' | '.join((name, whom, *cells))} |"
 
 
 def _end(text: str) -> str:
     return text.partition(";")[0]
 
 
-def _of(kinds: list[str]) -> str:
-    others = [kind for kind in CASES if kind not in kinds]
+def _of(kinds: list[str], of: list[str]) -> str:
+    others = [kind for kind in of if kind not in kinds]
     if not others:
         return "all"
     return f"all but {', '.join(others)}" if len(others) < len(kinds) else ", ".join(kinds)

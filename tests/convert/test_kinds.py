@@ -22,6 +22,7 @@ from tests.convert.operator import convert, made_of
 
 JOBS = dict(jobs())
 DOMAIN = "training.kubeflow.org/"
+CLAIM = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
 
 
 def pods(name: str) -> dict[str, Any]:
@@ -222,7 +223,11 @@ def test_a_trainjob_with_mpi() -> None:
     assert launcher["spec"]["containers"][0]["command"] == ["mpirun", "python", "/app/train.py"]
     assert [one["name"] for one in launcher["spec"]["initContainers"]] == ["wait-for-workers"]
     lines = made[("ConfigMap", "dsrun-config")]["data"]["hostfile"].splitlines()
-    assert lines == ["launcher-0.dsrun-launcher slots=4", "node-0.dsrun-node slots=4", "node-1.dsrun-node slots=4"]
+    assert lines == ["node-0.dsrun-node slots=4", "node-1.dsrun-node slots=4", "launcher-0.dsrun-launcher slots=4"], (
+        "in the order of the jobs"
+    )
+    (keys,) = [one["secret"] for one in launcher["spec"]["volumes"] if one["name"] == "ssh-auth"]
+    assert [(one["path"], one["mode"]) for one in keys["items"]] == [("id_rsa", 0o640), ("id_rsa.pub", 0o644), ("authorized_keys", 0o644)]
     assert {name: role.min_succeeded for name, role in roles("trainjob-mpi-TrainJob").items()} == {"node": -1, "launcher": 1}
 
 
@@ -241,6 +246,126 @@ def test_a_jobset() -> None:
     assert env(made["driver-0"]) == {"INDEX": "0", "JOB_COMPLETION_INDEX": "0"}
     found = roles("jobset-JobSet")
     assert {name: (role.min_succeeded, role.max_retry_count) for name, role in found.items()} == {"driver": (1, 0), "workers": (-1, 6)}
+
+
+def _with(name: str, job: int, **fields: Any) -> Any:
+    """Return the JobSet with fields of a replicated job."""
+    value = json.loads(json.dumps(JOBS["jobset-JobSet"]))
+    value["spec"]["replicatedJobs"][job].update(name=name, **fields)
+    return value
+
+
+def test_each_job_of_a_replicated_job_is_a_role() -> None:
+    job = _with("workers", 1, replicas=2)
+    job["spec"].pop("successPolicy")
+    job["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]["containers"][0]["args"] = [
+        "param-server-workers-1-2.param-server"
+    ]
+    framework, objects = made_of(job)
+    made = {one["metadata"]["name"].removeprefix(f"{framework}-"): one for one in objects if one["kind"] == "Pod"}
+    assert made.keys() == {"driver-0", *(f"workers{number}-{index}" for number in range(2) for index in range(3))}
+    assert made["driver-0"]["spec"]["containers"][0]["args"] == ["workers1-2.paramserver-workers1"]
+
+
+def test_replicated_jobs_that_cannot_be() -> None:
+    many = _with("workers", 1, replicas=500)
+    many["spec"]["replicatedJobs"][1]["template"]["spec"]["template"]["spec"]["containers"][0]["args"] = ["x" * 5_000]
+    alone = _with("workers", 1)
+    alone["spec"]["replicatedJobs"][1]["template"]["spec"].pop("completions")
+    for value, field, reason in (
+        (_with("workers", 1, replicas=0), "replicas", "from 1 to 500"),
+        (_with("workers", 1, replicas=501), "replicas", "from 1 to 500"),
+        (many, "replicas", "all that etcd takes"),
+        (_with("Driver", 1), 1, "would both be the role `driver`"),
+        (_with("driver", 0, replicas=2), "successPolicy", "ends by one role, or by all"),
+        (alone, "parallelism", "it must have `completions` too"),
+    ):
+        (account,) = convert(json.dumps(value)).refused
+        assert (account.reasons[0].path[-1], reason in account.reasons[0].text) == (field, True), account.reasons
+
+
+def test_names_of_the_users_own_make_way_for_those_of_tasks() -> None:
+    job = _with("workers", 1)
+    job["spec"]["replicatedJobs"][1]["template"]["spec"]["template"]["spec"].update(hostname="a", subdomain="b")
+    (account,) = convert(json.dumps(job)).jobs
+    assert account.made is not None
+    assert {entry.path[-1]: entry.outcome for entry in account.entries if entry.path[-1] in ("hostname", "subdomain")} == {
+        "hostname": Outcome.DROPPED,
+        "subdomain": Outcome.DROPPED,
+    }
+    assert not {"hostname", "subdomain"} & account.made.roles[1].template["spec"].keys()
+
+
+@pytest.mark.parametrize("place", ["the JobSet", "a Job", "a runtime", "a patch"])
+def test_jobs_that_want_nodes_of_their_own_are_told(place: str) -> None:
+    wish = {"annotations": {"alpha.jobset.sigs.k8s.io/exclusive-topology": "rack"}}
+    job = json.loads(json.dumps(JOBS["jobset-JobSet" if place in ("the JobSet", "a Job") else "trainjob-torch-TrainJob"]))
+    if place == "the JobSet":
+        job["metadata"].update(wish)
+    elif place == "a Job":
+        job["spec"]["replicatedJobs"][1]["template"]["metadata"] = wish
+    elif place == "a runtime":
+        job["items"][1]["spec"]["template"]["metadata"] = wish
+    else:
+        job["items"][0]["spec"]["runtimePatches"][0]["trainingRuntimeSpec"]["template"]["metadata"] = wish
+    (entry,) = [one for one in convert(json.dumps(job)).jobs[0].different if "each Job into a `rack` of its own" in one.what]
+    assert entry.path[-1] == ("runtimeRef" if "items" in job else "alpha.jobset.sigs.k8s.io/exclusive-topology")
+
+
+def _fetching(**fields: Any) -> Any:
+    """Return a JobSet whose job `driver` runs before `workers`."""
+    job = _with("workers", 1, dependsOn=[{"name": "driver", "status": "Complete"}])
+    job["spec"].pop("successPolicy")
+    for part in job["spec"]["replicatedJobs"]:
+        spec = part["template"]["spec"]["template"]["spec"]
+        spec.update(volumes=[{"name": "v", "emptyDir": {}}], restartPolicy="Never")
+        spec["containers"][0].update(name="main", volumeMounts=[{"name": "v", "mountPath": "/v"}])
+    first = job["spec"]["replicatedJobs"][0]["template"]["spec"]
+    first.pop("backoffLimit")
+    first["template"]["spec"].update(fields)
+    return job
+
+
+def test_an_init_container_of_the_same_name_is_named_after_its_job() -> None:
+    framework, objects = made_of(_fetching())
+    pods_there = {one["metadata"]["name"]: one["spec"] for one in objects if one["kind"] == "Pod"}
+    (fetch,) = pods_there[f"{framework}-workers-2"]["initContainers"]
+    assert fetch["name"] == "driver-main"
+    assert {one["name"]: one.get("value") for one in fetch["env"]}["INDEX"] == "0", "that of its own Job"
+
+
+def test_what_a_pod_that_runs_first_has_of_its_own_is_told() -> None:
+    def said(job: Any) -> list[str]:
+        return [one.what for one in convert(json.dumps(job)).jobs[0].different if "is an init container of" in one.what]
+
+    assert said(_fetching()) == []
+    assert said(_fetching(serviceAccountName="s", nodeSelector={"a": "b"})) == [
+        "serviceAccountName, nodeSelector of `driver`: left out, since it is an init container of `workers`"
+    ]
+    job = _fetching()
+    job["spec"]["replicatedJobs"][0]["template"]["spec"]["backoffLimit"] = 1
+    job["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["metadata"] = {"labels": {"a": "b"}}
+    assert said(job) == ["labels, backoffLimit of `driver`: left out, since it is an init container of `workers`"]
+
+
+def test_two_volumes_of_one_name_are_not_one() -> None:
+    job = _fetching(volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}])
+    (account,) = convert(json.dumps(job)).refused
+    assert "as an init container it would run in each of 3 Pods" in account.reasons[0].text
+    job["spec"]["replicatedJobs"][1]["template"]["spec"].update(parallelism=1, completions=1)
+    (account,) = convert(json.dumps(job)).refused
+    assert "the volumes `v` of the two are not the same" in account.reasons[0].text
+
+
+def test_claims_of_a_jobset_are_volumes_of_the_pods_that_mount_them() -> None:
+    job = json.loads(json.dumps(JOBS["jobset-JobSet"]))
+    job["spec"]["volumeClaimPolicies"] = [{"templates": [{"metadata": {"name": "data"}, "spec": CLAIM}]}]
+    driver = job["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]
+    driver["containers"][0]["volumeMounts"] = [{"name": "data", "mountPath": "/data"}]
+    (account,) = convert(json.dumps(job)).jobs
+    assert account.made is not None
+    assert ["volumes" in role.template["spec"] for role in account.made.roles] == [True, False]
+    assert ("spec", "volumeClaimPolicies", 0) in [entry.path for entry in account.different]
 
 
 def _with_variables(name: str, fields: dict[str, str]) -> dict[str, Any]:
@@ -273,6 +398,23 @@ def test_a_label_of_a_jobset_whose_value_nobody_knows_is_told() -> None:
     assert [problem.rule.code for problem in compile_text(text=conversion.text()).problems if "restart" in str(problem)] == ["FC515"]
 
 
+@pytest.mark.parametrize(
+    ("kind", "fields", "reason"),
+    [
+        ("Launcher", {"restartPolicy": "Always"}, "takes Never and OnFailure only"),
+        ("Worker", {"restartPolicy": "ExitCode"}, "takes Never and OnFailure only"),
+        ("Worker", {"replicas": 0}, "takes no Worker without replicas"),
+        ("Worker", {"replicas": None}, "takes no Worker without replicas"),
+    ],
+)
+def test_what_mpi_operator_does_not_take(kind: str, fields: dict[str, Any], reason: str) -> None:
+    job = json.loads(json.dumps(JOBS["mpi-operator-MPIJob"]))
+    job["spec"]["mpiReplicaSpecs"][kind].update(fields)
+    (account,) = convert(json.dumps(job)).refused
+    assert reason in account.reasons[0].text
+    assert account.reasons[0].path == ("spec", "mpiReplicaSpecs", kind, *fields)
+
+
 def _changed(name: str, item: int, **fields: Any) -> Any:
     value = json.loads(json.dumps(JOBS[name]))
     value["items"][item]["spec"].update(fields)
@@ -294,6 +436,69 @@ def test_a_trainjob_that_cannot_be() -> None:
     ):
         (account,) = convert(json.dumps(value)).refused
         assert reason in account.reasons[0].text
+
+
+def _patched(change: Callable[[dict[str, Any]], None]) -> Any:
+    """Return the account of a TrainJob with a changed patch of its runtime."""
+    job = json.loads(json.dumps(JOBS["trainjob-torch-TrainJob"]))
+    change(job["items"][0]["spec"]["runtimePatches"][0]["trainingRuntimeSpec"])
+    (account,) = convert(json.dumps(job)).jobs
+    assert account.made is not None
+    return account
+
+
+def test_fields_that_no_patch_has_are_left_out() -> None:
+    def change(patch: dict[str, Any]) -> None:
+        patch["mlPolicy"] = {"numNodes": 7}
+        (job,) = patch["template"]["spec"]["replicatedJobs"]
+        job["template"]["spec"]["parallelism"] = 7
+        pod = job["template"]["spec"]["template"]["spec"]
+        pod["hostNetwork"] = True
+        pod["containers"] = [{"name": "node", "image": "other", "resources": {"limits": {"cpu": 99}}, "volumeMounts": []}]
+        pod["nodeSelector"]["pool"] = None
+
+    account = _patched(change)
+    dropped = {entry.path[-1] for entry in account.entries if entry.outcome is Outcome.DROPPED}
+    assert {"mlPolicy", "parallelism", "hostNetwork", "image", "resources", "pool"} <= dropped
+    (role,) = account.made.roles
+    (container,) = role.template["spec"]["containers"]
+    assert (role.task_number, container["image"], container["resources"]["limits"]["cpu"]) == (2, "registry.example.com/nlp/gpt:3", "8")
+    assert not {"hostNetwork", "nodeSelector"} & {key for key, value in role.template["spec"].items() if value}
+
+
+def test_resources_of_a_node_need_a_policy() -> None:
+    job = _changed("trainjob-torch-TrainJob", 1)
+    del job["items"][1]["spec"]["mlPolicy"]
+    (account,) = convert(json.dumps(job)).jobs
+    (entry,) = [one for one in account.entries if one.path == ("spec", "trainer", "resourcesPerNode")]
+    assert entry.outcome is Outcome.DROPPED
+    assert account.made is not None
+    assert "resources" not in account.made.roles[0].template["spec"]["containers"][0]
+
+
+def test_variables_for_a_container_that_is_not_there() -> None:
+    targets = [{"jobName": "node", "containerNames": ["side"]}]
+    job = _changed("trainjob-torch-TrainJob", 1, mlPolicy={"torch": {"envInjection": {"targets": targets}}})
+    (account,) = convert(json.dumps(job)).refused
+    assert "names a container `side` that the runtime does not have" in account.reasons[0].text
+
+
+@pytest.mark.parametrize("change", ["name", "subdomain", "completionMode"])
+def test_pods_that_meet_here_and_not_there_are_told(change: str) -> None:
+    job = _changed("trainjob-jax-TrainJob", 1)
+    jobs_of_runtime = job["items"][1]["spec"]["template"]["spec"]
+
+    def said() -> list[str]:
+        return [one.what for one in convert(json.dumps(job)).jobs[0].different if "know their index, and their first one" in one.what]
+
+    assert said() == []
+    if change == "name":
+        jobs_of_runtime["replicatedJobs"][0]["name"] = "worker"
+    elif change == "subdomain":
+        jobs_of_runtime["network"] = {"subdomain": "ring"}
+    else:
+        jobs_of_runtime["replicatedJobs"][0]["template"]["spec"]["completionMode"] = "NonIndexed"
+    assert len(said()) == 1
 
 
 def test_clean_pod_policy_all_changes_nothing() -> None:
@@ -484,8 +689,7 @@ def test_labels_that_the_operator_overwrites_are_left_out() -> None:
 def test_claims_of_a_runtime_are_told_once() -> None:
     job = _changed("trainjob-torch-TrainJob", 1)
     jobs_of_runtime = job["items"][1]["spec"]["template"]["spec"]
-    claim = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
-    jobs_of_runtime["volumeClaimPolicies"] = [{"templates": [{"metadata": {"name": "scratch"}, "spec": claim}]}]
+    jobs_of_runtime["volumeClaimPolicies"] = [{"templates": [{"metadata": {"name": "scratch"}, "spec": CLAIM}]}]
     (account,) = convert(json.dumps(job)).jobs
     found = [entry.what for entry in account.different]
     assert "each Pod has a volume `scratch` of its own, which goes with the Pod" in found
@@ -643,16 +847,25 @@ def test_any_job_that_succeeds_does_so_with_all_of_its_pods() -> None:
 
 @pytest.mark.parametrize(
     ("policy", "limit", "pods", "different"),
-    [("Never", 2, 3, True), ("Never", 2, 1, False), ("Never", 0, 3, False), ("OnFailure", 0, 1, True)],
+    [
+        ("Never", 2, 3, True),
+        ("Never", 2, 1, False),
+        ("Never", 0, 3, False),
+        ("OnFailure", 0, 1, True),
+        ("Never", None, 3, True),
+        ("Never", None, 1, False),
+        ("OnFailure", None, 1, True),
+    ],
 )
-def test_the_backoff_limit_of_a_job_is_for_all_of_its_pods(policy: str, limit: int, pods: int, different: bool) -> None:
+def test_the_backoff_limit_of_a_job_is_for_all_of_its_pods(policy: str, limit: int | None, pods: int, different: bool) -> None:
     def change(spec: dict[str, Any]) -> None:
         job = spec["replicatedJobs"][1]["template"]["spec"]
-        job.update(backoffLimit=limit, parallelism=pods, completions=pods)
+        job.update(parallelism=pods, completions=pods, **({} if limit is None else {"backoffLimit": limit}))
         job["template"]["spec"]["restartPolicy"] = policy
 
     found = [".".join(map(str, entry.path)) for entry in _jobset(change).different]
-    assert ("spec.replicatedJobs.1.template.spec.backoffLimit" in found) == different
+    field = "spec.replicatedJobs.1" if limit is None else "spec.replicatedJobs.1.template.spec.backoffLimit"
+    assert (field in found) == different
 
 
 @pytest.mark.parametrize("key", ["enableDNSHostnames", "publishNotReadyAddresses"])

@@ -26,11 +26,11 @@ from fcompile.convert.trainer import cpus, gpus
     ],
 )
 def test_quantities_are_rounded_up(written: Any, count: int) -> None:
-    assert cpus({"resources": {"requests": {"cpu": written}}}) == count
-    assert gpus({"resources": {"limits": {"nvidia.com/gpu": written}}}) == count
+    assert cpus({"requests": {"cpu": written}}) == count
+    assert gpus({"limits": {"nvidia.com/gpu": written}}) == count
 
 
 def test_requests_come_before_limits() -> None:
-    assert cpus({"resources": {"requests": {"cpu": "1"}, "limits": {"cpu": "2"}}}) == 1
-    assert cpus({"resources": {"requests": {"cpu": "x"}, "limits": {"cpu": "2"}}}) == 2
+    assert cpus({"requests": {"cpu": "1"}, "limits": {"cpu": "2"}}) == 1
+    assert cpus({"requests": {"cpu": "x"}, "limits": {"cpu": "2"}}) == 2
     assert cpus({}) == gpus({}) == 0

@@ -26,7 +26,9 @@ from fcompile.convert.names import host as host_of
 from fcompile.convert.replicated_jobs import JOB_TRIES
 from fcompile.convert.retries import made_anew
 from fcompile.model import names
+from fcompile.model.values import mapping, sequence
 
+_POLICIES = ("Never", "OnFailure")
 _IMPLEMENTATIONS = ("OpenMPI", "Intel", "MPICH")
 
 
@@ -36,6 +38,11 @@ def convert_mpi_operator(source: dict[str, Any]) -> Made:
     job = read_job(source, "mpiReplicaSpecs", ("Launcher", "Worker"), "Never", operator=MPI_OPERATOR, default_count=defaults)
     if "Launcher" not in job.replicas or job.replicas["Launcher"].count != 1:
         raise Refusal(job.spec.at("mpiReplicaSpecs"), "the operator takes a job with one Launcher only")
+    for replica in job.replicas.values():
+        if replica.policy not in _POLICIES:
+            raise Refusal((*replica.path, "restartPolicy"), f"the operator takes {' and '.join(_POLICIES)} only")
+        if not replica.count:
+            raise Refusal((*replica.path, "replicas"), "the operator takes no Worker without replicas: leave it out")
     launching = job.replicas["Launcher"]
     if not job.spec.below("mpiReplicaSpecs").below("Launcher").text("restartPolicy"):
         launching.policy = "OnFailure"
@@ -44,6 +51,8 @@ def convert_mpi_operator(source: dict[str, Any]) -> Made:
         if kind in job.replicas:
             for part in job.add_role(kind):
                 rename_config(job.name, job.draft, part.role, job.ledger)
+                if part.role.template["spec"].get("hostNetwork") is True:
+                    part.role.template["spec"]["dnsPolicy"] = "ClusterFirstWithHostNet"
     launcher = job.parts["Launcher"][0].role
     launcher.min_succeeded, launcher.max_retry_count, launcher.ports = 1, tries, []
     job.single, job.subdomain = {f"{job.name}-launcher": Task("launcher", 0)}, job.name
@@ -62,6 +71,7 @@ def convert_mpi_operator(source: dict[str, Any]) -> Made:
             container["command"] = list(SSHD)
         add_variables(part.role, [("K_MPI_JOB_ROLE", "worker")], job.ledger, only=str(container.get("name")))
         mount_keys(job.draft, part.role, path)
+        _search(job, part.role.template["spec"])
     variables = _variables(implementation, str(slots), shares)
     add_variables(launcher, variables, job.ledger, only=str(launcher.template["spec"]["containers"][0].get("name")))
     mount_keys(job.draft, launcher, path)
@@ -77,6 +87,15 @@ def convert_mpi_operator(source: dict[str, Any]) -> Made:
     job.draft.beside.append(config_map(job.draft, lines, scripts))
     _tell(job, policy, tries)
     return job.finish()
+
+
+def _search(job: Job, spec: dict[str, Any]) -> None:
+    """Let workers find all Pods by their host names alone: Intel MPI and MPICH tell them that of the launcher."""
+    namespace = job.draft.namespace or names.placeholder(names.FRAMEWORK_NAMESPACE)
+    domains = [f"{names.service_name(job.draft.name, role.name)}.{namespace}.svc.cluster.local" for role in job.draft.roles]
+    config = dict(mapping(spec, "dnsConfig"))
+    config["searches"] = [*sequence(config, "searches"), *domains]
+    spec["dnsConfig"] = config
 
 
 def _lifetime(job: Job, *, waits: bool) -> None:
@@ -125,6 +144,12 @@ def _tell(job: Job, policy: str | None, tries: int) -> None:
         )
     elif policy is not None:
         job.ledger.dropped(job.spec.at("launcherCreationPolicy"), "all Pods are made at once here as well")
+    worker = job.replicas.get("Worker")
+    if worker is not None:
+        anew = "is made anew" if worker.policy == "OnFailure" else "leaves the others running"
+        what, why = f"a worker that is evicted {anew}, and does not end the job", "the operator calls the job Failed then"
+        remedy = "write `minFailedTaskCount: 1` into the role `worker`: then a worker that fails ends the job, for whatever reason"
+        job.ledger.different(worker.path, what, why, remedy)
     what = f"keys for ssh are yours to make, and {made_anew(tries, 'the Pod of the launcher')}"
     why = "the operator makes a Secret with keys for each job, and its launcher is a Job, which counts restarts of its containers too"
     job.ledger.different(job.replicas["Launcher"].path, what, why, make_keys(job.draft))

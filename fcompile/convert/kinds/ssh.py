@@ -60,11 +60,18 @@ def mount_config(draft: Draft, role: RoleDraft, modes: dict[str, int]) -> None:
     _mount(role.template["spec"]["containers"][0], CONFIG_VOLUME, CONFIG_PATH)
 
 
-def mount_keys(draft: Draft, role: RoleDraft, path: str) -> None:
-    """Mount the keys for ssh into the first container of a role."""
-    secret: dict[str, Any] = {"secretName": secret_name(draft), "items": [dict(key) for key in _KEYS]}
+def mount_keys(draft: Draft, role: RoleDraft, path: str, modes: tuple[int, int] | None = None) -> None:
+    """Mount the keys for ssh into the first container of a role.
+
+    :param modes: of the private key and of the public one, where the operator sets them. For root ssh takes no key that others may read.
+    """
+    items: list[dict[str, Any]] = [dict(key) for key in _KEYS]
+    secret: dict[str, Any] = {"secretName": secret_name(draft), "items": items}
     if path == "/root/.ssh":
         secret["defaultMode"] = 0o600
+    elif modes is not None:
+        for item in items:
+            item["mode"] = modes[item["key"] == "ssh-publickey"]
     _add_volume(role, {"name": SSH_VOLUME, "secret": secret})
     _mount(role.template["spec"]["containers"][0], SSH_VOLUME, path)
 

@@ -14,8 +14,13 @@ from fcompile.convert.trainer import gpus, upsert
 from fcompile.diagnostics.problem import Path
 
 
-def convert_mpi_policy(mpi: Fields, spec: Fields, parts: list[ReplicatedJob], nodes: int, draft: Draft, source: Path) -> dict[str, Any]:
-    """Set the nodes, keys, variables and waiting of the policy, and return the ConfigMap with the hostfile. Raises Refusal."""
+def convert_mpi_policy(
+    mpi: Fields, spec: Fields, parts: list[ReplicatedJob], resources: dict[str, Any], draft: Draft, source: Path
+) -> dict[str, Any]:
+    """Set the keys, variables and waiting of the policy, and return the ConfigMap with the hostfile. Raises Refusal.
+
+    :param resources: those by which processors are counted.
+    """
     by_name = {part.name: part for part in parts}
     launcher, node = by_name.get("launcher"), by_name.get("node")
     main = launcher.container("node") if launcher else None
@@ -24,15 +29,14 @@ def convert_mpi_policy(mpi: Fields, spec: Fields, parts: list[ReplicatedJob], no
     if (mpi.text("mpiImplementation") or "OpenMPI") != "OpenMPI":
         raise Refusal(source, "Trainer runs no other implementation of MPI than OpenMPI")
     shares, path = mpi.flag("runLauncherAsNode") or False, mpi.text("sshAuthMountPath") or "/root/.ssh"
-    node.role.task_number = max(nodes - 1, 1) if shares else nodes
     asked, slots = spec.below("trainer").count("numProcPerNode", 1), mpi.count("numProcPerNode", 1) or 1
     if asked is not None:
         slots = asked
     elif slots == 1:
-        slots = max(1, gpus(node.container("node") or main))
+        slots = max(1, gpus(resources))
     for part in (node, launcher):
         _main_first(part)
-        ssh.mount_keys(draft, part.role, path)
+        ssh.mount_keys(draft, part.role, path, (0o640, 0o644))
     ssh.mount_config(draft, launcher.role, {"hostfile": 0o444})
     variables = {
         "OMPI_MCA_orte_default_hostfile": f"{ssh.CONFIG_PATH}/hostfile",
@@ -46,8 +50,8 @@ def convert_mpi_policy(mpi: Fields, spec: Fields, parts: list[ReplicatedJob], no
     if launcher.needs or node.needs:
         raise Refusal(source, "jobs that wait until others are ready have no equivalent: all roles start at once")
     ssh.tell_keys(draft)
-    hosts = [host(draft.name, launcher.role.name, 0)] if shares else []
-    hosts += [host(draft.name, node.role.name, index) for index in range(node.role.task_number)]
+    listed = [part.role for part in parts if part is node or (shares and part is launcher)]
+    hosts = [host(draft.name, role.name, index) for role in listed for index in range(role.task_number)]
     return ssh.config_map(draft, [f"{name} slots={slots}" for name in hosts], {})
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from copy import deepcopy
 from typing import Any
 
@@ -16,6 +18,7 @@ from fcompile.convert.metadata import read_metadata
 from fcompile.convert.names import host
 from fcompile.convert.replicated_jobs import (
     ReplicatedJob,
+    add_claims,
     apply_success_policy,
     finish,
     hosts_of,
@@ -24,6 +27,7 @@ from fcompile.convert.replicated_jobs import (
     run_once_first,
     tell_failure_policy,
     tell_network,
+    tell_placement,
     tell_rest,
 )
 from fcompile.convert.run_policy import GANG, read_run_policy
@@ -39,12 +43,24 @@ RUNTIME: Path = ("spec", "runtimeRef")
 OPERATOR = "trainer.kubeflow.org/trainjob-controller"
 _STEP = "trainer.kubeflow.org/trainjob-ancestor-step"
 _POLICIES = ("torch", "mpi", "jax", "xgboost", "flux")
+_STEPS = ("trainer", "dataset-initializer", "model-initializer")
 _TUNE = ["tune", "run"]
 _OF_SPEC = (
     *("runtimeRef", "initializer", "trainer", "runtimePatches", "suspend", "managedBy"),
     *("activeDeadlineSeconds", "ttlSecondsAfterFinished", "labels", "annotations"),
 )
 _OF_TRAINER = ("image", "command", "args", "env", "numNodes", "resourcesPerNode", "numProcPerNode")
+_CONTAINER = dict.fromkeys(("name", "env", "volumeMounts", "securityContext"))
+_POD: dict[str, Any] = {
+    **dict.fromkeys(("serviceAccountName", "volumes", "imagePullSecrets", "securityContext", "nodeSelector", "affinity")),
+    **dict.fromkeys(("tolerations", "schedulingGates", "terminationGracePeriodSeconds")),
+    "containers": _CONTAINER,
+    "initContainers": _CONTAINER,
+}
+_METADATA = dict.fromkeys(("labels", "annotations"))
+_JOB: dict[str, Any] = {"name": None, "template": {"metadata": _METADATA, "spec": {"template": {"metadata": _METADATA, "spec": _POD}}}}
+_PATCHED: dict[str, Any] = {"template": {"metadata": _METADATA, "spec": {"replicatedJobs": _JOB}}}
+"""The fields that a patch of a runtime has. None: with all that is below."""
 
 
 def convert_trainjob(source: dict[str, Any], others: list[Any]) -> Made:
@@ -68,32 +84,48 @@ def convert_trainjob(source: dict[str, Any], others: list[Any]) -> Made:
     jobs = runtime.below("template").below("spec")
     ledger.converted(RUNTIME, "spec.taskRoles")
     tell_placeholders(jobs.value, jobs.path, ledger, RUNTIME)
+    chosen = _policy(runtime)
+    asked = spec.below("trainer").count("numNodes", 1, MAX_TASKS)
+    with _refused_at_the_reference():
+        _count(runtime, asked, chosen)
     parts = read_parts(jobs, RUNTIME)
-    trainer = next((part for part in parts if part.labels.get(_STEP) == "trainer"), None)
+    trainer = next((part for part in parts if _is_trainer(part)), None)
     if trainer is None:
         raise Refusal(RUNTIME, f"no job of the runtime has the label {_STEP}: trainer")
-    chosen, nodes = _policy(runtime, spec)
-    _claims(jobs, parts, ledger)
-    _trainer(spec, trainer, parts, ledger)
+    add_claims(jobs, parts, ledger, RUNTIME)
+    mpi = runtime.below("mlPolicy").below("mpi")
+    nodes = [part for part in parts if _is_trainer(part) or (mpi.flag("runLauncherAsNode") and part.name == "node")]
+    """The jobs that get what the TrainJob says of its nodes."""
+    _trainer(spec, trainer, nodes if "mlPolicy" in runtime else [], ledger)
     _initializers(spec, parts, ledger)
-    if chosen != "mpi":
-        trainer.role.task_number = nodes
-    replace_labels(name, parts, ledger, RUNTIME)
-    parts = run_once_first(parts, RUNTIME, draft)
+    replace_labels(name, parts, jobs, ledger, RUNTIME)
+    injected = _injected(runtime, parts)
+    parts = run_once_first(parts, RUNTIME, draft, ledger)
     apply_success_policy(jobs, parts, RUNTIME)
     hosts = hosts_of(name, draft, parts, jobs.below("network").text("subdomain"))
+    own = spec.below("trainer").items("env")
     if chosen == "mpi":
-        draft.beside.append(convert_mpi_policy(runtime.below("mlPolicy").below("mpi"), spec, parts, nodes, draft, RUNTIME))
+        draft.beside.append(convert_mpi_policy(mpi, spec, parts, _resources(spec, parts), draft, RUNTIME))
     else:
         require_no_order(jobs, parts, RUNTIME)
-    if chosen != "mpi" and "trainer" in spec:
-        _variables(chosen, spec, trainer, nodes, host(draft.name, trainer.role.name, 0))
+        if chosen == "torch":
+            _upsert(nodes, own)  # the operator's variables may refer to these, and with the others it is the other way round
+        variables = _variables(chosen, trainer, _resources(spec, parts), spec, host(draft.name, trainer.role.name, 0))
+        if variables and "trainer" in spec and (container := trainer.container("node")) is not None:
+            upsert(container, variables)
+            add_port(container)
+            trainer.role.ports = [{"port": PORT}]
+            _tell_first(trainer, jobs, ledger)
+        for container in injected:
+            upsert(container, variables)
+    _upsert(nodes, own)  # the operator does it once more at the end
     if "podGroupPolicy" in runtime:
         why = "Framework has no such field yet"
         ledger.different(RUNTIME, "not yet there: podGroupPolicy of the runtime: its Pods are scheduled one by one", why, GANG)
     if "ttlSecondsAfterFinished" in jobs:
         what, why = "ttlSecondsAfterFinished of the runtime is left out", "it deletes the JobSet, and the TrainJob stays"
         ledger.different(RUNTIME, what, why, "write `spec.ttlSecondsAfterFinished` to have the Framework deleted")
+    tell_placement(runtime.below("template").below("metadata").below("annotations"), ledger, RUNTIME)
     tell_network(jobs, ledger, RUNTIME)
     tell_failure_policy(jobs, ledger, RUNTIME)
     tell_rest(jobs, ledger, RUNTIME, told=frozenset({"volumeClaimPolicies"}))
@@ -121,13 +153,37 @@ def _patched(spec: Fields, runtime: dict[str, Any], ledger: Ledger) -> Fields:
         if not isinstance(item, dict):
             raise Refusal(path, "it must be a mapping")
         patch = Fields(item, path).below("trainingRuntimeSpec")
-        runtime = merge(runtime, patch.value, patch.path)
+        runtime = merge(runtime, _known(patch.value, _PATCHED, patch.path, ledger), patch.path)
         ledger.converted(patch.path, "spec.taskRoles")
         ledger.dropped((*path, "manager"), "it says who wrote the patch")
-    try:
+    with _refused_at_the_reference():
         return _checked(Fields(runtime, RUNTIME))
+
+
+@contextmanager
+def _refused_at_the_reference() -> Iterator[None]:
+    """Let what is wrong in the runtime, which is another document, be told where it is named."""
+    try:
+        yield
     except Refusal as refusal:
         raise Refusal(RUNTIME, f"the runtime: {refusal.reason}") from None
+
+
+def _known(patch: Any, fields: dict[str, Any] | None, path: Path, ledger: Ledger) -> Any:
+    """Return a patch without what the API server leaves out: fields that no patch has, and null."""
+    if isinstance(patch, list):
+        return [_known(item, fields, (*path, number), ledger) for number, item in enumerate(patch)]
+    if not isinstance(patch, dict):
+        return patch
+    made = {}
+    for key, item in patch.items():
+        if item is None:
+            ledger.dropped((*path, key), "null: the API server leaves it out, and what the runtime has stays")
+        elif fields is None or key in fields or str(key).startswith("$"):
+            made[key] = _known(item, None if fields is None else fields.get(key), (*path, key), ledger)
+        else:
+            ledger.dropped((*path, key), "a patch of a runtime has no such field: the API server leaves it out")
+    return made
 
 
 def _checked(runtime: Fields) -> Fields:
@@ -137,42 +193,58 @@ def _checked(runtime: Fields) -> Fields:
     return runtime
 
 
-def _policy(runtime: Fields, spec: Fields) -> tuple[str, int]:
-    """Return the name of the policy, empty for none, and the number of nodes."""
+def _policy(runtime: Fields) -> str:
+    """Return the name of the policy, empty for none."""
     policy = runtime.below("mlPolicy")
     found = [name for name in _POLICIES if name in policy]
     if len(found) > 1:
         raise Refusal(RUNTIME, f"the runtime has more than one policy: {', '.join(found)}")
     if found == ["flux"]:
         raise Refusal(RUNTIME, "the policy `flux` makes a cluster of brokers in the Pods, which has no equivalent")
-    if "envInjection" in policy.below("torch"):
-        raise Refusal(RUNTIME, "`envInjection` of the runtime is not known here: write the variables into the containers")
-    asked = spec.below("trainer").count("numNodes", 1, MAX_TASKS)
-    nodes = policy.count("numNodes", 1, MAX_TASKS) if asked is None else asked
-    return found[0] if found else "", 1 if nodes is None else nodes
+    return found[0] if found else ""
 
 
-def _claims(jobs: Fields, parts: list[ReplicatedJob], ledger: Ledger) -> None:
-    """Give Pods volumes of their own in the place of claims that the JobSet makes."""
-    for policy in jobs.items("volumeClaimPolicies"):
-        for template in Fields(policy if isinstance(policy, dict) else {}, RUNTIME).items("templates"):
-            name = text(mapping(template, "metadata"), "name") or ""
-            claim = {"spec": deepcopy(mapping(template, "spec"))}
-            for part in parts:
-                spec = part.role.template["spec"]
-                spec["volumes"] = [*(spec.get("volumes") or ()), {"name": name, "ephemeral": {"volumeClaimTemplate": claim}}]
-            what = f"each Pod has a volume `{name}` of its own, which goes with the Pod"
-            why = "the JobSet makes one claim for all of its Pods"
-            ledger.different(RUNTIME, what, why, "make a PersistentVolumeClaim, and name it in the Pods, where results must stay")
+def _count(runtime: Fields, asked: int | None, policy: str) -> None:
+    """Give each job of the runtime as many Pods as the operator does: `completions` goes by `parallelism` there.
+
+    :param asked: how many nodes the TrainJob asks for.
+    """
+    limits = runtime.below("mlPolicy")
+    shares = limits.below("mpi").flag("runLauncherAsNode") or False
+    for item in runtime.below("template").below("spec").items("replicatedJobs"):
+        if not isinstance(item, dict):
+            raise Refusal(RUNTIME, "a replicated job must be a mapping")
+        fields = Fields(item, RUNTIME).below("template")
+        step = fields.below("metadata").below("labels").text(_STEP)
+        job = fields.below("spec")
+        count = job.count("parallelism", 0, MAX_TASKS)
+        if step == "trainer" and "mlPolicy" in runtime:
+            count = limits.count("numNodes", 1, MAX_TASKS)
+        if asked is not None and policy == "mpi" and item.get("name") == "node":
+            count = asked - 1 if shares else asked
+        elif asked is not None and policy != "mpi" and step == "trainer":
+            count = asked
+        job.value["parallelism"] = job.value["completions"] = max(count or 1, 1)
+        if step in _STEPS:
+            item["replicas"] = 1
 
 
-def _trainer(spec: Fields, trainer: ReplicatedJob, parts: list[ReplicatedJob], ledger: Ledger) -> None:
-    """Put what the TrainJob says of its trainer into the container `node`."""
+def _is_trainer(part: ReplicatedJob) -> bool:
+    return part.labels.get(_STEP) == "trainer"
+
+
+def _trainer(spec: Fields, trainer: ReplicatedJob, nodes: list[ReplicatedJob], ledger: Ledger) -> None:
+    """Put what the TrainJob says of its trainer into the container `node`.
+
+    :param nodes: the jobs that get the resources of a node.
+    """
     fields = spec.below("trainer")
     targets = {"image": "image", "command": "command", "args": "args", "resourcesPerNode": "resources", "env": "env"}
     for key in fields.each():
         if key in ("numNodes", "numProcPerNode"):
             ledger.converted(fields.at(key), "taskNumber" if key == "numNodes" else "the variables of the policy")
+        elif key == "resourcesPerNode" and not nodes:
+            ledger.dropped(fields.at(key), "the operator goes by it only where the runtime has an `mlPolicy`")
         elif key in targets:
             ledger.converted(fields.at(key), f"{targets[key]} of the container `node`")
     if fields.items("command") == _TUNE:
@@ -186,12 +258,27 @@ def _trainer(spec: Fields, trainer: ReplicatedJob, parts: list[ReplicatedJob], l
     for key in ("command", "args"):
         if key in fields:
             container[key] = fields.items(key)
-    if "resourcesPerNode" in fields:
-        for part in parts:
-            node = part.container("node")
-            if node is not None and (part is trainer or part.name == "node"):
-                node["resources"] = deepcopy(fields.below("resourcesPerNode").value)
-    upsert(container, fields.items("env"))
+    asked = fields.below("resourcesPerNode")
+    for node in [part.container("node") for part in nodes if asked.value]:
+        if node is not None:
+            kept = mapping(node, "resources")
+            amounts = {kind: {**mapping(kept, kind), **asked.below(kind).value} for kind in ("limits", "requests")}
+            node["resources"] = {kind: found for kind, found in amounts.items() if found}
+
+
+def _resources(spec: Fields, parts: list[ReplicatedJob]) -> dict[str, Any]:
+    """Return the resources by which the operator counts processors: those of the TrainJob alone, where it has any."""
+    asked = spec.below("trainer")
+    if "resourcesPerNode" in asked:
+        return asked.below("resourcesPerNode").value
+    containers = (part.container("node") for part in parts if part.name == "node" or _is_trainer(part))
+    return mapping(next((one for one in containers if one is not None), {}), "resources")
+
+
+def _upsert(nodes: list[ReplicatedJob], variables: list[Any]) -> None:
+    for container in [part.container("node") for part in nodes]:
+        if container is not None:
+            upsert(container, variables)
 
 
 def _initializers(spec: Fields, parts: list[ReplicatedJob], ledger: Ledger) -> None:
@@ -213,20 +300,46 @@ def _initializers(spec: Fields, parts: list[ReplicatedJob], ledger: Ledger) -> N
                 container["envFrom"] = [*(container.get("envFrom") or ()), {"secretRef": {"name": secret}}]
 
 
-def _variables(policy: str, spec: Fields, trainer: ReplicatedJob, nodes: int, first: str) -> None:
-    container = trainer.container("node")
-    if container is None or not policy:
-        return
+def _variables(policy: str, trainer: ReplicatedJob, resources: dict[str, Any], spec: Fields, first: str) -> list[dict[str, str]]:
+    """Return the variables that the policy gives to the trainer.
+
+    :param first: the name of its first Pod.
+    """
+    nodes = trainer.role.task_number
+    made: list[tuple[str, str]] = []
     if policy == "torch":
         asked = spec.below("trainer").count("numProcPerNode", 1)
-        automatic = "auto" if gpus(container) else str(max(1, cpus(container)))
+        automatic = "auto" if gpus(resources) else str(max(1, cpus(resources)))
         made = [("PET_NNODES", str(nodes)), ("PET_NPROC_PER_NODE", automatic if asked is None else str(asked)), ("PET_NODE_RANK", INDEX)]
         made += [("PET_MASTER_ADDR", first), ("PET_MASTER_PORT", str(PORT))]
     elif policy == "jax":
         made = [("JAX_NUM_PROCESSES", str(nodes)), ("JAX_PROCESS_ID", INDEX), ("JAX_COORDINATOR_ADDRESS", f"{first}:{PORT}")]
-    else:
-        workers = nodes * max(1, gpus(container))
+    elif policy == "xgboost":
+        workers = nodes * max(1, gpus(resources))
         made = [("DMLC_TRACKER_URI", first), ("DMLC_TRACKER_PORT", str(PORT)), ("DMLC_TASK_ID", INDEX), ("DMLC_NUM_WORKER", str(workers))]
-    upsert(container, [{"name": name, "value": value} for name, value in made])
-    add_port(container)
-    trainer.role.ports = [{"port": PORT}]
+    return [{"name": name, "value": value} for name, value in made]
+
+
+def _tell_first(trainer: ReplicatedJob, jobs: Fields, ledger: Ledger) -> None:
+    """Take down that the Pods meet at their first one, where with the operator they would not."""
+    why = ""
+    if trainer.name != "node" or jobs.below("network").text("subdomain"):
+        why = "the operator writes `JOB-node-0-0.JOB`, also where that is the name of no Pod of theirs"
+    elif not trainer.indexed:
+        why = "the operator reads an index that Pods of a NonIndexed Job do not have"
+    if why:
+        ledger.different(RUNTIME, f"the Pods of `{trainer.name}` know their index, and their first one", why, "nothing: here they meet")
+
+
+def _injected(runtime: Fields, parts: list[ReplicatedJob]) -> list[dict[str, Any]]:
+    """Return the other containers that get the variables of torch."""
+    containers = []
+    for item in runtime.below("mlPolicy").below("torch").below("envInjection").items("targets"):
+        target = Fields(item if isinstance(item, dict) else {}, RUNTIME)
+        part = next((part for part in parts if part.name == target.text("jobName")), None)
+        for name in target.items("containerNames"):
+            found = None if part is None else part.container(name) or part.container(name, "initContainers")
+            if found is None:
+                raise Refusal(RUNTIME, f"`envInjection` names a container `{name}` that the runtime does not have")
+            containers.append(found)
+    return containers
