@@ -6,9 +6,10 @@ commas between, one for each Pod that was made under the name.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 
-from fcontroller.api import Api, Json
+from fcontroller.api import Api, Json, WentBack
 from fcontroller.testing.kubelet import Kubelet
 
 
@@ -16,6 +17,14 @@ class AnnotatedKubelet(Kubelet):
     def __init__(self, api: Api, prefix: str, *, namespace: str = "") -> None:
         super().__init__(api, namespace=namespace)
         self._prefix = prefix
+
+    async def run(self) -> None:
+        """Follow Pods until cancelled, also those of a backup that the server is restored from."""
+        while True:
+            with contextlib.suppress(WentBack):
+                await super().run()
+            self._known.clear()
+            self._going.clear()
 
     def wish(self, pod: Json, name: str) -> str:
         """What the annotation of this name says; empty: there is none."""
