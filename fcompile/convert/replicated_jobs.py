@@ -55,7 +55,6 @@ _OF_SET = {
 
 
 _STEP = "trainer.kubeflow.org/trainjob-ancestor-step"
-_EXCLUSIVE = "alpha.jobset.sigs.k8s.io/exclusive-topology"
 _OF_BOTH = {"containers", "initContainers", "volumes"}
 """Of a Pod that runs first: they go into the other one."""
 _CONTAINER_BYTES = len('{"name":"a"},')
@@ -314,13 +313,13 @@ def add_claims(spec: Fields, parts: list[ReplicatedJob], ledger: Ledger, source:
             ledger.different(path, what, why, "make a PersistentVolumeClaim, and name it in the Pods, where results must stay")
 
 
-def tell_placement(annotations: Fields, ledger: Ledger, source: Path | None = None) -> None:
-    """Take down that each Job wants nodes of its own, if it does."""
-    domain = annotations.value.get(_EXCLUSIVE)
-    if domain is not None:
-        what = f"its Pods go wherever the scheduler puts them, and not each Job into a `{domain}` of its own"
-        remedy = "write `affinity.podAffinity` and `podAntiAffinity` into the Pods of the role"
-        ledger.different(source or annotations.at(_EXCLUSIVE), what, "JobSet sees to that itself", remedy)
+def tell_metadata(metadata: Fields, ledger: Ledger, source: Path | None, *, of_pods: bool = False) -> None:
+    """Take down the labels and annotations of a template that somebody acts upon there, and nobody here."""
+    for kind in ("labels", "annotations"):
+        held = metadata.below(kind)
+        for key, value in held.value.items():
+            if key != _STEP:
+                tell_acted_upon(key, str(value), source or held.at(key), ledger, of_pods=of_pods)
 
 
 def _add_index(spec: dict[str, Any], index: str) -> None:
@@ -387,12 +386,8 @@ def tell_rest(spec: Fields, ledger: Ledger, source: Path | None, *, told: frozen
         fields = Fields(item, (*spec.at("replicatedJobs"), number))
         template = fields.below("template")
         job = template.below("spec")
-        for metadata, of_pods in ((template.below("metadata"), False), (job.below("template").below("metadata"), True)):
-            for kind in ("labels", "annotations"):
-                for key, value in metadata.below(kind).value.items():
-                    if key not in (_STEP, _EXCLUSIVE):
-                        tell_acted_upon(key, str(value), source or metadata.below(kind).at(key), ledger, of_pods=of_pods)
-        tell_placement(template.below("metadata").below("annotations"), ledger, source)
+        tell_metadata(template.below("metadata"), ledger, source)
+        tell_metadata(job.below("template").below("metadata"), ledger, source, of_pods=True)
         _tell_deadline(fields, job, ledger, source)
         for key in job.each():
             if key not in _OF_JOB:

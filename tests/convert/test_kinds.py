@@ -308,7 +308,7 @@ def test_jobs_that_want_nodes_of_their_own_are_told(place: str) -> None:
         job["items"][1]["spec"]["template"]["metadata"] = wish
     else:
         job["items"][0]["spec"]["runtimePatches"][0]["trainingRuntimeSpec"]["template"]["metadata"] = wish
-    (entry,) = [one for one in convert(json.dumps(job)).jobs[0].different if "each Job into a `rack` of its own" in one.what]
+    (entry,) = [one for one in convert(json.dumps(job)).jobs[0].different if "`topologyKey: rack`" in one.remedy]
     assert entry.path[-1] == ("runtimeRef" if "items" in job else "alpha.jobset.sigs.k8s.io/exclusive-topology")
 
 
@@ -949,12 +949,6 @@ def test_no_retry_is_said_in_words() -> None:
 
     (entry,) = [one for one in _jobset(change).different if one.path[-1] == "backoffLimit"]
     assert entry.what.startswith("no Pod is made again after a failure; ")
-
-
-def test_the_deadline_of_a_job_of_a_jobset_has_a_nearest() -> None:
-    account = _jobset(lambda spec: spec["replicatedJobs"][1]["template"]["spec"].update(activeDeadlineSeconds=60))
-    (entry,) = [one for one in account.different if one.path[-1] == "activeDeadlineSeconds"]
-    assert "`spec.activeDeadlineSeconds: 60` of the Framework" in entry.remedy
 
 
 def test_owners_that_are_left_out_stand_in_a_comment() -> None:

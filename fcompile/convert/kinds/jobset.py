@@ -20,7 +20,6 @@ from fcompile.convert.replicated_jobs import (
     run_once_first,
     tell_failure_policy,
     tell_network,
-    tell_placement,
     tell_rest,
 )
 from fcompile.convert.run_policy import read_run_policy
@@ -38,7 +37,6 @@ def convert_jobset(source: dict[str, Any]) -> Made:
     set_time_to_live(spec, draft, ledger)
     keep_finished_pods(draft)
     ledger.converted(spec.at("replicatedJobs"), "spec.taskRoles")
-    tell_placement(Fields(source, ()).below("metadata").below("annotations"), ledger)
     parts = read_parts(spec)
     add_claims(spec, parts, ledger, None)
     replace_labels(source["metadata"]["name"], parts, spec, ledger, None)

@@ -26,8 +26,8 @@ from fcompile.convert.replicated_jobs import (
     require_no_order,
     run_once_first,
     tell_failure_policy,
+    tell_metadata,
     tell_network,
-    tell_placement,
     tell_rest,
 )
 from fcompile.convert.run_policy import GANG, read_run_policy
@@ -125,7 +125,7 @@ def convert_trainjob(source: dict[str, Any], others: list[Any]) -> Made:
     if "ttlSecondsAfterFinished" in jobs:
         what, why = "ttlSecondsAfterFinished of the runtime is left out", "it deletes the JobSet, and the TrainJob stays"
         ledger.different(RUNTIME, what, why, "write `spec.ttlSecondsAfterFinished` to have the Framework deleted")
-    tell_placement(runtime.below("template").below("metadata").below("annotations"), ledger, RUNTIME)
+    tell_metadata(runtime.below("template").below("metadata"), ledger, RUNTIME)
     tell_network(jobs, ledger, RUNTIME)
     tell_failure_policy(jobs, ledger, RUNTIME)
     tell_rest(jobs, ledger, RUNTIME, told=frozenset({"volumeClaimPolicies"}))
