@@ -107,7 +107,7 @@ _JOBS: Final = {
 """Fields of Kubeflow's jobs, with the kind that has them."""
 _ELSEWHERE: Final = {
     "suspend": "`executionType: Create` in `spec` lets it wait until that is set to Start; the annotation"
-    ' `frameworkcontroller.microsoft.com/pause: "true"` lets one that runs make no new Pods: those that run keep running, and their GPUs',
+    ' `frameworkcontroller.microsoft.com/pause: "true"` holds one that runs as it is: its Pods run on and keep their GPUs',
     "podFailurePolicy": "`fancyRetryPolicy: true` in `retryPolicy` retries what another try may get over; which exit codes those are"
     " is a setting of the controller, `podFailureSpec`",
     "backoffLimitPerIndex": "each task has retries of its own: `retryPolicy.maxRetryCount` in `task`",
