@@ -195,7 +195,7 @@ def _name(name: str, theirs: Json, ours: Json, objects: list[Json], mapped: Name
 
 
 def _container(place: str, theirs: Json, pod: Json, ours: Json, own: Json, mapped: Names) -> Iterator[str]:
-    wanted = mapped.value(_variables(theirs, pod))
+    wanted = mapped.value(_variables(mapped.value(theirs), pod))
     found = {key: value for key, value in _variables(ours, own["metadata"]).items() if key not in names.POD_ENV}
     for variable in sorted(wanted.keys() | found.keys()):
         if _without_defaults(wanted.get(variable)) != _without_defaults(found.get(variable)):
