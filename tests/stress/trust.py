@@ -51,8 +51,9 @@ def tried(setting: Setting, name: str) -> Iterator[Row]:
                 namespace, f"f{number}", role("worker", TASKS, **RETRY), role("ps", TASKS, **RETRY), retryPolicy=RETRY["retryPolicy"]
             )
         pods = len(ALL) * 2 * TASKS
-        names = [f"f{number}" for number in range(len(ALL))]
-        until(lambda: all(setting.running(namespace, name) == 2 * TASKS for name in names), "they do not run", every=0.3)
+        until(
+            lambda: all(setting.running(namespace, f"f{number}") == 2 * TASKS for number in range(len(ALL))), "they do not run", every=0.3
+        )
         setting.audit()
         began = time.time()
         WAYS[name](setting, namespace)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from fcompile.model import names
 from fcompile.model.framework import MAX_TASKS
+from fcompile.model.values import mapping, sequence
 
 CREATE = "Create"
 STOP = "Stop"
@@ -84,7 +85,7 @@ def read_role(role: Mapping[str, Any]) -> RoleSpec:
         min_succeeded=policy["minSucceededTaskCount"],
         retry=_retry(task["retryPolicy"]),
         graceful_deletion_timeout=task.get("podGracefulDeletionTimeoutSec"),
-        owners=1 + len((task["pod"].get("metadata") or {}).get("ownerReferences") or ()),
+        owners=1 + len(sequence(mapping(mapping(task, "pod"), "metadata"), "ownerReferences")),
     )
 
 
