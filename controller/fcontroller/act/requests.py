@@ -115,7 +115,7 @@ async def delete(api: Api, path: str, uid: str, *, force: bool = False, confirm:
 async def write_owners(api: Api, path: str, uid: str, owners: list[Json]) -> None:
     """Make these the owners of an object, and nobody else, if it still is the one with that uid. Nothing happens if it is gone."""
     found = await find(api, path, Projection.METADATA, uid=uid)
-    if found is not None:
+    if found is not None and found["metadata"].get("ownerReferences") != owners:
         # Late, after somebody else has written the Pod, this must not undo what he wrote.
         known = {"/metadata/uid": uid, "/metadata/resourceVersion": found["metadata"]["resourceVersion"]}
         tests = [{"op": "test", "path": field, "value": value} for field, value in known.items()]
