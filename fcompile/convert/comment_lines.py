@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from functools import lru_cache, partial
 from itertools import islice
 
@@ -23,7 +24,8 @@ _SHOWN = 10
 def tell_comments(document: Document, item: Path) -> str | None:
     """Return how many comments an object has and where they are; None when it has none."""
     start, end = document.extent(item) if item else (document.start, document.end)
-    places = [place for place in _comments(document) if start <= place < end] + ([] if item else _before_all(document))
+    found = _comments(document)
+    places = found[bisect_left(found, start) : bisect_left(found, end)] + ([] if item else _before_all(document))
     lines = sorted({document.source.span(place, place).line for place in places})
     if not lines:
         return None

@@ -244,7 +244,8 @@ def apply_success_policy(spec: Fields, parts: list[ReplicatedJob], source: Path 
     policy = spec.below("successPolicy")
     targets = policy.items("targetReplicatedJobs")
     operator = policy.text("operator") or "All"
-    chosen = [part for part in parts if not targets or part.name in targets]
+    wanted = {target for target in targets if isinstance(target, str)}
+    chosen = [part for part in parts if not targets or part.name in wanted]
     if operator == "Any":
         for part in chosen:
             part.role.min_succeeded = max(part.role.task_number, 1)  # a Job has succeeded when all of its Pods have

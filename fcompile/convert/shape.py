@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import islice
 from typing import Any
 
 from fcompile.check.rules.framework.sizes import ETCD_BYTES
@@ -11,6 +12,9 @@ from fcompile.convert.fields import Fields
 from fcompile.convert.ledger import Refusal
 from fcompile.diagnostics.problem import Path
 from fcompile.diagnostics.suggestions import closest
+
+_MOST_KEYS = 100
+"""Of a mapping that are compared with what they may have been meant to be."""
 
 
 def require_shape(spec: Fields) -> None:
@@ -27,9 +31,10 @@ def refuse_misspelt(fields: Fields, field: str, source: Path | None = None) -> N
 
     :param source: what stands for every field in the source, where the fields are not in the source themselves.
     """
-    near = [key for key in fields.each() if field not in fields and isinstance(key, str) and closest(key, [field])]
-    if near:
-        raise Refusal(source or fields.at(near[0]), f"the operator has no field `{near[0]}`: did you mean `{field}`?")
+    keys = islice(fields.each(), _MOST_KEYS if field not in fields else 0)
+    near = next((key for key in keys if isinstance(key, str) and closest(key, [field])), None)
+    if near is not None:
+        raise Refusal(source or fields.at(near), f"the operator has no field `{near}`: did you mean `{field}`?")
 
 
 def require_size(roles: Iterable[RoleDraft], path: Path) -> None:
