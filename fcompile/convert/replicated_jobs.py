@@ -13,7 +13,7 @@ from fcompile.convert.field_variables import field_variables
 from fcompile.convert.fields import Fields
 from fcompile.convert.ledger import Ledger, Refusal
 from fcompile.convert.names import Hosts, Task
-from fcompile.convert.shape import refuse_misspelt, require_shape, require_size
+from fcompile.convert.shape import NAMED_BYTES, refuse_misspelt, require_shape, require_size
 from fcompile.convert.texts import rewrite_texts
 from fcompile.diagnostics.problem import Path
 from fcompile.model.framework import MAX_TASKS
@@ -34,10 +34,6 @@ _OF_SET = {
     "ttlSecondsAfterFinished",
     "startupPolicy",
 }
-
-
-_CONTAINER_BYTES = len('{"name":"a"},')
-"""No container has fewer."""
 
 
 @dataclass
@@ -110,57 +106,81 @@ def _part(fields: Fields, source: Path | None) -> ReplicatedJob:
 def run_once_first(parts: list[ReplicatedJob], source: Path, draft: Draft) -> list[ReplicatedJob]:
     """Return the parts without those that only run before others: these become init containers of the others. Raises Refusal."""
     by_name = {part.name: part for part in parts}
-    left = ETCD_BYTES // _CONTAINER_BYTES
+    left = ETCD_BYTES // NAMED_BYTES
     first = {name for part in parts for name, status in part.needs.items() if status == "Complete"}
+    before: dict[str, _Before] = {}
     for part in parts:
+        earlier: list[_Before] = []
+        mounted = _mounted(part.role.template["spec"])
         for name, status in reversed(list(part.needs.items())):
-            other = by_name.get(name)
-            if other is None:
+            if name not in by_name:
                 raise Refusal(source, f"`{part.name}` waits for `{name}`, and there is no such job")
             if status == "Complete":
-                pod = other.role.template["spec"]
-                left -= len(pod["containers"]) + len(pod.get("initContainers") or ())
+                if name not in before:
+                    before[name] = _Before(by_name[name])  # only now: others may have been put before it
+                other = before[name]
+                left -= len(other.containers) + len(other.volumes)
                 if left < 0:
                     raise Refusal(
                         source, f"as init containers, `{name}` and others would be more than {ETCD_BYTES:,} bytes: etcd takes no more"
                     )
-                if _put_before(part, other, source):
+                if _own_volume(part, other, mounted, source):
                     draft.remarks.append(
                         f"What `{name}` fetches is in an emptyDir: `{part.name}` finds it only here, where they are one Pod"
                     )
                 draft.remarks.append(f"`{name}` runs as an init container of `{part.name}`, once more in each new Pod")
                 del part.needs[name]
+                earlier.append(other)
+        if earlier:
+            _put_before(part, earlier[::-1])
     return [part for part in parts if part.name not in first]
 
 
-def _put_before(part: ReplicatedJob, other: ReplicatedJob, source: Path) -> bool:
-    """Make init containers of a job that runs first, where the result is the same: it needs a volume that the two share.
+class _Before:
+    """A job that runs first, and what becomes of it in the Pods of others."""
 
-    Return whether the operator's Pods would each have such a volume of their own.
+    def __init__(self, part: ReplicatedJob) -> None:
+        self.part = part
+        spec = part.role.template["spec"]
+        if part.indexed:
+            _add_index(spec, "0")
+        self.containers = [*(spec.get("initContainers") or ()), *spec["containers"]]
+        self.volumes: dict[Any, dict[str, Any]] = {one.get("name"): one for one in spec.get("volumes") or ()}
+        self.mounted = _mounted(spec)
+
+
+def _own_volume(part: ReplicatedJob, other: _Before, mounted: set[str], source: Path) -> bool:
+    """Return whether the operator's Pods would each have a volume of their own, by which one that runs first gives something to the part.
+
+    Raises Refusal where an init container would not do the same: it needs a volume that the two share.
     """
-    said = f"`{other.name}` runs once before `{part.name}`"
-    spec, before = part.role.template["spec"], other.role.template["spec"]
-    if other.role.task_number != 1 or other.needs:
+    said = f"`{other.part.name}` runs once before `{part.name}`"
+    if other.part.role.task_number != 1 or other.part.needs:
         raise Refusal(source, f"{said}, with more than one Pod or after others: that is no init container")
-    shared = _mounted(spec) & _mounted(before)
+    shared = mounted & other.mounted
     if not shared:
         raise Refusal(source, f"{said} and shares no volume with it: as an init container it would do nothing")
-    kinds = {one.get("name"): one for one in before.get("volumes") or () if isinstance(one, dict)}
-    own = all("emptyDir" in kinds[name] or "ephemeral" in kinds[name] for name in shared if name in kinds)
-    if not own and part.role.task_number > 1:
+    kinds = [other.volumes[name] for name in shared if name in other.volumes]
+    if part.role.task_number > 1 and not all("emptyDir" in one or "ephemeral" in one for one in kinds):
         why = f"as an init container it would run in each of {part.role.task_number} Pods, and write into one volume"
         raise Refusal(source, f"{said}: {why}. Use one node, or a volume of each Pod (emptyDir)")
-    volumes = {one.get("name"): one for one in (*(before.get("volumes") or ()), *(spec.get("volumes") or ())) if isinstance(one, dict)}
+    return any("emptyDir" in one for one in kinds)
+
+
+def _put_before(part: ReplicatedJob, earlier: list[_Before]) -> None:
+    """Make init containers of jobs that run first, in their order."""
+    spec = part.role.template["spec"]
+    volumes: dict[Any, dict[str, Any]] = {}
+    for other in earlier:
+        volumes |= other.volumes
+    volumes |= {one.get("name"): one for one in spec.get("volumes") or ()}
     if volumes:
         spec["volumes"] = list(volumes.values())
-    if other.indexed:
-        _add_index(before, "0")
-    earlier = [*(before.get("initContainers") or ()), *before["containers"]]
-    spec["initContainers"] = [*earlier, *(spec.get("initContainers") or ())]
-    return any("emptyDir" in kinds[name] for name in shared if name in kinds)
+    spec["initContainers"] = [*(one for other in earlier for one in other.containers), *(spec.get("initContainers") or ())]
 
 
 def _mounted(spec: dict[str, Any]) -> set[str]:
+    """Return the names of the volumes that the containers mount."""
     return {
         str(mount.get("name"))
         for container in spec.get("containers") or ()

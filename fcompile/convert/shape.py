@@ -13,6 +13,9 @@ from fcompile.convert.ledger import Refusal
 from fcompile.diagnostics.problem import Path
 from fcompile.diagnostics.suggestions import closest
 
+NAMED_BYTES = len('{"name":"a"},')
+"""No container, volume or variable has fewer."""
+_TOO_LARGE = f"its Framework would have more than {ETCD_BYTES:,} bytes, which is all that etcd takes"
 _MOST_KEYS = 100
 """Of a mapping that are compared with what they may have been meant to be."""
 
@@ -37,6 +40,12 @@ def refuse_misspelt(fields: Fields, field: str, source: Path | None = None) -> N
         raise Refusal(source or fields.at(near), f"the operator has no field `{near}`: did you mean `{field}`?")
 
 
+def require_room(count: int, least: int, path: Path) -> None:
+    """Raise Refusal where so many things of at least so many bytes each are more than etcd takes, before they are made."""
+    if count * least > ETCD_BYTES:
+        raise Refusal(path, _TOO_LARGE)
+
+
 def require_size(roles: Iterable[RoleDraft], path: Path) -> None:
     """Raise Refusal where the roles alone are more than etcd takes, before anything of them is written: a variable may name all tasks."""
     left = ETCD_BYTES
@@ -50,7 +59,7 @@ def require_size(roles: Iterable[RoleDraft], path: Path) -> None:
         elif isinstance(value, list):
             waiting.extend(value)
         if left < 0:
-            raise Refusal(path, f"its Framework would have more than {ETCD_BYTES:,} bytes, which is all that etcd takes")
+            raise Refusal(path, _TOO_LARGE)
 
 
 def _require_container(container: Fields) -> None:

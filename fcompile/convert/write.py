@@ -24,7 +24,7 @@ _LONG = 200
 def write_framework(draft: Draft) -> str:
     """Return the Framework with its comments, and before it what it needs, as documents of a stream."""
     framework = draft.framework()
-    text = _commented(framework, draft.comments)
+    text = _commented(framework, list(draft.comments))
     return "".join([*map(plain_yaml.document, draft.beside), _in_stream(text, framework)])
 
 

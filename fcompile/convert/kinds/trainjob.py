@@ -11,7 +11,7 @@ from fcompile.convert.kinds.trainer_mpi import convert_mpi_policy
 from fcompile.convert.ledger import Ledger, Refusal
 from fcompile.convert.lifetime import keep_finished_pods, set_deadline, set_time_to_live
 from fcompile.convert.made import Made
-from fcompile.convert.merge import merge
+from fcompile.convert.merge import Patched
 from fcompile.convert.metadata import read_metadata
 from fcompile.convert.names import host
 from fcompile.convert.replicated_jobs import (
@@ -27,6 +27,7 @@ from fcompile.convert.replicated_jobs import (
     tell_rest,
 )
 from fcompile.convert.run_policy import read_run_policy
+from fcompile.convert.shape import NAMED_BYTES, require_room
 from fcompile.convert.texts import tell_placeholders
 from fcompile.convert.trainer import INDEX, PORT, add_port, cpus, gpus, upsert
 from fcompile.diagnostics.problem import Path
@@ -104,16 +105,17 @@ def _runtime(spec: Fields, namespace: str | None, others: list[Any]) -> dict[str
 
 def _patched(spec: Fields, runtime: dict[str, Any], ledger: Ledger) -> Fields:
     """Return the spec of the runtime with the patches of the TrainJob, in their order."""
+    patched = Patched(runtime)
     for number, item in enumerate(spec.items("runtimePatches")):
         path = (*spec.at("runtimePatches"), number)
         if not isinstance(item, dict):
             raise Refusal(path, "it must be a mapping")
         patch = Fields(item, path).below("trainingRuntimeSpec")
-        runtime = merge(runtime, patch.value, patch.path)
+        patched.apply(patch.value, patch.path)
         ledger.converted(patch.path, "spec.taskRoles")
         ledger.dropped((*path, "manager"), "it says who wrote the patch")
     try:
-        return _checked(Fields(runtime, RUNTIME))
+        return _checked(Fields(patched.value, RUNTIME))
     except Refusal as refusal:
         raise Refusal(RUNTIME, f"the runtime: {refusal.reason}") from None
 
@@ -142,16 +144,19 @@ def _policy(runtime: Fields, spec: Fields) -> tuple[str, int]:
 
 def _claims(jobs: Fields, parts: list[ReplicatedJob], ledger: Ledger) -> None:
     """Give Pods volumes of their own in the place of claims that the JobSet makes."""
+    volumes = []
     for policy in jobs.items("volumeClaimPolicies"):
         for template in Fields(policy if isinstance(policy, dict) else {}, RUNTIME).items("templates"):
             name = text(mapping(template, "metadata"), "name") or ""
             claim = {"spec": deepcopy(mapping(template, "spec"))}
-            for part in parts:
-                spec = part.role.template["spec"]
-                spec["volumes"] = [*(spec.get("volumes") or ()), {"name": name, "ephemeral": {"volumeClaimTemplate": claim}}]
+            volumes.append({"name": name, "ephemeral": {"volumeClaimTemplate": claim}})
             what = f"each Pod has a volume `{name}` of its own, which goes with the Pod"
             why = "the JobSet makes one claim for all of its Pods"
             ledger.different(RUNTIME, what, why, "make a PersistentVolumeClaim, and name it in the Pods, where results must stay")
+    require_room(len(volumes) * len(parts), NAMED_BYTES, RUNTIME)
+    for part in parts if volumes else ():
+        spec = part.role.template["spec"]
+        spec["volumes"] = [*(spec.get("volumes") or ()), *volumes]
 
 
 def _trainer(spec: Fields, trainer: ReplicatedJob, parts: list[ReplicatedJob], ledger: Ledger) -> None:
