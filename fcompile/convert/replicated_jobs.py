@@ -21,6 +21,8 @@ from fcompile.model.framework import MAX_TASKS
 JOB_TRIES = 6
 """Of a Job of Kubernetes that does not say how many."""
 INDEX_FIELDS = tuple(f"metadata.{kind}['batch.kubernetes.io/job-completion-index']" for kind in ("annotations", "labels"))
+_LONGEST_NAME = 63
+"""Of a replicated job: it is a part of its Jobs' names."""
 _INDEX_VARIABLE = "JOB_COMPLETION_INDEX"
 """Kubernetes gives it to every container of an indexed Job, and a JobSet's Jobs are indexed unless they say otherwise."""
 _OF_JOB = {"template", "parallelism", "completions", "backoffLimit", "completionMode"}
@@ -74,6 +76,8 @@ def _part(fields: Fields, source: Path | None) -> ReplicatedJob:
     name = fields.text("name")
     if not name:
         raise Refusal(source or fields.path, "a replicated job has no name")
+    if len(name) > _LONGEST_NAME:
+        raise Refusal(source or fields.at("name"), f"a replicated job's name has at most {_LONGEST_NAME} characters")
     role = "".join(letter for letter in name if letter.isascii() and letter.isalnum()).lower()
     if fields.count("replicas", 0) not in (None, 1):
         raise Refusal(source or fields.at("replicas"), "a role has one index, and these Pods have two: of the Job and in it")

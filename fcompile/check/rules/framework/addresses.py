@@ -33,6 +33,8 @@ LABEL_OF_KUBEFLOW = rule(
 )
 
 _HOST = lazy(r"(?<![\w.-])([a-z0-9](?:[a-z0-9-]*[a-z0-9])?)-([0-9]{1,5})((?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*)(?![\w-]|/[\w.-])")
+_FEW = 100
+"""Roles that are looked for in the text one by one."""
 _LABELS = ("training.kubeflow.org/", "trainer.kubeflow.org/", "jobset.sigs.k8s.io/", "batch.kubernetes.io/")
 _LABEL = re.compile(rf"metadata\.(label|annotation)s\['((?:{'|'.join(map(re.escape, _LABELS))})[^']*)'\]")
 
@@ -40,49 +42,54 @@ _LABEL = re.compile(rf"metadata\.(label|annotation)s\['((?:{'|'.join(map(re.esca
 def address_rules(context: FrameworkContext, source: str) -> Iterator[Finding]:
     """Yield the variables that lead nowhere; the text of the document lets most Frameworks pass at once."""
     labels = any(label in source for label in _LABELS)
-    if not labels and not any(f"{role.name}-" in source for role in context.roles if role.name):
+    if not labels and len(context.roles) <= _FEW and not any(f"{role.name}-" in source for role in context.roles if role.name):
         return
+    named = {role.name: role for role in context.roles}
     for role in context.roles:
         told: set[Path] = set()
         for index in sorted({0, role.last_index}):
             # What is wrong for the first task and for the last is told once, although the index makes the messages differ.
-            found = [finding for finding in _of_task(context, role, index) if finding.path not in told]
+            found = [finding for finding in _of_task(context, named, role, index) if finding.path not in told]
             told.update(finding.path for finding in found)
             yield from found
 
 
-def _of_task(context: FrameworkContext, role: RoleContext, index: int) -> Iterator[Finding]:
+def _of_task(context: FrameworkContext, named: dict[str, RoleContext], role: RoleContext, index: int) -> Iterator[Finding]:
     pod = context.substituted(role, index)
     spec = mapping(pod, "spec")
     for kind in ("initContainers", "containers"):
         for position, container in enumerate(sequence(spec, kind)):
             for number, variable in enumerate(sequence(container, "env")):
                 path: Path = (*role.template_path, "spec", kind, position, "env", number)
-                yield from _hosts(context, text(variable, "value"), (*path, "value"))
+                yield from _hosts(context, named, text(variable, "value"), (*path, "value"))
                 yield from _label(variable, mapping(pod, "metadata"), (*path, "valueFrom", "fieldRef", "fieldPath"))
 
 
-def _hosts(context: FrameworkContext, value: str | None, path: Path) -> Iterator[Finding]:
+def _hosts(context: FrameworkContext, named: dict[str, RoleContext], value: str | None, path: Path) -> Iterator[Finding]:
     told: set[str] = set()
     for match in _HOST.finditer(value or ""):
-        why = _why(context, match[1], int(match[2]), match[3].split(".")[1:])
+        why = _why(context, named.get(match[1].rpartition("-")[2]), match[1], int(match[2]), match[3].split(".")[1:])
         if why and match[0] not in told:
             told.add(match[0])
             yield Finding(NO_SUCH_HOST, path, f"`{match[0]}` will not resolve: {why}")
 
 
-def _why(context: FrameworkContext, base: str, index: int, labels: list[str]) -> str:
-    """Return why a host is not there; the empty string: it is, or it is none of the Framework's."""
-    for role in context.roles:
-        own = names.service_name(context.name, role.name)
-        right = f"{names.hostname(role.name, str(index))}.{own}"
-        if role.name and base == role.name and labels[:1] == [own]:
-            return _lacks(role, index)
-        elsewhere = labels and not (labels[0] == context.namespace or labels[1:2] == ["svc"])
-        before = base.removesuffix(f"-{role.name}")
-        if role.name and before != base and not elsewhere and before.replace("-", "") == context.name:
-            lacks = _lacks(role, index)
-            return f"write {right}" + (f", and {lacks}" if lacks else "")
+def _why(context: FrameworkContext, role: RoleContext | None, base: str, index: int, labels: list[str]) -> str:
+    """Return why a host is not there; the empty string: it is, or it is none of the Framework's.
+
+    :param role: the one that the name ends with.
+    """
+    if role is None or not role.name:
+        return ""
+    own = names.service_name(context.name, role.name)
+    right = f"{names.hostname(role.name, str(index))}.{own}"
+    if base == role.name and labels[:1] == [own]:
+        return _lacks(role, index)
+    elsewhere = labels and not (labels[0] == context.namespace or labels[1:2] == ["svc"])
+    before = base.removesuffix(f"-{role.name}")
+    if before != base and not elsewhere and before.replace("-", "") == context.name:
+        lacks = _lacks(role, index)
+        return f"write {right}" + (f", and {lacks}" if lacks else "")
     return ""
 
 
