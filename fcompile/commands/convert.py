@@ -67,7 +67,7 @@ def convert(*, paths: tuple[str, ...], to: str | None, force: bool, format: str,
             say(f"wrote {count} file{'s' if count != 1 else ''} to {to}")
             _tell_left_over(to, conversion)
     else:
-        write([conversion.text()])
+        write(conversion.texts())
     failed = conversion.refused or conversion.unreadable or (strict and conversion.different)
     return EXIT_ERRORS if failed else 0
 

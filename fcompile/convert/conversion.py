@@ -14,6 +14,7 @@ from fcompile.convert.ledger import Entry, Outcome, Refusal, shown
 from fcompile.convert.made import Made
 from fcompile.convert.references import references
 from fcompile.convert.registry import convert_job, is_job, is_unknown_job
+from fcompile.convert.runtimes import Runtimes
 from fcompile.convert.texts import tell_placeholders
 from fcompile.convert.write import write_framework
 from fcompile.diagnostics.problem import Path, Problem, Severity, Span, field_path
@@ -25,6 +26,8 @@ from fcompile.pipeline.compilation import Compilation
 from fcompile.pipeline.file import File, open_file
 from fcompile.pipeline.passthrough import own_text
 
+MAX_OUTPUT = 32 * 1024 * 1024
+"""Characters of Frameworks that are made at once: a job of a hundred bytes can name thousands of tasks in its variables."""
 _SHOWN = 3
 """Of others of the same name."""
 
@@ -97,18 +100,23 @@ class _Object:
         """Return where it is, for people."""
         return f"{self.document.source.name}:{self.document.locate(self.item).line}"
 
-    def convert(self, others: list[Any]) -> None:
-        """Make a Framework of a job, or refuse it."""
+    def convert(self, runtimes: Runtimes, room: int) -> int:
+        """Make a Framework of a job and write it, or refuse it. Return how many characters of the room are left."""
+        if room <= 0:
+            self.refuse(Reason((), f"the Frameworks of this run have more than {MAX_OUTPUT >> 20} MiB: convert fewer files at once"))
+            return room
         try:
-            self.made = convert_job(self.value, others)
+            self.made = convert_job(self.value, runtimes)
         except Refusal as refusal:
             self.refuse(Reason(refusal.path, refusal.reason))
-        else:
-            tell_placeholders(mapping(self.value, "spec"), ("spec",), self.made.ledger)
+            return room
+        tell_placeholders(mapping(self.value, "spec"), ("spec",), self.made.ledger)
+        self.text = write_framework(self.made.draft)
+        return room - len(self.text)
 
     def refuse(self, *reasons: Reason) -> None:
         """Refuse it, whatever was made of it."""
-        self.made, self.reasons = None, reasons
+        self.made, self.reasons, self.text = None, reasons, ""
 
     def name_here(self, default: str) -> tuple[str, str] | None:
         """Return the namespace and name of the Framework that it becomes, or is."""
@@ -120,10 +128,9 @@ class _Object:
         return None
 
     def check(self, options: Options) -> None:
-        """Write what was made. It is refused if that has an error, which is told of in the source."""
+        """Refuse a job of which a Framework with an error was made, which is told of in the source."""
         if self.made is None:
             return
-        self.text = write_framework(self.made.draft)
         compilation = Compilation([open_file(FileEntry("-", "-"), self.text.encode("utf-8", "surrogatepass"))], options)
         errors = [problem for problem in compilation.problems if problem.severity is Severity.ERROR]
         if errors:
@@ -163,18 +170,24 @@ class Conversion:
         """Return whether anything will be different."""
         return any(account.different for account in self.accounts)
 
+    def texts(self) -> Iterator[str]:
+        """Yield the documents of one stream."""
+        for file in self.files:
+            yield from file.texts
+
     def text(self) -> str:
         """Return one stream of all documents."""
-        return "".join(text for file in self.files for text in file.texts)
+        return "".join(self.texts())
 
     def _run(self, files: list[File]) -> None:
         streams = [(file, [(item, _objects(item)) for item in file.read]) for file in files]
         objects = [one for _, stream in streams for _, found in stream for one in found]
         self.frameworks = sum(is_framework(one.value) for one in objects)
-        values = [one.value for one in objects]
+        runtimes = Runtimes(one.value for one in objects)
         jobs = [one for one in objects if one.is_job]
+        room = MAX_OUTPUT
         for one in jobs:
-            one.convert(values)
+            room = one.convert(runtimes, room)
         self._refuse_collisions(objects)
         self._refuse_collisions_beside(objects)
         for one in jobs:

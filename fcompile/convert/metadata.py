@@ -14,6 +14,8 @@ from fcompile.model.framework import SERVER_SET
 KUEUE = "kueue.x-k8s.io/"
 _QUEUE = f"{KUEUE}queue-name"
 _TOOLS = {"kubectl.kubernetes.io/last-applied-configuration": "kubectl writes it itself"}
+_LONGEST_NAMESPACE = 63
+"""The names of all tasks may have it."""
 
 
 def read_metadata(source: dict[str, Any], ledger: Ledger) -> Draft:
@@ -28,7 +30,10 @@ def read_metadata(source: dict[str, Any], ledger: Ledger) -> Draft:
     if not name:
         why = "a Framework's name must be known before it is applied: `generateName` cannot be converted; write `name`"
         raise Refusal(metadata.path, why if "generateName" in metadata else "it has no name")
-    draft = Draft(framework_name(name, metadata.at("name")), metadata.text("namespace") or None)
+    namespace = metadata.text("namespace") or None
+    if namespace is not None and len(namespace) > _LONGEST_NAMESPACE:
+        raise Refusal(metadata.at("namespace"), f"a namespace has at most {_LONGEST_NAMESPACE} characters")
+    draft = Draft(framework_name(name, metadata.at("name")), namespace)
     ledger.converted(metadata.at("name"), f"metadata.name: {draft.name}")
     for key in metadata.value:
         path = metadata.at(key)

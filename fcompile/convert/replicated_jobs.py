@@ -16,7 +16,7 @@ from fcompile.convert.names import Hosts, Task
 from fcompile.convert.shape import NAMED_BYTES, refuse_misspelt, require_shape, require_size
 from fcompile.convert.texts import rewrite_texts
 from fcompile.diagnostics.problem import Path
-from fcompile.model.framework import MAX_TASKS
+from fcompile.model.framework import MAX_ROLES, MAX_TASKS
 
 JOB_TRIES = 6
 """Of a Job of Kubernetes that does not say how many."""
@@ -205,6 +205,10 @@ def hosts_of(job: str, draft: Draft, parts: list[ReplicatedJob], subdomain: str 
 
 def finish(parts: list[ReplicatedJob], hosts: Hosts, draft: Draft, ledger: Ledger, source: Path | None) -> None:
     """Give the draft its roles, with the names and indices that tasks have here."""
+    if len(parts) > MAX_ROLES:
+        raise Refusal(
+            source or ("spec", "replicatedJobs"), f"there are {len(parts):,} replicated jobs, and a Framework has at most {MAX_ROLES} roles"
+        )
     require_size((part.role for part in parts), source or ("spec", "replicatedJobs"))
     seen: dict[str, str] = {}
     for part in parts:

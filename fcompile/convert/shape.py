@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from itertools import islice
 from typing import Any
@@ -48,18 +49,23 @@ def require_room(count: int, least: int, path: Path) -> None:
 
 def require_size(roles: Iterable[RoleDraft], path: Path) -> None:
     """Raise Refusal where the roles alone are more than etcd takes, before anything of them is written: a variable may name all tasks."""
-    left = ETCD_BYTES
-    waiting: list[Any] = [role.template for role in roles]
-    while waiting:
+    if size([role.template for role in roles], ETCD_BYTES) > ETCD_BYTES:
+        raise Refusal(path, _TOO_LARGE)
+
+
+def size(whole: Any, most: int = sys.maxsize) -> int:
+    """Return how many bytes a value has at least when it is written. It is not looked at any further once that is too many."""
+    found = 0
+    waiting: list[Any] = [whole]
+    while waiting and found <= most:
         value = waiting.pop()
-        left -= len(value) + 1 if isinstance(value, str | dict | list) else 1
+        found += len(value) + 1 if isinstance(value, str | dict | list) else 1
         if isinstance(value, dict):
-            left -= sum(map(len, value))
+            found += sum(map(len, value))
             waiting.extend(value.values())
         elif isinstance(value, list):
             waiting.extend(value)
-        if left < 0:
-            raise Refusal(path, _TOO_LARGE)
+    return found
 
 
 def _require_container(container: Fields) -> None:

@@ -9,6 +9,7 @@ from fcompile.convert.containers import add_variables
 from fcompile.convert.job import Job, Part, read_job
 from fcompile.convert.ledger import Refusal
 from fcompile.convert.made import Made
+from fcompile.convert.shape import NAMED_BYTES, require_room
 from fcompile.model import names
 
 CONTAINER, PORT, NUMBER = "tensorflow", "tfjob-port", 2222
@@ -34,6 +35,8 @@ def convert_tensorflow(source: dict[str, Any]) -> Made:
         to = "TF_CONFIG, minFailedTaskCount of the workers" if dynamic else "the form of TF_CONFIG"
         job.ledger.converted(job.spec.at("enableDynamicWorker"), to)
     if job.total != 1:
+        configs = sum(len(parts) for parts in job.parts.values())
+        require_room(0 if dynamic else job.total * configs, NAMED_BYTES, job.spec.path)
         addresses = {kind: _addresses(job, kind, ports) for kind in job.replicas}
         for kind, parts in job.parts.items():
             for part in parts:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from copy import deepcopy
 from typing import Any
 
@@ -27,6 +28,7 @@ from fcompile.convert.replicated_jobs import (
     tell_rest,
 )
 from fcompile.convert.run_policy import read_run_policy
+from fcompile.convert.runtimes import KINDS, Runtimes
 from fcompile.convert.shape import NAMED_BYTES, require_room
 from fcompile.convert.texts import tell_placeholders
 from fcompile.convert.trainer import INDEX, PORT, add_port, cpus, gpus, upsert
@@ -42,7 +44,7 @@ _POLICIES = ("torch", "mpi", "jax", "xgboost", "flux")
 _TUNE = ["tune", "run"]
 
 
-def convert_trainjob(source: dict[str, Any], others: list[Any]) -> Made:
+def convert_trainjob(source: dict[str, Any], runtimes: Runtimes) -> Made:
     """Convert a TrainJob whose runtime is among the other objects. Raises Refusal."""
     ledger = Ledger()
     draft = read_metadata(source, ledger)
@@ -53,7 +55,7 @@ def convert_trainjob(source: dict[str, Any], others: list[Any]) -> Made:
     set_deadline(spec, draft, ledger)
     set_time_to_live(spec, draft, ledger)
     keep_finished_pods(draft)
-    runtime = _patched(spec, _runtime(spec, draft.namespace, others), ledger)
+    runtime = _patched(spec, _runtime(spec, draft.namespace, runtimes), ledger)
     jobs = runtime.below("template").below("spec")
     ledger.converted(RUNTIME, "spec.taskRoles")
     tell_placeholders(jobs.value, jobs.path, ledger, RUNTIME)
@@ -90,16 +92,15 @@ def convert_trainjob(source: dict[str, Any], others: list[Any]) -> Made:
     return Made(draft, ledger, hosts)
 
 
-def _runtime(spec: Fields, namespace: str | None, others: list[Any]) -> dict[str, Any]:
+def _runtime(spec: Fields, namespace: str | None, runtimes: Runtimes) -> dict[str, Any]:
     reference = spec.below("runtimeRef")
     kind, name = reference.text("kind") or "ClusterTrainingRuntime", reference.text("name") or ""
-    for other in others:
-        metadata = mapping(other, "metadata")
-        group = (text(other, "apiVersion") or "").partition("/")[0]
-        same_place = kind != "TrainingRuntime" or metadata.get("namespace") in (None, namespace) or namespace is None
-        if group == "trainer.kubeflow.org" and text(other, "kind") == kind and metadata.get("name") == name and same_place:
-            return deepcopy(mapping(other, "spec"))
-    command = f"kubectl get {kind.lower()} {name} -o yaml"
+    if kind not in KINDS:
+        raise Refusal((*RUNTIME, "kind"), f"there is no such kind of runtimes: it must be {' or '.join(KINDS)}")
+    found = runtimes.spec(kind, name, namespace, RUNTIME)
+    if found is not None:
+        return found
+    command = f"kubectl get {kind.lower()} {shlex.quote(name)} -o yaml"
     raise Refusal(RUNTIME, f"its runtime is not in the input: put {kind} `{name}` beside it, as `{command}` prints it")
 
 
