@@ -12,7 +12,7 @@ from fcompile.convert.comment_lines import tell_comments
 from fcompile.convert.draft import Draft
 from fcompile.convert.ledger import Entry, Outcome, Refusal, shown
 from fcompile.convert.made import Made
-from fcompile.convert.references import references
+from fcompile.convert.references import Jobs, references
 from fcompile.convert.registry import convert_job, is_job, is_unknown_job
 from fcompile.convert.runtimes import Runtimes
 from fcompile.convert.texts import tell_placeholders
@@ -192,12 +192,12 @@ class Conversion:
         self._refuse_collisions_beside(objects)
         for one in jobs:
             one.check(self._options)
-        made = [(one.value, one.made) for one in jobs if one.made is not None]
+        made = Jobs([(one.value, one.made) for one in jobs if one.made is not None])
         for file, stream in streams:
             texts = [one for item, found in stream for one in self._texts(item, found, made)]
             self.files.append(Converted(file.name, texts))
 
-    def _texts(self, item: Document | LoadError, objects: list[_Object], made: list[tuple[Any, Made]]) -> Iterator[str]:
+    def _texts(self, item: Document | LoadError, objects: list[_Object], made: Jobs) -> Iterator[str]:
         """Yield what comes of a document, and take down the accounts of what is in it."""
         if isinstance(item, LoadError):
             if item.rule.severity is Severity.ERROR:
@@ -210,7 +210,7 @@ class Conversion:
             for one in objects:
                 yield from self._text(one, made)
 
-    def _text(self, one: _Object, made: list[tuple[Any, Made]]) -> Iterator[str]:
+    def _text(self, one: _Object, made: Jobs) -> Iterator[str]:
         """Yield what comes of an object that stands beside a job in a list, or is one."""
         if not isinstance(one.value, dict):
             self.accounts.append(one.account((), (Reason((), "it is no object"),)))
@@ -225,7 +225,7 @@ class Conversion:
             self.accounts.append(one.account(tuple(one.made.ledger.entries(one.value))))
             yield one.text
 
-    def _tell_references(self, one: _Object, made: list[tuple[Any, Made]]) -> None:
+    def _tell_references(self, one: _Object, made: Jobs) -> None:
         found = tuple(shown(references(one.value, made)))
         if found:
             self.accounts.append(one.account(found))

@@ -35,9 +35,10 @@ def convert_tensorflow(source: dict[str, Any]) -> Made:
         to = "TF_CONFIG, minFailedTaskCount of the workers" if dynamic else "the form of TF_CONFIG"
         job.ledger.converted(job.spec.at("enableDynamicWorker"), to)
     if job.total != 1:
-        configs = sum(len(parts) for parts in job.parts.values())
-        require_room(0 if dynamic else job.total * configs, NAMED_BYTES, job.spec.path)
-        addresses = {kind: _addresses(job, kind, ports) for kind in job.replicas}
+        named = [kind for kind in job.replicas if kind == "PS" or not dynamic]
+        configs = sum(len(parts) for kind, parts in job.parts.items() if kind == "Worker" or not dynamic)
+        require_room(configs * sum(job.replicas[kind].count for kind in named), NAMED_BYTES, job.spec.path)
+        addresses = {kind: _addresses(job, kind, ports) for kind in named}
         for kind, parts in job.parts.items():
             for part in parts:
                 config = _sparse(job, kind, part, ports, addresses) if dynamic else _dense(kind, part, addresses)
