@@ -58,7 +58,7 @@ def _paths(repository: Repository) -> Iterator[str]:
         yield from (file.path for file in reached(repository, ".") if file.path)
     else:
         repository.vet(".")
-        yield from (entry.path for entry in find(["."]) if entry.error is None)
+        yield from (entry.path for entry in find(["."], repository.root) if entry.error is None)
 
 
 def _found_among_plain_files(repository: Repository) -> Iterator[str]:
