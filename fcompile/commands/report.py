@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TextIO
@@ -149,5 +150,6 @@ def job_hint(files: Inputs) -> str:
             for _, value in objects_in(document.value):
                 if is_job(value):
                     name = visible(file.name)
-                    return f"{name} holds a {value['kind']}: `fcompile convert {'-' if name == STDIN else name}` makes a Framework of it"
+                    named = "-" if name == STDIN else shlex.quote(name)
+                    return f"{name} holds a {value['kind']}: `fcompile convert {named}` makes a Framework of it"
     return ""

@@ -17,7 +17,7 @@ from fcompile.convert.registry import convert_job, is_job, is_unknown_job
 from fcompile.convert.runtimes import Runtimes
 from fcompile.convert.texts import tell_placeholders
 from fcompile.convert.write import write_framework
-from fcompile.diagnostics.problem import Path, Problem, Severity, Span, field_path
+from fcompile.diagnostics.problem import Path, Problem, Severity, Span, cut, field_path
 from fcompile.emit import yaml as plain_yaml
 from fcompile.load import Document, LoadError
 from fcompile.load.files import FileEntry
@@ -28,6 +28,8 @@ from fcompile.pipeline.passthrough import own_text
 
 MAX_OUTPUT = 32 * 1024 * 1024
 """Characters of Frameworks that are made at once: a job of a hundred bytes can name thousands of tasks in its variables."""
+_LONGEST_REASON = 2_000
+"""Characters. A reason can quote a value."""
 _SHOWN = 3
 """Of others of the same name."""
 
@@ -116,7 +118,8 @@ class _Object:
 
     def refuse(self, *reasons: Reason) -> None:
         """Refuse it, whatever was made of it."""
-        self.made, self.reasons, self.text = None, reasons, ""
+        self.made, self.text = None, ""
+        self.reasons = tuple(reason._replace(text=cut(reason.text, _LONGEST_REASON)) for reason in reasons)
 
     def name_here(self, default: str) -> tuple[str, str] | None:
         """Return the namespace and name of the Framework that it becomes, or is."""
@@ -139,7 +142,8 @@ class _Object:
     def account(self, entries: tuple[Entry, ...], reasons: tuple[Reason, ...] = ()) -> Account:
         """Return the account of it."""
         metadata = mapping(self.value, "metadata")
-        kind, name, namespace = text(self.value, "kind") or "", text(metadata, "name") or "", text(metadata, "namespace")
+        kind, name = cut(text(self.value, "kind") or ""), cut(text(metadata, "name") or "")
+        namespace = cut(text(metadata, "namespace") or "") or None
         return Account(self.document, self.item, kind, name, namespace, None if self.made is None else self.made.draft, entries, reasons)
 
 

@@ -14,7 +14,7 @@ from fcompile.commands.argocd.generate import enter
 from fcompile.commands.argocd.repository import Repository, repository_of
 from fcompile.commands.argocd.sources import kind_of
 from fcompile.commands.group import command
-from fcompile.diagnostics.visible import visible
+from fcompile.diagnostics.visible import at_line_start, visible
 from fcompile.errors import UsageError
 from fcompile.load.files import SUFFIXES, FileEntry, find, may_hold_framework
 from fcompile.pipeline.file import open_file
@@ -37,7 +37,7 @@ def discover(*, folder: str) -> int:
     repository = repository_of(".", os.environ.get("ARGOCD_APP_SOURCE_PATH", ""))
     found = next(_found(repository), None)
     if found is not None:
-        print(visible(found))
+        print(at_line_start(visible(found)))
     return 0
 
 

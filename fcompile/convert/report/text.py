@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from fcompile.convert.conversion import Account, Conversion
 from fcompile.convert.ledger import Entry, Outcome
 from fcompile.diagnostics.problem import field_path
-from fcompile.diagnostics.visible import visible
+from fcompile.diagnostics.visible import at_line_start, visible
 
 
 def write(conversion: Conversion, verbose: bool) -> Iterator[str]:
@@ -55,7 +55,7 @@ def _different(account: Account, entry: Entry) -> Iterator[str]:
 
 def _place(account: Account, path: tuple[str | int, ...]) -> str:
     span = account.span(path)
-    return f"{visible(account.file)}:{span.line}:{span.column}"
+    return f"{at_line_start(visible(account.file))}:{span.line}:{span.column}"
 
 
 def counted(number: int, what: str) -> str:
