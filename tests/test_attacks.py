@@ -280,6 +280,14 @@ def _waiting() -> dict[str, Any]:
     return _jobset([*first, {**_replicated("main", {"volumeMounts": [{"name": "d"}] * 60_000}), "dependsOn": needs}])
 
 
+def _claiming() -> dict[str, Any]:
+    """Return a runtime with very many jobs that each mount very many claims."""
+    claims = [{"metadata": {"name": f"v{i}"}, "spec": {}} for i in range(8_000)]
+    runtime = _runtime(volumeClaimPolicies=[{"templates": claims}])
+    runtime["spec"]["template"]["spec"]["replicatedJobs"] += [_replicated(f"p{i}") for i in range(400)]
+    return runtime
+
+
 def _deep(value: Any) -> Any:
     for _ in range(85):
         value = {"a": value}
@@ -296,7 +304,6 @@ def _stream(*values: Any) -> str:
 
 
 _PATCH = {"manager": "m", "trainingRuntimeSpec": {"template": {"spec": {"replicatedJobs": [{"name": "node"}]}}}}
-_CLAIMS = [{"templates": [{"metadata": {"name": f"v{i}"}, "spec": {}} for i in range(4_000)]}]
 _PEERS = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": {}, "l": ["x"] * 300_000}
 CONVERSIONS: dict[str, Callable[[], str]] = {
     "one letter again and again": lambda: _stream(_pytorch(args=["long" + "x" * 250_000])),
@@ -306,12 +313,11 @@ CONVERSIONS: dict[str, Callable[[], str]] = {
     ),
     "patches of a runtime": lambda: _stream(_runtime({"args": ["a"] * 20_000}), _train(runtimePatches=[_PATCH] * 2_000)),
     "jobs without a runtime": lambda: _stream(*(_train(f"t{i}") for i in range(8_000))),
-    "jobs with the runtime of others": lambda: _stream(*({**_runtime(), "metadata": {"name": f"r{i}"}} for i in range(1_500)), _train()),
     "deep": lambda: _stream({**(job := _pytorch()), "spec": {**job["spec"], "foo": _deep([1] * 450_000)}}),
     "strings beside jobs": lambda: _stream(*(_named(_pytorch(), f"a{i}") for i in range(300)), _PEERS),
     "a string that names many jobs": lambda: _stream(
         *(_named(_pytorch(), f"a{i}") for i in range(600)),
-        {**_PEERS, "l": " ".join(f"a{i}-master-0" for i in range(600)) + " a-1" * 900_000},
+        {**_PEERS, "l": " ".join(f"a{i}-master-0" for i in range(600)) + " a-1" * 400_000},
     ),
     "labels of Kueue's": lambda: _stream(
         {**_pytorch(), "metadata": {"name": "a", "labels": {f"kueue.x-k8s.io/{i}": "v" for i in range(50_000)}}}
@@ -328,7 +334,7 @@ CONVERSIONS: dict[str, Callable[[], str]] = {
     "targets": lambda: _stream(
         _jobset([_replicated(f"a{i}") for i in range(5_000)], successPolicy={"operator": "Any", "targetReplicatedJobs": ["b"] * 200_000})
     ),
-    "claims": lambda: _stream(_runtime(volumeClaimPolicies=_CLAIMS), _train()),
+    "claims": lambda: _stream(_claiming(), _train()),
     "keys": lambda: _stream({**_pytorch(), "spec": {f"pytorchReplicaSpe{i}": 1 for i in range(240_000)}}),
     "a name that is long": lambda: _stream(_named(_pytorch(), "-" * 3_000_000)),
     "jobs that are refused": lambda: _stream(*(_tensorflow(f"t{i}", 10_000) for i in range(1_000))),
