@@ -277,7 +277,7 @@ def _waiting() -> dict[str, Any]:
     """Return a job with very many mounts that waits for many others."""
     first = [_replicated(f"p{i}", {"volumeMounts": [{"name": "d"}]}, volumes=[{"name": "d", "emptyDir": {}}]) for i in range(1_000)]
     needs = [{"name": f"p{i}", "status": "Complete"} for i in range(1_000)]
-    return _jobset([*first, {**_replicated("main", {"volumeMounts": [{"name": "d"}] * 60_000}), "dependsOn": needs}])
+    return _jobset([*first, {**_replicated("main", {"volumeMounts": [{"name": "d"}] * 40_000}), "dependsOn": needs}])
 
 
 def _claiming() -> dict[str, Any]:
@@ -294,8 +294,12 @@ def _deep(value: Any) -> Any:
     return value
 
 
-def _tensorflow(name: str, workers: int) -> dict[str, Any]:
-    specs = {"Worker": {"replicas": workers, "template": {"spec": {"containers": [{"name": "tensorflow", "image": "x"}]}}}}
+def _tensorflow(name: str, workers: int, servers: int = 0) -> dict[str, Any]:
+    template = {"spec": {"containers": [{"name": "tensorflow", "image": "x"}]}}
+    specs = {
+        "Worker": {"replicas": workers, "template": template},
+        **({"PS": {"replicas": servers, "template": template}} if servers else {}),
+    }
     return {"apiVersion": "kubeflow.org/v1", "kind": "TFJob", "metadata": {"name": name}, "spec": {"tfReplicaSpecs": specs}}
 
 
@@ -337,7 +341,7 @@ CONVERSIONS: dict[str, Callable[[], str]] = {
     "claims": lambda: _stream(_claiming(), _train()),
     "keys": lambda: _stream({**_pytorch(), "spec": {f"pytorchReplicaSpe{i}": 1 for i in range(240_000)}}),
     "a name that is long": lambda: _stream(_named(_pytorch(), "-" * 3_000_000)),
-    "jobs that are refused": lambda: _stream(*(_tensorflow(f"t{i}", 10_000) for i in range(1_000))),
+    "jobs that are refused": lambda: _stream(*(_tensorflow(f"t{i}", 10_000, 10_000) for i in range(1_000))),
 }
 
 

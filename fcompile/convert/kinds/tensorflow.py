@@ -9,7 +9,7 @@ from fcompile.convert.containers import add_variables
 from fcompile.convert.job import Job, Part, read_job
 from fcompile.convert.ledger import Refusal
 from fcompile.convert.made import Made
-from fcompile.convert.shape import NAMED_BYTES, require_room
+from fcompile.convert.shape import require_room
 from fcompile.model import names
 
 CONTAINER, PORT, NUMBER = "tensorflow", "tfjob-port", 2222
@@ -37,7 +37,8 @@ def convert_tensorflow(source: dict[str, Any]) -> Made:
     if job.total != 1:
         named = [kind for kind in job.replicas if kind == "PS" or not dynamic]
         configs = sum(len(parts) for kind, parts in job.parts.items() if kind == "Worker" or not dynamic)
-        require_room(configs * sum(job.replicas[kind].count for kind in named), NAMED_BYTES, job.spec.path)
+        least = sum(job.replicas[kind].count * len(f'"{_address(job, kind, 0, ports[kind])}",') for kind in named)
+        require_room(configs, least, job.spec.path)
         addresses = {kind: _addresses(job, kind, ports) for kind in named}
         for kind, parts in job.parts.items():
             for part in parts:
