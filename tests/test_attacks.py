@@ -275,9 +275,9 @@ def _replicated(name: str, container: dict[str, Any] | None = None, **pod: Any) 
 
 def _waiting() -> dict[str, Any]:
     """Return a job with very many mounts that waits for many others."""
-    first = [_replicated(f"p{i}", {"volumeMounts": [{"name": "d"}]}, volumes=[{"name": "d", "emptyDir": {}}]) for i in range(1_000)]
-    needs = [{"name": f"p{i}", "status": "Complete"} for i in range(1_000)]
-    return _jobset([*first, {**_replicated("main", {"volumeMounts": [{"name": "d"}] * 40_000}), "dependsOn": needs}])
+    first = [_replicated(f"p{i}", {"volumeMounts": [{"name": "d"}]}, volumes=[{"name": "d", "emptyDir": {}}]) for i in range(3_000)]
+    needs = [{"name": f"p{i}", "status": "Complete"} for i in range(3_000)]
+    return _jobset([*first, {**_replicated("main", {"volumeMounts": [{"name": "d"}] * 45_000}), "dependsOn": needs}])
 
 
 def _claiming() -> dict[str, Any]:
@@ -328,8 +328,8 @@ CONVERSIONS: dict[str, Callable[[], str]] = {
     ),
     "comments": lambda: (
         "apiVersion: v1\nkind: List\nitems:\n"
-        + "".join(f"- {json.dumps(_named(_pytorch(), f'a{i}'))}\n" for i in range(400))
-        + "#\n" * 1_500_000
+        + "".join(f"- {json.dumps(_named(_pytorch(), f'a{i}'))}\n" for i in range(700))
+        + "#\n" * 2_500_000
     ),
     "mounts": lambda: _stream(_waiting()),
     "texts with the names of many parts": lambda: _stream(
