@@ -328,7 +328,7 @@ CONVERSIONS: dict[str, Callable[[], str]] = {
     ),
     "comments": lambda: (
         "apiVersion: v1\nkind: List\nitems:\n"
-        + "".join(f"- {json.dumps(_named(_pytorch(), f'a{i}'))}\n" for i in range(700))
+        + "".join(f"- {json.dumps(_named(_pytorch(), f'a{i}'))}\n" for i in range(500))
         + "#\n" * 2_500_000
     ),
     "mounts": lambda: _stream(_waiting()),
