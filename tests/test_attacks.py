@@ -13,6 +13,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -128,9 +129,9 @@ class Ran(NamedTuple):
     mebibytes: int
 
 
-def bounded(folder: Path, *arguments: str, stdin: str = os.devnull) -> Ran:
+def bounded(folder: Path, *arguments: str, stdin: str = os.devnull, seconds: int = SECONDS, size: int = OUTPUT * 4) -> Ran:
     """Run the command with the kernel's limits."""
-    limits = [str(SECONDS), str(OUTPUT * 4), str(folder / "out.log"), str(folder / "said.log"), stdin]
+    limits = [str(seconds), str(size), str(folder / "out.log"), str(folder / "said.log"), stdin]
     done = subprocess.run(
         [sys.executable, "-I", "-S", "-c", LAUNCHER, *limits, sys.executable, "-m", "fcompile", *arguments],
         cwd=folder,
@@ -236,6 +237,137 @@ def test_many_patterns_of_files_are_refused(tmp_path: Path) -> None:
     (tmp_path / ".fcompileignore").write_text("a\n" * 1_001)
     ran = run(["validate", str(tmp_path)])
     assert (ran.code, "more than 1,000 patterns in .fcompileignore" in ran.out.decode()) == (1, True)
+
+
+def _pytorch(**container: Any) -> dict[str, Any]:
+    containers = [{"name": "pytorch", "image": "x", **container}]
+    specs = {"Master": {"template": {"spec": {"containers": containers}}}}
+    return {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": {"name": "a"}, "spec": {"pytorchReplicaSpecs": specs}}
+
+
+def _named(job: dict[str, Any], name: str) -> dict[str, Any]:
+    return {**job, "metadata": {"name": name}}
+
+
+def _runtime(container: dict[str, Any] | None = None, **jobs: Any) -> dict[str, Any]:
+    pod = {"containers": [{"name": "node", "image": "x", **(container or {})}]}
+    label = {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}
+    job = {"name": "node", "template": {"metadata": {"labels": label}, "spec": {"template": {"spec": pod}}}}
+    spec = {"mlPolicy": {"numNodes": 1, "torch": {}}, "template": {"spec": {"replicatedJobs": [job], **jobs}}}
+    head = {"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "ClusterTrainingRuntime", "metadata": {"name": "r"}}
+    return {**head, "spec": spec}
+
+
+def _train(name: str = "t", **spec: Any) -> dict[str, Any]:
+    head = {"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob", "metadata": {"name": name}}
+    return {**head, "spec": {"runtimeRef": {"name": "r"}, **spec}}
+
+
+def _jobset(jobs: list[dict[str, Any]], **spec: Any) -> dict[str, Any]:
+    head = {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": {"name": "a"}}
+    return {**head, "spec": {"replicatedJobs": jobs, **spec}}
+
+
+def _replicated(name: str, container: dict[str, Any] | None = None, **pod: Any) -> dict[str, Any]:
+    containers = [{"name": "a", "image": "x", **(container or {})}]
+    return {"name": name, "template": {"spec": {"template": {"spec": {"containers": containers, **pod}}}}}
+
+
+def _waiting() -> dict[str, Any]:
+    """Return a job with very many mounts that waits for many others."""
+    first = [_replicated(f"p{i}", {"volumeMounts": [{"name": "d"}]}, volumes=[{"name": "d", "emptyDir": {}}]) for i in range(3_000)]
+    needs = [{"name": f"p{i}", "status": "Complete"} for i in range(3_000)]
+    return _jobset([*first, {**_replicated("main", {"volumeMounts": [{"name": "d"}] * 45_000}), "dependsOn": needs}])
+
+
+def _claiming() -> dict[str, Any]:
+    """Return a runtime with very many jobs that each mount very many claims."""
+    claims = [{"metadata": {"name": f"v{i}"}, "spec": {}} for i in range(8_000)]
+    runtime = _runtime(volumeClaimPolicies=[{"templates": claims}])
+    runtime["spec"]["template"]["spec"]["replicatedJobs"] += [_replicated(f"p{i}") for i in range(400)]
+    return runtime
+
+
+def _deep(value: Any) -> Any:
+    for _ in range(85):
+        value = {"a": value}
+    return value
+
+
+def _tensorflow(name: str, workers: int, servers: int = 0) -> dict[str, Any]:
+    template = {"spec": {"containers": [{"name": "tensorflow", "image": "x"}]}}
+    specs = {
+        "Worker": {"replicas": workers, "template": template},
+        **({"PS": {"replicas": servers, "template": template}} if servers else {}),
+    }
+    return {"apiVersion": "kubeflow.org/v1", "kind": "TFJob", "metadata": {"name": name}, "spec": {"tfReplicaSpecs": specs}}
+
+
+def _stream(*values: Any) -> str:
+    return "\n---\n".join(json.dumps(value, separators=(",", ":")) for value in values)
+
+
+_PATCH = {"manager": "m", "trainingRuntimeSpec": {"template": {"spec": {"replicatedJobs": [{"name": "node"}]}}}}
+_PEERS = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": {}, "l": ["x"] * 300_000}
+CONVERSIONS: dict[str, Callable[[], str]] = {
+    "one letter again and again": lambda: _stream(_pytorch(args=["long" + "x" * 250_000])),
+    "a variable of the operator's": lambda: _stream(_pytorch(env=[{"name": "RANK", "value": "b"}] * 40_000)),
+    "variables of a trainer": lambda: _stream(
+        _runtime(), _train(trainer={"env": [{"name": f"A{i}", "value": "b"} for i in range(20_000)]})
+    ),
+    "patches of a runtime": lambda: _stream(_runtime({"args": ["a"] * 20_000}), _train(runtimePatches=[_PATCH] * 2_000)),
+    "jobs without a runtime": lambda: _stream(*(_train(f"t{i}") for i in range(8_000))),
+    "deep": lambda: _stream({**(job := _pytorch()), "spec": {**job["spec"], "foo": _deep([1] * 450_000)}}),
+    "strings beside jobs": lambda: _stream(*(_named(_pytorch(), f"a{i}") for i in range(300)), _PEERS),
+    "a string that names many jobs": lambda: _stream(
+        *(_named(_pytorch(), f"a{i}") for i in range(600)),
+        {**_PEERS, "l": " ".join(f"a{i}-master-0" for i in range(600)) + " a-1" * 400_000},
+    ),
+    "labels of Kueue's": lambda: _stream(
+        {**_pytorch(), "metadata": {"name": "a", "labels": {f"kueue.x-k8s.io/{i}": "v" for i in range(50_000)}}}
+    ),
+    "comments": lambda: (
+        "apiVersion: v1\nkind: List\nitems:\n"
+        + "".join(f"- {json.dumps(_named(_pytorch(), f'a{i}'))}\n" for i in range(500))
+        + "#\n" * 2_500_000
+    ),
+    "mounts": lambda: _stream(_waiting()),
+    "texts with the names of many parts": lambda: _stream(
+        _jobset([*(_replicated(f"job{i}") for i in range(2_500)), _replicated("x", {"args": ["a-job" * 100] * 1_000})])
+    ),
+    "targets": lambda: _stream(
+        _jobset([_replicated(f"a{i}") for i in range(5_000)], successPolicy={"operator": "Any", "targetReplicatedJobs": ["b"] * 200_000})
+    ),
+    "claims": lambda: _stream(_claiming(), _train()),
+    "keys": lambda: _stream({**_pytorch(), "spec": {f"pytorchReplicaSpe{i}": 1 for i in range(240_000)}}),
+    "a name that is long": lambda: _stream(_named(_pytorch(), "-" * 3_000_000)),
+    "jobs that are refused": lambda: _stream(*(_tensorflow(f"t{i}", 10_000, 10_000) for i in range(1_000))),
+}
+
+
+@pytest.mark.parametrize("name", CONVERSIONS)
+def test_a_conversion_ends_soon_in_little_memory(name: str, tmp_path: Path) -> None:
+    (tmp_path / "attack.yaml").write_text(CONVERSIONS[name]())
+    ran = bounded(tmp_path, "convert", "attack.yaml")
+    assert ran.code in (0, 1), ran.said
+    assert ran.mebibytes < MEBIBYTES
+    assert len(ran.out) < OUTPUT
+    assert len(ran.said) < OUTPUT
+    assert max(map(len, ran.said.splitlines())) < 10_000
+
+
+def test_what_a_conversion_makes_is_bounded(tmp_path: Path) -> None:
+    """A job of two hundred bytes can name thousands of tasks in variables: what all of them come to counts."""
+    (tmp_path / "attack.yaml").write_text(_stream(*(_tensorflow(f"t{i}", 2_000) for i in range(180))))
+    ran = bounded(tmp_path, "convert", "attack.yaml", seconds=4 * SECONDS, size=40 << 20)
+    assert ran.code == 1
+    assert ran.mebibytes < MEBIBYTES
+    assert 30 << 20 < len(ran.out) < 36 << 20
+    assert "the Frameworks of this run have more than 32 MiB: convert fewer files at once" in ran.said
+    to = bounded(tmp_path, "convert", "--to", "out", "attack.yaml", seconds=4 * SECONDS, size=40 << 20)
+    assert to.code == 1
+    assert to.mebibytes < MEBIBYTES
+    assert (tmp_path / "out" / "attack.yaml").read_text() == ran.out
 
 
 def _listed(items: list[Any]) -> str:

@@ -379,6 +379,9 @@ def test_a_job_of_kubeflow_leads_to_convert(tmp_path: Path, capsys: Capture) -> 
     assert capsys.readouterr() == ("No Framework found in 1 file.\n", f"fcompile: {hint}")
     assert main(["build", str(path)]) == 2
     assert capsys.readouterr().err == f"fcompile: no Framework found in the input: {hint}"
+    odd = path.rename(tmp_path / "$(touch x).yaml")
+    main(["validate", str(odd)])
+    assert f"`fcompile convert '{odd}'` makes a Framework" in capsys.readouterr().err
     path.write_text("kind: PyTorchJob\n", encoding="utf-8")
     assert main(["validate", str(path)]) == 0
     assert capsys.readouterr().err == ""

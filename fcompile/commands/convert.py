@@ -80,7 +80,7 @@ def convert(*, paths: tuple[str, ...], to: str | None, force: bool, format: str,
             say(f"wrote {counted(len(wanted), 'file')} to {to}" if wanted else f"nothing is written to {to}")
             _tell_left_over(to, conversion)
     else:
-        write([conversion.text()])
+        write(conversion.texts())
     failed = conversion.refused or conversion.unreadable or (strict and conversion.different)
     if strict and conversion.different and format != "json":
         say("--strict: what is different makes the exit code 1")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TextIO
@@ -103,6 +104,9 @@ def waivers_file(named: str | None = None) -> Waivers:
         return Waivers()
     if named is None and not os.path.isfile(path):  # a FIFO would keep us waiting for ever
         raise UsageError(f"{path} is not a file: remove it")
+    here = os.path.realpath(os.curdir)
+    if named is None and os.path.commonpath([os.path.realpath(path), here]) != here:  # lines of it may be shown
+        raise UsageError(f"{path} is a link that leads out of this folder: if you trust it, name it with --waivers")
     if named is None and is_shared(os.getcwd()) and os.stat(path).st_uid != os.getuid():
         say(f"{path} is not read: it is another user's, in a folder where anybody can put files; if you trust it, name it with --waivers")
         return Waivers()
@@ -126,5 +130,6 @@ def job_hint(files: Inputs) -> str:
             for _, value in objects_in(document.value):
                 if is_job(value):
                     name = visible(file.name)
-                    return f"{name} holds a {value['kind']}: `fcompile convert {'-' if name == STDIN else name}` makes a Framework of it"
+                    named = "-" if name == STDIN else shlex.quote(name)
+                    return f"{name} holds a {value['kind']}: `fcompile convert {named}` makes a Framework of it"
     return ""

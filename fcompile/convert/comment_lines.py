@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from array import array
+from bisect import bisect_left
+from collections.abc import Sequence
 from functools import lru_cache, partial
 from itertools import islice
 
@@ -23,7 +26,8 @@ _SHOWN = 10
 def tell_comments(document: Document, item: Path) -> str | None:
     """Return how many comments an object has and where they are; None when it has none."""
     start, end = document.extent(item) if item else (document.start, document.end)
-    places = [place for place in _comments(document) if start <= place < end] + ([] if item else _before_all(document))
+    found = _comments(document)
+    places = [*found[bisect_left(found, start) : bisect_left(found, end)], *([] if item else _before_all(document))]
     lines = sorted({document.source.span(place, place).line for place in places})
     if not lines:
         return None
@@ -38,7 +42,7 @@ def _before_all(document: Document) -> list[int]:
 
 
 @lru_cache(1)
-def _comments(document: Document) -> list[int]:
+def _comments(document: Document) -> Sequence[int]:
     """Return where the comments of a document begin, as offsets in the file. A `#` within a string is none."""
     text = document.text
     if document.json or not _COMMENT.search(text):
@@ -47,7 +51,7 @@ def _comments(document: Document) -> list[int]:
         scalars = with_events(text, partial(_scalars, text))
     except (Fault, UnicodeEncodeError):
         return []
-    found, line_end = [], 0
+    found, line_end = array("q"), 0
     for match in _COMMENT.finditer(text):
         place = match.start()
         while scalars and scalars[-1][1] <= place:

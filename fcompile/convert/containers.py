@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from fcompile.convert.draft import RoleDraft
@@ -64,12 +64,13 @@ def add_variables(role: RoleDraft, variables: list[Variable], ledger: Ledger, on
         if only is not None and container.get("name") != only:
             continue
         own = container.get("env") or []
+        referred_to = _referred_to(own, last)
         kept = []
         for number, variable in enumerate(own):
             path = (*role.template_source, "spec", "containers", place, "env", number)
             if variable.get("name") not in last:
                 kept.append(variable)
-            elif _is_referred_to(str(variable.get("name")), own[number + 1 :]):
+            elif number < referred_to.get(str(variable.get("name")), 0):
                 kept.append(variable)
                 ledger.converted(path, "its place before the operator's variable of the same name: another one refers to it")
             else:
@@ -79,9 +80,11 @@ def add_variables(role: RoleDraft, variables: list[Variable], ledger: Ledger, on
             break
 
 
-def _is_referred_to(name: str, later: list[dict[str, Any]]) -> bool:
-    """Return whether a later variable has the value of one in its own."""
-    return any(f"$({name})" in str(variable.get("value")) for variable in later)
+def _referred_to(own: list[dict[str, Any]], names: Iterable[str]) -> dict[str, int]:
+    """Return by name where the last variable is that has the value of one of these in its own."""
+    reference = re.compile(rf"\$\(({'|'.join(map(re.escape, names))})\)")
+    found = ((name, number) for number, variable in enumerate(own) for name in reference.findall(str(variable.get("value"))))
+    return dict(found)
 
 
 def _variable(name: str, value: str | dict[str, Any]) -> dict[str, Any]:

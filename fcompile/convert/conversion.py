@@ -13,12 +13,13 @@ from fcompile.convert.comment_lines import tell_comments
 from fcompile.convert.draft import Draft
 from fcompile.convert.ledger import Entry, Outcome, Refusal, shown
 from fcompile.convert.made import Made
-from fcompile.convert.references import references
+from fcompile.convert.references import Jobs, references
 from fcompile.convert.registry import convert_job, is_job, is_unknown_job
 from fcompile.convert.repair import repaired
+from fcompile.convert.runtimes import Runtimes
 from fcompile.convert.texts import tell_placeholders
 from fcompile.convert.write import write_framework
-from fcompile.diagnostics.problem import Path, Problem, Severity, Span, field_path
+from fcompile.diagnostics.problem import Path, Problem, Severity, Span, cut, field_path
 from fcompile.emit import yaml as plain_yaml
 from fcompile.load import Document, LoadError
 from fcompile.load.files import FileEntry
@@ -27,6 +28,10 @@ from fcompile.pipeline.compilation import Compilation
 from fcompile.pipeline.file import File, open_file
 from fcompile.pipeline.passthrough import PassedThrough, own_text
 
+MAX_OUTPUT = 32 * 1024 * 1024
+"""Characters of Frameworks that are made at once: a job of a hundred bytes can name thousands of tasks in its variables."""
+_LONGEST_REASON = 2_000
+"""Characters. A reason can quote a value."""
 _SHOWN = 3
 """Of others of the same name."""
 _MISTAKES = 20
@@ -101,11 +106,14 @@ class _Object:
         """Return where it is, for people."""
         return f"{self.document.source.name}:{self.document.locate(self.item).line}"
 
-    def convert(self, others: list[Any], options: Options, namespace: str | None) -> None:
-        """Make a Framework of a job, or refuse it.
+    def convert(self, runtimes: Runtimes, options: Options, namespace: str | None, room: int) -> int:
+        """Make a Framework of a job and write it, or refuse it. Return how many characters of the room are left.
 
         :param namespace: of a job that gives none.
         """
+        if room <= 0:
+            self.refuse(Reason((), f"the Frameworks of this run have more than {MAX_OUTPUT >> 20} MiB: convert fewer files at once"))
+            return room
         source, reasons, renamed = self.value, list[Reason](), dict[Path, Path]()
         metadata = source.get("metadata")
         if namespace and isinstance(metadata, dict) and not metadata.get("namespace"):
@@ -113,7 +121,7 @@ class _Object:
         made: Made | None = None
         while made is None:
             try:
-                made = convert_job(source, others)
+                made = convert_job(source, runtimes)
             except Refusal as refusal:
                 path = _as_written(refusal.path, renamed)
                 if any(reason.path[: len(path)] == path for reason in reasons):
@@ -124,19 +132,22 @@ class _Object:
                 source = repaired(source, refusal) if len(reasons) < _MISTAKES else None
                 if source is None:
                     break
+        text = "" if made is None else write_framework(made.draft)
         if not reasons and made is not None:
-            self.made = made
+            self.made, self.text = made, text
             tell_placeholders(mapping(self.value, "spec"), ("spec",), made.ledger)
         else:
-            more = [] if made is None else _errors(write_framework(made.draft), made.draft, options)
+            more = [] if made is None else _errors(text, made.draft, options)
             found = list(dict.fromkeys([*reasons, *(one._replace(path=_as_written(one.path, renamed)) for one in more)]))
             if len(found) > 1:
                 found.sort(key=lambda reason: self.document.locate((*self.item, *reason.path)).start)
             self.refuse(*found)
+        return room - len(text)
 
     def refuse(self, *reasons: Reason) -> None:
         """Refuse it, whatever was made of it."""
-        self.made, self.reasons = None, reasons
+        self.made, self.text = None, ""
+        self.reasons = tuple(reason._replace(text=cut(reason.text, _LONGEST_REASON)) for reason in reasons)
 
     def name_here(self, default: str) -> tuple[str, str] | None:
         """Return the namespace and name of the Framework that it becomes, or is."""
@@ -148,10 +159,9 @@ class _Object:
         return None
 
     def check(self, options: Options) -> None:
-        """Write what was made. It is refused if that has an error, which is told of in the source."""
+        """Refuse a job of which a Framework with an error was made, which is told of in the source."""
         if self.made is None:
             return
-        self.text = write_framework(self.made.draft)
         errors = _errors(self.text, self.made.draft, options)
         if errors:
             self.refuse(*errors)
@@ -159,9 +169,9 @@ class _Object:
     def account(self, entries: tuple[Entry, ...], reasons: tuple[Reason, ...] = ()) -> Account:
         """Return the account of it."""
         metadata = mapping(self.value, "metadata")
-        kind, name, namespace = text(self.value, "kind") or "", text(metadata, "name") or "", text(metadata, "namespace")
-        generated = text(metadata, "generateName")
+        kind, name, generated = (cut(text(*of) or "") for of in ((self.value, "kind"), (metadata, "name"), (metadata, "generateName")))
         name = name or (f"{generated}…" if generated else "")
+        namespace = cut(text(metadata, "namespace") or "") or None
         return Account(self.document, self.item, kind, name, namespace, None if self.made is None else self.made.draft, entries, reasons)
 
 
@@ -209,9 +219,14 @@ class Conversion:
         shown = [f"{kind} ({location})" for kind, location in list(kinds.items())[:_SHOWN]]
         return f", but {', '.join(shown)}{', …' if len(kinds) > _SHOWN else ''}" if shown else ""
 
+    def texts(self) -> Iterator[str]:
+        """Yield the documents of one stream."""
+        for file in self.files:
+            yield from file.texts
+
     def text(self) -> str:
         """Return one stream of all documents."""
-        return "".join(text for file in self.files for text in file.texts)
+        return "".join(self.texts())
 
     def _run(self, files: list[File]) -> None:
         options = self._options
@@ -219,21 +234,22 @@ class Conversion:
         streams = [(file, [(item, _objects(item)) for item in file.read]) for file in files if not file.skipped]
         objects = [one for _, stream in streams for _, found in stream for one in found]
         self.frameworks = sum(is_framework(one.value) for one in objects)
-        values = [one.value for one in objects]
+        runtimes = Runtimes(one.value for one in objects)
         jobs = [one for one in objects if one.is_job]
         self._others = [one for one in objects if not one.is_job]
+        room = MAX_OUTPUT
         for one in jobs:
-            one.convert(values, options, self._namespace)
+            room = one.convert(runtimes, options, self._namespace, room)
         self._refuse_collisions(objects)
         self._refuse_collisions_beside(objects)
         for one in jobs:
             one.check(options)
-        made = [(one.value, one.made) for one in jobs if one.made is not None]
+        made = Jobs([(one.value, one.made) for one in jobs if one.made is not None])
         for file, stream in streams:
             texts = [one for item, found in stream for one in self._texts(item, found, made)]
             self.files.append(Converted(file.name, texts))
 
-    def _texts(self, item: Document | LoadError, objects: list[_Object], made: list[tuple[Any, Made]]) -> Iterator[str]:
+    def _texts(self, item: Document | LoadError, objects: list[_Object], made: Jobs) -> Iterator[str]:
         """Yield what comes of a document, and take down the accounts of what is in it."""
         if isinstance(item, LoadError):
             if item.rule.severity is Severity.ERROR:
@@ -249,7 +265,7 @@ class Conversion:
             for one in objects:
                 yield from self._text(one, made)
 
-    def _text(self, one: _Object, made: list[tuple[Any, Made]]) -> Iterator[str]:
+    def _text(self, one: _Object, made: Jobs) -> Iterator[str]:
         """Yield what comes of an object that stands beside a job in a list, or is one."""
         if not isinstance(one.value, dict):
             self.accounts.append(one.account((), (Reason((), "it is no object"),)))
@@ -264,7 +280,7 @@ class Conversion:
             self.accounts.append(one.account(tuple(one.made.ledger.entries(one.value))))
             yield one.text
 
-    def _tell_references(self, one: _Object, made: list[tuple[Any, Made]]) -> None:
+    def _tell_references(self, one: _Object, made: Jobs) -> None:
         found = tuple(shown(references(one.value, made)))
         if found:
             self.accounts.append(one.account(found))

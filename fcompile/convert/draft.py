@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from fcompile.convert.ledger import MAX_ENTRIES
 from fcompile.diagnostics.problem import Path
 from fcompile.model import names
 from fcompile.model.framework import LIFETIME
@@ -53,16 +54,16 @@ class Draft:
     roles: list[RoleDraft] = field(default_factory=list)
     beside: list[dict[str, Any]] = field(default_factory=list)
     """Objects that the Framework needs, such as a ConfigMap. They come before it."""
-    comments: list[tuple[Path, str]] = field(default_factory=list)
+    comments: dict[tuple[Path, str], None] = field(default_factory=dict)
     """Texts to stand above a field of the Framework; the empty path: at its head."""
 
     remarks: list[str] = field(default_factory=list)
     """What is otherwise than with the operator though no field of the source says so."""
 
     def comment(self, text: str, path: Path = ()) -> None:
-        """Put a comment above a field."""
-        if (path, text) not in self.comments:
-            self.comments.append((path, text))
+        """Put a comment above a field, unless there are more already than can be read: the report tells of them, and counts."""
+        if len(self.comments) < MAX_ENTRIES:
+            self.comments[path, text] = None
 
     def role_path(self, role: RoleDraft, *below: str | int) -> Path:
         """Return the path of a field of a role in the Framework."""

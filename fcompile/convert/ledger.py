@@ -84,14 +84,33 @@ class Ledger:
 
     def entries(self, source: Any) -> list[Entry]:
         """Return the entries in the order of the source, fields that nobody spoke of among them. Of very many, the last says how many."""
-        order: dict[Path, int] = {}
-        silent: list[Entry] = []
-        for path, leaf in _walk(source, ()):
-            order[path] = len(order)
-            if leaf and not any(path[:length] in self._entries for length in range(len(path) + 1)):
-                silent.append(_unknown(path))
-        found = [*(entry for entries in self._entries.values() for entry in entries), *silent]
-        return list(shown(sorted(found, key=lambda entry: order.get(entry.path, len(order)))))
+        return list(shown(self._in_order(source)))
+
+    def _in_order(self, source: Any) -> Iterator[Entry]:
+        """Yield the entries in the order of the source, and after them those of fields that it does not have."""
+        above = {path[:length] for path in self._entries for length in range(len(path) + 1)}
+        met: set[Path] = set()
+        levels: list[Iterator[tuple[Path, Any, bool, bool]]] = [iter([((), source, False, True)])]
+        while levels:
+            found = next(levels[-1], None)
+            if found is None:
+                levels.pop()
+                continue
+            path, value, told, near = found
+            near = near and path in above  # to look up a path takes long where it is deep
+            entries = self._entries.get(path) if near else None
+            if entries is not None:
+                met.add(path)
+                told = True
+                yield from entries
+            if isinstance(value, dict | list) and value:
+                if near or not told:
+                    levels.append(_below(path, value, told, near))
+            elif not told:
+                yield _unknown(path)
+        for path, entries in self._entries.items():
+            if path not in met:
+                yield from entries
 
     def _add(self, entry: Entry) -> None:
         self._entries.setdefault(entry.path, {})[entry] = None
@@ -107,13 +126,7 @@ def _unknown(path: Path) -> Entry:
     )
 
 
-def _walk(value: Any, path: Path) -> Iterator[tuple[Path, bool]]:
-    """Yield the path of each value, and whether it is a leaf."""
-    below: list[tuple[str | int, Any]] = []
-    if isinstance(value, dict):
-        below = list(value.items())
-    elif isinstance(value, list):
-        below = list(enumerate(value))
-    yield path, not below
-    for step, item in below:
-        yield from _walk(item, (*path, step))
+def _below(path: Path, value: dict[str, Any] | list[Any], told: bool, near: bool) -> Iterator[tuple[Path, Any, bool, bool]]:
+    """Yield what is in a mapping or list, with its path, and with what was given of the whole."""
+    for step, item in value.items() if isinstance(value, dict) else enumerate(value):
+        yield (*path, step), item, told, near

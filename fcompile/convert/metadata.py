@@ -32,6 +32,8 @@ _OPERATORS = ("kubeflow.org", "jobset.sigs.k8s.io")
 _SCHEDULERS = ("volcano.sh", "scheduling.k8s.io", "scheduling.x-k8s.io")
 _TOPOLOGY = "alpha.jobset.sigs.k8s.io/exclusive-topology"
 _PODSET = f"{KUEUE}podset-"
+_LONGEST_NAMESPACE = 63
+"""The names of all tasks may have it."""
 
 
 def read_metadata(source: dict[str, Any], ledger: Ledger) -> Draft:
@@ -46,7 +48,10 @@ def read_metadata(source: dict[str, Any], ledger: Ledger) -> Draft:
     if not name:
         why = "a Framework's name must be known before it is applied: `generateName` cannot be converted; write `name`"
         raise Refusal(metadata.at("generateName"), why) if "generateName" in metadata else Refusal(metadata.path, "it has no name")
-    draft = Draft(framework_name(name, metadata.at("name")), metadata.text("namespace") or None)
+    namespace = metadata.text("namespace") or None
+    if namespace is not None and len(namespace) > _LONGEST_NAMESPACE:
+        raise Refusal(metadata.at("namespace"), f"a namespace has at most {_LONGEST_NAMESPACE} characters")
+    draft = Draft(framework_name(name, metadata.at("name")), namespace)
     ledger.converted(metadata.at("name"), f"metadata.name: {draft.name}")
     for key in metadata.value:
         path = metadata.at(key)

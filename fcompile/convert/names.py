@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from itertools import groupby
+from operator import itemgetter
 from typing import NamedTuple
 
 from fcompile.convert.ledger import Refusal
@@ -73,7 +75,7 @@ class Hosts:
         self._prefixes = prefixes
         self._single = single or {}
         self._subdomain = subdomain
-        self._beginnings = (*prefixes, *self._single)
+        self._beginning = _common([*prefixes, *self._single])
         every = _any_of(prefixes)
         self._whole = re.compile(rf"{_BEFORE}(?:({every})([0-9]{{1,6}})|({_any_of(self._single)})){_LABELS}{_AFTER}")
         self._made_later = re.compile(rf"{_BEFORE}(?:{every})(?=[^0-9\s.,;:'\"/]|['\"]?\s*[+%]|$)")
@@ -110,7 +112,7 @@ class Hosts:
 
     def _may_be_in(self, text: str) -> bool:
         """Return whether a text may hold a name: the expressions take long to find that a long text has none."""
-        return any(beginning in text for beginning in self._beginnings)
+        return self._beginning in text
 
     def _replaced(self, match: re.Match[str], text: str) -> str:
         new = self._host(match, text)
@@ -145,4 +147,21 @@ def _pattern(job: str, prefixes: Iterable[str]) -> re.Pattern[str]:
 
 
 def _any_of(texts: Iterable[str]) -> str:
-    return "|".join(sorted(map(re.escape, texts), key=len, reverse=True)) or r"(?!)"
+    """Return a pattern of the texts, the longest first. It shares their beginnings: of very many, few are tried at each place."""
+    return _shared(sorted(set(texts))) or r"(?!)"
+
+
+def _shared(texts: list[str]) -> str:
+    found = []
+    for first, group in groupby(texts, key=itemgetter(slice(1))):
+        same = list(group)
+        head = _common([same[0], same[-1]])
+        if first:
+            found.append(re.escape(head) + (_shared([text[len(head) :] for text in same]) if len(same) > 1 else ""))
+    return f"(?:{'|'.join(found)}){'' if texts[0] else '?'}" if found else ""
+
+
+def _common(texts: list[str]) -> str:
+    """Return what all of the texts begin with."""
+    first, last = min(texts, default=""), max(texts, default="")
+    return first[: next((at for at, letter in enumerate(first) if letter != last[at : at + 1]), len(first))]

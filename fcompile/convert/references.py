@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -17,9 +18,48 @@ _LABEL_REMEDY = "select by FC_FRAMEWORK_NAME, FC_TASKROLE_NAME and FC_TASK_INDEX
 _LONGEST_LABEL = 317
 """Characters of the key of a label."""
 _SHOWN = 3
+_MOST_JOBS = 10
+"""Whose names are looked for in one text."""
+_LONGEST_NAME = 253
+"""Characters of the name of a job."""
+_WORD = re.compile(r"(?<![A-Za-z0-9_.-])[A-Za-z0-9_.]*-[A-Za-z0-9_.-]*")
+"""What a name of a Pod may be in."""
 
 
-def references(value: Any, made: list[tuple[Any, Made]]) -> Iterator[Entry]:
+class Jobs:
+    """The converted jobs, by their names."""
+
+    def __init__(self, made: list[tuple[Any, Made]]) -> None:
+        self._made = made
+        self._by_name: dict[str, list[int]] = {}
+        self._by_kind: dict[tuple[str, str], list[int]] = {}
+        for number, (source, _) in enumerate(made):
+            name = text(mapping(source, "metadata"), "name") or ""
+            self._by_name.setdefault(name, []).append(number)
+            self._by_kind.setdefault((text(source, "kind") or "", name), []).append(number)
+
+    def __bool__(self) -> bool:
+        return bool(self._made)
+
+    def of_kind(self, kind: str, name: str) -> list[Made]:
+        """Return the jobs of a kind and name, in whatever namespace."""
+        return [self._made[number][1] for number in self._by_kind.get((kind, name), ())]
+
+    def in_text(self, written: str) -> tuple[list[tuple[Any, Made]], bool]:
+        """Return the jobs with whose name a word of a text begins, and whether there may be more of them than are looked at."""
+        found: set[int] = set()
+        for match in _WORD.finditer(written):
+            word = match[0][: _LONGEST_NAME + 1]
+            end = word.find("-")
+            while end >= 0:
+                found.update(self._by_name.get(word[:end], ())[: _MOST_JOBS + 1])
+                end = word.find("-", end + 1)
+            if len(found) > _MOST_JOBS:
+                break
+        return [self._made[number] for number in sorted(found)[:_MOST_JOBS]], len(found) > _MOST_JOBS
+
+
+def references(value: Any, jobs: Jobs) -> Iterator[Entry]:
     """Yield what in another document refers to converted jobs, and will find nothing."""
     if not isinstance(value, dict):
         return
@@ -28,7 +68,7 @@ def references(value: Any, made: list[tuple[Any, Made]]) -> Iterator[Entry]:
         yield Entry(
             path, Outcome.DIFFERENT, "the job within it is not converted", why, "convert the job alone, and put the Framework in its place"
         )
-    if not made:
+    if not jobs:
         return
     if is_kubeflow(text(value, "apiVersion") or ""):
         return  # a runtime, or what somebody else makes of one
@@ -37,7 +77,11 @@ def references(value: Any, made: list[tuple[Any, Made]]) -> Iterator[Entry]:
         if not secret and is_label_of_operator(written) and path[-2:-1] not in (("labels",), ("annotations",)):
             why = "Pods of a Framework have no labels of Kubeflow's"
             yield Entry(path, Outcome.DIFFERENT, f"`{written[:_LONGEST_LABEL]}` will select no Pod of a converted job", why, _LABEL_REMEDY)
-        for source, one in made:
+        named, more = jobs.in_text(written)
+        if more:
+            why = f"of one text, the names of {_MOST_JOBS} jobs are looked for"
+            yield Entry(path, Outcome.DIFFERENT, "it may name Pods of more jobs", why, "look which of their Pods it names")
+        for source, one in named:
             renamed = one.hosts.renamed(written)
             if renamed:
                 name = text(mapping(source, "metadata"), "name")
@@ -47,12 +91,10 @@ def references(value: Any, made: list[tuple[Any, Made]]) -> Iterator[Entry]:
             if compared:
                 yield Entry(path, Outcome.DIFFERENT, *said_of_compared(compared, one.hosts.framework))
     target = mapping(mapping(value, "spec"), "scaleTargetRef")
-    for source, one in made:
-        metadata = mapping(source, "metadata")
-        if target.get("kind") == source.get("kind") and target.get("name") == metadata.get("name"):
-            why = "a Framework has no scale subresource"
-            remedy = f"change `taskNumber` of the Framework `{one.draft.name}`"
-            yield Entry(("spec", "scaleTargetRef"), Outcome.DIFFERENT, "it scales a job that is no more", why, remedy)
+    for one in jobs.of_kind(text(target, "kind") or "", text(target, "name") or "")[:_SHOWN]:
+        why = "a Framework has no scale subresource"
+        remedy = f"change `taskNumber` of the Framework `{one.draft.name}`"
+        yield Entry(("spec", "scaleTargetRef"), Outcome.DIFFERENT, "it scales a job that is no more", why, remedy)
 
 
 def _write(renamed: dict[str, str]) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 from fcompile.convert.comments import comment_differences
 from fcompile.convert.ledger import Refusal
 from fcompile.convert.made import Made
+from fcompile.convert.runtimes import Runtimes
 from fcompile.diagnostics.suggestions import closest
 from fcompile.model import names
 from fcompile.model.framework import LIFETIME
@@ -53,10 +54,10 @@ def is_unknown_job(value: Any) -> bool:
     return ours and kind not in KINDS and (kind.lower().endswith("job") or closest(kind, KINDS) is not None)
 
 
-def convert_job(source: dict[str, Any], others: list[Any]) -> Made:
+def convert_job(source: dict[str, Any], runtimes: Runtimes) -> Made:
     """Convert a job. Raises Refusal.
 
-    :param others: all objects of the input; among them is the runtime of a TrainJob.
+    :param runtimes: those of the input, for TrainJobs.
     """
     version, kind = text(source, "apiVersion") or "", text(source, "kind") or ""
     if kind not in KINDS:
@@ -74,7 +75,7 @@ def convert_job(source: dict[str, Any], others: list[Any]) -> Made:
     _refuse_template(source)
     module = import_module(f"fcompile.convert.kinds.{where[0]}")
     convert: Callable[..., Made] = getattr(module, where[1])
-    made = convert(source, others) if kind == "TrainJob" else convert(source)
+    made = convert(source, runtimes) if kind == "TrainJob" else convert(source)
     comment_differences(made.draft, made.ledger.entries(source))
     _tell_controller(made)
     return made

@@ -15,7 +15,7 @@ from fcompile.convert.ledger import Ledger, Refusal
 from fcompile.convert.metadata import tell_acted_upon
 from fcompile.convert.names import Hosts, Task
 from fcompile.convert.retries import made_anew
-from fcompile.convert.shape import refuse_misspelt, require_shape, require_size
+from fcompile.convert.shape import NAMED_BYTES, refuse_misspelt, require_room, require_shape, require_size
 from fcompile.convert.texts import rewrite_texts
 from fcompile.diagnostics.problem import Path
 from fcompile.model.framework import MAX_ROLES, MAX_TASKS
@@ -24,6 +24,8 @@ from fcompile.model.values import mapping, text
 JOB_TRIES = 6
 """Of a Job of Kubernetes that does not say how many."""
 INDEX_FIELDS = tuple(f"metadata.{kind}['batch.kubernetes.io/job-completion-index']" for kind in ("annotations", "labels"))
+_LONGEST_NAME = 63
+"""Of a replicated job: it is a part of its Jobs' names."""
 _INDEX_VARIABLE = "JOB_COMPLETION_INDEX"
 """Kubernetes gives it to every container of an indexed Job, and a JobSet's Jobs are indexed unless they say otherwise."""
 _DEADLINE = "activeDeadlineSeconds"
@@ -57,8 +59,6 @@ _OF_SET = {
 _STEP = "trainer.kubeflow.org/trainjob-ancestor-step"
 _OF_BOTH = {"containers", "initContainers", "volumes"}
 """Of a Pod that runs first: they go into the other one."""
-_CONTAINER_BYTES = len('{"name":"a"},')
-"""No container has fewer."""
 
 
 @dataclass(eq=False)
@@ -119,6 +119,8 @@ def _part(fields: Fields, source: Path | None) -> ReplicatedJob:
     name = fields.text("name")
     if not name:
         raise Refusal(source or fields.path, "a replicated job has no name")
+    if len(name) > _LONGEST_NAME:
+        raise Refusal(source or fields.at("name"), f"a replicated job's name has at most {_LONGEST_NAME} characters")
     role = "".join(letter for letter in name if letter.isascii() and letter.isalnum()).lower()
     job = fields.below("template").below("spec")
     refuse_misspelt(job, _OF_JOB | _LEFT_OUT_OF_JOB, source=source)
@@ -154,64 +156,103 @@ def _part(fields: Fields, source: Path | None) -> ReplicatedJob:
 def run_once_first(parts: list[ReplicatedJob], source: Path, draft: Draft, ledger: Ledger) -> list[ReplicatedJob]:
     """Return the parts without those that only run before others: these become init containers of the others. Raises Refusal."""
     by_name = {part.name: part for part in parts}
-    left = ETCD_BYTES // _CONTAINER_BYTES
+    left = ETCD_BYTES // NAMED_BYTES
     first = {name for part in parts for name, status in part.needs.items() if status == "Complete"}
+    before: dict[str, _Before] = {}
     for part in parts:
+        target = _Target(part)
         for name, status in reversed(list(part.needs.items())):
-            other = by_name.get(name)
-            if other is None:
+            if name not in by_name:
                 raise Refusal(source, f"`{part.name}` waits for `{name}`, and there is no such job")
             if status == "Complete":
-                pod = other.role.template["spec"]
-                left -= len(pod["containers"]) + len(pod.get("initContainers") or ())
+                if name not in before:
+                    before[name] = _Before(by_name[name])  # only now: others may have been put before it
+                other = before[name]
+                left -= len(other.containers) + len(other.volumes)
                 if left < 0:
                     raise Refusal(
                         source, f"as init containers, `{name}` and others would be more than {ETCD_BYTES:,} bytes: etcd takes no more"
                     )
-                if _put_before(part, other, source):
+                if target.put_before(other, source):
                     draft.remarks.append(
                         f"What `{name}` fetches is in an emptyDir: `{part.name}` finds it only here, where they are one Pod"
                     )
                 draft.remarks.append(f"`{name}` runs as an init container of `{part.name}`, once more in each new Pod")
-                _tell_pod(part, other, ledger, source)
+                _tell_pod(part, other.part, ledger, source)
                 del part.needs[name]
+        target.finish()
     return [part for part in parts if part.name not in first]
 
 
-def _put_before(part: ReplicatedJob, other: ReplicatedJob, source: Path) -> bool:
-    """Make init containers of a job that runs first, where the result is the same: it needs a volume that the two share.
+class _Before:
+    """A job that runs first, and what becomes of it in the Pods of others."""
 
-    Return whether the operator's Pods would each have such a volume of their own.
-    """
-    said = f"`{other.name}` runs once before `{part.name}`"
-    spec, before = part.role.template["spec"], other.role.template["spec"]
-    if other.role.task_number * other.copies != 1 or other.needs:
-        raise Refusal(source, f"{said}, with more than one Pod or after others: that is no init container")
-    shared = _mounted(spec) & _mounted(before)
-    if not shared:
-        raise Refusal(source, f"{said} and shares no volume with it: as an init container it would do nothing")
-    kinds = {one.get("name"): one for one in before.get("volumes") or () if isinstance(one, dict)}
-    own = all("emptyDir" in kinds[name] or "ephemeral" in kinds[name] for name in shared if name in kinds)
-    pods = part.role.task_number * part.copies
-    if not own and pods > 1:
-        why = f"as an init container it would run in each of {pods} Pods, and write into one volume"
-        raise Refusal(source, f"{said}: {why}. Use one node, or a volume of each Pod (emptyDir)")
-    volumes = {one.get("name"): one for one in (*(before.get("volumes") or ()), *(spec.get("volumes") or ())) if isinstance(one, dict)}
-    for name, volume in kinds.items():
-        if volumes[name] != volume and not ("emptyDir" in volume and "emptyDir" in volumes[name]):
-            raise Refusal(source, f"{said}, and the volumes `{name}` of the two are not the same: give one of them another name")
-    if volumes:
-        spec["volumes"] = list(volumes.values())
-    if other.indexed:
-        _add_index(before, "0")
-        _replace_index(other.role, "0")
-    earlier = [dict(one) for one in (*(before.get("initContainers") or ()), *before["containers"])]
-    taken = {one.get("name") for kind in ("initContainers", "containers") for one in spec.get(kind) or ()}
-    for container in earlier:
-        if container.get("name") in taken:
-            container["name"] = f"{other.role.name}-{container['name']}"
-    spec["initContainers"] = [*earlier, *(spec.get("initContainers") or ())]
-    return any("emptyDir" in kinds[name] for name in shared if name in kinds)
+    def __init__(self, part: ReplicatedJob) -> None:
+        self.part = part
+        spec = part.role.template["spec"]
+        if part.indexed:
+            _add_index(spec, "0")
+            _replace_index(part.role, "0")
+        self.containers = [*(spec.get("initContainers") or ()), *spec["containers"]]
+        self.volumes: dict[Any, dict[str, Any]] = {one.get("name"): one for one in spec.get("volumes") or ()}
+        self.mounted = _mounted(spec)
+
+
+class _Target:
+    """A job before whose containers those of others run."""
+
+    def __init__(self, part: ReplicatedJob) -> None:
+        self._part = part
+        self._spec = part.role.template["spec"]
+        self._mounted = _mounted(self._spec)
+        self._volumes: dict[Any, dict[str, Any]] = {one.get("name"): one for one in self._spec.get("volumes") or ()}
+        self._names = {one.get("name") for kind in ("initContainers", "containers") for one in self._spec.get(kind) or ()}
+        self._earlier: list[list[dict[str, Any]]] = []
+        """Containers of each job that runs first, the last job first."""
+        self._more: list[dict[Any, dict[str, Any]]] = []
+        """Volumes, likewise."""
+
+    def put_before(self, other: _Before, source: Path) -> bool:
+        """Make init containers of a job that runs first, where the result is the same: it needs a volume that the two share.
+
+        Return whether the operator's Pods would each have such a volume of their own. Raises Refusal.
+        """
+        part, first = self._part, other.part
+        said = f"`{first.name}` runs once before `{part.name}`"
+        if first.role.task_number * first.copies != 1 or first.needs:
+            raise Refusal(source, f"{said}, with more than one Pod or after others: that is no init container")
+        shared = self._mounted & other.mounted
+        if not shared:
+            raise Refusal(source, f"{said} and shares no volume with it: as an init container it would do nothing")
+        kinds = [other.volumes[name] for name in shared if name in other.volumes]
+        pods = part.role.task_number * part.copies
+        if pods > 1 and not all("emptyDir" in one or "ephemeral" in one for one in kinds):
+            why = f"as an init container it would run in each of {pods} Pods, and write into one volume"
+            raise Refusal(source, f"{said}: {why}. Use one node, or a volume of each Pod (emptyDir)")
+        for name, volume in other.volumes.items():
+            there = self._volumes.setdefault(name, volume)
+            if there != volume and not ("emptyDir" in volume and "emptyDir" in there):
+                raise Refusal(source, f"{said}, and the volumes `{name}` of the two are not the same: give one of them another name")
+        containers = [dict(one) for one in other.containers]
+        for container in containers:
+            if container.get("name") in self._names:
+                container["name"] = f"{first.role.name}-{container['name']}"
+        self._names |= {one.get("name") for one in containers}
+        self._mounted |= other.mounted
+        self._earlier.append(containers)
+        self._more.append(other.volumes)
+        return any("emptyDir" in one for one in kinds)
+
+    def finish(self) -> None:
+        """Write what was put before it into its Pods."""
+        if not self._earlier:
+            return
+        order = [name for volumes in reversed(self._more) for name in volumes]
+        volumes = {name: self._volumes[name] for name in dict.fromkeys([*order, *self._volumes])}
+        if volumes:
+            self._spec["volumes"] = list(volumes.values())
+        containers = [one for earlier in reversed(self._earlier) for one in earlier]
+        self._spec["initContainers"] = [*containers, *(self._spec.get("initContainers") or ())]
 
 
 def _tell_pod(part: ReplicatedJob, other: ReplicatedJob, ledger: Ledger, source: Path) -> None:
@@ -228,6 +269,7 @@ def _tell_pod(part: ReplicatedJob, other: ReplicatedJob, ledger: Ledger, source:
 
 
 def _mounted(spec: dict[str, Any]) -> set[str]:
+    """Return the names of the volumes that the containers mount."""
     return {
         str(mount.get("name"))
         for kind in ("initContainers", "containers")
@@ -249,6 +291,10 @@ def hosts_of(job: str, draft: Draft, parts: list[ReplicatedJob], subdomain: str 
 
 def finish(parts: list[ReplicatedJob], hosts: Hosts, draft: Draft, ledger: Ledger, source: Path | None) -> None:
     """Give the draft its roles, with the names and indices that tasks have here."""
+    if len(parts) > MAX_ROLES:
+        raise Refusal(
+            source or ("spec", "replicatedJobs"), f"there are {len(parts):,} replicated jobs, and a Framework has at most {MAX_ROLES} roles"
+        )
     require_size((part.role for part in parts), source or ("spec", "replicatedJobs"))
     seen: dict[str, str] = {}
     for part in parts:
@@ -298,19 +344,29 @@ def tell_network(spec: Fields, ledger: Ledger, source: Path | None) -> None:
 
 
 def add_claims(spec: Fields, parts: list[ReplicatedJob], ledger: Ledger, source: Path | None) -> None:
-    """Give Pods volumes of their own in the place of claims that the JobSet makes."""
+    """Give Pods volumes of their own in the place of claims that the JobSet makes. Raises Refusal for too many."""
+    pods = [part.role.template["spec"] for part in parts]
+    of_volume: dict[str, list[int]] = {}
+    for number, pod in enumerate(pods):
+        for name in _mounted(pod):
+            of_volume.setdefault(name, []).append(number)
+    added: list[list[dict[str, Any]]] = [[] for _ in pods]
+    count = 0
     for number, policy in enumerate(spec.items("volumeClaimPolicies")):
         path = source or (*spec.at("volumeClaimPolicies"), number)
         for template in Fields(policy if isinstance(policy, dict) else {}, path).items("templates"):
             name = text(mapping(template, "metadata"), "name") or ""
-            claim = {"spec": deepcopy(mapping(template, "spec"))}
-            for part in parts:
-                pod = part.role.template["spec"]
-                if name in _mounted(pod):
-                    pod["volumes"] = [*(pod.get("volumes") or ()), {"name": name, "ephemeral": {"volumeClaimTemplate": claim}}]
+            volume = {"name": name, "ephemeral": {"volumeClaimTemplate": {"spec": deepcopy(mapping(template, "spec"))}}}
+            count += len(of_volume.get(name, ()))
+            require_room(count, NAMED_BYTES, path)
+            for place in of_volume.get(name, ()):
+                added[place].append(volume)
             what = f"each Pod has a volume `{name}` of its own, which goes with the Pod"
             why = "the JobSet makes one claim for all of its Pods"
             ledger.different(path, what, why, "make a PersistentVolumeClaim, and name it in the Pods, where results must stay")
+    for pod, volumes in zip(pods, added, strict=True):
+        if volumes:
+            pod["volumes"] = [*(pod.get("volumes") or ()), *volumes]
 
 
 def tell_metadata(metadata: Fields, ledger: Ledger, source: Path | None, *, of_pods: bool = False) -> None:
@@ -343,7 +399,8 @@ def apply_success_policy(spec: Fields, parts: list[ReplicatedJob], source: Path 
     policy = spec.below("successPolicy")
     targets = policy.items("targetReplicatedJobs")
     operator = policy.text("operator") or "All"
-    chosen = [part for part in parts if not targets or part.name in targets]
+    wanted = {target for target in targets if isinstance(target, str)}
+    chosen = [part for part in parts if not targets or part.name in wanted]
     if operator == "Any":
         for part in chosen:
             part.role.min_succeeded = max(part.role.task_number, 1)  # a Job has succeeded when all of its Pods have

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping
+from itertools import islice
 from types import MappingProxyType
 from typing import Any
 
@@ -12,6 +14,12 @@ from fcompile.convert.fields import Fields
 from fcompile.convert.ledger import Refusal
 from fcompile.diagnostics.problem import Path
 from fcompile.diagnostics.suggestions import closest
+
+NAMED_BYTES = len('{"name":"a"},')
+"""No container, volume or variable has fewer."""
+_TOO_LARGE = f"its Framework would have more than {ETCD_BYTES:,} bytes, which is all that etcd takes"
+_MOST_KEYS = 100
+"""Of a mapping that are compared with what they may have been meant to be."""
 
 
 def require_shape(spec: Fields) -> None:
@@ -32,9 +40,7 @@ def refuse_misspelt(
     :param source: what stands for every field in the source, where the fields are not in the source themselves.
     """
     left = [field for field in known if field not in fields.value]
-    for key in fields.each():
-        if not isinstance(key, str) or key in known:
-            continue
+    for key in islice((key for key in fields.each() if isinstance(key, str) and key not in known), _MOST_KEYS):
         if key in elsewhere:
             raise Refusal(source or fields.at(key), f"the operator has no field `{key}` here: it is `{elsewhere[key]}`")
         near = closest(key, left)
@@ -42,20 +48,31 @@ def refuse_misspelt(
             raise Refusal(source or fields.at(key), f"the operator has no field `{key}`: did you mean `{near.word}`?", near.word)
 
 
+def require_room(count: int, least: int, path: Path) -> None:
+    """Raise Refusal where so many things of at least so many bytes each are more than etcd takes, before they are made."""
+    if count * least > ETCD_BYTES:
+        raise Refusal(path, _TOO_LARGE)
+
+
 def require_size(roles: Iterable[RoleDraft], path: Path) -> None:
     """Raise Refusal where the roles alone are more than etcd takes, before anything of them is written: a variable may name all tasks."""
-    left = ETCD_BYTES
-    waiting: list[Any] = [role.template for role in roles]
-    while waiting:
+    if size([role.template for role in roles], ETCD_BYTES) > ETCD_BYTES:
+        raise Refusal(path, _TOO_LARGE)
+
+
+def size(whole: Any, most: int = sys.maxsize) -> int:
+    """Return how many bytes a value has at least when it is written. It is not looked at any further once that is too many."""
+    found = 0
+    waiting: list[Any] = [whole]
+    while waiting and found <= most:
         value = waiting.pop()
-        left -= len(value) + 1 if isinstance(value, str | dict | list) else 1
+        found += len(value) + 1 if isinstance(value, str | dict | list) else 1
         if isinstance(value, dict):
-            left -= sum(map(len, value))
+            found += sum(map(len, value))
             waiting.extend(value.values())
         elif isinstance(value, list):
             waiting.extend(value)
-        if left < 0:
-            raise Refusal(path, f"its Framework would have more than {ETCD_BYTES:,} bytes, which is all that etcd takes")
+    return found
 
 
 def _require_container(container: Fields) -> None:

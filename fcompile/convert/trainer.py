@@ -7,7 +7,7 @@ from typing import Any
 from fcompile.convert.ledger import Refusal
 from fcompile.model import names
 from fcompile.model.quantities import NANO, nanos
-from fcompile.model.values import mapping
+from fcompile.model.values import mapping, text
 
 PORT = 29500
 INDEX = names.placeholder(names.TASK_INDEX)
@@ -16,14 +16,14 @@ INDEX = names.placeholder(names.TASK_INDEX)
 def upsert(container: dict[str, Any], variables: list[Any]) -> None:
     """Set variables of a container: one of the same name is replaced in its place."""
     found = [dict(one) for one in container.get("env") or () if isinstance(one, dict)]
+    places: dict[str | None, int] = {}
+    for place, one in enumerate(found):
+        places.setdefault(text(one, "name"), place)
     for variable in variables:
         if not isinstance(variable, dict):
             raise Refusal(("spec",), "a variable must be a mapping")
-        places = [place for place, one in enumerate(found) if one.get("name") == variable.get("name")]
-        if places:
-            found[places[0]] = dict(variable)
-        else:
-            found.append(dict(variable))
+        place = places.setdefault(text(variable, "name"), len(found))
+        found[place : place + 1] = [dict(variable)]
     if found:
         container["env"] = found
 

@@ -24,7 +24,7 @@ _LONG = 200
 def write_framework(draft: Draft) -> str:
     """Return the Framework with its comments, and before it what it needs, as documents of a stream."""
     framework = draft.framework()
-    text = _commented(framework, draft.comments)
+    text = _commented(framework, list(draft.comments))
     return "".join([*map(plain_yaml.document, draft.beside), _in_stream(text, framework)])
 
 
@@ -45,8 +45,12 @@ def _commented(value: dict[str, Any], comments: list[tuple[Path, str]]) -> str:
     head = [text for path, text in comments if not path or not _exists(value, path)]
     long = _LongStrings("\n".join([json.dumps(value), *(text for _, text in comments)]))
     tree = _tree(value, long)
-    for path in dict.fromkeys(path for path, _ in comments if path and _exists(value, path)):
-        _put(tree, path, [text for one, text in comments if one == path])
+    above: dict[Path, list[str]] = {}
+    for path, text in comments:
+        above.setdefault(path, []).append(text)
+    for path, texts in above.items():
+        if path and _exists(value, path):
+            _put(tree, path, texts)
     stream = StringIO()
     writer.dump(tree, stream)
     return "".join(f"# {visible(line)}\n" for line in head) + long.put_in(stream.getvalue())
@@ -68,9 +72,8 @@ class _LongStrings:
 
     def __init__(self, text: str) -> None:
         """Take the text in which the words must not be."""
-        self._word = "long"
-        while self._word in text:
-            self._word += "x"
+        there = re.findall("longx*", text)
+        self._word = max(there, key=len) + "x" if there else "long"
         self._texts: list[str] = []
 
     def take(self, text: str) -> str:

@@ -142,11 +142,12 @@ _LONGEST_NAME = 500
 
 def framework_label(namespace: str, name: str) -> str:
     """Return `ml/train`, as problems and reports name a Framework."""
-    return f"{_cut(namespace)}/{_cut(name)}"
+    return f"{cut(namespace)}/{cut(name)}"
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST_NAME else text[:_LONGEST_NAME] + "…"
+def cut(text: str, most: int = _LONGEST_NAME) -> str:
+    """Return a text of somebody else's in a length that can be shown."""
+    return text if len(text) <= most else text[:most] + "…"
 
 
 def field_path(path: Path) -> str:
@@ -156,7 +157,7 @@ def field_path(path: Path) -> str:
         if isinstance(step, int):
             text += f"[{step}]"
             continue
-        step = _cut(step)
+        step = cut(step)
         if step.replace("_", "").replace("-", "").isalnum() and step.isascii():
             text += f".{step}" if text else step
         else:

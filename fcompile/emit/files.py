@@ -11,6 +11,7 @@ import stat
 from collections.abc import Mapping
 
 from fcompile.diagnostics.visible import visible
+from fcompile.emit.ending import Ending, cleared_up
 from fcompile.errors import UsageError
 
 
@@ -20,22 +21,26 @@ def write(folder: str, texts: Mapping[str, str]) -> None:
     A link that has the name of a file is replaced by the file; what it points to stays as it is. Raises UsageError when a folder on the
     way to a file is a link that leads out, and when something cannot be written.
     """
-    data = {name: text.encode() for name, text in texts.items()}
     top = os.path.realpath(folder)
-    targets = {name: _target(folder, top, name) for name in data}
+    with cleared_up() as ending:
+        _write(folder, {_target(folder, top, name): text for name, text in texts.items()}, ending)
+
+
+def _write(folder: str, texts: Mapping[str, str], ending: Ending) -> None:
     made: list[str] = []
     new: dict[str, str] = {}
     try:
-        for name, target in targets.items():
+        for target, text in texts.items():
             _make_folder(os.path.dirname(target), made)
             new[target] = os.path.join(os.path.dirname(target), f".fcompile-{os.urandom(6).hex()}.tmp")
-            _write_new(new[target], data[name], _mode(target))
+            _write_new(new[target], text.encode(), _mode(target))
         for target, temporary in new.items():
             os.replace(temporary, target)
     except OSError as error:
         where = f": {error.filename}" if error.filename else ""
         raise UsageError(visible(f"cannot write into the folder {folder}: {error.strerror or error}{where}")) from error
     finally:
+        ending.clearing = True
         for temporary in new.values():
             with contextlib.suppress(OSError):
                 os.unlink(temporary)

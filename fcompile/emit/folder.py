@@ -18,6 +18,7 @@ from typing import Any
 
 from fcompile.diagnostics.visible import listed, visible
 from fcompile.emit import swap, yaml
+from fcompile.emit.ending import cleared_up
 from fcompile.emit.json import canonical
 from fcompile.errors import UsageError
 
@@ -48,7 +49,7 @@ def write(path: str, objects: Iterable[dict[str, Any]], *, force: bool = False) 
     target = os.path.abspath(path)
     try:
         _check_target(path, target, force)
-        with swap.beside(target) as new:
+        with cleared_up(), swap.beside(target) as new:
             count = _fill(new, objects)
             swap.into_place(new, target, lambda old: _check_content(path, old, force))
     except OSError as error:

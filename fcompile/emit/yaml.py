@@ -23,7 +23,7 @@ _PLAIN = re.compile(
     r"""
       (?: [0-9]+ (?:\.[0-9]+)? (?: [KMGTPE]i | [mkMGTPsh] )               # 500m, 1.5Gi, 30s: to no reader a number
         | (?: \.{0,2}/ | -{1,2}(?=[A-Za-z]) | \$(?=\() | [A-Za-z] )       # a path, an option, a reference, a word
-          (?: [A-Za-z0-9_./@%+=,;()$~'-] | :(?=[A-Za-z0-9_./$-]) | [ ](?=[A-Za-z0-9_./$(-]) )* )
+          (?: [A-Za-z0-9_./@%+=,;()$~'-] | :(?=[A-Za-z0-9_./$-]) | [ ](?=[A-Za-z0-9_./$(-]) )*+ )
     """,
     re.VERBOSE,
 )

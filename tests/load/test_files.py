@@ -78,8 +78,39 @@ def test_links_to_files_are_read_and_links_to_folders_are_not_followed(tmp_path:
     (tmp_path / "in" / "out").symlink_to(tmp_path / "real")
     (tmp_path / "in" / "link.yaml").symlink_to(tmp_path / "real" / "a.yaml")
     (tmp_path / "in" / "folder.yaml").symlink_to(tmp_path / "real")
-    assert names(tmp_path / "in") == [f"{tmp_path}/in/b.yaml", f"{tmp_path}/in/link.yaml"]
+    assert names(tmp_path / "in", tmp_path / "real") == [f"{tmp_path}/in/b.yaml", f"{tmp_path}/in/link.yaml", f"{tmp_path}/real/a.yaml"]
     assert names(tmp_path / "in" / "out") == [f"{tmp_path}/in/out/a.yaml"]
+
+
+def test_a_link_out_of_the_named_folders_is_an_error(tmp_path: Path) -> None:
+    """A repository could have lines of any file shown, or copied."""
+    (tmp_path / "secret.yaml").write_text("a: hunter2\n")
+    (tmp_path / "in").mkdir()
+    link = tmp_path / "in" / "link.yaml"
+    link.symlink_to("../secret.yaml")
+    assert f"{link}` is a link that leads out of `{tmp_path}/in`" in error_of(tmp_path / "in").message
+    (tmp_path / "in" / ".git").mkdir()
+    (tmp_path / "in" / ".git" / "config").write_text("a: hunter2\n")
+    (tmp_path / "in" / "token.yaml").symlink_to(".git/config")
+    for command in ("validate", "build", "convert", "explain", "diff"):
+        ran = run([command, str(tmp_path / "in"), *([str(tmp_path / "in")] if command == "diff" else [])])
+        assert ran.code in (1, 2)
+        assert "hunter2" not in ran.out.decode() + ran.err
+    (link.parent / "token.yaml").unlink()
+    (link.parent / ".fcompileignore").symlink_to("../secret.yaml")
+    assert ".fcompileignore is a link that leads out" in error_of(tmp_path / "in").message
+    assert [entry.content() for entry in find([str(link)])] == [b"a: hunter2\n"]
+
+
+def test_links_within_a_folder_are_followed_as_a_mounted_config_map_needs_it(tmp_path: Path) -> None:
+    (tmp_path / "..2026").mkdir()
+    (tmp_path / "..2026" / "a.yaml").write_text("a: 1\n")
+    (tmp_path / "..data").symlink_to("..2026")
+    (tmp_path / "a.yaml").symlink_to("..data/a.yaml")
+    assert names(tmp_path) == [f"{tmp_path}/a.yaml"]
+    (tmp_path / "..2026" / "mount").symlink_to(tmp_path)
+    mount = tmp_path / "..2026" / "mount"
+    assert names(mount) == [f"{mount}/a.yaml"]
 
 
 def fifo(path: Path) -> None:

@@ -14,7 +14,7 @@ from fcompile.commands.argocd.generate import enter
 from fcompile.commands.argocd.repository import Repository
 from fcompile.commands.argocd.sources import kind_of
 from fcompile.commands.group import command
-from fcompile.diagnostics.visible import visible
+from fcompile.diagnostics.visible import at_line_start, visible
 from fcompile.errors import UsageError
 from fcompile.load.files import SUFFIXES, FileEntry, find, may_hold_framework
 from fcompile.pipeline.file import open_file
@@ -35,7 +35,7 @@ def discover(*, folder: str) -> int:
     """
     found = next(_found(enter(folder)), None)
     if found is not None:
-        print(visible(found))
+        print(at_line_start(visible(found)))
     return 0
 
 
@@ -56,7 +56,7 @@ def _paths(repository: Repository) -> Iterator[str]:
         yield from (file.path for file in reached(repository, ".") if file.path)
     else:
         repository.vet(".")
-        yield from (entry.path for entry in find(["."]) if entry.error is None)
+        yield from (entry.path for entry in find(["."], repository.root) if entry.error is None)
 
 
 def _found_among_plain_files(repository: Repository) -> Iterator[str]:

@@ -39,7 +39,7 @@ def sources(repository: Repository, settings: Settings) -> Iterator[Source]:
     kind = kind_of(".")
     if kind == "files":
         repository.vet(".")
-        for entry in find(["."]):
+        for entry in find(["."], repository.root):
             if entry.error is not None:
                 if entry.error.rule is FOLDER_WITHOUT_FILES:
                     continue  # whether that is an error depends on allow-empty

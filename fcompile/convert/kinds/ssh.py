@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Any
 
 from fcompile.convert.draft import Draft, RoleDraft
@@ -104,7 +105,7 @@ def tell_hosts(draft: Draft) -> None:
 def tell_keys(draft: Draft) -> None:
     """Say how the keys are made: no key may stand in a file that is kept."""
     secret = secret_name(draft)
-    namespace = f" -n {draft.namespace}" if draft.namespace else ""
+    namespace = f" -n {shlex.quote(draft.namespace)}" if draft.namespace else ""
     lines = (
         "Different: the operator makes keys for ssh. Make them once, and never commit them:",
         "ssh-keygen -q -t ed25519 -N '' -f mpi-key",

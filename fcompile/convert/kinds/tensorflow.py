@@ -9,6 +9,7 @@ from fcompile.convert.containers import add_variables
 from fcompile.convert.job import Job, Part, read_job
 from fcompile.convert.ledger import Refusal
 from fcompile.convert.made import Made
+from fcompile.convert.shape import require_room
 from fcompile.model import names
 
 CONTAINER, PORT, NUMBER = "tensorflow", "tfjob-port", 2222
@@ -34,7 +35,11 @@ def convert_tensorflow(source: dict[str, Any]) -> Made:
         to = "TF_CONFIG, minFailedTaskCount of the workers" if dynamic else "the form of TF_CONFIG"
         job.ledger.converted(job.spec.at("enableDynamicWorker"), to)
     if job.total != 1:
-        addresses = {kind: _addresses(job, kind, ports) for kind in job.replicas}
+        named = [kind for kind in job.replicas if kind == "PS" or not dynamic]
+        configs = sum(len(parts) for kind, parts in job.parts.items() if kind == "Worker" or not dynamic)
+        least = sum(job.replicas[kind].count * len(f'"{_address(job, kind, 0, ports[kind])}",') for kind in named)
+        require_room(configs, least, job.spec.path)
+        addresses = {kind: _addresses(job, kind, ports) for kind in named}
         for kind, parts in job.parts.items():
             for part in parts:
                 config = _sparse(job, kind, part, ports, addresses) if dynamic else _dense(kind, part, addresses)

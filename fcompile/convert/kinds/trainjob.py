@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
-from copy import deepcopy
 from typing import Any
 
 from fcompile.convert.fields import Fields
@@ -13,7 +13,7 @@ from fcompile.convert.kinds.trainer_mpi import convert_mpi_policy
 from fcompile.convert.ledger import Ledger, Refusal
 from fcompile.convert.lifetime import keep_finished_pods, set_deadline, set_time_to_live
 from fcompile.convert.made import Made
-from fcompile.convert.merge import merge
+from fcompile.convert.merge import Patched
 from fcompile.convert.metadata import read_metadata
 from fcompile.convert.names import host
 from fcompile.convert.replicated_jobs import (
@@ -31,12 +31,13 @@ from fcompile.convert.replicated_jobs import (
     tell_rest,
 )
 from fcompile.convert.run_policy import GANG, read_run_policy
+from fcompile.convert.runtimes import KINDS, Runtimes
 from fcompile.convert.shape import refuse_misspelt
 from fcompile.convert.texts import tell_placeholders
 from fcompile.convert.trainer import INDEX, PORT, add_port, cpus, gpus, upsert
 from fcompile.diagnostics.problem import Path
 from fcompile.model.framework import MAX_TASKS
-from fcompile.model.values import mapping, text
+from fcompile.model.values import mapping
 
 RUNTIME: Path = ("spec", "runtimeRef")
 """Stands for every field of the runtime, which is another document."""
@@ -63,7 +64,7 @@ _PATCHED: dict[str, Any] = {"template": {"metadata": _METADATA, "spec": {"replic
 """The fields that a patch of a runtime has. None: with all that is below."""
 
 
-def convert_trainjob(source: dict[str, Any], others: list[Any]) -> Made:
+def convert_trainjob(source: dict[str, Any], runtimes: Runtimes) -> Made:
     """Convert a TrainJob whose runtime is among the other objects. Raises Refusal."""
     ledger = Ledger()
     draft = read_metadata(source, ledger)
@@ -80,7 +81,7 @@ def convert_trainjob(source: dict[str, Any], others: list[Any]) -> Made:
     set_deadline(spec, draft, ledger)
     set_time_to_live(spec, draft, ledger)
     keep_finished_pods(draft)
-    runtime = _patched(spec, _runtime(spec, draft.namespace, others), ledger)
+    runtime = _patched(spec, _runtime(spec, draft.namespace, runtimes), ledger)
     jobs = runtime.below("template").below("spec")
     ledger.converted(RUNTIME, "spec.taskRoles")
     tell_placeholders(jobs.value, jobs.path, ledger, RUNTIME)
@@ -133,31 +134,31 @@ def convert_trainjob(source: dict[str, Any], others: list[Any]) -> Made:
     return Made(draft, ledger, hosts)
 
 
-def _runtime(spec: Fields, namespace: str | None, others: list[Any]) -> dict[str, Any]:
+def _runtime(spec: Fields, namespace: str | None, runtimes: Runtimes) -> dict[str, Any]:
     reference = spec.below("runtimeRef")
     kind, name = reference.text("kind") or "ClusterTrainingRuntime", reference.text("name") or ""
-    for other in others:
-        metadata = mapping(other, "metadata")
-        group = (text(other, "apiVersion") or "").partition("/")[0]
-        same_place = kind != "TrainingRuntime" or metadata.get("namespace") in (None, namespace) or namespace is None
-        if group == "trainer.kubeflow.org" and text(other, "kind") == kind and metadata.get("name") == name and same_place:
-            return deepcopy(mapping(other, "spec"))
-    command = f"kubectl get {kind.lower()} {name} -o yaml"
+    if kind not in KINDS:
+        raise Refusal((*RUNTIME, "kind"), f"there is no such kind of runtimes: it must be {' or '.join(KINDS)}")
+    found = runtimes.spec(kind, name, namespace, RUNTIME)
+    if found is not None:
+        return found
+    command = f"kubectl get {kind.lower()} {shlex.quote(name)} -o yaml"
     raise Refusal(RUNTIME, f"its runtime is not in the input: put {kind} `{name}` beside it, as `{command}` prints it")
 
 
 def _patched(spec: Fields, runtime: dict[str, Any], ledger: Ledger) -> Fields:
     """Return the spec of the runtime with the patches of the TrainJob, in their order."""
+    patched = Patched(runtime)
     for number, item in enumerate(spec.items("runtimePatches")):
         path = (*spec.at("runtimePatches"), number)
         if not isinstance(item, dict):
             raise Refusal(path, "it must be a mapping")
         patch = Fields(item, path).below("trainingRuntimeSpec")
-        runtime = merge(runtime, _known(patch.value, _PATCHED, patch.path, ledger), patch.path)
+        patched.apply(_known(patch.value, _PATCHED, patch.path, ledger), patch.path)
         ledger.converted(patch.path, "spec.taskRoles")
         ledger.dropped((*path, "manager"), "it says who wrote the patch")
     with _refused_at_the_reference():
-        return _checked(Fields(runtime, RUNTIME))
+        return _checked(Fields(patched.value, RUNTIME))
 
 
 @contextmanager

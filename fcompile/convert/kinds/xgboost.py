@@ -8,6 +8,7 @@ from fcompile.convert.containers import Variable, add_variables
 from fcompile.convert.job import read_job
 from fcompile.convert.ledger import Refusal
 from fcompile.convert.made import Made
+from fcompile.convert.shape import require_room
 
 _TYPES: tuple[str, ...] = ("Master", "Worker")
 CONTAINER, PORT, NUMBER = "xgboost", "xgboostjob-port", 9999
@@ -23,6 +24,9 @@ def convert_xgboost(source: dict[str, Any]) -> Made:
         job.add_role(kind)
         job.open_service(kind, CONTAINER)
     job.parts["Master"][0].role.min_succeeded = 1
+    containers = sum(len(replica.containers) for replica in job.replicas.values())
+    if "Worker" in job.replicas:
+        require_room(job.replicas["Worker"].count * containers, len(f"{job.host('Worker', 0)},"), job.spec.path)
     workers = [job.host("Worker", index) for index in range(job.total - 1)]
     for kind, (part,) in job.parts.items():
         variables: list[Variable] = [

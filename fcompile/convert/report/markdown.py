@@ -14,10 +14,11 @@ from fcompile.diagnostics.visible import visible
 
 _HARMFUL = str.maketrans(
     {
-        **{mark: f"\\{mark}" for mark in "\\`*_[]|#~"},
-        **{"<": "&lt;", ">": "&gt;", "&": "&amp;", "@": "&#64;"},
+        **{mark: f"\\{mark}" for mark in "\\`*_[]|~"},
+        **{"<": "&lt;", ">": "&gt;", "&": "&amp;", "@": "@&#8203;", "#": "\\#&#8203;"},
     }
 )
+"""An escape is not enough where names of people and numbers of issues become links: these are looked for in the page that comes out."""
 
 _ADDRESS = re.compile(r"(?i)(www)\.|:(?=//)")
 """Where GitHub begins a link by itself."""
@@ -34,7 +35,7 @@ def write(conversion: Conversion, verbose: bool) -> Iterator[str]:
         yield "\n| | becomes | different |\n| --- | --- | ---: |\n"
         for account in conversion.accounts:
             name, _, made = title(account).partition(" → ")
-            yield f"| {_text(name)}<br>{_code(_place(account))} | {_text(made)} | {len(account.different)} |\n"
+            yield f"| {_text(name)}<br>{_code(_place(account), in_table=True)} | {_text(made)} | {len(account.different)} |\n"
     shared = common(conversion.accounts)
     if shared.differences or shared.notes:
         yield "\n## In several jobs\n\n"

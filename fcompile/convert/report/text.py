@@ -8,7 +8,7 @@ from fcompile.convert.conversion import Account, Conversion
 from fcompile.convert.ledger import Entry, Outcome
 from fcompile.convert.report.common import Common, common, named
 from fcompile.diagnostics.problem import field_path
-from fcompile.diagnostics.visible import visible
+from fcompile.diagnostics.visible import at_line_start, visible
 
 
 def write(conversion: Conversion, verbose: bool) -> Iterator[str]:
@@ -69,7 +69,7 @@ def _remedy(entry: Entry) -> Iterator[str]:
 
 def _place(account: Account, path: tuple[str | int, ...]) -> str:
     span = account.span(path)
-    return f"{visible(account.file)}:{span.line}:{span.column}"
+    return f"{at_line_start(visible(account.file))}:{span.line}:{span.column}"
 
 
 def counted(number: int, what: str) -> str:

@@ -34,6 +34,8 @@ LABEL_OF_KUBEFLOW = rule(
 )
 
 _HOST = lazy(r"(?<![\w.-])([a-z0-9](?:[a-z0-9-]*[a-z0-9])?)-([0-9]{1,5})((?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*)(?![\w-])")
+_FEW = 100
+"""Roles that are looked for in the text one by one."""
 _LABELS = ("training.kubeflow.org/", "trainer.kubeflow.org/", "jobset.sigs.k8s.io/", "batch.kubernetes.io/")
 _LABEL = re.compile(rf"metadata\.(label|annotation)s\['((?:{'|'.join(map(re.escape, _LABELS))})[^']*)'\]")
 
@@ -41,59 +43,72 @@ _LABEL = re.compile(rf"metadata\.(label|annotation)s\['((?:{'|'.join(map(re.esca
 def address_rules(context: FrameworkContext, source: str) -> Iterator[Finding]:
     """Yield the variables that lead nowhere; the text of the document lets most Frameworks pass at once."""
     labels = any(label in source for label in _LABELS)
-    if not labels and not any(f"{role.name}-" in source for role in context.roles if role.name):
+    if not labels and len(context.roles) <= _FEW and not any(f"{role.name}-" in source for role in context.roles if role.name):
         return
-    judged: dict[str, str] = {}
+    judge = _Judge(context)
     for role in context.roles:
         told: set[Path] = set()
         for index in sorted({0, role.last_index}):
             # What is wrong for the first task and for the last is told once, although the index makes the messages differ.
-            found = [finding for finding in _of_task(context, role, index, judged) if finding.path not in told]
+            found = [finding for finding in _of_task(context, judge, role, index) if finding.path not in told]
             told.update(finding.path for finding in found)
             yield from found
 
 
-def _of_task(context: FrameworkContext, role: RoleContext, index: int, judged: dict[str, str]) -> Iterator[Finding]:
+def _of_task(context: FrameworkContext, judge: _Judge, role: RoleContext, index: int) -> Iterator[Finding]:
     pod = context.substituted(role, index)
     spec = mapping(pod, "spec")
     for kind in ("initContainers", "containers"):
         for position, container in enumerate(sequence(spec, kind)):
             for number, variable in enumerate(sequence(container, "env")):
                 path: Path = (*role.template_path, "spec", kind, position, "env", number)
-                yield from _hosts(context, text(variable, "value"), (*path, "value"), judged)
+                yield from _hosts(judge, text(variable, "value"), (*path, "value"))
                 yield from _label(variable, mapping(pod, "metadata"), (*path, "valueFrom", "fieldRef", "fieldPath"))
 
 
-def _hosts(context: FrameworkContext, value: str | None, path: Path, judged: dict[str, str]) -> Iterator[Finding]:
-    """Yield the hosts in a variable that will not resolve.
-
-    :param judged: why each host of the Framework is not there: every task of a job knows all others, so that the same ones come again.
-    """
+def _hosts(judge: _Judge, value: str | None, path: Path) -> Iterator[Finding]:
+    """Yield the hosts in a variable that will not resolve."""
     told: set[str] = set()
     for match in _HOST.finditer(value or ""):
-        if not may_be_host(match.string, *match.span()):
-            continue
-        host = match[0]
-        why = judged.get(host)
-        if why is None:
-            why = judged[host] = _why(context, match[1], int(match[2]), match[3].split(".")[1:])
+        host, why = match[0], judge.why(match) if may_be_host(match.string, *match.span()) else ""
         if why and host not in told:
             told.add(host)
             yield Finding(NO_SUCH_HOST, path, f"`{host}` will not resolve: {why}")
 
 
-def _why(context: FrameworkContext, base: str, index: int, labels: list[str]) -> str:
-    """Return why a host is not there; the empty string: it is, or it is none of the Framework's."""
-    for role in context.roles:
-        own = names.service_name(context.name, role.name)
-        right = f"{names.hostname(role.name, str(index))}.{own}"
-        if role.name and base == role.name and labels[:1] == [own]:
-            return _lacks(role, index)
-        elsewhere = labels and not (labels[0] == context.namespace or labels[1:2] == ["svc"])
-        before = base.removesuffix(f"-{role.name}")
-        if role.name and before != base and not elsewhere and before.replace("-", "") == context.name:
-            lacks = _lacks(role, index)
-            return f"write {right}" + (f", and {lacks}" if lacks else "")
+class _Judge:
+    """Judges hosts, each once: every task of a job knows all others, so that the same ones come again."""
+
+    def __init__(self, context: FrameworkContext) -> None:
+        self._context = context
+        self._roles = {role.name: role for role in context.roles}
+        self._judged: dict[str, str] = {}
+
+    def why(self, host: re.Match[str]) -> str:
+        """Return why a host is not there; the empty string: it is, or it is none of the Framework's."""
+        found = self._judged.get(host[0])
+        if found is None:
+            role = self._roles.get(host[1].rpartition("-")[2])
+            found = self._judged[host[0]] = _why(self._context, role, host[1], int(host[2]), host[3].split(".")[1:])
+        return found
+
+
+def _why(context: FrameworkContext, role: RoleContext | None, base: str, index: int, labels: list[str]) -> str:
+    """Return why a host is not there; the empty string: it is, or it is none of the Framework's.
+
+    :param role: the one that the name ends with.
+    """
+    if role is None or not role.name:
+        return ""
+    own = names.service_name(context.name, role.name)
+    right = f"{names.hostname(role.name, str(index))}.{own}"
+    if base == role.name and labels[:1] == [own]:
+        return _lacks(role, index)
+    elsewhere = labels and not (labels[0] == context.namespace or labels[1:2] == ["svc"])
+    before = base.removesuffix(f"-{role.name}")
+    if before != base and not elsewhere and before.replace("-", "") == context.name:
+        lacks = _lacks(role, index)
+        return f"write {right}" + (f", and {lacks}" if lacks else "")
     return ""
 
 
