@@ -47,7 +47,7 @@ from fcontroller.decide.states import (
     RUNNING,
 )
 from fcontroller.decide.status import Attempt, IntentRecord, Json, Role, Task
-from fcontroller.decide.task import find, has_lost_owner, reconcile_task
+from fcontroller.decide.task import find, has_lost_owner, is_stored, reconcile_task
 
 _MOVES, _MOVES_EACH = 60, 20
 """Seconds for which Pods that are kept may hold up the end, and the number of Pods for which it is one second more."""
@@ -220,7 +220,7 @@ def _pods_stay(context: ReconcileContext) -> bool:
     """Return whether Pods are still there that the garbage collector leaves, since somebody has changed their owners; delete them."""
     found = ((role, task, context.pods.get(role.key(task))) for role, task in context.status.tasks() if not task.pod_kept)
     stay = [(role, task) for role, task, pod in found if pod and pod.uid == task.attempt.object_uid and has_lost_owner(context, role, pod)]
-    _delete_surely(context, stay)
+    _delete_surely(context, [(role, task) for role, task in stay if is_stored(context, role, task)])
     return bool(stay)
 
 

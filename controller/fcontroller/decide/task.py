@@ -55,7 +55,7 @@ def reconcile_task(context: ReconcileContext, role: Role, task: Task) -> None:
             _going(context, role, task, pod)
         else:
             _with_pod(context, role, task, pod)
-            if has_lost_owner(context, role, pod):
+            if has_lost_owner(context, role, pod) and is_stored(context, role, task):
                 context.actions.append(AdoptPod(key, pod.uid))
     if task.state == ATTEMPT_COMPLETED:
         if not context.paused:
@@ -64,7 +64,7 @@ def reconcile_task(context: ReconcileContext, role: Role, task: Task) -> None:
         _create(context, role, task)
 
 
-def _is_stored(context: ReconcileContext, role: Role, task: Task) -> bool:
+def is_stored(context: ReconcileContext, role: Role, task: Task) -> bool:
     """Return whether the task's state is stored; if not, have the task looked at again as soon as it is."""
     if context.status.is_stored(task):
         return True
@@ -86,7 +86,7 @@ def _meet_stranger(context: ReconcileContext, role: Role, task: Task, pod: Pod) 
     going = pod.deletion_start is not None
     asked_for = task.state == CREATION_PENDING and task.attempt.object_uid is None and not task.deletion_pending
     if asked_for and context.status.state not in COMPLETING and (pod.finished or not going):
-        if context.may_create and _is_stored(context, role, task):
+        if context.may_create and is_stored(context, role, task):
             context.actions.append(RecognizePod(role.key(task), pod.uid))
     elif force or not going or _lingers(context, role, task, pod):
         context.actions.append(DeletePod(role.key(task), pod.uid, force))
@@ -103,7 +103,7 @@ def _without_pod(context: ReconcileContext, role: Role, task: Task) -> None:
     uid, ended = task.attempt.object_uid, task.attempt.completion
     if task.state == DELETION_PENDING and uid is not None and ended is not None and context.status.state not in COMPLETING:
         # Nobody was told to delete it yet: it may have lost its label, and run on. (What is left at the end goes with the ConfigMap.)
-        if _is_stored(context, role, task):
+        if is_stored(context, role, task):
             context.actions.append(ConfirmPodGone(role.key(task), uid, ended))
     elif task.state in COMPLETING:
         end_attempt(context, role, task, None)
@@ -135,7 +135,7 @@ def _going(context: ReconcileContext, role: Role, task: Task, pod: Pod) -> None:
     """Handle a Pod that is being deleted."""
     context.status.complete(task, deleted_by_others(pod.disruption))
     context.status.transition_task(role, task, states.TASK_GOES, context.now)
-    if not _is_stored(context, role, task):
+    if not is_stored(context, role, task):
         return
     if _overdue(context, role, task, pod):
         context.actions.append(DeletePod(role.key(task), pod.uid, force=True))
@@ -154,7 +154,7 @@ def _with_pod(context: ReconcileContext, role: Role, task: Task, pod: Pod) -> No
     """Handle a Pod that exists and that nobody has begun to delete."""
     status = context.status
     if task.state == DELETION_PENDING:
-        if _is_stored(context, role, task):
+        if is_stored(context, role, task):
             if _stays(context, role, task, pod):
                 _keep(context, role, task)
             else:
@@ -191,7 +191,7 @@ def _keep(context: ReconcileContext, role: Role, task: Task) -> None:
     context.status.transition_task(role, task, states.TASK_KEPT, context.now)
     if context.status.unmoved is not None:
         context.status.unmoved.add(role.key(task))
-    _is_stored(context, role, task)
+    is_stored(context, role, task)
 
 
 def _with_kept_pod(context: ReconcileContext, role: Role, task: Task) -> None:
@@ -204,7 +204,7 @@ def _with_kept_pod(context: ReconcileContext, role: Role, task: Task) -> None:
         moves.discard(key)
         task.pod_kept, task.changed = False, context.status.touch()
         return
-    if (task.deletion_pending or key in moves) and _is_stored(context, role, task):
+    if (task.deletion_pending or key in moves) and is_stored(context, role, task):
         action = DeletePod(key, uid, completion=task.attempt.completion) if task.deletion_pending else MovePod(key, uid)
         context.actions.append(action)
 
@@ -220,7 +220,7 @@ def _end(context: ReconcileContext, role: Role, task: Task, completion: Json) ->
     """Record how the attempt has ended, while its Pod still exists."""
     context.status.complete(task, completion)
     context.status.transition_task(role, task, states.TASK_ENDS, context.now)
-    _is_stored(context, role, task)
+    is_stored(context, role, task)
 
 
 def end_attempt(context: ReconcileContext, role: Role, task: Task, completion: Json | None) -> None:
@@ -228,7 +228,7 @@ def end_attempt(context: ReconcileContext, role: Role, task: Task, completion: J
     if completion is not None:
         context.status.complete(task, completion)
     context.status.transition_task(role, task, states.TASK_GONE, context.now)
-    _is_stored(context, role, task)
+    is_stored(context, role, task)
 
 
 def _retry_or_complete(context: ReconcileContext, role: Role, task: Task) -> None:
@@ -239,9 +239,9 @@ def _retry_or_complete(context: ReconcileContext, role: Role, task: Task) -> Non
         context.status.transition_task(role, task, states.TASK_DONE, context.now)
         task_completed(context, role, task)
         if task.deletion_pending:
-            _is_stored(context, role, task)  # A task that is marked for deletion is dropped as soon as its state is stored.
+            is_stored(context, role, task)  # A task that is marked for deletion is dropped as soon as its state is stored.
         return
-    if not _is_stored(context, role, task):
+    if not is_stored(context, role, task):
         return
     delay = task.retries.delay
     if task.deletion_pending or not delay or context.due_after(task, delay, key):
@@ -252,7 +252,7 @@ def _retry_or_complete(context: ReconcileContext, role: Role, task: Task) -> Non
         context.status.transition_task(role, task, states.TASK_RETRIED, context.now, decision.kind)
         context.status.forget(task)
         task.begin_attempt(names.pod_name(context.name, role.name, task.index), context.now)
-        _is_stored(context, role, task)
+        is_stored(context, role, task)
 
 
 def _retry(context: ReconcileContext, role: Role, task: Task, completion: Json) -> RetryDecision:
@@ -262,7 +262,7 @@ def _retry(context: ReconcileContext, role: Role, task: Task, completion: Json) 
 
 def _create(context: ReconcileContext, role: Role, task: Task) -> None:
     status = context.status
-    if status.state in COMPLETING or not _is_stored(context, role, task):
+    if status.state in COMPLETING or not is_stored(context, role, task):
         return
     if status.attempt_known > status.stored:
         status.waiting.add(role.key(task))  # The ConfigMap's uid, by which the Pod will be known as ours, is not stored yet.
