@@ -22,6 +22,7 @@ TOGETHER = {
         "tests/controller/test_fidelity.py",
         "tests/deploy/test_flow_schema.py",
         "tests/deploy/test_manifests.py",
+        "tests/deploy/test_policies.py",
         "tests/deploy/test_policies_live.py",
         "tests/deploy/test_rights.py",
     ),
