@@ -92,12 +92,6 @@ def _something(world: World, chance: random.Random) -> None:
     elif what < 0.97 and ended:  # One that runs, without its label, may still live for its time of grace when it is said to be gone.
         path = path_of("pods", NAMESPACE, chance.choice(ended)["metadata"]["name"])
         world.server.write("PATCH", path, [{"op": "remove", "path": "/metadata/labels"}])
-    elif what < 0.98 and pods:
-        # Somebody else's Pods are left alone by the rules above, so those of the Framework itself stay as they are.
-        pod = chance.choice(pods)
-        if owner_kind(pod) == "ConfigMap":
-            path = path_of("pods", NAMESPACE, pod["metadata"]["name"])
-            world.server.write("PATCH", path, [{"op": "remove", "path": "/metadata/ownerReferences"}])
     elif what < 0.99 and world.framework():
         is_tracked = TRACKING in world.framework()["metadata"]["annotations"]
         world.annotate(TRACKING, None if is_tracked else f"lab:{names.GROUP}/{names.KIND}:{NAMESPACE}/f")
