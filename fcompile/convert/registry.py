@@ -11,6 +11,7 @@ from fcompile.convert.ledger import Refusal
 from fcompile.convert.made import Made
 from fcompile.convert.runtimes import Runtimes
 from fcompile.diagnostics.suggestions import closest
+from fcompile.diagnostics.visible import joined
 from fcompile.model import names
 from fcompile.model.framework import LIFETIME
 from fcompile.model.patterns import lazy
@@ -88,8 +89,7 @@ def _tell_controller(made: Made) -> None:
     found += ["`service`"] if any("service" in role for role in framework["spec"]["taskRoles"]) else []
     found += ["sums with the index"] if any(_SUM.search(written) for _, _, written in strings(framework["spec"], ())) else []
     if found:
-        listed = f"{', '.join(found[:-1])} and {found[-1]}" if len(found) > 1 else found[0]
-        made.draft.remarks.append(f"`fcontroller` runs it: upstream's FrameworkController does not know {listed}")
+        made.draft.remarks.append(f"`fcontroller` runs it: upstream's FrameworkController does not know {joined(found)}")
 
 
 def _refuse_template(source: dict[str, Any]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import partial
@@ -42,7 +43,7 @@ _LEFT_OUT_OF_JOB = {
     "suspend",
     "ttlSecondsAfterFinished",
 }
-_LEFT_OUT_OF_SET = {"coordinator", "volumeClaimPolicies"}
+_LEFT_OUT_OF_SET = {"volumeClaimPolicies"}
 _OF_SET = {
     "replicatedJobs",
     "network",
@@ -56,7 +57,8 @@ _OF_SET = {
 }
 
 
-_STEP = "trainer.kubeflow.org/trainjob-ancestor-step"
+STEP = "trainer.kubeflow.org/trainjob-ancestor-step"
+"""The label that says what a replicated job does for its TrainJob."""
 _OF_BOTH = {"containers", "initContainers", "volumes"}
 """Of a Pod that runs first: they go into the other one."""
 
@@ -207,10 +209,8 @@ class _Target:
         self._mounted = _mounted(self._spec)
         self._volumes: dict[Any, dict[str, Any]] = {one.get("name"): one for one in self._spec.get("volumes") or ()}
         self._names = {one.get("name") for kind in ("initContainers", "containers") for one in self._spec.get(kind) or ()}
-        self._earlier: list[list[dict[str, Any]]] = []
-        """Containers of each job that runs first, the last job first."""
-        self._more: list[dict[Any, dict[str, Any]]] = []
-        """Volumes, likewise."""
+        self._earlier: list[tuple[list[dict[str, Any]], Iterable[Any]]] = []
+        """The containers, and the names of the volumes, of each job that runs first; the last job first."""
 
     def put_before(self, other: _Before, source: Path) -> bool:
         """Make init containers of a job that runs first, where the result is the same: it needs a volume that the two share.
@@ -239,19 +239,18 @@ class _Target:
                 container["name"] = f"{first.role.name}-{container['name']}"
         self._names |= {one.get("name") for one in containers}
         self._mounted |= other.mounted
-        self._earlier.append(containers)
-        self._more.append(other.volumes)
+        self._earlier.append((containers, other.volumes))
         return any("emptyDir" in one for one in kinds)
 
     def finish(self) -> None:
         """Write what was put before it into its Pods."""
         if not self._earlier:
             return
-        order = [name for volumes in reversed(self._more) for name in volumes]
-        volumes = {name: self._volumes[name] for name in dict.fromkeys([*order, *self._volumes])}
+        order = [name for _, volumes in reversed(self._earlier) for name in volumes]
+        volumes = [self._volumes[name] for name in dict.fromkeys([*order, *self._volumes])]
         if volumes:
-            self._spec["volumes"] = list(volumes.values())
-        containers = [one for earlier in reversed(self._earlier) for one in earlier]
+            self._spec["volumes"] = volumes
+        containers = [one for earlier, _ in reversed(self._earlier) for one in earlier]
         self._spec["initContainers"] = [*containers, *(self._spec.get("initContainers") or ())]
 
 
@@ -374,7 +373,7 @@ def tell_metadata(metadata: Fields, ledger: Ledger, source: Path | None, *, of_p
     for kind in ("labels", "annotations"):
         held = metadata.below(kind)
         for key, value in held.value.items():
-            if key != _STEP:
+            if key != STEP:
                 tell_acted_upon(key, str(value), source or held.at(key), ledger, of_pods=of_pods)
 
 

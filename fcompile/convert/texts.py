@@ -11,6 +11,7 @@ from fcompile.convert.ledger import Ledger
 from fcompile.convert.names import Hosts, Task
 from fcompile.convert.own_names import cuts_own_name, reads_own_name
 from fcompile.diagnostics.problem import Path, field_path
+from fcompile.diagnostics.visible import listed
 from fcompile.model import names
 from fcompile.model.values import sequence, strings
 
@@ -120,11 +121,10 @@ def _rewritten(text: str, path: Path, hosts: Hosts, ledger: Ledger, *, own: bool
 
 def said_of_compared(found: dict[str, Task], framework: str) -> tuple[str, str, str]:
     """Return what is different of names that stay, why, and what to do: which of its two names a task is meant by is not known."""
-    shown = list(found.items())[:_SHOWN]
-    more = f" and {len(found) - len(shown)} more" if len(found) > len(shown) else ""
-    hosts = ", ".join(f"`{names.hostname(task.role, task.number)}`" for _, task in shown)
-    pods = ", ".join(f"`{names.pod_name(framework, task.role, task.number)}`" for _, task in shown)
-    what = f"{', '.join(f'`{name}`' for name, _ in shown)}{more}: what is compared, or given to kubectl, stays as it is"
+    shown = list(found.values())[:_SHOWN]
+    hosts = ", ".join(f"`{names.hostname(task.role, task.number)}`" for task in shown)
+    pods = ", ".join(f"`{names.pod_name(framework, task.role, task.number)}`" for task in shown)
+    what = f"{listed([f'`{name}`' for name in found], _SHOWN)}: what is compared, or given to kubectl, stays as it is"
     return what, "no Pod has that name here", f"write the host name ({hosts}) or the name of the Pod ({pods}), whichever is meant"
 
 

@@ -84,7 +84,7 @@ def width(text: str) -> int:
 
 def listed(names: Sequence[str], most: int) -> str:
     """Return names for a message; of more than so many only the first."""
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+    return ", ".join(names[:most]) + (f" and {len(names) - most:,} more" if len(names) > most else "")
 
 
 def joined(words: Sequence[str], conjunction: str = "and") -> str:

@@ -66,26 +66,31 @@ def open_file(entry: FileEntry, data: bytes | LoadError, top: str = "") -> File:
         return file._replace(of_others=True, skipped=_skip_reason(entry, top) if _holds_misspelt(file) else "")
     if not file.unreadable():
         return file._replace(skipped=_skip_reason(entry, top))
-    written = data.replace(b"\0", b"").decode("utf-8", "replace")
     return file._replace(
-        of_others=not _SAYS_FRAMEWORK.search(written) and not file.frameworks(),
-        skipped=_TEMPLATE if looks_like_template(written) else _skip_reason(entry, top),
+        of_others=not _SAYS_FRAMEWORK.search(_written(data)) and not file.frameworks(), skipped=_skip_reason_of(file, data, entry, top)
     )
 
 
 def open_for_jobs(entry: FileEntry, data: bytes | LoadError) -> File:
     """Return the file's documents. A template and a patch are passed over whatever they hold, not only with a Framework in them."""
     file = open_file(entry, data)
-    if not file.skipped and isinstance(data, bytes):
-        if file.unreadable() and looks_like_template(data.replace(b"\0", b"").decode("utf-8", "replace")):
-            return file._replace(skipped=_TEMPLATE)
-        return file._replace(skipped=_skip_reason(entry, ""))
-    return file
+    if file.skipped or isinstance(data, LoadError) or may_hold_framework(data):
+        return file
+    return file._replace(skipped=_skip_reason_of(file, data, entry, ""))
 
 
 def check_file(file: File, options: Options) -> Checked:
     """Check a file, unless it is to be skipped."""
     return empty(file.name)._replace(skipped=file.skipped) if file.skipped else check_read(file.name, file.read, options)
+
+
+def _skip_reason_of(file: File, data: bytes, entry: FileEntry, top: str) -> str:
+    return _TEMPLATE if file.unreadable() and looks_like_template(_written(data)) else _skip_reason(entry, top)
+
+
+def _written(data: bytes) -> str:
+    """Return a text that cannot be read, as far as there is one."""
+    return data.replace(b"\0", b"").decode("utf-8", "replace")
 
 
 def _skip_reason(entry: FileEntry, top: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from fcompile import compile as compile_text
 from fcompile.convert.conversion import Account
 from fcompile.model import names
-from tests.convert.operator import DATA, convert
+from tests.convert.operator import DATA, convert, metadata_of_pod
 
 Json = dict[str, Any]
 NOT_OURS = re.compile(r"(jobset\.sigs\.k8s\.io|batch\.kubernetes\.io|training\.kubeflow\.org)/|(job-name|controller-uid)$")
@@ -137,11 +137,8 @@ class Names:
 
 
 def _pod(name: str, theirs: Json, ours: Json, mapped: Names) -> Iterator[str]:
-    metadata, spec, own = ours["metadata"], theirs["spec"], ours["spec"]
-    for kind in ("labels", "annotations"):
-        for key, value in (theirs.get(kind) or {}).items():
-            if not NOT_OURS.match(key) and metadata.get(kind, {}).get(key) != value:
-                yield f"{name}: {kind} {key}"
+    spec, own = theirs["spec"], ours["spec"]
+    yield from metadata_of_pod(name, theirs, ours, NOT_OURS)
     for kind in ("containers", "initContainers"):
         wanted = {one["name"]: one for one in spec.get(kind, ())}
         found = {one["name"]: one for one in own.get(kind, ()) if kind == "containers" or not mapped.ours_alone(one["name"])}

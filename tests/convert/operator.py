@@ -102,12 +102,20 @@ class Names:
         return (f"{role}0", "0") if index == 0 else (role, str(index - 1))
 
 
-def _pod(name: str, theirs: Json, ours: Json, mapped: Names) -> Iterator[str]:
-    metadata, spec, own = ours["metadata"], theirs["spec"], ours["spec"]
+def metadata_of_pod(name: str, theirs: Json, ours: Json, operators: re.Pattern[str]) -> Iterator[str]:
+    """Yield the labels and annotations of the user's that a Pod here does not have.
+
+    :param operators: what those of the operator match.
+    """
     for kind in ("labels", "annotations"):
         for key, value in (theirs.get(kind) or {}).items():
-            if not NOT_OURS.match(key) and metadata.get(kind, {}).get(key) != value:
+            if not operators.match(key) and ours["metadata"].get(kind, {}).get(key) != value:
                 yield f"{name}: {kind} {key}"
+
+
+def _pod(name: str, theirs: Json, ours: Json, mapped: Names) -> Iterator[str]:
+    spec, own = theirs["spec"], ours["spec"]
+    yield from metadata_of_pod(name, theirs, ours, NOT_OURS)
     for kind in ("containers", "initContainers"):
         wanted = {one["name"]: one for one in spec.get(kind, ()) if one["name"] not in REPLACED}
         found = {one["name"]: one for one in own.get(kind, ()) if one["name"] not in REPLACED}

@@ -17,6 +17,7 @@ from fcompile.convert.merge import Patched
 from fcompile.convert.metadata import read_metadata
 from fcompile.convert.names import host
 from fcompile.convert.replicated_jobs import (
+    STEP,
     ReplicatedJob,
     add_claims,
     apply_success_policy,
@@ -42,7 +43,6 @@ from fcompile.model.values import mapping
 RUNTIME: Path = ("spec", "runtimeRef")
 """Stands for every field of the runtime, which is another document."""
 OPERATOR = "trainer.kubeflow.org/trainjob-controller"
-_STEP = "trainer.kubeflow.org/trainjob-ancestor-step"
 _POLICIES = ("torch", "mpi", "jax", "xgboost", "flux")
 _STEPS = ("trainer", "dataset-initializer", "model-initializer")
 _TUNE = ["tune", "run"]
@@ -92,11 +92,11 @@ def convert_trainjob(source: dict[str, Any], runtimes: Runtimes) -> Made:
     parts = read_parts(jobs, RUNTIME)
     trainer = next((part for part in parts if _is_trainer(part)), None)
     if trainer is None:
-        raise Refusal(RUNTIME, f"no job of the runtime has the label {_STEP}: trainer")
+        raise Refusal(RUNTIME, f"no job of the runtime has the label {STEP}: trainer")
     add_claims(jobs, parts, ledger, RUNTIME)
     mpi = runtime.below("mlPolicy").below("mpi")
+    # The jobs that get what the TrainJob says of its nodes.
     nodes = [part for part in parts if _is_trainer(part) or (mpi.flag("runLauncherAsNode") and part.name == "node")]
-    """The jobs that get what the TrainJob says of its nodes."""
     _trainer(spec, trainer, nodes if "mlPolicy" in runtime else [], ledger)
     _initializers(spec, parts, ledger)
     replace_labels(name, parts, jobs, ledger, RUNTIME)
@@ -216,7 +216,7 @@ def _count(runtime: Fields, asked: int | None, policy: str) -> None:
         if not isinstance(item, dict):
             raise Refusal(RUNTIME, "a replicated job must be a mapping")
         fields = Fields(item, RUNTIME).below("template")
-        step = fields.below("metadata").below("labels").text(_STEP)
+        step = fields.below("metadata").below("labels").text(STEP)
         job = fields.below("spec")
         count = job.count("parallelism", 0, MAX_TASKS)
         if step == "trainer" and "mlPolicy" in runtime:
@@ -231,7 +231,7 @@ def _count(runtime: Fields, asked: int | None, policy: str) -> None:
 
 
 def _is_trainer(part: ReplicatedJob) -> bool:
-    return part.labels.get(_STEP) == "trainer"
+    return part.labels.get(STEP) == "trainer"
 
 
 def _trainer(spec: Fields, trainer: ReplicatedJob, nodes: list[ReplicatedJob], ledger: Ledger) -> None:
@@ -290,9 +290,9 @@ def _initializers(spec: Fields, parts: list[ReplicatedJob], ledger: Ledger) -> N
             continue
         fields, name = asked.below(kind), f"{kind}-initializer"
         ledger.converted(fields.path, f"an init container `{name}`")
-        containers = [found for part in parts if part.labels.get(_STEP) == name and (found := part.container(name)) is not None]
+        containers = [found for part in parts if part.labels.get(STEP) == name and (found := part.container(name)) is not None]
         if not containers:
-            raise Refusal(fields.path, f"the runtime has no job with the label {_STEP}: {name}, and a container of that name")
+            raise Refusal(fields.path, f"the runtime has no job with the label {STEP}: {name}, and a container of that name")
         for container in containers:
             storage = fields.text("storageUri")
             upsert(container, [*([{"name": "STORAGE_URI", "value": storage}] if storage is not None else []), *fields.items("env")])

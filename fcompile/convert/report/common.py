@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from fcompile.convert.conversion import Account
 from fcompile.convert.ledger import Entry
+from fcompile.diagnostics.visible import listed
 
 _FEW = 3
 """Jobs of each of which it is said."""
@@ -42,5 +43,4 @@ def common(accounts: Iterable[Account]) -> Common:
 
 def named(accounts: list[Account]) -> str:
     """Return the names of a few of the jobs, and how many more there are."""
-    names = [f"{account.namespace}/{account.name}" if account.namespace else account.name for account in accounts[:_FEW]]
-    return f"{', '.join(names)} and {len(accounts) - len(names):,} more" if len(accounts) > len(names) else ", ".join(names)
+    return listed([f"{account.namespace}/{account.name}" if account.namespace else account.name for account in accounts], _FEW)

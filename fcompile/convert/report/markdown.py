@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from fcompile.convert.conversion import Account, Conversion
 from fcompile.convert.ledger import Entry, Outcome
 from fcompile.convert.report.common import Common, common, named
-from fcompile.convert.report.text import counted, title
+from fcompile.convert.report.text import title
 from fcompile.diagnostics.problem import field_path
 from fcompile.diagnostics.visible import visible
+from fcompile.diagnostics.writer import counted
 
 _HARMFUL = str.maketrans(
     {

@@ -9,6 +9,7 @@ from fcompile.convert.ledger import Entry, Outcome
 from fcompile.convert.report.common import Common, common, named
 from fcompile.diagnostics.problem import field_path
 from fcompile.diagnostics.visible import at_line_start, visible
+from fcompile.diagnostics.writer import counted
 
 
 def write(conversion: Conversion, verbose: bool) -> Iterator[str]:
@@ -70,8 +71,3 @@ def _remedy(entry: Entry) -> Iterator[str]:
 def _place(account: Account, path: tuple[str | int, ...]) -> str:
     span = account.span(path)
     return f"{at_line_start(visible(account.file))}:{span.line}:{span.column}"
-
-
-def counted(number: int, what: str) -> str:
-    """Return a number of things."""
-    return f"{number} {what}{'' if number == 1 else 's'}"
