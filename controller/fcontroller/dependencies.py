@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from fcontroller.act.dispatcher import Dispatcher
-from fcontroller.decide.context import Settings
+from fcontroller.decide.context import Settings, sure_time
 from fcontroller.decide.review import Rules
 from fcontroller.report import Report
 
@@ -28,6 +28,4 @@ class Dependencies(NamedTuple):
     """The API server's time; None: it is not known yet."""
 
     def sure_now(self) -> float:
-        """Return the earlier of our time and the API server's, for decisions that cannot be undone: one clock may have jumped ahead."""
-        server = self.server_now()
-        return self.now() if server is None else min(self.now(), server)
+        return sure_time(self.now(), self.server_now())

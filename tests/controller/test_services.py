@@ -15,6 +15,7 @@ from fcontroller.reconcile import services
 from fcontroller.testing.memory_api.facade import Facade
 from tests.cluster import Cluster
 from tests.controller.lab import LENIENT, Lab, Refusing, in_memory, lab, real, refusal, run, run_in_memory
+from tests.controller.test_kept_pods import pause
 from tests.decide.world import role_spec
 
 HEADLESS = {"ports": [{"port": 80, "name": "http"}]}
@@ -369,14 +370,7 @@ def test_a_pause_while_nobody_answers() -> None:
             await delete(made, "services", "train-worker")
             for wait in (10, 55, 70):
                 await asyncio.sleep(wait)
-                patch = [
-                    {
-                        "op": "add",
-                        "path": "/metadata/annotations/frameworkcontroller.microsoft.com~1pause",
-                        "value": str(wait == 10).lower(),
-                    }
-                ]
-                assert (await made.api.request("PATCH", path_of("frameworks", made.namespace, "train"), patch)).ok
+                await pause(made, str(wait == 10).lower())
             api.silent = False
             await made.until("train", lambda found: condition({"status": found}) == ("True", "Made"), 200)
 

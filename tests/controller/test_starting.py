@@ -3,40 +3,30 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
-from fcontroller.api import Answer, Body, Json, Projection, path_of
+from fcontroller.api import Json, path_of
 from fcontroller.decide import waiting
 from fcontroller.reconcile import starting
 from fcontroller.testing.kubelet import running
-from fcontroller.testing.memory_api.facade import Facade
 from tests.cluster import Cluster
-from tests.controller.lab import Lab, in_memory, lab, run_in_memory
+from tests.controller.lab import Lab, Refusing, in_memory, lab, run_in_memory
 from tests.controller.test_held import condition
 from tests.controller.test_lifetime import in_lab
 from tests.decide.world import role_spec
 
 
-class Counting(Facade):
+class Counting(Refusing):
     """Counts the writes of statuses of Frameworks."""
 
     def __init__(self) -> None:
-        super().__init__(in_memory().server)
+        super().__init__(self.count)
         self.writes = 0
 
-    async def request(
-        self,
-        method: str,
-        path: str,
-        body: Body | None = None,
-        query: Mapping[str, str] | None = None,
-        projection: Projection = Projection.WHOLE,
-    ) -> Answer:
+    def count(self, method: str, path: str) -> None:
         self.writes += method == "PUT" and path.endswith("/train/status")
-        return await super().request(method, path, body, query, projection)
 
 
 def stays(name: str, count: int) -> Json:

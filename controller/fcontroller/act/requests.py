@@ -105,25 +105,22 @@ async def delete(api: Api, path: str, uid: str, *, force: bool = False, confirm:
         raise Refused(answer)
     # A 409 nearly always means that another object has the name by now.
     if answer.code == 409 or (confirm and answer.code != 404):
-        found = await api.request("GET", path, projection=Projection.METADATA)
-        if found.ok and found.body["metadata"]["uid"] == uid:
-            raise StillThere(found.body)
-        if not found.ok and found.code != 404:
-            raise Refused(found)
+        found = await find(api, path, Projection.METADATA, uid=uid)
+        if found is not None:
+            raise StillThere(found)
 
 
-async def write_owners(api: Api, path: str, uid: str, owners: list[Json]) -> None:
-    """Make these the owners of an object, and nobody else, if it still is the one with that uid. Nothing happens if it is gone."""
+async def write_owners(api: Api, path: str, uid: str, owners: list[Json]) -> bool:
+    """Make these the owners of an object, and nobody else, if it still is the one with that uid. Return whether others were."""
     found = await find(api, path, Projection.METADATA, uid=uid)
-    if found is not None and found["metadata"].get("ownerReferences") != owners:
-        # Late, after somebody else has written the Pod, this must not undo what he wrote.
-        known = {"/metadata/uid": uid, "/metadata/resourceVersion": found["metadata"]["resourceVersion"]}
-        tests = [{"op": "test", "path": field, "value": value} for field, value in known.items()]
-        _taken(
-            await api.request(
-                "PATCH", path, [*tests, {"op": "add", "path": "/metadata/ownerReferences", "value": owners}], projection=Projection.METADATA
-            )
-        )
+    if found is None or found["metadata"].get("ownerReferences") == owners:
+        return False
+    # Late, after somebody else has written the Pod, this must not undo what he wrote.
+    known = {"/metadata/uid": uid, "/metadata/resourceVersion": found["metadata"]["resourceVersion"]}
+    tests = [{"op": "test", "path": field, "value": value} for field, value in known.items()]
+    change = [*tests, {"op": "add", "path": "/metadata/ownerReferences", "value": owners}]
+    _taken(await api.request("PATCH", path, change, projection=Projection.METADATA))
+    return True
 
 
 async def remove(api: Api, path: str, owner: str) -> None:

@@ -72,6 +72,11 @@ def set_adopted(status: Status, differing: Mapping[str, Sequence[str]], generati
     return (f"Adopted{reason}", message) if changed and differing else None
 
 
+def some(messages: Sequence[str], between: str = "; ") -> str:
+    """Return the first messages, and how many more there are."""
+    return between.join(messages[:_NAMED]) + (f"{between}and {len(messages) - _NAMED} more" if len(messages) > _NAMED else "")
+
+
 def _listed(items: Sequence[str]) -> str:
     return ", ".join(items[:_NAMED]) + (", …" if len(items) > _NAMED else "")
 

@@ -158,6 +158,11 @@ def deadline(spec: Spec, status: Status) -> float | None:
     return None if spec.active_deadline is None or status.active_since is None else status.active_since + spec.active_deadline
 
 
+def sure_time(now: float, server_now: float | None) -> float:
+    """Return the earlier of our time and the API server's, for what cannot be taken back: one clock may have jumped ahead."""
+    return now if server_now is None else min(now, server_now)
+
+
 @dataclass(kw_only=True)
 class ReconcileContext:
     """The inputs of a decision, and its results: changes of `status`, `actions`, and `requeue_after`."""
@@ -200,8 +205,7 @@ class ReconcileContext:
 
     @property
     def sure_now(self) -> float:
-        """Return the time at which what cannot be taken back may be due."""
-        return self.now if self.server_now is None else min(self.now, self.server_now)
+        return sure_time(self.now, self.server_now)
 
     def due(self, since: float, seconds: int, key: Key | None = None, *, surely: bool = False) -> bool:
         """Return whether `seconds` have passed since a time; if not, have the key looked at again when they have.

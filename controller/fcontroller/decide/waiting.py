@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from fcontroller.decide.conditions import some
 from fcontroller.decide.context import Key
 from fcontroller.decide.observed import CREATING, INITIALIZING, PENDING, Pod, Wait
 from fcontroller.decide.states import PREPARING, RUNNING
@@ -13,8 +14,6 @@ from fcontroller.decide.status import Role, Status, Task
 
 _WAITS_FROM: Final = 10
 """Seconds after which a Pod that has not started is said to wait."""
-_NAMED: Final = 3
-"""How many reasons, and how many roles, are named."""
 _RANKS: Final = {"Unschedulable": 1, "SchedulingGated": 1, PENDING: 2, CREATING: 3, INITIALIZING: 3}
 """Which reason is told first. 0, of all others, is a failure of the node's: it may be what the Pods of all other tasks wait for."""
 
@@ -37,8 +36,8 @@ def waiting(status: Status, pods: Mapping[Key, Pod], now: float) -> tuple[str, s
     reasons = sorted(counts, key=lambda reason: (_RANKS.get(reason, 0), -counts[reason], reason))
     roles = Counter(role.name for role, _, _ in found)
     wanted = sum(len(role.tasks) - role.deletion_pending for role in status.roles)
-    which = _some([f"{count:,} of role {name}" for name, count in roles.items()], ", ")
-    said = _some([_example(reason, counts[reason], found) for reason in reasons], "; ")
+    which = some([f"{count:,} of role {name}" for name, count in roles.items()], ", ")
+    said = some([_example(reason, counts[reason], found) for reason in reasons])
     return reasons[0], f"{len(found):,} of {wanted:,} tasks wait for their Pods to start ({which}). {said}"
 
 
@@ -54,7 +53,3 @@ def _waiting(status: Status, pods: Mapping[Key, Pod], now: float) -> Iterator[tu
 def _example(reason: str, count: int, found: list[tuple[Role, Task, Wait]]) -> str:
     task, wait = next((task, wait) for _, task, wait in found if wait.reason == reason)
     return f"{reason}, {f'{count:,} Pods, as' if count > 1 else 'Pod'} `{task.attempt.object_name}`: {wait.message}"
-
-
-def _some(items: list[str], between: str) -> str:
-    return between.join(items[:_NAMED]) + (f"{between}and {len(items) - _NAMED} more" if len(items) > _NAMED else "")

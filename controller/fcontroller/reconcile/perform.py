@@ -199,11 +199,9 @@ async def _adopt_pod(dependencies: Dependencies, context: ActionContext, key: Ke
     made = None if context.renderer is None else context.renderer.pod(context.status.attempt.id, role, task)
     if made is not None:
         owners = json.loads(made)["metadata"]["ownerReferences"]
-        await _write_owners(dependencies.api, context, key, uid, owners, "has other owners than it was made with, and keeps them")
-        name = pod_name(context.name, key)
-        dependencies.report.warn(
-            context.framework, "PodOwnersRestored", f"Somebody had changed the owners of Pod `{name}`: it would have stayed"
-        )
+        if await _write_owners(dependencies.api, context, key, uid, owners, "has other owners than it was made with, and keeps them"):
+            said = f"Somebody had changed the owners of Pod `{pod_name(context.name, key)}`: it would have stayed"
+            dependencies.report.warn(context.framework, "PodOwnersRestored", said)
 
 
 async def _move_pod(api: Dispatcher, context: ActionContext, key: Key, uid: str) -> Result:
@@ -212,9 +210,9 @@ async def _move_pod(api: Dispatcher, context: ActionContext, key: Key, uid: str)
     return partial(pod_moved, key=key)
 
 
-async def _write_owners(api: Dispatcher, context: ActionContext, key: Key, uid: str, owners: list[Json], problem: str) -> None:
+async def _write_owners(api: Dispatcher, context: ActionContext, key: Key, uid: str, owners: list[Json], problem: str) -> bool:
     try:
-        await requests.write_owners(api, context.pod_path(key), uid, owners)
+        return await requests.write_owners(api, context.pod_path(key), uid, owners)
     except Refused as error:
         error.args = (f"Pod `{pod_name(context.name, key)}` {problem}: {error}",)
         raise

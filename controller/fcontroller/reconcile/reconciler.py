@@ -10,7 +10,7 @@ import contextlib
 import json
 import time
 import uuid
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine
 from typing import Any
 
 from fcompile.default import default
@@ -35,6 +35,7 @@ from fcontroller.decide.conditions import (
     set_condition,
     set_problem,
     set_services,
+    some,
 )
 from fcontroller.decide.context import (
     AdoptPod,
@@ -97,8 +98,6 @@ _CUT = "Failures say more than a status can hold: the first ones are kept whole,
 _WHOLE = ("Whole", "The messages of failures are whole")
 _DELETIONS = (DeletePod, RemovePod, DeleteConfigMap, RemoveConfigMap, MovePod, AdoptPod)
 _GONE = ("Gone", "What was to be deleted is gone")
-_NAMED = 3
-"""How many things that are refused or held a message names."""
 _OVERDUE, _LOOK_AT_DELETIONS = 20.0, 10.0
 """Seconds after which a deleted object that still exists is reported as held, and between two checks of that."""
 _OVERWRITTEN = (
@@ -356,10 +355,10 @@ class Reconciler:
         generation, now = self.framework["metadata"]["generation"], self.dependencies.now()
         if not self.paused:  # Otherwise nothing is requested, so that the absence of refusals means nothing.
             refused = [f"role {role}: {why}" for role, why in self.workers.refused(status).items()]
-            set_problem(status, PODS_CREATED, "Refused" if refused else "", _some(refused), _CREATED_AGAIN, generation, now)
+            set_problem(status, PODS_CREATED, "Refused" if refused else "", some(refused), _CREATED_AGAIN, generation, now)
             held = [*self.workers.failing(status, *_DELETIONS), *self._overdue(status)]
-            if set_problem(status, OBJECTS_DELETED, "Held" if held else "", _some(held), _GONE, generation, now):
-                self.dependencies.report.warn(self.framework, "DeletionHeld", _some(held))
+            if set_problem(status, OBJECTS_DELETED, "Held" if held else "", some(held), _GONE, generation, now):
+                self.dependencies.report.warn(self.framework, "DeletionHeld", some(held))
         refused = [f"The attempt cannot begin: {why}" for why in self.workers.failing(status, CreateConfigMap)]
         lost = "The ConfigMap has lost its label, and nothing but Stop is decided until it can have it again"
         refused += [f"{lost}: {why}" for why in self.workers.failing(status, ConfirmConfigMapGone)]
@@ -611,11 +610,6 @@ class Reconciler:
         if timer is not None:
             timer.cancel()
         self._timers[key] = loop.call_at(at, self.mailbox.put, Due(key))
-
-
-def _some(messages: Sequence[str]) -> str:
-    """Return the first messages, and how many more there are."""
-    return "; ".join(messages[:_NAMED]) + (f"; and {len(messages) - _NAMED} more" if len(messages) > _NAMED else "")
 
 
 def _asks(framework: Json) -> tuple[Any, ...]:
