@@ -89,7 +89,7 @@ def test_pods_of_a_framework_are_found_among_large_ones() -> None:
         api = Reads()
         for number in range(9):
             await make_large(api, "pods", f"x-{number}", 6000)
-        pods, version = await requests.list_pods(api, "default", "x")
+        pods, version = await requests.list_owned(api, "pods", "default", "x")
         assert (len(pods), version > 0) == (9, True)
 
     run_in_memory(work())

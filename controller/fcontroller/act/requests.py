@@ -70,10 +70,12 @@ async def create(api: Api, kind: str, value: Json) -> Json:
     return _taken(await api.request("POST", collection(kind, value["metadata"]["namespace"]), value))
 
 
-async def list_pods(api: Api, namespace: str, framework: str, projection: Projection = Projection.WHOLE) -> tuple[list[Json], int]:
-    """Return the Pods that have a Framework's label, and the resourceVersion of that list."""
+async def list_owned(
+    api: Api, kind: str, namespace: str, framework: str, projection: Projection = Projection.WHOLE
+) -> tuple[list[Json], int]:
+    """Return the objects of a kind that have a Framework's label, and the resourceVersion of that list."""
     items: list[Json] = []
-    pages = Pages(api, collection("pods", namespace), {"labelSelector": f"{names.FRAMEWORK_NAME}={framework}"}, projection)
+    pages = Pages(api, collection(kind, namespace), {"labelSelector": f"{names.FRAMEWORK_NAME}={framework}"}, projection)
     while True:
         page = _taken(await pages.next())
         items += page["items"] or ()

@@ -5,13 +5,14 @@ An object belongs to a Framework by its name, which nobody can change. Its label
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable
 from typing import Any
 
 from fcompile.model import names
 from fcontroller.act import requests
-from fcontroller.api import Api, Json, Projection, collection, path_of
+from fcontroller.api import Api, Json, Projection, collection
 from fcontroller.decide import observed
 from fcontroller.decide.context import Key
 from fcontroller.mailbox import Due, Message, PodSeen, ServicesSeen
@@ -20,6 +21,8 @@ from fcontroller.observe.reflector import Name, Reflector
 _CONFIG_MAP = names.config_map_name("")
 _KEPT = frozenset(("creationTimestamp", "deletionTimestamp", "name", "namespace", "ownerReferences", "resourceVersion", "uid"))
 """What is kept of the metadata of objects that may be anybody's, and large."""
+_LISTED_SOON = 0.5
+"""Seconds after which a reflector that is listing a collection may have come to the end."""
 _SERVICE = 64 * 1024
 """Bytes of a Service that is kept as a whole."""
 Notify = Callable[[Name, Message], None]
@@ -28,7 +31,7 @@ Notify = Callable[[Name, Message], None]
 class Owned:
     """What was seen of one Framework's objects."""
 
-    __slots__ = ("config_map", "pods", "services", "version")
+    __slots__ = ("config_map", "config_map_version", "pods", "pods_version", "services")
 
     def __init__(self) -> None:
         self.config_map: Json | None = None
@@ -36,8 +39,8 @@ class Owned:
         self.pods: dict[Key, observed.Pod] = {}
         self.services: dict[str, Json] = {}
         """All under names of the Framework, by name, whoever made them."""
-        self.version = 0
-        """The resourceVersion of a list of these objects that was newer than the watches: what they say up to there is old."""
+        self.config_map_version = self.pods_version = 0
+        """The resourceVersions of lists that were newer than the watches: what these say up to there is old."""
 
     @property
     def empty(self) -> bool:
@@ -87,22 +90,38 @@ class Cache:
 
     def has_seen(self, name: Name, version: int) -> bool:
         """Return whether a Framework's Pods and ConfigMap are known as they were at a resourceVersion, or later."""
-        pods, config_maps, _ = self.reflectors
-        return max(self.of(name).version, min(pods.version, config_maps.version)) >= version
+        owned, (pods, config_maps, _) = self.of(name), self.reflectors
+        return min(max(owned.pods_version, pods.version), max(owned.config_map_version, config_maps.version)) >= version
 
     async def refresh(self, name: Name) -> None:
         """Read a Framework's Pods and ConfigMap now, ahead of the watches. Raises Refused and Unreachable."""
-        namespace, framework = name
-        config_map = await requests.find(self._api, path_of("configmaps", namespace, names.config_map_name(framework)), Projection.METADATA)
-        pods, version = await requests.list_pods(self._api, namespace, framework, Projection.POD)
-        owned = self.of(name)
-        owned.version = version
-        owned.config_map = config_map
-        owned.pods.clear()
-        for pod in pods:
-            owner, key = task_of(pod["metadata"]["name"])
-            if owner == framework and not _outlives(pod):
-                owned.pods[key] = observed.pod(pod)
+        owned, (pods, config_maps, _) = self.of(name), self.reflectors
+        found = await self._list(name, "configmaps", config_maps, Projection.METADATA)
+        if found is not None and found[1] > owned.config_map_version:
+            values, owned.config_map_version = found
+            held = [value for value in values if value["metadata"]["name"] == names.config_map_name(name[1])]
+            owned.config_map = {"metadata": _identity(held[0])} if held else None
+        found = await self._list(name, "pods", pods, Projection.POD)
+        if found is not None and found[1] > owned.pods_version:
+            values, owned.pods_version = found
+            owned.pods.clear()
+            for pod in values:
+                owner, key = task_of(pod["metadata"]["name"])
+                if owner == name[1] and not _outlives(pod):
+                    owned.pods[key] = observed.pod(pod)
+
+    async def _list(self, name: Name, kind: str, reflector: Reflector, projection: Projection) -> tuple[list[Json], int] | None:
+        """Return a Framework's objects of a kind and the resourceVersion of that list, or None if the reflector has told as much by then.
+
+        What the reflector has told is never told again, so an older list must not replace it.
+        """
+        while True:
+            values, version = await requests.list_owned(self._api, kind, *name, projection)
+            if version > reflector.told:
+                return values, version
+            if version <= reflector.version:
+                return None
+            await asyncio.sleep(_LISTED_SOON)
 
 
 class _Pods:
@@ -115,7 +134,7 @@ class _Pods:
         if _outlives(value):
             return self._lose(value)
         owned, pod = self._cache.of(name), observed.pod(value)
-        if _is_newer(value, owned.version):
+        if _is_newer(value, owned.pods_version):
             there, owned.pods[key] = owned.pods.get(key), pod
             if there is None or there._replace(waits=pod.waits) != pod:  # What it waits for is only looked at from time to time.
                 self._notify(name, PodSeen(key))
@@ -130,11 +149,12 @@ class _Pods:
         framework, key = task_of(value["metadata"]["name"])
         name = value["metadata"]["namespace"], framework
         # Of a Framework that is over nothing may be known any more.
-        if name in self._cache.all() and _is_newer(value, self._cache.of(name).version):
+        if name in self._cache.all() and _is_newer(value, self._cache.of(name).pods_version):
             self._drop(name, key)
 
     def retain(self, present: set[Name]) -> None:
-        for name, owned in list(self._cache.all().items()):
+        told = self._cache.reflectors[0].told
+        for name, owned in [(name, owned) for name, owned in self._cache.all().items() if owned.pods_version <= told]:
             for key in [key for key in owned.pods if (name[0], pod_name(name[1], key)) not in present]:
                 self._drop(name, key)
 
@@ -158,12 +178,13 @@ class _ConfigMaps:
         metadata = value["metadata"]
         framework, suffix, rest = metadata["name"].partition(_CONFIG_MAP)
         name = metadata["namespace"], framework
-        if suffix and not rest and _is_newer(value, self._cache.of(name).version):
+        if suffix and not rest and _is_newer(value, self._cache.of(name).config_map_version):
             self._cache.of(name).config_map = kept
             self._notify(name, Due(None))
 
     def retain(self, present: set[Name]) -> None:
-        for name, owned in list(self._cache.all().items()):
+        told = self._cache.reflectors[1].told
+        for name, owned in [(name, owned) for name, owned in self._cache.all().items() if owned.config_map_version <= told]:
             if owned.config_map is not None and (name[0], names.config_map_name(name[1])) not in present:
                 owned.config_map = None
                 self._notify(name, Due(None))

@@ -83,11 +83,18 @@ class Reflector:
         """Set once the collection was seen as a whole."""
         self.version = 0
         """The newest resourceVersion that was seen."""
+        self._began_at = 0
+        """The resourceVersion of the newest list that was begun."""
         self.heard = 0.0
         """When the server last said anything, or was first asked, by the clock of the loop; 0: it was not asked yet."""
         self._older_answers = 0
         self.ends: Counter[str] = Counter()
         """Why watches have ended, and how often."""
+
+    @property
+    def told(self) -> int:
+        """Return the newest resourceVersion that anything was told from. In the middle of a list it is ahead of `version`."""
+        return max(self.version, self._began_at)
 
     async def run(self) -> None:
         """Follow for ever. Raises WentBack."""
@@ -135,6 +142,7 @@ class Reflector:
             if answer.code == 410:
                 raise Expired
             version, items = self._read_list(answer)
+            self._began_at = max(version, self._began_at)
             for value in items:
                 self._tell(self._store.seen, value)
                 with contextlib.suppress(*_ODD):  # An object that is not understood still exists.

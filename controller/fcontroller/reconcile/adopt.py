@@ -16,7 +16,7 @@ from fcontroller.decide.observed import controller_of
 async def differing_pods(api: Api, intent: Intent, namespace: str, config_map_uid: str) -> dict[str, list[str]]:
     """Return the fields in which Pods of an attempt differ from its intent, by Pod. Raises Refused and Unreachable."""
     found: dict[str, list[str]] = {}
-    pods, _ = await requests.list_pods(api, namespace, intent.framework)
+    pods, _ = await requests.list_owned(api, "pods", namespace, intent.framework)
     for pod in pods:
         if controller_of(pod["metadata"]) == config_map_uid:
             fields = _differences(intent, namespace, pod)

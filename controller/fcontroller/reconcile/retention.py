@@ -197,7 +197,7 @@ class Retention:
         if not (status.get("attemptStatus") or {}).get("retryRefused"):
             return
         namespace, uid = metadata["namespace"], metadata["uid"]
-        listed, _ = await requests.list_pods(api, namespace, metadata["name"], Projection.METADATA)
+        listed, _ = await requests.list_owned(api, "pods", namespace, metadata["name"], Projection.METADATA)
         pods: dict[str, Json] = {pod["metadata"]["name"]: pod for pod in listed}
         read, _ = await unhurried(status_from(status))
         for pod_name in [task.attempt.object_name for _, task in read.tasks() if task.pod_kept and task.attempt.object_name not in pods]:
