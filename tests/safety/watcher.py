@@ -205,7 +205,7 @@ class Watcher:
             self._frameworks.add(change.new["metadata"]["uid"])
             before, after = ((value or {}).get("status") or None for value in (change.old, change.new))
             if after is not None:
-                self._nothing_goes_back(before, after)
+                self._nothing_goes_back(before, after, deleted="deletionTimestamp" in change.new["metadata"])
                 if self.foreground:
                     self._none_lives_too_long(change.new["metadata"]["uid"], after)
 
@@ -214,7 +214,7 @@ class Watcher:
             if count > 1 and key[0]:
                 self._wrong(f"{count} live Pods of {key}")
 
-    def _nothing_goes_back(self, before: Json | None, after: Json) -> None:
+    def _nothing_goes_back(self, before: Json | None, after: Json, deleted: bool) -> None:
         if before is None:
             return
         for what in _goes_back(before, after, self._server.loop.wall()):
@@ -226,7 +226,8 @@ class Watcher:
             name = f"{role['name']}-{task['index']}"
             if later is not None:
                 kept, still = (one["attemptStatus"].get("podKept") for one in (task, later))
-                if self.moves and kept and not still and not later["deletionPending"]:
+                # With a Framework that is deleted all Pods go, whoever owns them.
+                if self.moves and kept and not still and not later["deletionPending"] and not deleted:
                     self._wrong(f"{name}'s Pod is not kept any more")
                 for what in _goes_back(task, later, self._server.loop.wall()):
                     self._wrong(f"{name}'s {what}")
