@@ -45,4 +45,22 @@ def written(seconds: float) -> int:
 
 
 def test_a_busy_server_is_asked_less_often() -> None:
-    assert written(0.2) < written(0) / 2
+    assert written(0.1) < written(0) / 2
+    assert written(0.3) < written(0.1) / 1.5
+
+
+@pytest.mark.parametrize("seconds", [0.01, 1.0])
+def test_the_end_is_stored_at_once_however_slow_the_server_is(seconds: float) -> None:
+    async def take_time(method: str, path: str) -> None:
+        if method == "PUT" and path.endswith("/status"):
+            await asyncio.sleep(seconds)
+
+    async def work(loop: VirtualLoop) -> None:
+        async with lab(Refusing(take_time)) as made:
+            await made.make("train", {"taskRoles": [role_spec("a", 3, "1")]})
+            await made.until("train", lambda found: found["state"] == "AttemptDeletionPending")
+            ends = loop.passed
+            await made.completed("train")
+            assert loop.passed - ends < seconds + 1
+
+    in_virtual_time(work)

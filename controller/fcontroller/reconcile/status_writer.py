@@ -16,7 +16,7 @@ from fcontroller.act.requests import Refused
 from fcontroller.act.retry import backoff
 from fcontroller.api import Api, Json, Unreachable
 from fcontroller.breath import unhurried
-from fcontroller.decide.states import ATTEMPT_COMPLETED, CREATION_PENDING, CREATION_REQUESTED, DELETION_PENDING
+from fcontroller.decide.states import ATTEMPT_COMPLETED, COMPLETED, CREATION_PENDING, CREATION_REQUESTED, DELETION_PENDING
 from fcontroller.decide.status import Status
 from fcontroller.decide.status_json import snapshot, text_of
 from fcontroller.mailbox import Mailbox, Start, StatusRefused, StatusStored, StatusSuperseded
@@ -28,8 +28,10 @@ _GATES = (CREATION_PENDING, CREATION_REQUESTED, DELETION_PENDING, ATTEMPT_COMPLE
 """States of a Framework that must be stored before anything else can happen."""
 _SHARE = 50
 """Encoding a large status takes long: it may use at most one part in this many of the time."""
-_PATIENCE = 4
+_PATIENCE = 10
 """A slow server is asked less often: writes that can wait do so for this many times the duration of the last write."""
+_LONGEST = 3.0
+"""Seconds for which they do so at most."""
 _ROUNDS = 4
 """Refusals in a row, by a server whose Framework is the known one, after which they are no race."""
 _REMEMBERED = 8
@@ -99,10 +101,11 @@ class StatusWriter:
             self._due, self._due_at = loop.call_at(due, self._begin, status), due
 
     def _delay(self, status: Status) -> float:
+        patience = min(_PATIENCE * self._answered, _LONGEST)
         if status.changed > status.stored:
-            return _AT_ONCE
+            return _AT_ONCE if status.state == COMPLETED else max(_AT_ONCE, patience)
         tasks = _SOON if status.waiting else self._pace if status.transitioned > status.stored else _LATER
-        return max(tasks, _SHARE * self._took, min(_PATIENCE * self._answered, _LATER))
+        return max(tasks, _SHARE * self._took, patience)
 
     def done(self) -> None:
         """Allow the next write: the result of the last one was taken in."""
