@@ -25,6 +25,7 @@ from fcontroller import intent as intents
 from fcontroller.act.client import Client, from_kubeconfig
 from fcontroller.api import Json, Projection, collection, path_of
 from fcontroller.decide.status import Role, Task
+from fcontroller.observe.reflector import Name, Reflector
 from fcontroller.reconcile.pod_renderer import PodRenderer
 from fcontroller.testing.kubelet import Kubelet
 
@@ -81,29 +82,49 @@ async def post(api: Client, send: Send, namespace: str, count: int, *, whole_lif
     began, cpu = time.perf_counter(), time.process_time()
     created = asyncio.gather(*(worker() for _ in range(AT_A_TIME)))
     if whole_life:
-        await _delete_those_that_succeed(api, namespace, count)
+        cleaner = _Cleaner(api, namespace, count)
+        following = asyncio.create_task(Reflector(api, collection("pods", namespace), cleaner, projection=Projection.POD).run())
+        await cleaner.over.wait()
+        following.cancel()
     await created
     print(time.perf_counter() - began, time.process_time() - cpu)
 
 
-async def _delete_those_that_succeed(api: Client, namespace: str, count: int) -> None:
-    """Return when so many Pods have been deleted."""
-    slots, deletions, gone = asyncio.Semaphore(AT_A_TIME), dict[str, asyncio.Task[None]](), 0
+class _Cleaner:
+    """Deletes each Pod of a namespace when it has succeeded. A server may end a watch at any time: a reflector begins another."""
 
-    async def delete(name: str) -> None:
-        async with slots:
-            answer = await api.request("DELETE", path_of("pods", namespace, name), projection=Projection.METADATA)
+    def __init__(self, api: Client, namespace: str, count: int) -> None:
+        self._api, self._namespace, self._count = api, namespace, count
+        self._slots = asyncio.Semaphore(AT_A_TIME)
+        self._deletions: dict[str, asyncio.Task[None]] = {}
+        self._there: set[str] = set()
+        self._seen: set[str] = set()
+        self.over = asyncio.Event()
+        """Set when so many Pods were there and are gone."""
+
+    def seen(self, value: Json) -> None:
+        name = value["metadata"]["name"]
+        self._there.add(name)
+        self._seen.add(name)
+        if value["status"].get("phase") == "Succeeded" and name not in self._deletions:
+            self._deletions[name] = asyncio.create_task(self._delete(name))
+
+    def deleted(self, value: Json) -> None:
+        self._there.discard(value["metadata"]["name"])
+        self._look()
+
+    def retain(self, names: set[Name]) -> None:
+        self._there &= {name for _, name in names}
+        self._look()
+
+    def _look(self) -> None:
+        if len(self._seen) == self._count and not self._there:
+            self.over.set()
+
+    async def _delete(self, name: str) -> None:
+        async with self._slots:
+            answer = await self._api.request("DELETE", path_of("pods", self._namespace, name), projection=Projection.METADATA)
         assert answer.ok, answer
-
-    async for event in api.watch(collection("pods", namespace), {}, Projection.POD):
-        pod = event["object"]
-        name = pod["metadata"]["name"]
-        gone += event["type"] == "DELETED"
-        if gone == count:
-            break
-        if pod["status"].get("phase") == "Succeeded" and name not in deletions:
-            deletions[name] = asyncio.create_task(delete(name))
-    await asyncio.gather(*deletions.values())
 
 
 @asynccontextmanager
