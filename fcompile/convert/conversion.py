@@ -88,6 +88,41 @@ class Converted(NamedTuple):
     """Documents of a stream."""
 
 
+class _Mistakes:
+    """Why a job is refused: each reason is looked for in what is left without the ones before it."""
+
+    def __init__(self) -> None:
+        self.reasons: list[Reason] = []
+        self._renamed: dict[Path, Path] = {}
+        """The fields that were given the names that were meant: their names in the source, by their new ones."""
+
+    def convert(self, source: dict[str, Any] | None, runtimes: Runtimes) -> Made | None:
+        """Return what is made of a job, without what is wrong with it; None: too much is."""
+        while source is not None:
+            try:
+                return convert_job(source, runtimes)
+            except Refusal as refusal:
+                path = self._as_written(refusal.path)
+                if any(reason.path[: len(path)] == path for reason in self.reasons):
+                    return None  # That comes of the repair.
+                self.reasons.append(Reason(path, refusal.reason))
+                if refusal.meant is not None:
+                    self._renamed[(*refusal.path[:-1], refusal.meant)] = refusal.path
+                source = repaired(source, refusal) if len(self.reasons) < _MISTAKES else None
+        return None
+
+    def note(self, reason: Reason) -> None:
+        """Take in a reason that was found in what was made."""
+        self.reasons.append(reason._replace(path=self._as_written(reason.path)))
+
+    def _as_written(self, path: Path) -> Path:
+        """Return the path of a field as it is in the source."""
+        for new, old in reversed(self._renamed.items()):
+            if path[: len(new)] == new:
+                path = (*old, *path[len(new) :])
+        return path
+
+
 class _Object:
     """An object of the input on its way: what it is, what comes of it, and the text of that."""
 
@@ -114,35 +149,27 @@ class _Object:
         if room <= 0:
             self.refuse(Reason((), f"the Frameworks of this run have more than {MAX_OUTPUT >> 20} MiB: convert fewer files at once"))
             return room
-        source, reasons, renamed = self.value, list[Reason](), dict[Path, Path]()
-        metadata = source.get("metadata")
-        if namespace and isinstance(metadata, dict) and not metadata.get("namespace"):
-            source = {**source, "metadata": {**metadata, "namespace": namespace}}
-        made: Made | None = None
-        while made is None:
-            try:
-                made = convert_job(source, runtimes)
-            except Refusal as refusal:
-                path = _as_written(refusal.path, renamed)
-                if any(reason.path[: len(path)] == path for reason in reasons):
-                    break  # that comes of the repair
-                reasons.append(Reason(path, refusal.reason))
-                if refusal.meant is not None:
-                    renamed[(*refusal.path[:-1], refusal.meant)] = refusal.path
-                source = repaired(source, refusal) if len(reasons) < _MISTAKES else None
-                if source is None:
-                    break
+        mistakes = _Mistakes()
+        made = mistakes.convert(self._in_namespace(namespace), runtimes)
         text = "" if made is None else write_framework(made.draft)
-        if not reasons and made is not None:
+        if made is not None and not mistakes.reasons:
             self.made, self.text = made, text
             tell_placeholders(mapping(self.value, "spec"), ("spec",), made.ledger)
         else:
-            more = [] if made is None else _errors(text, made.draft, options)
-            found = list(dict.fromkeys([*reasons, *(one._replace(path=_as_written(one.path, renamed)) for one in more)]))
+            for error in () if made is None else _errors(text, made.draft, options):
+                mistakes.note(error)
+            found = list(dict.fromkeys(mistakes.reasons))
             if len(found) > 1:
                 found.sort(key=lambda reason: self.document.locate((*self.item, *reason.path)).start)
             self.refuse(*found)
         return room - len(text)
+
+    def _in_namespace(self, namespace: str | None) -> dict[str, Any]:
+        source: dict[str, Any] = self.value
+        metadata = source.get("metadata")
+        if namespace and isinstance(metadata, dict) and not metadata.get("namespace"):
+            source = {**source, "metadata": {**metadata, "namespace": namespace}}
+        return source
 
     def refuse(self, *reasons: Reason) -> None:
         """Refuse it, whatever was made of it."""
@@ -318,14 +345,6 @@ class Conversion:
 def _not_an_object(document: Document) -> str:
     what, (folder, name) = "not an object for a cluster", os.path.split(document.source.name)
     return f"{what}; convert what it makes: `kubectl kustomize {folder or '.'} | fcompile convert -`" if name in KUSTOMIZATIONS else what
-
-
-def _as_written(path: Path, renamed: dict[Path, Path]) -> Path:
-    """Return the path of a field as it is in the source, where fields were given the names that were meant."""
-    for new, old in reversed(renamed.items()):
-        if path[: len(new)] == new:
-            path = (*old, *path[len(new) :])
-    return path
 
 
 def _errors(written: str, draft: Draft, options: Options) -> list[Reason]:
