@@ -222,6 +222,10 @@ class World(Report):
     def end(self) -> Json:
         """What there is, without what differs from run to run."""
         statuses = {name: _compared(framework.get("status")) for name, framework in self.all("frameworks").items()}
+        for status in statuses.values():
+            if status["state"] == "Completed":
+                # An edit that ends the attempt may be stored in the ConfigMap before that goes, or not.
+                status["intent"] = status["intent"].get("nextDigest") or status["intent"].get("digest")
         if not self.watcher.foreground:
             _leave_out_why_tasks_ended(statuses)
         pods = {
