@@ -396,7 +396,7 @@ def finished_pods_stay(world: World) -> None:
 @scenario
 def finished_pods_stay_only_of_the_last_attempts(world: World) -> None:
     # The second one ends long after the first has failed for good: of two that end together, either may be seen first.
-    roles = [role("a", 1, run="1", exits="200,1,1,0", task={"retryPolicy": RETRY}), role("b", 1, run="12", exits="1,0")]
+    roles = [role("a", 1, run="1", exits="200,1,1,0", task={"retryPolicy": RETRY}), role("b", 1, run="100", exits="1,0")]
     world.make(keeps(*roles, retryPolicy=OFTEN))
     is_in(world, "Completed")
     assert set(world.all("pods")) == {"f-a-0", "f-b-0"}
@@ -431,7 +431,7 @@ def nothing_follows_from_pods_that_stay(world: World) -> None:
         lambda: {(world.all("pods").get(f"f-a-{index}") or {"status": {}})["status"].get("phase") for index in range(3)} == {"Succeeded"}
     )
     world.until(lambda: [world.task("a", index)["state"] for index in range(3)] == ["Completed"] * 3, 900)
-    world.settle()
+    world.settle(60)  # A status whose answer was lost is sent again, later each time.
     written = world.server.writes
     world.delete("pods", "f-a-0")
     for index, operation in (
@@ -472,5 +472,5 @@ def its_deadline_comes_while_its_pods_are_refused(world: World) -> None:
 @scenario
 def it_goes_as_soon_as_it_is_over(world: World) -> None:
     world.make(keeps(role("a", 2, run="1"), ttlSecondsAfterFinished=0))
-    world.until(lambda: not world.framework(), 900)
+    world.until(lambda: not world.framework(), 3000)
     world.until(lambda: not world.all("pods"), 900)
