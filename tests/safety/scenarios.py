@@ -5,6 +5,7 @@ What is done to a Framework follows what is seen of it, not the clock, so that a
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -28,6 +29,7 @@ def scenario(life: Life) -> Life:
 
 def live(world: World, name: str, quiet: float = 25) -> Json:
     """Go through a life, until nothing was written for a while; returns what there is then."""
+    random.seed(name)  # The jitter is the same each time, so that lives have the same writes until something is different.
     SCENARIOS[name](world)
     world.settle(quiet)
     return world.end()
