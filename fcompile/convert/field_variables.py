@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from fcompile.convert.draft import RoleDraft
@@ -37,3 +37,9 @@ def field_variables(role: RoleDraft) -> Iterator[FieldVariable]:
                 if field is not None:
                     path = (*role.template_source, "spec", kind, position, "env", number)
                     yield FieldVariable(path, text(variable, "name"), field, env, number)
+
+
+def own_name_variables(container: Mapping[str, Any]) -> list[str]:
+    """Return the variables of a container that have the name of its Pod."""
+    found = ((text(one, "name"), text(mapping(mapping(one, "valueFrom"), "fieldRef"), "fieldPath")) for one in sequence(container, "env"))
+    return [name for name, field in found if name and field == "metadata.name"]

@@ -130,7 +130,7 @@ class Job:
             replica = self.replicas[kind]
             for part in parts:
                 replace_labels_of_operator(part.role, self._labels(kind, part), self.ledger)
-                rewrite_texts(part.role, hosts, self.draft, self.ledger)
+                rewrite_texts(part.role, hosts, self.draft, self.ledger, part.first)
                 _own_host_names(part.role, self.ledger)
             tell_labels(replica.template, replica.template_path, self.ledger)
         tell_backoff(self.kind, self.replicas, self.limit, self.limit_path, self.draft, self.ledger)

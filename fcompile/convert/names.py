@@ -71,6 +71,7 @@ class Hosts:
         :param subdomain: of all names, where they have one.
         """
         self.framework = framework
+        self.job = job
         self._namespace = namespace
         self._prefixes = prefixes
         self._single = single or {}
@@ -80,6 +81,7 @@ class Hosts:
         self._whole = re.compile(rf"{_BEFORE}(?:({every})([0-9]{{1,6}})|({_any_of(self._single)})){_LABELS}{_AFTER}")
         self._made_later = re.compile(rf"{_BEFORE}(?:{every})(?=[^0-9\s.,;:'\"/]|['\"]?\s*[+%]|$)")
         self._pattern = _pattern(job, prefixes)
+        self._put_together = _put_together(job, prefixes, subdomain)
 
     def rewrite(self, text: str) -> str:
         """Return a text with each whole name of a task replaced by its address here, where an address can be meant."""
@@ -107,8 +109,10 @@ class Hosts:
         return {(match[3] or f"{match[1]}{match[2]}"): new for match, new in found if new is not None}
 
     def has_unfinished_name(self, text: str) -> bool:
-        """Return whether a text holds the beginning of a name, which a program puts together when it runs."""
-        return self._may_be_in(text) and self._made_later.search(text) is not None
+        """Return whether a text holds a part of a name, which a program puts together when it runs."""
+        if self._may_be_in(text) and self._made_later.search(text):
+            return True
+        return any(sign in text for sign in "${+") and self._put_together.search(text) is not None
 
     def _may_be_in(self, text: str) -> bool:
         """Return whether a text may hold a name: the expressions take long to find that a long text has none."""
@@ -144,6 +148,14 @@ def _pattern(job: str, prefixes: Iterable[str]) -> re.Pattern[str]:
         return re.compile(r"(?!)")
     begins = rf"(?<![A-Za-z0-9_./-]){own}-[A-Za-z0-9-]*(?:\.?[*+]|\[|\\d|\?)"
     return re.compile(rf"\*-(?:{kinds})\b|{begins}|#{own}-|\b(?:startswith|removeprefix|lstrip|replace)\(r?[\"']{own}-")
+
+
+def _put_together(job: str, prefixes: Iterable[str], subdomain: str | None) -> re.Pattern[str]:
+    """Return what finds names that begin with a variable and end as those of tasks do: `$JOB-worker-0`, `$POD.subdomain`."""
+    ends = _any_of(prefix.removeprefix(job) for prefix in prefixes if job and prefix.startswith(f"{job}-"))
+    variable = r"(?:\$\w{1,63}|\$\([^()\n]{1,63}\)|\$?\{[^{}\n]{1,63}\})"
+    below = rf"|{variable}[\w-]{{0,63}}\.{re.escape(subdomain)}(?![\w-])" if subdomain else ""
+    return re.compile(rf"(?:{variable}[\"']?|\+\s?f?[\"']){ends}(?=[0-9$%{{\"']){below}")
 
 
 def _any_of(texts: Iterable[str]) -> str:

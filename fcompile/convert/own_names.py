@@ -6,6 +6,7 @@ The address of a task is `worker-1.ptddp-worker`, its host name `worker-1`, its 
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
 from fcompile.model.patterns import lazy
 
@@ -23,6 +24,16 @@ _OWN = lazy(
     """,
     re.VERBOSE,
 )
+_MENTIONED = lazy(
+    rf"""
+      (?<![\w.=/-])hostname(?![\w=:-]|[ \t]+-[iIAd]) | \b{_VARIABLE}\b
+    | \b(?:gethostname|getfqdn|platform\.node|nodename)\b | \buname[ ]+-n\b | /etc/hostname
+    """,
+    re.VERBOSE,
+)
+_PRINTED = lazy(r"""(?:(?:\A|[\n;&|])\s*(?:then\s|else\s|do\s)?\s*(?:echo|printf)\b|\b(?:print|log(?:ger|ging)?\.\w+)\()[^\n;&|]*\Z""")
+_KEPT = lazy(r"""[^\n;&|]*(?:(?<![&0-9])>(?!&2|[ ]*/dev/std)|\|(?!\|))""")
+"""What follows a text that is not only printed: a file, or another program."""
 _CUT = lazy(
     rf"""
       (?:\bhostname|\b{_VARIABLE}\}}?["']?)\)?[ ]*\|[ ]*(?:cut[ ][^|;\n]*-d|awk[ ]+-F[ ]?['"]?-[^|\n]*\$[0-9])
@@ -63,6 +74,26 @@ def is_no_address(text: str, start: int, end: int) -> bool:
 def reads_own_name(text: str) -> bool:
     """Return whether a script reads its host name or the name of its Pod, and not only the index at the end of it."""
     return _OWN.search(text) is not None
+
+
+def uses_own_name(text: str, variables: Collection[str] = (), *, index_too: bool = False) -> bool:
+    """Return whether a script does more with its host name, or the name of its Pod, than print it or take the index at its end.
+
+    :param variables: those that have the name of the Pod, whatever they are called.
+    :param index_too: whether the index counts.
+    """
+    pattern = _MENTIONED if index_too else _OWN
+    found = [match.span() for match in pattern.finditer(text)]
+    if any(name in text for name in variables):
+        read = rf"(?:{'|'.join(map(re.escape, variables))})"
+        ending = "" if index_too else r"(?!\}?\#\#\*-)"
+        found += [match.span() for match in re.finditer(rf"\$[({{]?{read}\b{ending}|[\"']{read}[\"']", text)]
+    return any(not _is_printed(text, *span) for span in found)
+
+
+def _is_printed(text: str, start: int, end: int) -> bool:
+    near = max(start - _NEAR, 0)
+    return _PRINTED.search(text, near, start) is not None and _KEPT.match(text, end, end + _NEAR) is None
 
 
 def cuts_own_name(text: str) -> bool:

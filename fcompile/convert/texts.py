@@ -7,9 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 from fcompile.convert.draft import Draft, RoleDraft
+from fcompile.convert.field_variables import own_name_variables
 from fcompile.convert.ledger import Ledger
 from fcompile.convert.names import Hosts, Task
-from fcompile.convert.own_names import cuts_own_name, reads_own_name
+from fcompile.convert.own_names import cuts_own_name, reads_own_name, uses_own_name
 from fcompile.diagnostics.problem import Path, field_path
 from fcompile.diagnostics.visible import listed
 from fcompile.model import names
@@ -19,56 +20,106 @@ LABELS = ("training.kubeflow.org/", "trainer.kubeflow.org/", "group-name", "pyto
 _PLACEHOLDER = re.compile(rf"\{{\{{(?:{'|'.join([*names.PLACEHOLDERS, names.SUM])})\}}\}}")
 _OTHER_HOST_NAMES = "the host name of a task is `{role}-{index}`, such as `worker-0`, without the name of the job"
 _SHOWN = 3
+_SELECTS = re.compile(r"(?:(?:training|trainer)\.kubeflow\.org|jobset\.sigs\.k8s\.io)/[\w-]+[ ]?(?:[!=]?=|[ ]in[ ])")
+_ADDRESSES = re.compile(
+    r"(?i)ADDR|HOST|ENDPOINT|UR[IL]|SERVER|MASTER|NODE|PEER|WORKERS|CLUSTER|RDZV|SERVICE|LEADER|COORDINATOR|SCHEDULER|BROKER|DNS|\0.*(?::[0-9]|//)"
+)
+"""Of a variable with its value: what shows that an address is meant."""
 _FIELDS = ("command", "args", "env", "lifecycle", "livenessProbe", "readinessProbe", "startupProbe")
 
 
-def rewrite_texts(role: RoleDraft, hosts: Hosts, draft: Draft, ledger: Ledger) -> None:
-    """Rewrite the names of tasks in commands, arguments, variables and probes."""
+def rewrite_texts(role: RoleDraft, hosts: Hosts, draft: Draft, ledger: Ledger, first: int = 0) -> None:
+    """Rewrite the names of tasks in commands, arguments, variables and probes.
+
+    :param first: the index that task 0 of the role had there.
+    """
     spec = role.template["spec"]
     for kind in ("initContainers", "containers"):
         for position, container in enumerate(spec.get(kind) or ()):
-            _rewrite_container(container, (*role.template_source, "spec", kind, position), hosts, draft, ledger)
+            path = (*role.template_source, "spec", kind, position)
+            _Texts(container, path, hosts, draft, ledger, role.name if first else "").rewrite()
 
 
-def _rewrite_container(container: dict[str, Any], path: Path, hosts: Hosts, draft: Draft, ledger: Ledger) -> None:
-    program = next(iter(sequence(container, "command") or sequence(container, "args")), None)
-    commands = isinstance(program, str) and program.rpartition("/")[2] in ("kubectl", "oc")
-    rewritten: list[Path] = []
-    readers: list[Path] = []
+class _Texts:
+    """The texts of one container."""
 
-    def change(text: str, at: Path) -> str:
-        own = at[len(path)] != "env" and reads_own_name(text)
-        if own and not hosts.compared(text):
-            readers.append(at)
-        made = _rewritten(text, at, hosts, ledger, own=own, commands=commands and at[len(path)] in ("command", "args"))
-        if made != text:
-            rewritten.append(at)
-            if any(letter.isspace() for letter in text.strip()):
-                draft.remarks.append(f"The script at {field_path(at)} has addresses in place of names of Pods: look whether each is one")
+    def __init__(self, container: dict[str, Any], path: Path, hosts: Hosts, draft: Draft, ledger: Ledger, shifted: str) -> None:
+        """:param shifted: its role, if the tasks of that had other indices there."""
+        self._container, self._path, self._hosts, self._draft, self._ledger = container, path, hosts, draft, ledger
+        self._shifted = shifted
+        program = next(iter(sequence(container, "command") or sequence(container, "args")), None)
+        self._is_kubectl = isinstance(program, str) and program.rpartition("/")[2] in ("kubectl", "oc")
+        self._own = own_name_variables(container)
+
+    def rewrite(self) -> None:
+        """Rewrite them."""
+        for field in _FIELDS:
+            if field in self._container:
+                self._container[field] = _each(self._container[field], (*self._path, field), self._change)
+
+    def _change(self, text: str, at: Path) -> str:
+        field = at[len(self._path)]
+        if _SELECTS.search(text):
+            _tell_selector(at, self._ledger)
+        made = _rewritten(text, at, self._hosts, self._ledger, commands=self._is_kubectl and field in ("command", "args"))
+        if not self._tell_own_name(text, at, is_variable=field == "env") and made != text:
+            self._ask_to_look(text, at)
         return made
 
-    for field in _FIELDS:
-        if field in container:
-            container[field] = _each(container[field], (*path, field), change)
-    for at in readers if rewritten else ():
-        ledger.different(
+    def _tell_own_name(self, text: str, at: Path, *, is_variable: bool) -> bool:
+        """Take down what a text does with the name of its own Pod, if it is another here. Return whether that was said."""
+        if is_variable:
+            return any(f"$({name})" in text for name in self._own) and self._tell_other_name(at)
+        if self._shifted and uses_own_name(text, self._own, index_too=True):
+            self._ledger.different(
+                at,
+                f"the index in its own name is another in the role `{self._shifted}`: its tasks begin with 0",
+                "there all replicas of the type are counted together",
+                "read the index from a variable: `{{FC_TASK_INDEX+1}}` in that role, `0` in the first",
+            )
+        if self._hosts.compared(text) or cuts_own_name(text):
+            return False
+        if reads_own_name(text) and self._hosts.has_pattern(text):
+            what, remedy = "its host name is held against a pattern that it may not match", "write a pattern of such names, or "
+            self._ledger.different(at, what, _OTHER_HOST_NAMES, f"{remedy}go by FC_TASKROLE_NAME and FC_TASK_INDEX")
+            return True
+        return uses_own_name(text, self._own) and self._tell_other_name(at)
+
+    def _tell_other_name(self, at: Path) -> bool:
+        here = f"the host name is `{{role}}-{{index}}` here, and the Pod's `{self._hosts.framework}-{{role}}-{{index}}`"
+        self._ledger.different(
             at,
-            "this script reads its own host name, and names of Pods beside it are addresses now",
-            "the host name of a task is `{role}-{index}`, and its address another: compared, they never match",
-            "where it compares them, go by FC_TASKROLE_NAME and FC_TASK_INDEX",
+            f"it reads its own name: {here}",
+            f"there both begin with `{self._hosts.job}-`; here neither is an address",
+            "for an address write `$(hostname -f)`; to tell tasks apart go by FC_TASKROLE_NAME and FC_TASK_INDEX",
         )
+        return True
+
+    def _ask_to_look(self, text: str, at: Path) -> None:
+        """Note that a text has addresses now, if it may have meant something else."""
+        if any(letter.isspace() for letter in text.strip()):
+            self._draft.remarks.append(f"The script at {field_path(at)} has addresses in place of names of Pods: look whether each is one")
+        elif at[len(self._path)] == "env":
+            variable = self._container["env"][at[len(self._path) + 1]]
+            if not _ADDRESSES.search(f"{variable.get('name')}\0{text}"):
+                where = f"The variable `{variable.get('name')}` at {field_path(at)}"
+                self._draft.remarks.append(f"{where} has an address in place of the name of a Pod: look whether it is one")
 
 
 def tell_labels(template: Any, path: Path, ledger: Ledger) -> None:
     """Take down each selector that goes by labels of the operator's, which no Pod here has."""
     for at, part, written in strings(template, path):
         if is_label_of_operator(written) and not (part == "key" and len(at) > 1 and at[-2] in ("labels", "annotations")):
-            ledger.different(
-                at,
-                "it selects by a label that Pods do not have here",
-                "Pods of a Framework have the labels FC_FRAMEWORK_NAME, FC_TASKROLE_NAME and FC_TASK_INDEX",
-                "select by FC_FRAMEWORK_NAME and FC_TASKROLE_NAME",
-            )
+            _tell_selector(at, ledger)
+
+
+def _tell_selector(at: Path, ledger: Ledger) -> None:
+    ledger.different(
+        at,
+        "it selects by a label that Pods do not have here",
+        "Pods of a Framework have the labels FC_FRAMEWORK_NAME, FC_TASKROLE_NAME and FC_TASK_INDEX",
+        "select by FC_FRAMEWORK_NAME and FC_TASKROLE_NAME",
+    )
 
 
 def tell_placeholders(value: Any, path: Path, ledger: Ledger, source: Path | None = None) -> None:
@@ -92,10 +143,10 @@ def is_label_of_operator(text: str) -> bool:
     return text.startswith(LABELS[:2]) or text in LABELS[2:]
 
 
-def _rewritten(text: str, path: Path, hosts: Hosts, ledger: Ledger, *, own: bool, commands: bool) -> str:
+def _rewritten(text: str, path: Path, hosts: Hosts, ledger: Ledger, *, commands: bool) -> str:
     """Return a text with the addresses of tasks.
 
-    :param own: whether it reads its own host name. :param commands: whether it is an argument of kubectl's.
+    :param commands: whether it is an argument of kubectl's.
     """
     compared = hosts.compared(text, all_names=commands)
     made = text if commands else hosts.rewrite(text)
@@ -110,9 +161,6 @@ def _rewritten(text: str, path: Path, hosts: Hosts, ledger: Ledger, *, own: bool
             "tasks have other names here, and only whole names are rewritten",
             f"write `{hosts.framework}` and the form {{role}}-{{index}}.{hosts.framework}-{{role}} there",
         )
-    elif own and not compared and hosts.has_pattern(text):
-        what = "its host name is held against a pattern that it may not match"
-        ledger.different(path, what, _OTHER_HOST_NAMES, "write a pattern of such names, or go by FC_TASKROLE_NAME and FC_TASK_INDEX")
     if cuts_own_name(text):
         what = "it takes a part of its host name by its place"
         ledger.different(path, what, _OTHER_HOST_NAMES, "read FC_TASKROLE_NAME and FC_TASK_INDEX, or take the last part: `${HOSTNAME##*-}`")

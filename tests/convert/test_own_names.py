@@ -159,8 +159,7 @@ def test_a_host_name_that_is_compared_with_a_variable() -> None:
     (container,), (entry,), _ = made_of(script)
     assert container["env"][0]["value"] == "master-0.ptddp-master"
     assert entry.path[-2:] == ("command", 2)
-    assert "reads its own host name" in entry.what
-    assert made_of({**script, "env": []})[1] == [], "nothing is compared with an address"
+    assert "reads its own name" in entry.what
 
 
 @pytest.mark.parametrize(
@@ -169,13 +168,113 @@ def test_a_host_name_that_is_compared_with_a_variable() -> None:
         ("[[ $HOSTNAME == *-worker-0 ]]", True),
         ("case $HOSTNAME in pt-ddp-m*) x;; esac", True),
         ("echo ${HOSTNAME#pt-ddp-}", True),
-        ("[[ $HOSTNAME == worker-* ]]", False),
+        ("[[ $HOSTNAME == worker-* ]]", True),
         ("cp x s3://b/pt-ddp-data/; echo $HOSTNAME", False),
     ],
 )
 def test_a_pattern_of_host_names(script: str, told: bool) -> None:
     _, entries, _ = made_of({"command": ["sh", "-c", script]})
     assert bool(entries) == told
+
+
+POD_NAME = {"name": "SELF", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "if [[ $(hostname) =~ -master-0$ ]]; then x; fi",
+        "hostname | grep -q -- -master- && x",
+        'hostname | grep -q "^pt-ddp"',
+        """python -c 'print("-master-" in socket.gethostname()) or x'\ny = socket.gethostname()""",
+        'if os.environ["HOSTNAME"].endswith("-master-0"): x()',
+        "RANK=${HOSTNAME:14}",
+        "MASTER=${HOSTNAME%-worker-*}-master-0",
+        'MASTER=$(hostname | sed "s/worker-.*/master-0/")',
+        'os.environ["HOSTNAME"].rsplit("-",2)[0]',
+        "echo $(hostname) slots=8 >> /shared/hostfile",
+        "echo $(hostname) | tee /shared/a",
+        "torchrun --rdzv_endpoint=$POD_NAME:29500",
+        "ray start --node-ip-address=$SELF",
+        "ray start --node-ip-address=$(SELF)",
+        "python -c 'import os; start(os.environ[\"SELF\"])'",
+    ],
+)
+def test_what_is_done_with_its_own_name_is_told(script: str) -> None:
+    _, entries, _ = made_of({"command": ["bash", "-c", script], "env": [POD_NAME]})
+    assert [entry for entry in entries if "own name" in entry.what or "host name" in entry.what]
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        'echo "this is $(hostname)"; train',
+        "set -e\necho $POD_NAME >&2\ntrain",
+        "if true; then echo $(hostname); fi",
+        'logging.info("on %s", socket.gethostname())',
+        'print(f"{socket.gethostname()} begins")',
+        "echo ${SELF}",
+        "RANK=${HOSTNAME##*-} train",
+        "--rank=${SELF##*-}",
+        "getent hosts $(hostname -i)",
+    ],
+)
+def test_what_is_only_printed_or_an_index_is_the_same(script: str) -> None:
+    _, entries, _ = made_of({"command": ["bash", "-c", script], "env": [POD_NAME]})
+    assert entries == []
+
+
+def test_its_own_name_in_another_variable_is_told() -> None:
+    _, (entry,), _ = made_of({"env": [POD_NAME, {"name": "RDZV_ENDPOINT", "value": "$(SELF):29500"}]})
+    assert entry.path[-3:] == ("env", 1, "value")
+
+
+@pytest.mark.parametrize(
+    ("script", "told"),
+    [
+        ("--master_addr=${JOB_NAME}-master-0", True),
+        ("--master_addr=$(JOB_NAME)-master-0", True),
+        ("kubectl logs $JOB_NAME-worker-0", True),
+        ('host = f"{job}-worker-{rank}"', True),
+        ('host = job + "-worker-" + str(rank)', True),
+        ("--run=${JOB_NAME}-workers-0", False),
+        ("tar -xf $DATA-master.tar", False),
+    ],
+)
+def test_a_name_that_begins_with_a_variable_is_told(script: str, told: bool) -> None:
+    _, entries, _ = made_of({"args": [script]})
+    assert ["put together" in entry.what for entry in entries] == [True] * told
+
+
+def test_a_name_below_the_subdomain_of_a_job_set_is_told() -> None:
+    container = {"name": "a", "image": "a", "command": ["sh", "-c", "ping $JOB-0.pre-io"]}
+    jobs = [{"name": "work", "template": {"spec": {"parallelism": 2, "completions": 2, "template": {"spec": {"containers": [container]}}}}}]
+    source = {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": {"name": "pre-io"}, "spec": {"replicatedJobs": jobs}}
+    (account,) = convert(json.dumps(source)).jobs
+    assert [entry for entry in account.different if "put together" in entry.what]
+
+
+def test_an_index_that_is_another_in_a_role_of_its_own_is_told() -> None:
+    container = {"name": "tensorflow", "image": "a", "command": ["sh", "-c", "train --shard ${HOSTNAME##*-}"]}
+    replicas = {"Worker": {"replicas": 3, "template": {"spec": {"containers": [container]}}}}
+    source = {"apiVersion": "kubeflow.org/v1", "kind": "TFJob", "metadata": {"name": "tf"}, "spec": {"tfReplicaSpecs": replicas}}
+    (account,) = convert(json.dumps(source)).jobs
+    (entry,) = [entry for entry in account.different if entry.path[-2:] == ("command", 2)]
+    assert "`{{FC_TASK_INDEX+1}}`" in entry.remedy
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "asked"),
+    [("WANDB_NAME", NAME, True), ("MASTER_ADDR", NAME, False), ("A", f"{NAME}:80", False), ("A", f"http://{NAME}/x", False)],
+)
+def test_a_variable_that_may_be_no_address_is_to_be_looked_at(variable: str, value: str, asked: bool) -> None:
+    _, _, remarks = made_of({"env": [{"name": variable, "value": value}]})
+    assert bool([remark for remark in remarks if f"variable `{variable}`" in remark]) == asked
+
+
+def test_a_selector_in_a_script_is_told() -> None:
+    _, (entry,), _ = made_of({"command": ["sh", "-c", "kubectl get pods -l training.kubeflow.org/job-name=pt-ddp"]})
+    assert "selects by a label" in entry.what
 
 
 def test_a_part_of_the_host_name_is_told() -> None:

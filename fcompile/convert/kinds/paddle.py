@@ -51,7 +51,7 @@ def _tell_split(job: Job, kind: str) -> None:
     low = kind.lower()
     what = f"{low} 0 is a role of its own, `{first.name}`; {low} 1 and the others are the tasks 0, 1, … of the role `{low}`"
     why = "the operator gives the first one other variables than the others, and all tasks of a role have the same"
-    remedy = "nothing: the variables have the names that go together"
+    remedy = "nothing, if the program goes by the variables of Paddle: they have the names that go together"
     if kind == "Master":
         remedy = "look whether the job may end when all masters but the first have"
     job.ledger.different(job.replicas[kind].path, what, why, remedy)

@@ -79,7 +79,7 @@ def _decide(job: Job, chief: str | None, all_workers: bool) -> None:
         what = "worker 0 is a role of its own, `worker0`; worker 1 and the others are the tasks 0, 1, … of the role `worker`"
         why = "without a Chief the end of worker 0 is the end of the job, and a Framework decides by roles"
         path = job.replicas["Worker"].path
-        job.ledger.different(path, what, why, "nothing: TF_CONFIG has the names and indices that go together")
+        job.ledger.different(path, what, why, "nothing, if the program goes by TF_CONFIG: it has the names and indices that go together")
         job.draft.comment(f"Different: {what}: {why}.", job.draft.role_path(role))
 
 
