@@ -9,6 +9,7 @@ from fcompile.convert.fields import Fields
 from fcompile.convert.job import Job, Part, read_job
 from fcompile.convert.ledger import Refusal
 from fcompile.convert.made import Made
+from fcompile.convert.rendezvous import settle_rendezvous
 from fcompile.convert.shape import refuse_misspelt
 
 _TYPES: tuple[str, ...] = ("Master", "Worker")
@@ -58,6 +59,7 @@ def convert_pytorch(source: dict[str, Any]) -> Made:
     for kind, parts in job.parts.items():
         for part in parts:
             add_variables(part.role, _variables(job, kind, part, ports, nproc, rendezvous), job.ledger)
+    settle_rendezvous(job, elastic)
     return job.finish()
 
 
