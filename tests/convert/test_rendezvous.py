@@ -92,6 +92,31 @@ def test_what_is_not_certain_is_told_where_the_backend_is_said(command: list[str
     assert "is_host=true" in entry.remedy
 
 
+def test_each_meeting_of_a_script_is_looked_at() -> None:
+    script = "torchrun --rdzv_backend=c10d --rdzv_endpoint=localhost:0 a; torchrun --rdzv_backend=c10d --rdzv_endpoint=$MASTER_ADDR b"
+    account = _account(_job(["sh", "-c", script]))
+    assert (_said(account), _told(account)) == ({}, [f"{MASTER}.command.2"])
+
+
+@pytest.mark.parametrize("name", ["BACKEND", "OTHER"])
+def test_a_backend_that_is_known_only_when_it_runs_may_be_c10d(name: str) -> None:
+    account = _account(_job(["torchrun", f"--rdzv_backend=$({name})", ENDPOINT, "t.py"], env=[{"name": "BACKEND", "value": "c10d"}]))
+    assert (_said(account), _told(account)) == ({"master": "is_host=true"}, []), "other backends do not read it"
+
+
+def test_an_option_counts_more_than_an_elastic_policy() -> None:
+    job = _job(["torchrun", "--rdzv_backend=static", "t.py"], kinds=("Worker",))
+    job["spec"]["elasticPolicy"] = {"minReplicas": 1, "maxReplicas": 2}
+    assert _told(_account(job)) == []
+
+
+def test_values_that_name_each_other_again_and_again_are_not_written_out() -> None:
+    env = [{"name": "A", "value": "$(B)" * 70}, {"name": "B", "value": "$(A)" * 70}, {"name": "C", "value": "$(A)" * 100_000}]
+    for endpoint in ("$(A)", "$(C)", "$(A)" * 1_000):
+        account = _account(_job([*C10D, f"--rdzv_endpoint={endpoint}", "t.py"], env=env))
+        assert len(_told(account)) == 2
+
+
 def test_an_endpoint_that_is_not_known_is_told_in_each_role() -> None:
     for endpoint in ("$RDZV_HOST:29400", "$(hostname):29400", "$MASTER_ADDR:29400"):
         account = _account(_job(["sh", "-c", f"MASTER_ADDR=$(cat /a); torchrun --rdzv_backend=c10d --rdzv_endpoint={endpoint} t.py"]))
@@ -105,6 +130,8 @@ def test_a_master_whose_program_is_not_seen_is_told_at_the_workers() -> None:
     job["spec"]["pytorchReplicaSpecs"] = replicas
     account = _account(job)
     assert (_said(account), _told(account)) == ({}, [f"{MASTER.replace('Master', 'Worker')}.command.1"])
+    replicas["Master"]["template"]["spec"]["hostNetwork"] = True
+    assert _told(_account(job)) == [], "there too its host name is the node's"
 
 
 @pytest.mark.parametrize(
@@ -113,6 +140,7 @@ def test_a_master_whose_program_is_not_seen_is_told_at_the_workers() -> None:
         (["torchrun", "--rdzv_backend=static", ENDPOINT, "t.py"], {}),
         (["torchrun", "--rdzv_backend=etcd-v2", ENDPOINT, "t.py"], {}),
         (["torchrun", "--standalone", "t.py"], {}),
+        (["sh", "-c", "BACKEND=static; torchrun --rdzv_backend=static --rdzv_endpoint=$MASTER_ADDR t.py"], {}),
         ([*C10D, "t.py"], {}),
         ([*C10D, "--rdzv_endpoint=localhost:0", "t.py"], {}),
         ([*C10D, "--rdzv_endpoint=[::1]:29400", "t.py"], {}),

@@ -31,6 +31,7 @@ def _told(job: dict[str, Any]) -> dict[str, str]:
 
 ENV = [{"name": "NCCL_DEBUG", "value": "INFO"}, {"name": "DB", "valueFrom": {"secretKeyRef": {"name": "s", "key": "k"}}}]
 FROM = [{"secretRef": {"name": "aws"}}]
+DROP = "containers.0.securityContext.capabilities.drop"
 NOT_ROOT = {"runAsUser": 1000}
 
 
@@ -42,6 +43,8 @@ NOT_ROOT = {"runAsUser": 1000}
         ({"securityContext": NOT_ROOT}, f"{WORKER}.containers.0.securityContext.runAsUser", "root"),
         ({"worker": {"securityContext": NOT_ROOT}}, f"{WORKER}.securityContext.runAsUser", "root"),
         ({"worker": {"securityContext": {"runAsNonRoot": True}}}, f"{WORKER}.securityContext.runAsNonRoot", "root"),
+        ({"securityContext": {"capabilities": {"drop": ["ALL"]}}}, f"{WORKER}.{DROP}", "add SETGID, SETUID, SYS_CHROOT to"),
+        ({"securityContext": {"capabilities": {"drop": ["CAP_SETUID", "KILL"]}}}, f"{WORKER}.{DROP}", "add SETUID to"),
         ({"launcher": {"securityContext": NOT_ROOT}}, f"{LAUNCHER}.securityContext.runAsUser", "root"),
         ({"worker": {"hostNetwork": True}}, f"{WORKER}.hostNetwork", "port 22"),
         ({"launcher": {"hostNetwork": True}}, f"{LAUNCHER}.hostNetwork", "ClusterFirstWithHostNet"),
@@ -59,6 +62,8 @@ def test_what_ssh_cannot_do_is_told_where_the_operator_ran_kubectl_exec(change: 
     "change",
     [
         {"env": [], "envFrom": []},
+        {"securityContext": {"capabilities": {"drop": ["ALL"], "add": ["SETGID", "SETUID", "SYS_CHROOT"]}}},
+        {"securityContext": {"capabilities": {"drop": ["KILL"]}}},
         {"securityContext": {"runAsUser": 0}, "worker": {"securityContext": {**NOT_ROOT, "runAsNonRoot": True}}},
         {"worker": {"securityContext": {"runAsUser": 0}}, "launcher": {"securityContext": {"fsGroup": 1}}},
         {"worker": {"hostNetwork": False}, "launcher": {"hostNetwork": True, "dnsPolicy": "ClusterFirstWithHostNet"}},

@@ -24,9 +24,10 @@ from fcompile.convert.ledger import Refusal
 from fcompile.convert.made import Made
 from fcompile.convert.names import host
 from fcompile.convert.replicas import Replica
-from fcompile.model.values import mapping
+from fcompile.model.values import mapping, sequence
 
 _SSH_PATH = "/root/.ssh"
+_OF_SSHD = ("SETGID", "SETUID", "SYS_CHROOT")
 _SCRIPT = "kubexec.sh"
 """The name that training-operator's script has: users' texts name it."""
 
@@ -131,6 +132,13 @@ def _tell_login(job: Job, worker: Replica) -> None:
                 "give them to the Launcher too, and hand each on with `mpirun -x NAME`; or write them into the image's /etc/environment"
             )
             job.ledger.different((*spec, "containers", 0, field), what, why, remedy)
+    capabilities = mapping(mapping(worker.containers[0], "securityContext"), "capabilities")
+    dropped, added = ({str(name).upper().removeprefix("CAP_") for name in sequence(capabilities, kind)} for kind in ("drop", "add"))
+    if "ALL" not in added and (missing := [name for name in _OF_SSHD if (name in dropped or "ALL" in dropped) and name not in added]):
+        what = "sshd lacks capabilities by which it lets somebody in"
+        why = "a login has another user and root folder than the server; `kubectl exec` needs none of them"
+        remedy = f"add {', '.join(missing)} to `capabilities.add`"
+        job.ledger.different((*spec, "containers", 0, "securityContext", "capabilities", "drop"), what, why, remedy)
     if worker.template["spec"].get("hostNetwork") is True:
         what, why = "its name leads to its node, whose own ssh server may have port 22", "`kubectl exec` needs no port"
         remedy = f"leave it out; or choose another port, `-p` of sshd in the workers, and of ssh in {_SCRIPT} and the init container {WAIT}"
