@@ -151,7 +151,7 @@ def _part(fields: Fields, source: Path | None) -> ReplicatedJob:
     made["spec"].setdefault("restartPolicy", "OnFailure")
     where = source or fields.path
     draft = RoleDraft(role, 1 if pods is None else pods, made, where, source or template.path)
-    _require_limits(job, made["spec"]["restartPolicy"], indexed=indexed, source=source)
+    _require_limits(job, indexed=indexed, source=source)
     tries = [limit for limit in (job.count("backoffLimit"), job.count("backoffLimitPerIndex")) if limit is not None]
     draft.max_retry_count, draft.ports = min(tries, default=JOB_TRIES), []
     needs = {}
@@ -163,11 +163,11 @@ def _part(fields: Fields, source: Path | None) -> ReplicatedJob:
     return ReplicatedJob(name, fields, draft, labels, needs, indexed, fields.text("groupName") or "default")
 
 
-def _require_limits(job: Fields, policy: str, *, indexed: bool, source: Path | None) -> None:
+def _require_limits(job: Fields, *, indexed: bool, source: Path | None) -> None:
     """Raise Refusal for limits that Kubernetes does not take."""
     why = "Kubernetes refuses such a Job"
-    if "backoffLimitPerIndex" in job and not (indexed and policy == "Never"):
-        raise Refusal(source or job.at("backoffLimitPerIndex"), f"{why}: it must be Indexed, and the `restartPolicy` of its Pods Never")
+    if "backoffLimitPerIndex" in job and not indexed:
+        raise Refusal(source or job.at("backoffLimitPerIndex"), f"{why}: its completionMode must be Indexed")
     if "maxFailedIndexes" in job and "backoffLimitPerIndex" not in job:
         raise Refusal(source or job.at("maxFailedIndexes"), f"{why}: it must have `backoffLimitPerIndex` too")
 
@@ -346,7 +346,7 @@ def _tell_limits(part: ReplicatedJob, ledger: Ledger, source: Path | None) -> No
     limit = job.count("backoffLimit") if each is not None or "backoffLimit" in job else JOB_TRIES
     path = source or (job.at("backoffLimit") if "backoffLimit" in job else part.fields.path)
     anew = made_anew(retries, f"the Pod of each task of `{part.role.name}`")
-    if part.role.template["spec"]["restartPolicy"] != "Never":
+    if limit is not None and part.role.template["spec"]["restartPolicy"] != "Never":
         why = f"a Job ends after {limit} failures and restarts of all of its Pods"
         remedy = f"{COUNT_RESTARTS}: then each failure counts{', for its own task' if tasks > 1 else ''}"
         ledger.different(path, f"{anew}; {NOT_COUNTED}", why, remedy)

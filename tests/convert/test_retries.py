@@ -72,15 +72,14 @@ def test_the_limit_for_each_index_in_a_runtime_is_told_at_its_reference() -> Non
 
 
 @pytest.mark.parametrize(
-    ("job", "pod", "field"),
+    ("job", "field"),
     [
-        ({"backoffLimitPerIndex": 1}, {"restartPolicy": "OnFailure"}, "backoffLimitPerIndex"),
-        ({"backoffLimitPerIndex": 1, "completionMode": "NonIndexed"}, {}, "backoffLimitPerIndex"),
-        ({"maxFailedIndexes": 1}, {}, "maxFailedIndexes"),
+        ({"backoffLimitPerIndex": 1, "completionMode": "NonIndexed"}, "backoffLimitPerIndex"),
+        ({"maxFailedIndexes": 1}, "maxFailedIndexes"),
     ],
 )
-def test_limits_that_kubernetes_refuses_are_refused(job: dict[str, Any], pod: dict[str, Any], field: str) -> None:
-    ((path, text),) = convert(json.dumps(_set(2, pod, **job))).refused[0].reasons
+def test_limits_that_kubernetes_refuses_are_refused(job: dict[str, Any], field: str) -> None:
+    ((path, text),) = convert(json.dumps(_set(2, **job))).refused[0].reasons
     assert path == (*JOB, field)
     assert "Kubernetes refuses" in text
 
@@ -101,6 +100,13 @@ def test_containers_that_are_restarted_are_told_with_the_policy_that_counts_them
         (entry,) = different.values()
         assert "restarts of containers" in entry.what
         assert entry.remedy.endswith(told)
+
+
+def test_restarts_of_containers_are_counted_nowhere_beside_a_limit_for_each_index() -> None:
+    limits: dict[str, Any] = {"backoffLimitPerIndex": 1, "maxFailedIndexes": 0}
+    assert _made(_set(2, {"restartPolicy": "OnFailure"}, **limits)) == ({"wk": 1}, {})
+    _, different = _made(_set(2, {"restartPolicy": "OnFailure"}, **limits, backoffLimit=5))
+    assert "restarts of containers" in different["backoffLimit"].what
 
 
 def test_pods_are_replaced_one_by_one_here_as_there() -> None:
