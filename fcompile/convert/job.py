@@ -133,7 +133,8 @@ class Job:
                 rewrite_texts(part.role, hosts, self.draft, self.ledger, part.first)
                 _own_host_names(part.role, self.ledger)
             tell_labels(replica.template, replica.template_path, self.ledger)
-        tell_backoff(self.kind, self.replicas, self.limit, self.limit_path, self.draft, self.ledger)
+        if self.kind != MPI_OPERATOR:  # there it is of the launcher alone
+            tell_backoff(self.kind, self.replicas, self.limit, self.limit_path, self.draft, self.ledger)
         return Made(self.draft, self.ledger, hosts)
 
     def _labels(self, kind: str, part: Part) -> dict[str, str | None]:

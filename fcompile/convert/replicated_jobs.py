@@ -15,7 +15,7 @@ from fcompile.convert.fields import Fields
 from fcompile.convert.ledger import Ledger, Refusal
 from fcompile.convert.metadata import tell_acted_upon
 from fcompile.convert.names import Hosts, Task
-from fcompile.convert.retries import made_anew
+from fcompile.convert.retries import COUNT_RESTARTS, NOT_COUNTED, made_anew
 from fcompile.convert.shape import NAMED_BYTES, refuse_misspelt, require_room, require_shape, require_size
 from fcompile.convert.texts import rewrite_texts
 from fcompile.diagnostics.problem import Path
@@ -30,12 +30,11 @@ _LONGEST_NAME = 63
 _INDEX_VARIABLE = "JOB_COMPLETION_INDEX"
 """Kubernetes gives it to every container of an indexed Job, and a JobSet's Jobs are indexed unless they say otherwise."""
 _DEADLINE = "activeDeadlineSeconds"
-_OF_JOB = {"template", "parallelism", "completions", "backoffLimit", "completionMode", _DEADLINE}
+_LIMITS = ("backoffLimit", "backoffLimitPerIndex", "maxFailedIndexes")
+_OF_JOB = {"template", "parallelism", "completions", "completionMode", _DEADLINE, *_LIMITS}
 _LEFT_OUT_OF_JOB = {
-    "backoffLimitPerIndex",
     "managedBy",
     "manualSelector",
-    "maxFailedIndexes",
     "podFailurePolicy",
     "podReplacementPolicy",
     "selector",
@@ -43,6 +42,14 @@ _LEFT_OUT_OF_JOB = {
     "suspend",
     "ttlSecondsAfterFinished",
 }
+_NOTHING = ("a role has nothing like it", "look whether the job needs it")
+_INSTEAD = {
+    "podFailurePolicy": (
+        "which failures are tried again is a setting of the controller, its podFailureSpec",
+        "write `fancyRetryPolicy: true` into the role's `retryPolicy`, and look at podFailureSpec",
+    )
+}
+"""What a role has in the place of a field, and what to do."""
 _LEFT_OUT_OF_SET = {"volumeClaimPolicies"}
 _OF_SET = {
     "replicatedJobs",
@@ -142,10 +149,11 @@ def _part(fields: Fields, source: Path | None) -> ReplicatedJob:
     metadata = {kind: dict(found) for kind in ("labels", "annotations") if (found := template.below("metadata").below(kind).value)}
     made: dict[str, Any] = {**({"metadata": metadata} if metadata else {}), "spec": deepcopy(inner.value)}
     made["spec"].setdefault("restartPolicy", "OnFailure")
-    tries = job.count("backoffLimit")
     where = source or fields.path
     draft = RoleDraft(role, 1 if pods is None else pods, made, where, source or template.path)
-    draft.max_retry_count, draft.ports = JOB_TRIES if tries is None else tries, []
+    _require_limits(job, indexed=indexed, source=source)
+    tries = [limit for limit in (job.count("backoffLimit"), job.count("backoffLimitPerIndex")) if limit is not None]
+    draft.max_retry_count, draft.ports = min(tries, default=JOB_TRIES), []
     needs = {}
     for one in fields.items("dependsOn"):
         if not isinstance(one, dict) or one.get("status") not in ("Ready", "Complete") or not isinstance(one.get("name"), str):
@@ -153,6 +161,15 @@ def _part(fields: Fields, source: Path | None) -> ReplicatedJob:
         needs[one["name"]] = str(one["status"])
     labels = fields.below("template").below("metadata").below("labels").value
     return ReplicatedJob(name, fields, draft, labels, needs, indexed, fields.text("groupName") or "default")
+
+
+def _require_limits(job: Fields, *, indexed: bool, source: Path | None) -> None:
+    """Raise Refusal for limits that Kubernetes does not take."""
+    why = "Kubernetes refuses such a Job"
+    if "backoffLimitPerIndex" in job and not indexed:
+        raise Refusal(source or job.at("backoffLimitPerIndex"), f"{why}: its completionMode must be Indexed")
+    if "maxFailedIndexes" in job and "backoffLimitPerIndex" not in job:
+        raise Refusal(source or job.at("maxFailedIndexes"), f"{why}: it must have `backoffLimitPerIndex` too")
 
 
 def run_once_first(parts: list[ReplicatedJob], source: Path, draft: Draft, ledger: Ledger) -> list[ReplicatedJob]:
@@ -260,7 +277,7 @@ def _tell_pod(part: ReplicatedJob, other: ReplicatedJob, ledger: Ledger, source:
     metadata, kept = mapping(other.role.template, "metadata"), mapping(part.role.template, "metadata")
     lost = [key for key in before if key not in _OF_BOTH and before[key] != spec.get(key)]
     lost += [kind for kind in metadata if {**mapping(kept, kind), **metadata[kind]} != mapping(kept, kind)]
-    lost += ["backoffLimit"] if "backoffLimit" in other.fields.below("template").below("spec") else []
+    lost += [limit for limit in _LIMITS if limit in other.fields.below("template").below("spec")]
     if lost:
         what = f"{', '.join(lost)} of `{other.name}`: left out, since it is an init container of `{part.name}`"
         remedy = f"look whether `{part.name}` can have them, where `{other.name}` needs them"
@@ -306,7 +323,7 @@ def finish(parts: list[ReplicatedJob], hosts: Hosts, draft: Draft, ledger: Ledge
             _add_index(part.role.template["spec"], "{{FC_TASK_INDEX}}")
         _replace_index(part.role, "{{FC_TASK_INDEX}}")
         rewrite_texts(part.role, hosts, draft, own)
-        _tell_backoff(part, ledger, source)
+        _tell_limits(part, ledger, source)
         for entry in own.differences if source else ():
             ledger.different(source or (), entry.what, entry.why, entry.remedy)
         draft.roles.append(part.role)
@@ -319,16 +336,33 @@ def _own_host_names(part: ReplicatedJob, ledger: Ledger) -> None:
             ledger.dropped((*part.role.template_source, "spec", key), "the JobSet and its Jobs write their own over it")
 
 
-def _tell_backoff(part: ReplicatedJob, ledger: Ledger, source: Path | None) -> None:
-    """Take down what becomes of a `backoffLimit` that is more than a retry of the one Pod. Where there is none, Kubernetes has one."""
+def _tell_limits(part: ReplicatedJob, ledger: Ledger, source: Path | None) -> None:
+    """Take down where the limits of a Job count in another way than the retries of a task. Where there is none, Kubernetes has one."""
     job = part.fields.below("template").below("spec")
-    limit, restarts = part.role.max_retry_count, part.role.template["spec"]["restartPolicy"] != "Never"
-    if part.number or not (restarts or (limit and part.role.task_number > 1)):
+    tasks, retries = part.role.task_number, part.role.max_retry_count
+    if part.number:
         return
-    what = f"{made_anew(limit, f'the Pod of each task of `{part.role.name}`')}; restarts of containers within a Pod are not counted"
-    why = f"a Job ends after {limit} failures and restarts of all of its Pods"
-    remedy = "to end a job whose containers fail again and again, write `restartPolicy: Never` in `task.pod.spec`: then each failure counts"
-    ledger.different(source or (job.at("backoffLimit") if "backoffLimit" in job else part.fields.path), what, why, remedy)
+    each, most = job.count("backoffLimitPerIndex"), job.count("maxFailedIndexes")
+    limit = job.count("backoffLimit") if each is not None or "backoffLimit" in job else JOB_TRIES
+    path = source or (job.at("backoffLimit") if "backoffLimit" in job else part.fields.path)
+    anew = made_anew(retries, f"the Pod of each task of `{part.role.name}`")
+    if limit is not None and part.role.template["spec"]["restartPolicy"] != "Never":
+        why = f"a Job ends after {limit} failures and restarts of all of its Pods"
+        remedy = f"{COUNT_RESTARTS}: then each failure counts{', for its own task' if tasks > 1 else ''}"
+        ledger.different(path, f"{anew}; {NOT_COUNTED}", why, remedy)
+    elif limit is not None and retries * tasks > limit:
+        remedy = f"write `maxRetryCount: {limit // tasks}` into the role: then all of its tasks together keep within the {limit} of the Job"
+        ledger.different(path, anew, "a Job counts the failures of all of its Pods together", remedy)
+    if each is not None and tasks > 1 and most != 0:
+        path = source or job.at("backoffLimitPerIndex" if most is None else "maxFailedIndexes")
+        what = f"when one task of `{part.role.name}` has failed for good, the others end too"
+        many = "" if most is None else f", or more than {most} have failed"
+        why = f"the Job goes on until all of its Pods have ended{many}, and fails then"
+        count = -1 if most is None or most >= tasks else most + 1
+        remedy = (
+            f"write `minFailedTaskCount: {count}` into the role where the others are to go on: it succeeds then with those that have failed"
+        )
+        ledger.different(path, what, why, remedy)
 
 
 def tell_network(spec: Fields, ledger: Ledger, source: Path | None) -> None:
@@ -446,10 +480,10 @@ def tell_rest(spec: Fields, ledger: Ledger, source: Path | None, *, told: frozen
         tell_metadata(job.below("template").below("metadata"), ledger, source, of_pods=True)
         _tell_deadline(fields, job, ledger, source)
         for key in job.each():
-            if key not in _OF_JOB:
-                ledger.different(
-                    source or job.at(key), f"{key} of a Job is left out", "a role has nothing like it", "look whether the job needs it"
-                )
+            if key == "podReplacementPolicy" and job.text(key) == "Failed":
+                ledger.dropped(source or job.at(key), "a task has one Pod at a time here as well")
+            elif key not in _OF_JOB:
+                ledger.different(source or job.at(key), f"{key} of a Job is left out", *_INSTEAD.get(key, _NOTHING))
 
 
 def _tell_deadline(fields: Fields, job: Fields, ledger: Ledger, source: Path | None) -> None:

@@ -16,6 +16,8 @@ _NEVER_ANEW = (
 )
 _FAIL_WITH_A_POD = ("MPIJob", "XGBoostJob")
 """The kinds that fail when a Pod of theirs does as a whole."""
+NOT_COUNTED = "restarts of containers within a Pod are not counted"
+COUNT_RESTARTS = "to end a job whose containers fail again and again, write `restartPolicy: Never` in `task.pod.spec`"
 
 
 def set_retries(role: RoleDraft, kind: str, replica: Replica, limit: int | None, draft: Draft, ledger: Ledger) -> None:
@@ -48,16 +50,17 @@ def made_anew(limit: int, pod: str) -> str:
 
 
 def tell_backoff(kind: str, replicas: dict[str, Replica], limit: int | None, path: tuple[str, ...], draft: Draft, ledger: Ledger) -> None:
-    """Take down what becomes of `backoffLimit`."""
+    """Take down what becomes of the `backoffLimit` of training-operator, which ends a job at so many restarts of all of its containers."""
     if limit is None:
         return
     if all(replica.policy in ("Never", "ExitCode") for replica in replicas.values()):
         ledger.dropped(path, "it counts restarts of containers, and none of these Pods restarts its containers")
         return
-    what = "restarts of containers within a Pod are not counted"
+    what = NOT_COUNTED
     if any(is_made_anew(kind, replica) for replica in replicas.values()):
         what = f"{made_anew(limit, 'the Pod of each task')}; {what}"
     why = "the operator adds up the restarts of the containers that run, and does not count Pods that it makes anew"
-    remedy = "to end a job whose containers fail again and again, write `restartPolicy: Never` in `task.pod.spec`: then each failure counts"
+    retries = f"and `maxRetryCount: {max(limit - 1, 0)}` in `task.retryPolicy`"
+    remedy = f"{COUNT_RESTARTS} {retries}: then each failure counts, for its own task"
     ledger.different(path, what, why, remedy)
     draft.comment(f"Different: backoffLimit: {limit}: {what}.", ("spec", "taskRoles"))

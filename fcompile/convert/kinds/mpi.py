@@ -10,6 +10,7 @@ from fcompile.convert.kinds.ssh import (
     CONFIG_PATH,
     RSH,
     SSHD,
+    WAIT,
     config_map,
     make_keys,
     mount_config,
@@ -22,8 +23,11 @@ from fcompile.convert.kinds.ssh import (
 from fcompile.convert.ledger import Refusal
 from fcompile.convert.made import Made
 from fcompile.convert.names import host
+from fcompile.convert.replicas import Replica
+from fcompile.model.values import mapping, sequence
 
 _SSH_PATH = "/root/.ssh"
+_OF_SSHD = ("SETGID", "SETUID", "SYS_CHROOT")
 _SCRIPT = "kubexec.sh"
 """The name that training-operator's script has: users' texts name it."""
 
@@ -103,10 +107,67 @@ def _tell(job: Job) -> None:
     tell_keys(job.draft)
     tell_hosts(job.draft)
     why = "`kubectl exec` needs rights in every Pod and no Framework makes roles and service accounts"
-    remedy = f"{make_keys(job.draft)}, and use images with ssh"
+    remedy = f"{make_keys(job.draft)}, and use images with ssh, whose logins have the PATH and LD_LIBRARY_PATH that the programs need"
     what = "the launcher reaches the workers by ssh, where the operator runs `kubectl exec` (kubexec)"
     job.ledger.different(job.replicas["Launcher"].path, what, why, remedy)
+    for replica in job.replicas.values():
+        _tell_user(job, replica)
+    _tell_names(job, job.replicas["Launcher"])
+    if "Worker" in job.replicas:
+        _tell_login(job, job.replicas["Worker"])
     if "mainContainer" in job.spec:
         job.spec.text("mainContainer")
         what = "ssh reaches the container that runs the server"
         job.ledger.different(job.spec.at("mainContainer"), what, why, "run the server for ssh in that container")
+
+
+def _tell_login(job: Job, worker: Replica) -> None:
+    """Take down what a program that ssh starts in a worker does not find."""
+    spec = (*worker.template_path, "spec")
+    for field in ("env", "envFrom"):
+        if worker.containers[0].get(field):
+            what = "programs that the launcher starts in a worker do not have these variables"
+            why = "with `kubectl exec` they have those of the container, and by ssh those of a login"
+            remedy = (
+                "give them to the Launcher too, and hand each on with `mpirun -x NAME`; or write them into the image's /etc/environment"
+            )
+            job.ledger.different((*spec, "containers", 0, field), what, why, remedy)
+    capabilities = mapping(mapping(worker.containers[0], "securityContext"), "capabilities")
+    dropped, added = ({str(name).upper().removeprefix("CAP_") for name in sequence(capabilities, kind)} for kind in ("drop", "add"))
+    if "ALL" not in added and (missing := [name for name in _OF_SSHD if (name in dropped or "ALL" in dropped) and name not in added]):
+        what = "sshd lacks capabilities by which it lets somebody in"
+        why = "a login has another user and root folder than the server; `kubectl exec` needs none of them"
+        remedy = f"add {', '.join(missing)} to `capabilities.add`"
+        job.ledger.different((*spec, "containers", 0, "securityContext", "capabilities", "drop"), what, why, remedy)
+    if worker.template["spec"].get("hostNetwork") is True:
+        what, why = "its name leads to its node, whose own ssh server may have port 22", "`kubectl exec` needs no port"
+        remedy = f"leave it out; or choose another port, `-p` of sshd in the workers, and of ssh in {_SCRIPT} and the init container {WAIT}"
+        job.ledger.different((*spec, "hostNetwork"), what, why, remedy)
+
+
+def _tell_user(job: Job, replica: Replica) -> None:
+    """Take down that ssh works for root alone, where others run."""
+    spec = (*replica.template_path, "spec")
+    places = [(replica.containers[0], (*spec, "containers", 0)), (replica.template["spec"], spec)]
+    for field, fine in (("runAsUser", 0), ("runAsNonRoot", False)):
+        for holder, path in places:
+            value = mapping(holder, "securityContext").get(field)
+            if value is None:
+                continue
+            if value != fine:
+                what = "ssh works for root alone, as it is set up here"
+                why = "the keys in /root/.ssh are for root to read, and sshd has port 22; `kubectl exec` works for any user"
+                remedy = "run launcher and workers as root; or mount the keys into the user's home, and run an sshd of his on another port"
+                job.ledger.different((*path, "securityContext", field), what, why, remedy)
+            return
+
+
+def _tell_names(job: Job, launcher: Replica) -> None:
+    """Take down that the launcher finds no worker, where it does not ask the cluster's DNS."""
+    spec = launcher.template["spec"]
+    policy = spec.get("dnsPolicy") or "ClusterFirst"
+    if policy == "Default" or (policy == "ClusterFirst" and spec.get("hostNetwork") is True):
+        field = "dnsPolicy" if policy == "Default" else "hostNetwork"
+        what, why = "the launcher does not find the workers", "ssh goes by names that only the cluster's DNS knows, `kubectl exec` by none"
+        remedy = f"write `dnsPolicy: ClusterFirst{'WithHostNet' if spec.get('hostNetwork') is True else ''}`"
+        job.ledger.different((*launcher.template_path, "spec", field), what, why, remedy)

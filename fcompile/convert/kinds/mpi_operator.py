@@ -24,7 +24,7 @@ from fcompile.convert.made import Made
 from fcompile.convert.names import Task
 from fcompile.convert.names import host as host_of
 from fcompile.convert.replicated_jobs import JOB_TRIES
-from fcompile.convert.retries import made_anew
+from fcompile.convert.retries import COUNT_RESTARTS, NOT_COUNTED, made_anew
 from fcompile.model import names
 from fcompile.model.values import mapping, sequence
 
@@ -150,6 +150,12 @@ def _tell(job: Job, policy: str | None, tries: int) -> None:
         what, why = f"a worker that is evicted {anew}, and does not end the job", "the operator calls the job Failed then"
         remedy = "write `minFailedTaskCount: 1` into the role `worker`: then a worker that fails ends the job, for whatever reason"
         job.ledger.different(worker.path, what, why, remedy)
+    if job.limit is not None and job.replicas["Launcher"].policy == "Never":
+        job.ledger.converted(job.limit_path, "task.retryPolicy of the role `launcher`")
+    elif job.limit is not None:
+        what = f"{made_anew(tries, 'the Pod of the launcher')}; {NOT_COUNTED}"
+        why = "the launcher is a Job of Kubernetes there, which counts them too"
+        job.ledger.different(job.limit_path, what, why, f"{COUNT_RESTARTS} of the launcher: then each failure counts")
     what = f"keys for ssh are yours to make, and {made_anew(tries, 'the Pod of the launcher')}"
     why = "the operator makes a Secret with keys for each job, and its launcher is a Job, which counts restarts of its containers too"
     job.ledger.different(job.replicas["Launcher"].path, what, why, make_keys(job.draft))

@@ -9,6 +9,7 @@ from fcompile.convert.fields import Fields
 from fcompile.convert.job import Job, Part, read_job
 from fcompile.convert.ledger import Refusal
 from fcompile.convert.made import Made
+from fcompile.convert.rendezvous import settle_rendezvous
 from fcompile.convert.shape import refuse_misspelt
 
 _TYPES: tuple[str, ...] = ("Master", "Worker")
@@ -27,8 +28,8 @@ _ELASTIC = {
 }
 """The fields of an elastic policy, each with its variable."""
 _NO_WAITING = (
-    "The operator's init container `init-pytorch`, which waits until the master's name resolves, is left out: here names resolve "
-    "before Pods are ready"
+    "The operator's init container `init-pytorch`, which waits until the master's name resolves, is left out: a worker that does not find "
+    "it is started again"
 )
 
 
@@ -50,7 +51,7 @@ def convert_pytorch(source: dict[str, Any]) -> Made:
     if master is not None:
         job.parts["Master"][0].role.min_succeeded = 1
         if "Worker" in job.replicas:
-            job.draft.remarks.append(_NO_WAITING)
+            _tell_waiting(job)
     elif elastic is not None:
         job.parts["Worker"][0].role.min_succeeded = 1
     nproc = _nproc(job, elastic)
@@ -58,7 +59,20 @@ def convert_pytorch(source: dict[str, Any]) -> Made:
     for kind, parts in job.parts.items():
         for part in parts:
             add_variables(part.role, _variables(job, kind, part, ports, nproc, rendezvous), job.ledger)
+    settle_rendezvous(job, elastic)
     return job.finish()
+
+
+def _tell_waiting(job: Job) -> None:
+    """Take down that no worker waits for the master's name, which resolves as soon as the master's Pod has an address."""
+    worker = job.replicas["Worker"]
+    if worker.policy in ("Always", "OnFailure"):
+        job.draft.remarks.append(_NO_WAITING)
+        return
+    what = "a worker that runs before the master has a Pod with an address may fail, and so end the job"
+    why = "the operator's init container `init-pytorch` asks for the master's name up to 100 times, and there is none here"
+    remedy = "make `fcontroller barrier` an init container of the role `worker`, or write `restartPolicy: OnFailure`"
+    job.ledger.different((*worker.path, "restartPolicy"), what, why, remedy)
 
 
 def _nproc(job: Job, elastic: Fields | None) -> str | None:
