@@ -57,7 +57,7 @@ class Fields:
         if found is None:
             return None
         if not isinstance(found, int) or isinstance(found, bool) or not low <= found <= high:
-            raise Refusal(self.at(key), f"it must be a whole number from {low} to {high}")
+            raise Refusal(self.at(key), f"it must be a whole number from {low} to {high}", instead=max(low, 1))
         return found
 
     def _of(self, key: str, kind: type) -> Any:

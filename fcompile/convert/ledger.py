@@ -51,12 +51,17 @@ def shown(entries: Iterable[Entry]) -> Iterator[Entry]:
 class Refusal(Exception):
     """Why a job cannot be converted, and the field that it lies in."""
 
-    def __init__(self, path: Path, reason: str, meant: str | None = None) -> None:
-        """:param meant: the field that the one at the path was meant to be."""
-        super().__init__(path, reason, meant)
+    def __init__(self, path: Path, reason: str, meant: str | None = None, instead: int | None = None) -> None:
+        """Take the field and what is wrong with it.
+
+        :param meant: the field that the one at the path was meant to be.
+        :param instead: a value that can stand there, so that the other mistakes can be looked for.
+        """
+        super().__init__(path, reason, meant, instead)
         self.path = path
         self.reason = reason
         self.meant = meant
+        self.instead = instead
 
 
 class Ledger:

@@ -12,7 +12,7 @@ _NAME = "a"
 
 
 def repaired(source: dict[str, Any], refusal: Refusal) -> dict[str, Any] | None:
-    """Return a copy of a job in which what it is refused for is not there, or what was meant; None where nothing sensible is left."""
+    """Return a copy of a job in which what it is refused for is mended or not there; None where nothing sensible is left."""
     *way, last = refusal.path or ("",)
     holder = at(source, tuple(way))
     if refusal.path in (("metadata",), ("metadata", "name"), ("metadata", "generateName")) and isinstance(source.get("metadata"), dict):
@@ -20,6 +20,9 @@ def repaired(source: dict[str, Any], refusal: Refusal) -> dict[str, Any] | None:
     if not way or not isinstance(holder, dict) or last not in holder:
         return None
     made = deepcopy(source)
+    if refusal.instead is not None:
+        at(made, tuple(way))[last] = refusal.instead
+        return made
     found = at(made, tuple(way)).pop(last)
     if refusal.meant is not None:
         at(made, tuple(way)).setdefault(refusal.meant, found)

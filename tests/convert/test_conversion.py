@@ -198,6 +198,14 @@ def test_all_mistakes_of_a_job_are_told_at_once() -> None:
     assert found == [(4, "name"), (7, "backoffLimit"), (10, "Workers"), (10, "replica"), (18, "imagePullPolicy")]
 
 
+@pytest.mark.parametrize(("name", "number"), [("mpi-operator", "replicas: 2"), ("pytorch-elastic", "containerPort: 29500"), ("jax", "replicas: 4")])
+def test_a_wrong_number_hides_no_mistake_beside_it(name: str, number: str) -> None:
+    text, (key, _, count) = (DATA / "jobs" / f"{name}.yaml").read_text("utf-8"), number.partition(": ")
+    text = text.replace(number, f'{key}: "{count}"', 1).replace("  image:", "  imagePullpolicy: Always\n            image:", 1)
+    (account,) = convert(text).refused
+    assert {reason.path[-1] for reason in account.reasons} == {key, "imagePullpolicy"}
+
+
 def test_what_follows_from_a_mistake_is_not_told() -> None:
     (account,) = convert(JOB.replace("jaxReplicaSpecs", "jaxReplicas").replace("name: jax", "name: other")).refused
     assert [reason.path for reason in account.reasons] == [
