@@ -15,7 +15,7 @@ from fcompile.convert.ledger import Entry, Outcome, Refusal, shown
 from fcompile.convert.made import Made
 from fcompile.convert.references import Jobs, references
 from fcompile.convert.registry import convert_job, is_job, is_unknown_job
-from fcompile.convert.repair import repaired
+from fcompile.convert.repair import filled, repaired
 from fcompile.convert.runtimes import Runtimes
 from fcompile.convert.texts import tell_placeholders
 from fcompile.convert.write import write_framework
@@ -95,6 +95,8 @@ class _Mistakes:
         self.reasons: list[Reason] = []
         self._renamed: dict[Path, Path] = {}
         """The fields that were given the names that were meant: their names in the source, by their new ones."""
+        self._missing: list[Refusal] = []
+        """Of fields that were taken out, and can be filled where a job cannot be without them."""
 
     def convert(self, source: dict[str, Any] | None, runtimes: Runtimes) -> Made | None:
         """Return what is made of a job, without what is wrong with it; None: too much is."""
@@ -104,12 +106,23 @@ class _Mistakes:
             except Refusal as refusal:
                 path = self._as_written(refusal.path)
                 if any(reason.path[: len(path)] == path for reason in self.reasons):
-                    return None  # That comes of the repair.
+                    source = self._filled(source, refusal.path)  # That comes of the repair.
+                    continue
                 self.reasons.append(Reason(path, refusal.reason))
                 if refusal.meant is not None:
                     self._renamed[(*refusal.path[:-1], refusal.meant)] = refusal.path
+                if refusal.instead is not None:
+                    self._missing.append(refusal)
                 source = repaired(source, refusal) if len(self.reasons) < _MISTAKES else None
         return None
+
+    def _filled(self, source: dict[str, Any], path: Path) -> dict[str, Any] | None:
+        """Return a job with the field that it cannot be without; None: there is none to fill."""
+        found = next((one for one in self._missing if one.path[: len(path)] == path), None)
+        if found is None:
+            return None
+        self._missing.remove(found)
+        return filled(source, found)
 
     def note(self, reason: Reason) -> None:
         """Take in a reason that was found in what was made."""

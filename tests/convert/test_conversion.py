@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -204,6 +205,14 @@ def test_a_wrong_number_hides_no_mistake_beside_it(name: str, number: str) -> No
     text = text.replace(number, f'{key}: "{count}"', 1).replace("  image:", "  imagePullpolicy: Always\n            image:", 1)
     (account,) = convert(text).refused
     assert {reason.path[-1] for reason in account.reasons} == {key, "imagePullpolicy"}
+
+
+def test_a_number_in_quotes_counts_when_other_mistakes_are_looked_for() -> None:
+    text = (DATA / "jobs" / "jobset.yaml").read_text("utf-8")
+    text, count = re.subn(r"parallelism: ([2-9])", r'parallelism: "\1"', text, count=1)
+    (account,) = convert(text).refused
+    assert count
+    assert [reason.path[-1] for reason in account.reasons] == ["parallelism"]
 
 
 def test_what_follows_from_a_mistake_is_not_told() -> None:
