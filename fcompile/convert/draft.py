@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 from fcompile.convert.ledger import MAX_ENTRIES
 from fcompile.diagnostics.problem import Path
+from fcompile.diagnostics.visible import joined
 from fcompile.model import names
 from fcompile.model.framework import LIFETIME
+
+SERVICE, SUMS = "`service`", "sums with the index"
+_ONLY_HERE = (*(f"`{name}`" for name in (*LIFETIME, "managedBy")), SERVICE, SUMS)
+"""What upstream's controller does not know, in the order in which it is said."""
+
+
+def of_controller(what: str, only_here: Iterable[str]) -> str:
+    """Return which controller runs Frameworks, and why no other."""
+    return f"`fcontroller` runs {what}: upstream's FrameworkController does not know {joined(sorted(set(only_here), key=_ONLY_HERE.index))}"
 
 
 @dataclass
@@ -59,6 +70,13 @@ class Draft:
 
     remarks: list[str] = field(default_factory=list)
     """What is otherwise than with the operator though no field of the source says so."""
+    only_here: list[str] = field(default_factory=list)
+    """What of it upstream's controller does not know."""
+
+    @property
+    def notes(self) -> list[str]:
+        """Return the remarks, each once, and which controller runs the Framework."""
+        return [*dict.fromkeys(self.remarks), *([of_controller("it", self.only_here)] if self.only_here else [])]
 
     def comment(self, text: str, path: Path = ()) -> None:
         """Put a comment above a field, unless there are more already than can be read: the report tells of them, and counts."""
