@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 from fcompile.check.document import Options
 from fcompile.check.selection import KUSTOMIZATIONS, is_framework, objects_in
 from fcompile.convert.comment_lines import tell_comments
+from fcompile.convert.comments import comment_differences
 from fcompile.convert.draft import Draft
 from fcompile.convert.ledger import Entry, Outcome, Refusal, shown
 from fcompile.convert.made import Made
-from fcompile.convert.references import Jobs, references
+from fcompile.convert.references import Jobs, references, references_in_job
 from fcompile.convert.registry import convert_job, is_job, is_unknown_job
 from fcompile.convert.repair import filled, repaired
 from fcompile.convert.runtimes import Runtimes
@@ -206,6 +207,15 @@ class _Object:
         if errors:
             self.refuse(*errors)
 
+    def tell_references(self, jobs: Jobs) -> None:
+        """Take down what in a job refers to other jobs, and write its Framework anew where that is anything."""
+        found = [] if self.made is None else list(references_in_job(self.value, self.made, jobs))
+        if self.made is not None and found:
+            for entry in found:
+                self.made.ledger.different(entry.path, entry.what, entry.why, entry.remedy)
+            comment_differences(self.made.draft, found)
+            self.text = write_framework(self.made.draft)
+
     def account(self, entries: tuple[Entry, ...], reasons: tuple[Reason, ...] = ()) -> Account:
         """Return the account of it."""
         metadata = mapping(self.value, "metadata")
@@ -285,6 +295,8 @@ class Conversion:
         for one in jobs:
             one.check(options)
         made = Jobs([(one.value, one.made) for one in jobs if one.made is not None])
+        for one in jobs:
+            one.tell_references(made)
         for file, stream in streams:
             texts = [one for item, found in stream for one in self._texts(item, found, made)]
             self.files.append(Converted(file.name, texts))
