@@ -388,5 +388,5 @@ def _in_source(problem: Problem, draft: Draft) -> Reason:
     if path[:2] == ("spec", "taskRoles") and len(path) > 2 and isinstance(path[2], int) and path[2] < len(draft.roles):
         role = draft.roles[path[2]]
         inside = path[3:5] == ("task", "pod")
-        path = (*role.template_source, *path[5:]) if inside else role.source
+        path = role.in_source(path[5:]) if inside else role.source
     return Reason(path, f"the Framework would have an error, {problem.rule.code} at {field_path(problem.path)}: {problem.message}")

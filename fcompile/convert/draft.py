@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -38,6 +38,14 @@ class RoleDraft:
     max_retry_count: int = 0
     ports: list[dict[str, Any]] | None = None
     """Of its Service; None: it has none."""
+    origin: Callable[[Path], Path | None] | None = None
+    """Where in the source a field of the template stands, where that is put together of several."""
+
+    def in_source(self, steps: Path) -> Path:
+        """Return where in the source a field of the template stands; for one of another document, what names that."""
+        if self.origin is None:
+            return (*self.template_source, *steps)
+        return self.origin(steps) or self.template_source
 
     def value(self) -> dict[str, Any]:
         """Return the role as it stands in a Framework."""

@@ -87,6 +87,11 @@ class Ledger:
         """Return what will be different."""
         return [entry for entries in self._entries.values() for entry in entries if entry.outcome is Outcome.DIFFERENT]
 
+    @property
+    def paths(self) -> list[Path]:
+        """Return the fields that were spoken of."""
+        return list(self._entries)
+
     def entries(self, source: Any) -> list[Entry]:
         """Return the entries in the order of the source, fields that nobody spoke of among them. Of very many, the last says how many."""
         return list(shown(self._in_order(source)))
