@@ -12,7 +12,7 @@ from fcompile.check.selection import KUSTOMIZATIONS, is_framework, objects_in
 from fcompile.convert.comment_lines import tell_comments
 from fcompile.convert.comments import comment_differences
 from fcompile.convert.draft import Draft
-from fcompile.convert.ledger import Entry, Outcome, Refusal, shown
+from fcompile.convert.ledger import Elsewhere, Entry, Outcome, Refusal, shown
 from fcompile.convert.made import Made
 from fcompile.convert.references import Jobs, references, references_in_job
 from fcompile.convert.registry import convert_job, is_job, is_unknown_job
@@ -44,6 +44,8 @@ class Reason(NamedTuple):
 
     path: Path
     text: str
+    elsewhere: Elsewhere | None = None
+    """Where in another object it lies."""
 
 
 class Account(NamedTuple):
@@ -109,7 +111,7 @@ class _Mistakes:
                 if any(reason.path[: len(path)] == path for reason in self.reasons):
                     source = self._filled(source, refusal.path)  # That comes of the repair.
                     continue
-                self.reasons.append(Reason(path, refusal.reason))
+                self.reasons.append(Reason(path, refusal.reason, refusal.elsewhere))
                 if refusal.meant is not None:
                     self._renamed[(*refusal.path[:-1], refusal.meant)] = refusal.path
                 if refusal.instead is not None:
@@ -172,7 +174,7 @@ class _Object:
         else:
             for error in () if made is None else _errors(text, made.draft, options):
                 mistakes.note(error)
-            found = list(dict.fromkeys(mistakes.reasons))
+            found = list({(reason.path, reason.text): reason for reason in mistakes.reasons}.values())
             if len(found) > 1:
                 found.sort(key=lambda reason: self.document.locate((*self.item, *reason.path)).start)
             self.refuse(*found)
@@ -242,6 +244,7 @@ class Conversion:
         self.left_out: list[tuple[str, str]] = []
         """Where documents are that no cluster takes, each with the reason."""
         self._others: list[_Object] = []
+        self._by_identity: dict[int, _Object] = {}
         self._run(list(files))
 
     @property
@@ -284,6 +287,7 @@ class Conversion:
         streams = [(file, [(item, _objects(item)) for item in file.read]) for file in files if not file.skipped]
         objects = [one for _, stream in streams for _, found in stream for one in found]
         self.frameworks = sum(is_framework(one.value) for one in objects)
+        self._by_identity = {id(one.value): one for one in objects if isinstance(one.value, dict)}
         runtimes = Runtimes(one.value for one in objects)
         jobs = [one for one in objects if one.is_job]
         self._others = [one for one in objects if not one.is_job]
@@ -325,12 +329,20 @@ class Conversion:
             self._tell_references(one, made)
             yield plain_yaml.document(one.value)
         elif one.made is None:
-            self.accounts.append(one.account((), one.reasons))
+            self.accounts.append(one.account((), tuple(self._placed(reason) for reason in one.reasons)))
         else:
             comments = tell_comments(one.document, one.item)
             one.made.draft.remarks += [comments] if comments else []
             self.accounts.append(one.account(tuple(one.made.ledger.entries(one.value))))
             yield one.text
+
+    def _placed(self, reason: Reason) -> Reason:
+        """Return a reason with the place in another document, where it lies in one."""
+        other = None if reason.elsewhere is None else self._by_identity.get(id(reason.elsewhere.value))
+        if reason.elsewhere is None or other is None:
+            return reason
+        span = other.document.locate((*other.item, *reason.elsewhere.path))
+        return reason._replace(text=f"{reason.text} ({other.document.source.name}:{span.line}:{span.column})")
 
     def _tell_references(self, one: _Object, made: Jobs) -> None:
         found = tuple(shown(references(one.value, made)))
@@ -384,9 +396,12 @@ def _objects(item: Document | LoadError) -> list[_Object]:
 
 def _in_source(problem: Problem, draft: Draft) -> Reason:
     """Return an error of the Framework as a reason, with the field of the source that it comes from."""
-    path = problem.path
+    path, elsewhere = problem.path, None
     if path[:2] == ("spec", "taskRoles") and len(path) > 2 and isinstance(path[2], int) and path[2] < len(draft.roles):
         role = draft.roles[path[2]]
         inside = path[3:5] == ("task", "pod")
-        path = role.in_source(path[5:]) if inside else role.source
-    return Reason(path, f"the Framework would have an error, {problem.rule.code} at {field_path(problem.path)}: {problem.message}")
+        path, steps = role.in_source(path[5:]) if inside else role.source, path[5:]
+        if inside and path == role.template_source and role.elsewhere is not None:
+            elsewhere = role.elsewhere(steps)
+    text = f"the Framework would have an error, {problem.rule.code} at {field_path(problem.path)}: {problem.message}"
+    return Reason(path, text, elsewhere)

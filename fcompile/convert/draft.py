@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from fcompile.convert.ledger import MAX_ENTRIES
+from fcompile.convert.ledger import MAX_ENTRIES, Elsewhere
 from fcompile.diagnostics.problem import Path
 from fcompile.diagnostics.visible import joined
 from fcompile.model import names
@@ -40,6 +40,8 @@ class RoleDraft:
     """Of its Service; None: it has none."""
     origin: Callable[[Path], Path | None] | None = None
     """Where in the source a field of the template stands, where that is put together of several."""
+    elsewhere: Callable[[Path], Elsewhere | None] | None = None
+    """Where in another object a field of the template stands."""
 
     def in_source(self, steps: Path) -> Path:
         """Return where in the source a field of the template stands; for one of another document, what names that."""

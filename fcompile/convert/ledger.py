@@ -48,20 +48,32 @@ def shown(entries: Iterable[Entry]) -> Iterator[Entry]:
             yield Entry((), outcome, f"{count - MAX_ENTRIES:,} more of these are not shown", why, "mend these first")
 
 
+class Elsewhere(NamedTuple):
+    """A field of another object of the input, such as the runtime of a TrainJob."""
+
+    value: Any
+    """The object itself."""
+    path: Path
+
+
 class Refusal(Exception):
     """Why a job cannot be converted, and the field that it lies in."""
 
-    def __init__(self, path: Path, reason: str, meant: str | None = None, instead: int | None = None) -> None:
+    def __init__(
+        self, path: Path, reason: str, meant: str | None = None, instead: int | None = None, elsewhere: Elsewhere | None = None
+    ) -> None:
         """Take the field and what is wrong with it.
 
         :param meant: the field that the one at the path was meant to be.
         :param instead: a value that can stand there, so that the other mistakes can be looked for.
+        :param elsewhere: where in another object it is.
         """
-        super().__init__(path, reason, meant, instead)
+        super().__init__(path, reason, meant, instead, elsewhere)
         self.path = path
         self.reason = reason
         self.meant = meant
         self.instead = instead
+        self.elsewhere = elsewhere
 
 
 class Ledger:

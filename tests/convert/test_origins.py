@@ -71,6 +71,13 @@ def converted(*objects: Any) -> Account:
     return account
 
 
+def line_of(runtime: Any, key: str) -> int:
+    """Return the line of a key of the runtime in what is converted."""
+    lines = "---\n".join(f"{json.dumps(one, indent=1)}\n" for one in (job(), runtime)).splitlines()
+    (line,) = [number for number, text in enumerate(lines, 1) if f'"{key}"' in text]
+    return line
+
+
 def leaves(value: Any, path: Path = ()) -> Iterator[Path]:
     """Yield where texts are that are no names: by these, parts are put together."""
     if isinstance(value, dict | list):
@@ -110,12 +117,14 @@ def test_what_is_wrong_in_the_runtime_is_told_where_it_is_named() -> None:
     container["imagePullPolicy"] = "Sometimes"
     (reason,) = converted(job(), runtime).reasons
     assert reason.path == AT_RUNTIME
+    line = line_of(runtime, "imagePullPolicy")
+    assert f" (job.yaml:{line}:" in reason.text
     container |= {"imagePullPolicy": "Always", "ports": "none"}
+    line = line_of(runtime, "ports")
     (reason,) = converted(job(), runtime).reasons
-    assert (reason.path, reason.text) == (
-        AT_RUNTIME,
-        "the runtime, at spec.template.spec.replicatedJobs[2].template.spec.template.spec.containers[0].ports: it must be a list",
-    )
+    assert reason.path == AT_RUNTIME
+    field = "spec.template.spec.replicatedJobs[2].template.spec.template.spec.containers[0].ports"
+    assert reason.text.startswith(f"the runtime, at {field}: it must be a list (job.yaml:{line}:")
 
 
 def test_the_later_of_two_patches_counts() -> None:

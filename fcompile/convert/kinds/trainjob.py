@@ -12,7 +12,7 @@ from fcompile.convert.draft import Draft
 from fcompile.convert.fields import Fields
 from fcompile.convert.jobset_labels import replace_labels
 from fcompile.convert.kinds.trainer_mpi import convert_mpi_policy
-from fcompile.convert.ledger import Ledger, Refusal
+from fcompile.convert.ledger import Elsewhere, Ledger, Refusal
 from fcompile.convert.lifetime import keep_finished_pods, set_deadline, set_time_to_live
 from fcompile.convert.made import Made
 from fcompile.convert.merge import Patched
@@ -85,13 +85,17 @@ def convert_trainjob(source: dict[str, Any], runtimes: Runtimes) -> Made:
     set_time_to_live(spec, draft, ledger)
     keep_finished_pods(draft)
     origins = Origins()
-    runtime = Fields(_patched(spec, _runtime(spec, draft.namespace, runtimes), origins, ledger), RUNTIME)
-    with _refused_in_the_source(origins, runtime):
-        return _convert(name, spec, _checked(runtime), origins, draft, ledger)
+    found = _runtime(spec, draft.namespace, runtimes)
+    runtime = Fields(_patched(spec, runtimes.spec(found, RUNTIME), origins, ledger), RUNTIME)
+    with _refused_in_the_source(origins, runtime, found):
+        return _convert(name, spec, _checked(runtime), found, origins, draft, ledger)
 
 
-def _convert(name: str, spec: Fields, runtime: Fields, origins: Origins, draft: Draft, ledger: Ledger) -> Made:
-    """Convert a TrainJob with its runtime, to which the patches have been applied."""
+def _convert(name: str, spec: Fields, runtime: Fields, written: dict[str, Any], origins: Origins, draft: Draft, ledger: Ledger) -> Made:
+    """Convert a TrainJob with the spec of its runtime, to which the patches have been applied.
+
+    :param written: the runtime as it is in the input.
+    """
     jobs = runtime.below("template").below("spec")
     ledger.converted(RUNTIME, "spec.taskRoles")
     tell_placeholders(jobs.value, jobs.path, ledger, RUNTIME)
@@ -113,6 +117,7 @@ def _convert(name: str, spec: Fields, runtime: Fields, origins: Origins, draft: 
     before = list(dict.fromkeys(name for part in parts for name, status in part.needs.items() if status == "Complete"))
     for part in parts:
         part.role.origin = partial(_origin, part, before, origins)
+        part.role.elsewhere = partial(_in_runtime, part, before, written)
     replace_labels(name, parts, jobs, ledger, RUNTIME)
     injected = _injected(runtime, parts)
     parts = run_once_first(parts, RUNTIME, draft, ledger)
@@ -153,7 +158,7 @@ def _runtime(spec: Fields, namespace: str | None, runtimes: Runtimes) -> dict[st
     kind, name = reference.text("kind") or "ClusterTrainingRuntime", reference.text("name") or ""
     if kind not in KINDS:
         raise Refusal((*RUNTIME, "kind"), f"there is no such kind of runtimes: it must be {' or '.join(KINDS)}")
-    found = runtimes.spec(kind, name, namespace, RUNTIME)
+    found = runtimes.find(kind, name, namespace)
     if found is not None:
         return found
     command = f"kubectl get {kind.lower()} {shlex.quote(name)} -o yaml"
@@ -178,8 +183,11 @@ def _patched(spec: Fields, runtime: dict[str, Any], origins: Origins, ledger: Le
 
 
 @contextmanager
-def _refused_in_the_source(origins: Origins, runtime: Fields) -> Iterator[None]:
-    """Let what is wrong in a patch be told in the patch, and what is wrong in the runtime, another document, where it is named."""
+def _refused_in_the_source(origins: Origins, runtime: Fields, written: dict[str, Any]) -> Iterator[None]:
+    """Let what is wrong in a patch be told in the patch, and what is wrong in the runtime, another document, where it is named.
+
+    :param written: the runtime as it is in the input.
+    """
     try:
         yield
     except Refusal as refusal:
@@ -189,7 +197,8 @@ def _refused_in_the_source(origins: Origins, runtime: Fields) -> Iterator[None]:
         found = origins.find(with_names(steps, runtime.value), at(runtime.value, steps))
         if found is not None:
             raise Refusal(found, refusal.reason, refusal.meant, refusal.instead) from None
-        raise Refusal(RUNTIME, f"the runtime, at {field_path(('spec', *steps))}: {refusal.reason}") from None
+        reason = f"the runtime, at {field_path(('spec', *steps))}: {refusal.reason}"
+        raise Refusal(RUNTIME, reason, elsewhere=Elsewhere(written, ("spec", *steps))) from None
 
 
 def _template_of(name: str) -> Path:
@@ -220,7 +229,7 @@ def _add_origins(
 
 
 def _origin(part: ReplicatedJob, before: list[str], origins: Origins, steps: Path) -> Path | None:
-    """Return where in the TrainJob a field of a role's Pods stands; None: in the runtime.
+    """Return where a field of a role's Pods stands in what was merged; None: in none of that.
 
     :param before: the jobs whose containers and volumes are in these Pods too.
     """
@@ -230,6 +239,14 @@ def _origin(part: ReplicatedJob, before: list[str], origins: Origins, steps: Pat
         there = ("spec", "containers", *named[2:]) if named[:2] == ("spec", "initContainers") else named
         found = found or origins.find((*_template_of(name), *there), value)
     return found
+
+
+def _in_runtime(part: ReplicatedJob, before: list[str], runtime: dict[str, Any], steps: Path) -> Elsewhere | None:
+    """Return where a field of a role's Pods stands in the runtime."""
+    origins = Origins()
+    origins.add((), mapping(runtime, "spec"), ("spec",))
+    found = _origin(part, before, origins, steps)
+    return None if found is None else Elsewhere(runtime, found)
 
 
 def _known(patch: Any, fields: dict[str, Any] | None, path: Path, ledger: Ledger) -> Any:
