@@ -840,6 +840,22 @@ def test_overrides_of_another_trainer_are_refused_by_name(key: str) -> None:
     assert "`runtimePatches`" in reason.text
 
 
+@pytest.mark.parametrize(
+    ("torch", "own", "count"),
+    [
+        ({"numProcPerNode": 4}, {}, 1),
+        ({"numProcPerNode": "gpu", "elasticPolicy": {"minNodes": 1}}, {}, 2),
+        ({"numProcPerNode": "auto"}, {}, 0),
+        ({"numProcPerNode": 4}, {"numProcPerNode": 2}, 0),
+    ],
+)
+def test_a_policy_of_an_earlier_trainer_is_told(torch: dict[str, Any], own: dict[str, Any], count: int) -> None:
+    job = _changed("trainjob-torch-TrainJob", 1, mlPolicy={"numNodes": 1, "torch": torch})
+    job["items"][0]["spec"]["trainer"] |= own
+    (account,) = convert(json.dumps(job)).jobs
+    assert len([entry for entry in account.different if "earlier versions" in entry.why]) == count
+
+
 def test_any_job_that_succeeds_does_so_with_all_of_its_pods() -> None:
     account = _jobset(lambda spec: spec.update(successPolicy={"operator": "Any"}))
     assert [role.min_succeeded for role in account.made.roles] == [1, 3]

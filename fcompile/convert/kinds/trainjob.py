@@ -75,8 +75,9 @@ def convert_trainjob(source: dict[str, Any], runtimes: Runtimes) -> Made:
     name = source["metadata"]["name"]
     for key in ("podSpecOverrides", "podTemplateOverrides"):
         if key in spec:
-            why = "is of another version of Trainer: write what it says into `runtimePatches`, or into the runtime"
-            raise Refusal(spec.at(key), f"`{key}` {why}")
+            why = "is of an earlier Trainer, which goes by other rules in more than this"
+            remedy = "write what it says of each of its `targetJobs` into `runtimePatches`, as the `template` of that job's Pods"
+            raise Refusal(spec.at(key), f"`{key}` {why}: {remedy}")
     refuse_misspelt(spec, _OF_SPEC)
     refuse_misspelt(spec.below("trainer"), _OF_TRAINER)
     policy = {key: spec.value[key] for key in ("suspend", "managedBy") if key in spec}
@@ -139,6 +140,7 @@ def _convert(name: str, spec: Fields, runtime: Fields, written: dict[str, Any], 
         for container in injected:
             upsert(container, variables)
     _upsert(nodes, own)  # the operator does it once more at the end
+    _tell_torch(runtime, spec, ledger)
     if "podGroupPolicy" in runtime:
         why = "Framework has no such field yet"
         ledger.different(RUNTIME, "not yet there: podGroupPolicy of the runtime: its Pods are scheduled one by one", why, GANG)
@@ -411,6 +413,17 @@ def _tell_first(trainer: ReplicatedJob, jobs: Fields, ledger: Ledger) -> None:
         why = "the operator reads an index that Pods of a NonIndexed Job do not have"
     if why:
         ledger.different(RUNTIME, f"the Pods of `{trainer.name}` know their index, and their first one", why, "nothing: here they meet")
+
+
+def _tell_torch(runtime: Fields, spec: Fields, ledger: Ledger) -> None:
+    """Take down what of the policy of an earlier Trainer counts for nothing."""
+    torch = runtime.below("mlPolicy").below("torch")
+    for key in torch.each():
+        processes = key == "numProcPerNode"
+        if key == "envInjection" or (processes and (torch.value[key] == "auto" or key in spec.below("trainer"))):
+            continue
+        remedy = "write `spec.trainer.numProcPerNode`" if processes else "look whether the job needs it"
+        ledger.different(RUNTIME, f"`{key}` of the policy `torch` is left out", "only earlier versions of Trainer go by it", remedy)
 
 
 def _injected(runtime: Fields, parts: list[ReplicatedJob]) -> list[dict[str, Any]]:
