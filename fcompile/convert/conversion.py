@@ -10,12 +10,13 @@ from typing import Any, NamedTuple
 from fcompile.check.document import Options
 from fcompile.check.selection import KUSTOMIZATIONS, is_framework, objects_in
 from fcompile.convert.comment_lines import tell_comments
+from fcompile.convert.comments import comment_differences
 from fcompile.convert.draft import Draft
-from fcompile.convert.ledger import Entry, Outcome, Refusal, shown
+from fcompile.convert.ledger import Elsewhere, Entry, Outcome, Refusal, shown
 from fcompile.convert.made import Made
-from fcompile.convert.references import Jobs, references
+from fcompile.convert.references import Jobs, references, references_in_job
 from fcompile.convert.registry import convert_job, is_job, is_unknown_job
-from fcompile.convert.repair import repaired
+from fcompile.convert.repair import filled, repaired
 from fcompile.convert.runtimes import Runtimes
 from fcompile.convert.texts import tell_placeholders
 from fcompile.convert.write import write_framework
@@ -43,6 +44,8 @@ class Reason(NamedTuple):
 
     path: Path
     text: str
+    elsewhere: Elsewhere | None = None
+    """Where in another object it lies."""
 
 
 class Account(NamedTuple):
@@ -95,6 +98,8 @@ class _Mistakes:
         self.reasons: list[Reason] = []
         self._renamed: dict[Path, Path] = {}
         """The fields that were given the names that were meant: their names in the source, by their new ones."""
+        self._missing: list[Refusal] = []
+        """Of fields that were taken out, and can be filled where a job cannot be without them."""
 
     def convert(self, source: dict[str, Any] | None, runtimes: Runtimes) -> Made | None:
         """Return what is made of a job, without what is wrong with it; None: too much is."""
@@ -104,12 +109,23 @@ class _Mistakes:
             except Refusal as refusal:
                 path = self._as_written(refusal.path)
                 if any(reason.path[: len(path)] == path for reason in self.reasons):
-                    return None  # That comes of the repair.
-                self.reasons.append(Reason(path, refusal.reason))
+                    source = self._filled(source, refusal.path)  # That comes of the repair.
+                    continue
+                self.reasons.append(Reason(path, refusal.reason, refusal.elsewhere))
                 if refusal.meant is not None:
                     self._renamed[(*refusal.path[:-1], refusal.meant)] = refusal.path
+                if refusal.instead is not None:
+                    self._missing.append(refusal)
                 source = repaired(source, refusal) if len(self.reasons) < _MISTAKES else None
         return None
+
+    def _filled(self, source: dict[str, Any], path: Path) -> dict[str, Any] | None:
+        """Return a job with the field that it cannot be without; None: there is none to fill."""
+        found = next((one for one in self._missing if one.path[: len(path)] == path), None)
+        if found is None:
+            return None
+        self._missing.remove(found)
+        return filled(source, found)
 
     def note(self, reason: Reason) -> None:
         """Take in a reason that was found in what was made."""
@@ -158,7 +174,7 @@ class _Object:
         else:
             for error in () if made is None else _errors(text, made.draft, options):
                 mistakes.note(error)
-            found = list(dict.fromkeys(mistakes.reasons))
+            found = list({(reason.path, reason.text): reason for reason in mistakes.reasons}.values())
             if len(found) > 1:
                 found.sort(key=lambda reason: self.document.locate((*self.item, *reason.path)).start)
             self.refuse(*found)
@@ -193,6 +209,15 @@ class _Object:
         if errors:
             self.refuse(*errors)
 
+    def tell_references(self, jobs: Jobs) -> None:
+        """Take down what in a job refers to other jobs, and write its Framework anew where that is anything."""
+        found = [] if self.made is None else list(references_in_job(self.value, self.made, jobs))
+        if self.made is not None and found:
+            for entry in found:
+                self.made.ledger.different(entry.path, entry.what, entry.why, entry.remedy)
+            comment_differences(self.made.draft, found)
+            self.text = write_framework(self.made.draft)
+
     def account(self, entries: tuple[Entry, ...], reasons: tuple[Reason, ...] = ()) -> Account:
         """Return the account of it."""
         metadata = mapping(self.value, "metadata")
@@ -219,6 +244,7 @@ class Conversion:
         self.left_out: list[tuple[str, str]] = []
         """Where documents are that no cluster takes, each with the reason."""
         self._others: list[_Object] = []
+        self._by_identity: dict[int, _Object] = {}
         self._run(list(files))
 
     @property
@@ -261,6 +287,7 @@ class Conversion:
         streams = [(file, [(item, _objects(item)) for item in file.read]) for file in files if not file.skipped]
         objects = [one for _, stream in streams for _, found in stream for one in found]
         self.frameworks = sum(is_framework(one.value) for one in objects)
+        self._by_identity = {id(one.value): one for one in objects if isinstance(one.value, dict)}
         runtimes = Runtimes(one.value for one in objects)
         jobs = [one for one in objects if one.is_job]
         self._others = [one for one in objects if not one.is_job]
@@ -272,6 +299,8 @@ class Conversion:
         for one in jobs:
             one.check(options)
         made = Jobs([(one.value, one.made) for one in jobs if one.made is not None])
+        for one in jobs:
+            one.tell_references(made)
         for file, stream in streams:
             texts = [one for item, found in stream for one in self._texts(item, found, made)]
             self.files.append(Converted(file.name, texts))
@@ -300,12 +329,20 @@ class Conversion:
             self._tell_references(one, made)
             yield plain_yaml.document(one.value)
         elif one.made is None:
-            self.accounts.append(one.account((), one.reasons))
+            self.accounts.append(one.account((), tuple(self._placed(reason) for reason in one.reasons)))
         else:
             comments = tell_comments(one.document, one.item)
             one.made.draft.remarks += [comments] if comments else []
             self.accounts.append(one.account(tuple(one.made.ledger.entries(one.value))))
             yield one.text
+
+    def _placed(self, reason: Reason) -> Reason:
+        """Return a reason with the place in another document, where it lies in one."""
+        other = None if reason.elsewhere is None else self._by_identity.get(id(reason.elsewhere.value))
+        if reason.elsewhere is None or other is None:
+            return reason
+        span = other.document.locate((*other.item, *reason.elsewhere.path))
+        return reason._replace(text=f"{reason.text} ({other.document.source.name}:{span.line}:{span.column})")
 
     def _tell_references(self, one: _Object, made: Jobs) -> None:
         found = tuple(shown(references(one.value, made)))
@@ -359,9 +396,12 @@ def _objects(item: Document | LoadError) -> list[_Object]:
 
 def _in_source(problem: Problem, draft: Draft) -> Reason:
     """Return an error of the Framework as a reason, with the field of the source that it comes from."""
-    path = problem.path
+    path, elsewhere = problem.path, None
     if path[:2] == ("spec", "taskRoles") and len(path) > 2 and isinstance(path[2], int) and path[2] < len(draft.roles):
         role = draft.roles[path[2]]
         inside = path[3:5] == ("task", "pod")
-        path = (*role.template_source, *path[5:]) if inside else role.source
-    return Reason(path, f"the Framework would have an error, {problem.rule.code} at {field_path(problem.path)}: {problem.message}")
+        path, steps = role.in_source(path[5:]) if inside else role.source, path[5:]
+        if inside and path == role.template_source and role.elsewhere is not None:
+            elsewhere = role.elsewhere(steps)
+    text = f"the Framework would have an error, {problem.rule.code} at {field_path(problem.path)}: {problem.message}"
+    return Reason(path, text, elsewhere)

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from fcompile.convert.ledger import MAX_ENTRIES
+from fcompile.convert.ledger import MAX_ENTRIES, Elsewhere
 from fcompile.diagnostics.problem import Path
+from fcompile.diagnostics.visible import joined
 from fcompile.model import names
 from fcompile.model.framework import LIFETIME
+
+SERVICE, SUMS = "`service`", "sums with the index"
+_ONLY_HERE = (*(f"`{name}`" for name in (*LIFETIME, "managedBy")), SERVICE, SUMS)
+"""What upstream's controller does not know, in the order in which it is said."""
+
+
+def of_controller(what: str, only_here: Iterable[str]) -> str:
+    """Return which controller runs Frameworks, and why no other."""
+    return f"`fcontroller` runs {what}: upstream's FrameworkController does not know {joined(sorted(set(only_here), key=_ONLY_HERE.index))}"
 
 
 @dataclass
@@ -27,6 +38,16 @@ class RoleDraft:
     max_retry_count: int = 0
     ports: list[dict[str, Any]] | None = None
     """Of its Service; None: it has none."""
+    origin: Callable[[Path], Path | None] | None = None
+    """Where in the source a field of the template stands, where that is put together of several."""
+    elsewhere: Callable[[Path], Elsewhere | None] | None = None
+    """Where in another object a field of the template stands."""
+
+    def in_source(self, steps: Path) -> Path:
+        """Return where in the source a field of the template stands; for one of another document, what names that."""
+        if self.origin is None:
+            return (*self.template_source, *steps)
+        return self.origin(steps) or self.template_source
 
     def value(self) -> dict[str, Any]:
         """Return the role as it stands in a Framework."""
@@ -59,6 +80,13 @@ class Draft:
 
     remarks: list[str] = field(default_factory=list)
     """What is otherwise than with the operator though no field of the source says so."""
+    only_here: list[str] = field(default_factory=list)
+    """What of it upstream's controller does not know."""
+
+    @property
+    def notes(self) -> list[str]:
+        """Return the remarks, each once, and which controller runs the Framework."""
+        return [*dict.fromkeys(self.remarks), *([of_controller("it", self.only_here)] if self.only_here else [])]
 
     def comment(self, text: str, path: Path = ()) -> None:
         """Put a comment above a field, unless there are more already than can be read: the report tells of them, and counts."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,6 +10,7 @@ from fcompile.convert.ledger import Refusal
 from fcompile.diagnostics.problem import Path
 from fcompile.model.framework import INT32_MAX
 
+_DIGITS = re.compile(r"[0-9]{1,9}", re.ASCII)
 _KINDS = {dict: "a mapping", list: "a list", str: "a string", bool: "true or false", int: "a whole number"}
 
 
@@ -57,7 +59,8 @@ class Fields:
         if found is None:
             return None
         if not isinstance(found, int) or isinstance(found, bool) or not low <= found <= high:
-            raise Refusal(self.at(key), f"it must be a whole number from {low} to {high}")
+            instead = int(found) if isinstance(found, str) and _DIGITS.fullmatch(found) else 0
+            raise Refusal(self.at(key), f"it must be a whole number from {low} to {high}", instead=max(low, min(instead or 1, high)))
         return found
 
     def _of(self, key: str, kind: type) -> Any:

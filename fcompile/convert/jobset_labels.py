@@ -38,7 +38,8 @@ def replace_labels(job: str, parts: list[ReplicatedJob], spec: Fields, ledger: L
             else:
                 what = f"the variable `{variable.name}` will be empty"
                 why = f"it reads `{match['name']}`, which no Pod of a Framework has"
-                ledger.different(source or variable.path, what, why, "write the value, if the job needs it")
+                path = part.role.in_source(variable.path[len(part.role.template_source) :])
+                ledger.different(path, what, why, "write the value, if the job needs it")
 
 
 def _values(job: str, part: ReplicatedJob, parts: list[ReplicatedJob], spec: Fields) -> dict[str, str]:

@@ -48,15 +48,32 @@ def shown(entries: Iterable[Entry]) -> Iterator[Entry]:
             yield Entry((), outcome, f"{count - MAX_ENTRIES:,} more of these are not shown", why, "mend these first")
 
 
+class Elsewhere(NamedTuple):
+    """A field of another object of the input, such as the runtime of a TrainJob."""
+
+    value: Any
+    """The object itself."""
+    path: Path
+
+
 class Refusal(Exception):
     """Why a job cannot be converted, and the field that it lies in."""
 
-    def __init__(self, path: Path, reason: str, meant: str | None = None) -> None:
-        """:param meant: the field that the one at the path was meant to be."""
-        super().__init__(path, reason, meant)
+    def __init__(
+        self, path: Path, reason: str, meant: str | None = None, instead: int | None = None, elsewhere: Elsewhere | None = None
+    ) -> None:
+        """Take the field and what is wrong with it.
+
+        :param meant: the field that the one at the path was meant to be.
+        :param instead: a value that can stand there, so that the other mistakes can be looked for.
+        :param elsewhere: where in another object it is.
+        """
+        super().__init__(path, reason, meant, instead, elsewhere)
         self.path = path
         self.reason = reason
         self.meant = meant
+        self.instead = instead
+        self.elsewhere = elsewhere
 
 
 class Ledger:
@@ -81,6 +98,11 @@ class Ledger:
     def differences(self) -> list[Entry]:
         """Return what will be different."""
         return [entry for entries in self._entries.values() for entry in entries if entry.outcome is Outcome.DIFFERENT]
+
+    @property
+    def paths(self) -> list[Path]:
+        """Return the fields that were spoken of."""
+        return list(self._entries)
 
     def entries(self, source: Any) -> list[Entry]:
         """Return the entries in the order of the source, fields that nobody spoke of among them. Of very many, the last says how many."""

@@ -8,7 +8,7 @@ from typing import Any
 from fcompile.convert.ledger import Refusal
 from fcompile.diagnostics.problem import Path
 
-_KEYS = {
+KEYS = {
     "replicatedJobs": "name",
     "containers": "name",
     "initContainers": "name",
@@ -48,8 +48,8 @@ class Patched:
                 else:
                     made[key] = self._merged(made.get(key), value, (*path, key), key)
             return made
-        if isinstance(patch, list) and isinstance(base, list) and field in _KEYS:
-            self._merge_list(base, patch, path, _KEYS[field])
+        if isinstance(patch, list) and isinstance(base, list) and field in KEYS:
+            self._merge_list(base, patch, path, KEYS[field])
             return base
         return deepcopy(patch)
 

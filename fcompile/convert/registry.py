@@ -7,11 +7,11 @@ from importlib import import_module
 from typing import Any
 
 from fcompile.convert.comments import comment_differences
+from fcompile.convert.draft import SERVICE, SUMS
 from fcompile.convert.ledger import Refusal
 from fcompile.convert.made import Made
 from fcompile.convert.runtimes import Runtimes
 from fcompile.diagnostics.suggestions import closest
-from fcompile.diagnostics.visible import joined
 from fcompile.model import names
 from fcompile.model.framework import LIFETIME
 from fcompile.model.patterns import lazy
@@ -83,13 +83,12 @@ def convert_job(source: dict[str, Any], runtimes: Runtimes) -> Made:
 
 
 def _tell_controller(made: Made) -> None:
-    """Note what upstream's controller would not do."""
+    """Take down what upstream's controller does not know."""
     framework = made.draft.framework()
     found = [f"`{field}`" for field in (*LIFETIME, "managedBy") if field in framework["spec"]]
-    found += ["`service`"] if any("service" in role for role in framework["spec"]["taskRoles"]) else []
-    found += ["sums with the index"] if any(_SUM.search(written) for _, _, written in strings(framework["spec"], ())) else []
-    if found:
-        made.draft.remarks.append(f"`fcontroller` runs it: upstream's FrameworkController does not know {joined(found)}")
+    found += [SERVICE] if any("service" in role for role in framework["spec"]["taskRoles"]) else []
+    found += [SUMS] if any(_SUM.search(written) for _, _, written in strings(framework["spec"], ())) else []
+    made.draft.only_here = found
 
 
 def _refuse_template(source: dict[str, Any]) -> None:

@@ -19,8 +19,19 @@ def repaired(source: dict[str, Any], refusal: Refusal) -> dict[str, Any] | None:
         return {**source, "metadata": {**source["metadata"], "name": _NAME}}
     if not way or not isinstance(holder, dict) or last not in holder:
         return None
+    if holder[last] == str(refusal.instead):
+        return filled(source, refusal)  # a number in quotes
     made = deepcopy(source)
     found = at(made, tuple(way)).pop(last)
     if refusal.meant is not None:
         at(made, tuple(way)).setdefault(refusal.meant, found)
+    return made
+
+
+def filled(source: dict[str, Any], refusal: Refusal) -> dict[str, Any]:
+    """Return a copy of a job in which a value that can stand there is in the place of the one that was taken out."""
+    made = deepcopy(source)
+    holder = at(made, refusal.path[:-1])
+    if isinstance(holder, dict):
+        holder[refusal.path[-1]] = refusal.instead
     return made

@@ -18,8 +18,9 @@ from fcompile.convert.names import Hosts, Task
 from fcompile.convert.retries import COUNT_RESTARTS, NOT_COUNTED, made_anew
 from fcompile.convert.shape import NAMED_BYTES, refuse_misspelt, require_room, require_shape, require_size
 from fcompile.convert.texts import rewrite_texts
-from fcompile.diagnostics.problem import Path
+from fcompile.diagnostics.problem import Path, field_path
 from fcompile.model.framework import MAX_ROLES, MAX_TASKS
+from fcompile.model.patterns import lazy
 from fcompile.model.values import mapping, text
 
 JOB_TRIES = 6
@@ -66,6 +67,7 @@ _OF_SET = {
 
 STEP = "trainer.kubeflow.org/trainjob-ancestor-step"
 """The label that says what a replicated job does for its TrainJob."""
+_PLACE = lazy(r"(?<= at )spec\.\S+")
 _OF_BOTH = {"containers", "initContainers", "volumes"}
 """Of a Pod that runs first: they go into the other one."""
 
@@ -322,11 +324,22 @@ def finish(parts: list[ReplicatedJob], hosts: Hosts, draft: Draft, ledger: Ledge
         if part.indexed:
             _add_index(part.role.template["spec"], "{{FC_TASK_INDEX}}")
         _replace_index(part.role, "{{FC_TASK_INDEX}}")
-        rewrite_texts(part.role, hosts, draft, own)
+        _rewrite(part, hosts, draft, own)
         _tell_limits(part, ledger, source)
         for entry in own.differences if source else ():
-            ledger.different(source or (), entry.what, entry.why, entry.remedy)
+            path = part.role.in_source(entry.path[len(part.role.template_source) :])
+            ledger.different(path, entry.what, entry.why, entry.remedy)
         draft.roles.append(part.role)
+
+
+def _rewrite(part: ReplicatedJob, hosts: Hosts, draft: Draft, ledger: Ledger) -> None:
+    """Rewrite the names of tasks, and let what is noted of a text say where it is in the source."""
+    noted = len(draft.remarks)
+    rewrite_texts(part.role, hosts, draft, ledger)
+    source = len(part.role.template_source)
+    places = {field_path(path): field_path(part.role.in_source(path[source:])) for path in ledger.paths} if part.role.origin else {}
+    for place, remark in enumerate(draft.remarks[noted:], noted):
+        draft.remarks[place] = _PLACE.sub(lambda match: places.get(match[0], match[0]), remark)
 
 
 def _own_host_names(part: ReplicatedJob, ledger: Ledger) -> None:

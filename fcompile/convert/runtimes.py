@@ -31,14 +31,16 @@ class Runtimes:
                 self._found.setdefault((kind, text(mapping(one, "metadata"), "namespace"), name), (number, one))
                 self._any.setdefault((kind, name), one)
 
-    def spec(self, kind: str, name: str, namespace: str | None, path: Path) -> dict[str, Any] | None:
-        """Return a copy of the spec of the first runtime that a job can mean; None: there is none. Raises Refusal for too many copies."""
+    def find(self, kind: str, name: str, namespace: str | None) -> dict[str, Any] | None:
+        """Return the first runtime that a job can mean; None: there is none."""
         found = self._any.get((kind, name))
         if kind != "ClusterTrainingRuntime" and namespace is not None:
             own = [self._found[key] for key in ((kind, None, name), (kind, namespace, name)) if key in self._found]
             found = min(own, key=lambda one: one[0])[1] if own else None
-        if found is None:
-            return None
+        return found
+
+    def spec(self, found: dict[str, Any], path: Path) -> dict[str, Any]:
+        """Return a copy of the spec of a runtime. Raises Refusal for too many copies."""
         spec = mapping(found, "spec")
         if id(found) not in self._sizes:
             self._sizes[id(found)] = size(spec)

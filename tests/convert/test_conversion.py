@@ -15,6 +15,7 @@ from fcompile.convert import conversion as conversion_module
 from fcompile.convert.draft import Draft
 from fcompile.convert.report import report
 from fcompile.convert.write import write_framework
+from fcompile.diagnostics.problem import Path as FieldPath
 from tests.convert.operator import DATA, convert
 from tests.reading import documents
 
@@ -196,6 +197,22 @@ def test_all_mistakes_of_a_job_are_told_at_once() -> None:
     (account,) = convert(job).refused
     found = [(account.span(reason.path).line, reason.path[-1]) for reason in account.reasons]
     assert found == [(4, "name"), (7, "backoffLimit"), (10, "Workers"), (10, "replica"), (18, "imagePullPolicy")]
+
+
+@pytest.mark.parametrize(
+    ("name", "number"), [("mpi-operator", "replicas: 2"), ("pytorch-elastic", "containerPort: 29500"), ("jax", "replicas: 4")]
+)
+def test_a_wrong_number_hides_no_mistake_beside_it(name: str, number: str) -> None:
+    text, (key, _, count) = (DATA / "jobs" / f"{name}.yaml").read_text("utf-8"), number.partition(": ")
+    text = text.replace(number, f'{key}: "{count}"', 1).replace("  image:", "  imagePullpolicy: Always\n            image:", 1)
+    (account,) = convert(text).refused
+    assert {reason.path[-1] for reason in account.reasons} == {key, "imagePullpolicy"}
+
+
+def test_a_number_in_quotes_counts_when_other_mistakes_are_looked_for() -> None:
+    text = (DATA / "jobs" / "jobset.yaml").read_text("utf-8")
+    (account,) = convert(text.replace("parallelism: 3", 'parallelism: "3"')).refused
+    assert [reason.path[-1] for reason in account.reasons] == ["parallelism"]
 
 
 def test_what_follows_from_a_mistake_is_not_told() -> None:
@@ -449,3 +466,61 @@ class TestCommand:
         (source / "a.yaml").write_text(JOB.replace("kind: JAXJob", "kind: MXJob"), "utf-8")
         assert main(["convert", "--to", str(out), str(source)]) == 1
         assert f"{out / 'a.yaml'} is from an earlier run: its job is refused now" in capsys.readouterr().err
+
+
+def both(first: str, second: str, *, namespaces: tuple[str, str] = ("a", "a")) -> list[list[tuple[FieldPath, str, str]]]:
+    """Return what is told of names in two jobs, `first-job` and `second-job`, that run a script each."""
+    scripts = zip(("first-job", "second-job"), namespaces, (first, second), strict=True)
+    conversion = convert("---\n".join(pytorch(name, script, namespace) for name, namespace, script in scripts))
+    assert all(job.made is not None for job in conversion.jobs)
+    return [[(one.path, one.what, one.remedy) for one in job.different] for job in conversion.jobs]
+
+
+def pytorch(name: str, script: str, namespace: str = "a") -> str:
+    container = {"name": "pytorch", "image": "h:1", "command": ["sh", "-c", script]}
+    worker = {"replicas": 2, "template": {"spec": {"containers": [container]}}}
+    spec = {"runPolicy": {"cleanPodPolicy": "Running"}, "pytorchReplicaSpecs": {"Worker": worker}}
+    job = {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": {"name": name, "namespace": namespace}, "spec": spec}
+    return f"{json.dumps(job)}\n"
+
+
+SCRIPT = ("spec", "pytorchReplicaSpecs", "Worker", "template", "spec", "containers", 0, "command", 2)
+
+
+def test_jobs_that_name_each_others_pods_are_told() -> None:
+    named, compared, own = (
+        "it names a Pod that will have another name",
+        "what is compared, or given to kubectl, stays as it is",
+        "first-job-worker-0",
+    )
+    first, second = both(f"curl second-job-worker-0:80 {own}", "exec t --ps=first-job-worker-1:1")
+    assert first == [(SCRIPT, named, "write `worker-0.secondjob-worker` for `second-job-worker-0`")]
+    assert second == [(SCRIPT, named, "write `worker-1.firstjob-worker` for `first-job-worker-1`")]
+    first, second = both("kubectl logs second-job-worker-0", "for i in 0 1; do ping first-job-worker-$i; done")
+    assert [what.endswith(compared) for _, what, _ in first] == [True]
+    assert [what for _, what, _ in second] == ["the name of a Pod is put together when it runs, and will be none"]
+
+
+def test_a_comment_tells_it_in_the_framework() -> None:
+    text = convert(pytorch("first-job", "curl second-job-worker-0:80") + "---\n" + pytorch("second-job", "true")).text()
+    assert text.count("# Different: spec.pytorchReplicaSpecs.Worker.template.spec.containers[0].command[2]: it names a Pod") == 1
+
+
+def test_of_names_in_jobs_only_those_of_other_jobs_are_told() -> None:
+    assert both("curl first-job-worker-1", "curl second-job-worker-1") == [[], []]
+    same = convert("---\n".join(pytorch("first-job", "curl first-job-worker-1", f"n{number}") for number in range(15)))
+    assert not same.different
+
+
+def test_a_name_in_another_namespace_is_told_where_it_is_meant() -> None:
+    assert both("curl second-job-worker-1", "true", namespaces=("a", "b")) == [[], []]
+    (first, _) = both("curl second-job-worker-1.b", "true", namespaces=("a", "b"))
+    assert [remedy for _, _, remedy in first] == ["write `worker-1.secondjob-worker` for `second-job-worker-1`"]
+
+
+def test_a_runtime_that_names_a_pod_of_another_job_is_told_at_its_reference() -> None:
+    image = "image: registry.example.com/nlp/base:1\n"
+    runtime = (DATA / "jobs" / "trainjob-torch.yaml").read_text("utf-8")
+    runtime = runtime.replace(image, f"{image}                  env: [{{name: PEER, value: first-job-worker-0}}]\n")
+    account = next(job for job in convert(f"{runtime}---\n{pytorch('first-job', 'true', 'research')}").jobs if job.kind == "TrainJob")
+    assert [one.path for one in account.different if "worker-0.firstjob-worker" in one.remedy] == [("spec", "runtimeRef")]

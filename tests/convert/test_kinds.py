@@ -840,6 +840,22 @@ def test_overrides_of_another_trainer_are_refused_by_name(key: str) -> None:
     assert "`runtimePatches`" in reason.text
 
 
+@pytest.mark.parametrize(
+    ("torch", "own", "count"),
+    [
+        ({"numProcPerNode": 4}, {}, 1),
+        ({"numProcPerNode": "gpu", "elasticPolicy": {"minNodes": 1}}, {}, 2),
+        ({"numProcPerNode": "auto"}, {}, 0),
+        ({"numProcPerNode": 4}, {"numProcPerNode": 2}, 0),
+    ],
+)
+def test_a_policy_of_an_earlier_trainer_is_told(torch: dict[str, Any], own: dict[str, Any], count: int) -> None:
+    job = _changed("trainjob-torch-TrainJob", 1, mlPolicy={"numNodes": 1, "torch": torch})
+    job["items"][0]["spec"]["trainer"] |= own
+    (account,) = convert(json.dumps(job)).jobs
+    assert len([entry for entry in account.different if "earlier versions" in entry.why]) == count
+
+
 def test_any_job_that_succeeds_does_so_with_all_of_its_pods() -> None:
     account = _jobset(lambda spec: spec.update(successPolicy={"operator": "Any"}))
     assert [role.min_succeeded for role in account.made.roles] == [1, 3]
@@ -901,7 +917,7 @@ def test_an_order_of_the_jobs_of_a_runtime_is_refused() -> None:
 )
 def test_misspelt_replicated_jobs_are_named(name: str, path: tuple[str, ...]) -> None:
     (account,) = convert(json.dumps(JOBS[name]).replace('"replicatedJobs"', '"replicatedjobs"')).refused
-    assert account.reasons[0] == (path, "the operator has no field `replicatedjobs`: did you mean `replicatedJobs`?")
+    assert account.reasons[0][:2] == (path, "the operator has no field `replicatedjobs`: did you mean `replicatedJobs`?")
 
 
 def test_a_job_of_servers_alone_that_ends_here_is_told() -> None:

@@ -188,6 +188,27 @@ def test_what_many_jobs_share_is_said_once(form: str) -> None:
     assert many.count("is put together when it runs") == 9, "its remedy has the name of the job"
 
 
+@pytest.mark.parametrize("form", ["text", "markdown", "json"])
+def test_a_note_of_a_text_that_several_roles_have_is_said_once(form: str) -> None:
+    jobset = (DATA / "jobs" / "jobset.yaml").read_text("utf-8")
+    jobset = jobset.replace("replicas: 1", "replicas: 3").replace('["--driver=', '["ping --driver=')
+    assert "workers2 ×3" in written(jobset, "text")
+    said = written(jobset, form)
+    assert said.count("has addresses in place of names of Pods") == 1
+
+
+@pytest.mark.parametrize("form", ["text", "markdown"])
+def test_which_controller_runs_them_is_said_once(form: str) -> None:
+    said = written(f"{JAX}---\n{EVERYTHING}---\n{REFUSED}", form)
+    (line,) = [line for line in said.splitlines() if "FrameworkController" in line]
+    assert "n 2 jobs: " in line
+    assert re.sub(r"[`\\]", "", line).endswith(
+        "know activeDeadlineSeconds, cleanPodPolicy, ttlSecondsAfterFinished, service and sums with the index."
+    )
+    notes = [one["notes"] for one in json.loads(written(f"{JAX}---\n{EVERYTHING}", "json"))["objects"]]
+    assert ["FrameworkController" in " ".join(found) for found in notes] == [True, True]
+
+
 def test_json_has_every_field_of_every_job() -> None:
     found = json.loads(written("---\n".join(JAX.replace("pax-lm", f"pax-{number}") for number in range(9)), "json"))
     assert sum(field["field"].endswith("cleanPodPolicy") for one in found["objects"] for field in one["fields"]) == 9

@@ -79,7 +79,7 @@ def test_the_limit_for_each_index_in_a_runtime_is_told_at_its_reference() -> Non
     ],
 )
 def test_limits_that_kubernetes_refuses_are_refused(job: dict[str, Any], field: str) -> None:
-    ((path, text),) = convert(json.dumps(_set(2, **job))).refused[0].reasons
+    ((path, text, _),) = convert(json.dumps(_set(2, **job))).refused[0].reasons
     assert path == (*JOB, field)
     assert "Kubernetes refuses" in text
 

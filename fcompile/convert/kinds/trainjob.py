@@ -5,17 +5,20 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
+from fcompile.convert.draft import Draft
 from fcompile.convert.fields import Fields
 from fcompile.convert.jobset_labels import replace_labels
 from fcompile.convert.kinds.trainer_mpi import convert_mpi_policy
-from fcompile.convert.ledger import Ledger, Refusal
+from fcompile.convert.ledger import Elsewhere, Ledger, Refusal
 from fcompile.convert.lifetime import keep_finished_pods, set_deadline, set_time_to_live
 from fcompile.convert.made import Made
 from fcompile.convert.merge import Patched
 from fcompile.convert.metadata import read_metadata
 from fcompile.convert.names import host
+from fcompile.convert.origins import Origins, with_names
 from fcompile.convert.replicated_jobs import (
     STEP,
     ReplicatedJob,
@@ -36,9 +39,9 @@ from fcompile.convert.runtimes import KINDS, Runtimes
 from fcompile.convert.shape import refuse_misspelt
 from fcompile.convert.texts import tell_placeholders
 from fcompile.convert.trainer import INDEX, PORT, add_port, cpus, gpus, upsert
-from fcompile.diagnostics.problem import Path
+from fcompile.diagnostics.problem import Path, field_path
 from fcompile.model.framework import MAX_TASKS
-from fcompile.model.values import mapping
+from fcompile.model.values import at, mapping
 
 RUNTIME: Path = ("spec", "runtimeRef")
 """Stands for every field of the runtime, which is another document."""
@@ -72,8 +75,9 @@ def convert_trainjob(source: dict[str, Any], runtimes: Runtimes) -> Made:
     name = source["metadata"]["name"]
     for key in ("podSpecOverrides", "podTemplateOverrides"):
         if key in spec:
-            why = "is of another version of Trainer: write what it says into `runtimePatches`, or into the runtime"
-            raise Refusal(spec.at(key), f"`{key}` {why}")
+            why = "is of an earlier Trainer, which goes by other rules in more than this"
+            remedy = "write what it says of each of its `targetJobs` into `runtimePatches`, as the `template` of that job's Pods"
+            raise Refusal(spec.at(key), f"`{key}` {why}: {remedy}")
     refuse_misspelt(spec, _OF_SPEC)
     refuse_misspelt(spec.below("trainer"), _OF_TRAINER)
     policy = {key: spec.value[key] for key in ("suspend", "managedBy") if key in spec}
@@ -81,14 +85,24 @@ def convert_trainjob(source: dict[str, Any], runtimes: Runtimes) -> Made:
     set_deadline(spec, draft, ledger)
     set_time_to_live(spec, draft, ledger)
     keep_finished_pods(draft)
-    runtime = _patched(spec, _runtime(spec, draft.namespace, runtimes), ledger)
+    origins = Origins()
+    found = _runtime(spec, draft.namespace, runtimes)
+    runtime = Fields(_patched(spec, runtimes.spec(found, RUNTIME), origins, ledger), RUNTIME)
+    with _refused_in_the_source(origins, runtime, found):
+        return _convert(name, spec, _checked(runtime), found, origins, draft, ledger)
+
+
+def _convert(name: str, spec: Fields, runtime: Fields, written: dict[str, Any], origins: Origins, draft: Draft, ledger: Ledger) -> Made:
+    """Convert a TrainJob with the spec of its runtime, to which the patches have been applied.
+
+    :param written: the runtime as it is in the input.
+    """
     jobs = runtime.below("template").below("spec")
     ledger.converted(RUNTIME, "spec.taskRoles")
     tell_placeholders(jobs.value, jobs.path, ledger, RUNTIME)
     chosen = _policy(runtime)
     asked = spec.below("trainer").count("numNodes", 1, MAX_TASKS)
-    with _refused_at_the_reference():
-        _count(runtime, asked, chosen)
+    _count(runtime, asked, chosen)
     parts = read_parts(jobs, RUNTIME)
     trainer = next((part for part in parts if _is_trainer(part)), None)
     if trainer is None:
@@ -97,8 +111,14 @@ def convert_trainjob(source: dict[str, Any], runtimes: Runtimes) -> Made:
     mpi = runtime.below("mlPolicy").below("mpi")
     # The jobs that get what the TrainJob says of its nodes.
     nodes = [part for part in parts if _is_trainer(part) or (mpi.flag("runLauncherAsNode") and part.name == "node")]
-    _trainer(spec, trainer, nodes if "mlPolicy" in runtime else [], ledger)
+    sized = nodes if "mlPolicy" in runtime else []
+    _trainer(spec, trainer, sized, ledger)
     _initializers(spec, parts, ledger)
+    _add_origins(spec, trainer, nodes, sized, parts, origins)
+    before = list(dict.fromkeys(name for part in parts for name, status in part.needs.items() if status == "Complete"))
+    for part in parts:
+        part.role.origin = partial(_origin, part, before, origins)
+        part.role.elsewhere = partial(_in_runtime, part, before, written)
     replace_labels(name, parts, jobs, ledger, RUNTIME)
     injected = _injected(runtime, parts)
     parts = run_once_first(parts, RUNTIME, draft, ledger)
@@ -120,6 +140,7 @@ def convert_trainjob(source: dict[str, Any], runtimes: Runtimes) -> Made:
         for container in injected:
             upsert(container, variables)
     _upsert(nodes, own)  # the operator does it once more at the end
+    _tell_torch(runtime, spec, ledger)
     if "podGroupPolicy" in runtime:
         why = "Framework has no such field yet"
         ledger.different(RUNTIME, "not yet there: podGroupPolicy of the runtime: its Pods are scheduled one by one", why, GANG)
@@ -139,14 +160,14 @@ def _runtime(spec: Fields, namespace: str | None, runtimes: Runtimes) -> dict[st
     kind, name = reference.text("kind") or "ClusterTrainingRuntime", reference.text("name") or ""
     if kind not in KINDS:
         raise Refusal((*RUNTIME, "kind"), f"there is no such kind of runtimes: it must be {' or '.join(KINDS)}")
-    found = runtimes.spec(kind, name, namespace, RUNTIME)
+    found = runtimes.find(kind, name, namespace)
     if found is not None:
         return found
     command = f"kubectl get {kind.lower()} {shlex.quote(name)} -o yaml"
     raise Refusal(RUNTIME, f"its runtime is not in the input: put {kind} `{name}` beside it, as `{command}` prints it")
 
 
-def _patched(spec: Fields, runtime: dict[str, Any], ledger: Ledger) -> Fields:
+def _patched(spec: Fields, runtime: dict[str, Any], origins: Origins, ledger: Ledger) -> dict[str, Any]:
     """Return the spec of the runtime with the patches of the TrainJob, in their order."""
     patched = Patched(runtime)
     for number, item in enumerate(spec.items("runtimePatches")):
@@ -154,20 +175,80 @@ def _patched(spec: Fields, runtime: dict[str, Any], ledger: Ledger) -> Fields:
         if not isinstance(item, dict):
             raise Refusal(path, "it must be a mapping")
         patch = Fields(item, path).below("trainingRuntimeSpec")
-        patched.apply(_known(patch.value, _PATCHED, patch.path, ledger), patch.path)
+        known = _known(patch.value, _PATCHED, patch.path, ledger)
+        patched.apply(known, patch.path)
+        origins.add((), known, patch.path)
         ledger.converted(patch.path, "spec.taskRoles")
         ledger.dropped((*path, "manager"), "it says who wrote the patch")
-    with _refused_at_the_reference():
-        return _checked(Fields(patched.value, RUNTIME))
+    made: dict[str, Any] = patched.value
+    return made
 
 
 @contextmanager
-def _refused_at_the_reference() -> Iterator[None]:
-    """Let what is wrong in the runtime, which is another document, be told where it is named."""
+def _refused_in_the_source(origins: Origins, runtime: Fields, written: dict[str, Any]) -> Iterator[None]:
+    """Let what is wrong in a patch be told in the patch, and what is wrong in the runtime, another document, where it is named.
+
+    :param written: the runtime as it is in the input.
+    """
     try:
         yield
     except Refusal as refusal:
-        raise Refusal(RUNTIME, f"the runtime: {refusal.reason}") from None
+        steps = refusal.path[len(RUNTIME) :]
+        if not steps or refusal.path[: len(RUNTIME)] != RUNTIME:
+            raise
+        found = origins.find(with_names(steps, runtime.value), at(runtime.value, steps))
+        if found is not None:
+            raise Refusal(found, refusal.reason, refusal.meant, refusal.instead) from None
+        reason = f"the runtime, at {field_path(('spec', *steps))}: {refusal.reason}"
+        raise Refusal(RUNTIME, reason, elsewhere=Elsewhere(written, ("spec", *steps))) from None
+
+
+def _template_of(name: str) -> Path:
+    """Return where in a runtime the Pods of a replicated job are, with its name."""
+    return ("template", "spec", "replicatedJobs", name, "template", "spec", "template")
+
+
+def _add_origins(
+    spec: Fields,
+    trainer: ReplicatedJob,
+    nodes: list[ReplicatedJob],
+    sized: list[ReplicatedJob],
+    parts: list[ReplicatedJob],
+    origins: Origins,
+) -> None:
+    """Take down what of the Pods the TrainJob says itself."""
+    fields = spec.below("trainer")
+    said = [(trainer, "image", "image"), (trainer, "command", "command"), (trainer, "args", "args")]
+    said += [(part, "env", "env") for part in nodes] + [(part, "resourcesPerNode", "resources") for part in sized]
+    for part, key, field in said:
+        if key in fields:
+            origins.add((*_template_of(part.name), "spec", "containers", "node", field), fields.value[key], fields.at(key))
+    for kind in ("dataset", "model"):
+        asked = spec.below("initializer").below(kind)
+        for name in [part.name for part in parts if part.labels.get(STEP) == f"{kind}-initializer" and "env" in asked]:
+            container = (*_template_of(name), "spec", "containers", f"{kind}-initializer", "env")
+            origins.add(container, asked.value["env"], asked.at("env"))
+
+
+def _origin(part: ReplicatedJob, before: list[str], origins: Origins, steps: Path) -> Path | None:
+    """Return where a field of a role's Pods stands in what was merged; None: in none of that.
+
+    :param before: the jobs whose containers and volumes are in these Pods too.
+    """
+    named, value = with_names(steps, part.role.template), at(part.role.template, steps)
+    found = origins.find((*_template_of(part.name), *named), value)
+    for name in before if found is None else ():
+        there = ("spec", "containers", *named[2:]) if named[:2] == ("spec", "initContainers") else named
+        found = found or origins.find((*_template_of(name), *there), value)
+    return found
+
+
+def _in_runtime(part: ReplicatedJob, before: list[str], runtime: dict[str, Any], steps: Path) -> Elsewhere | None:
+    """Return where a field of a role's Pods stands in the runtime."""
+    origins = Origins()
+    origins.add((), mapping(runtime, "spec"), ("spec",))
+    found = _origin(part, before, origins, steps)
+    return None if found is None else Elsewhere(runtime, found)
 
 
 def _known(patch: Any, fields: dict[str, Any] | None, path: Path, ledger: Ledger) -> Any:
@@ -212,10 +293,12 @@ def _count(runtime: Fields, asked: int | None, policy: str) -> None:
     """
     limits = runtime.below("mlPolicy")
     shares = limits.below("mpi").flag("runLauncherAsNode") or False
-    for item in runtime.below("template").below("spec").items("replicatedJobs"):
+    jobs = runtime.below("template").below("spec")
+    for number, item in enumerate(jobs.items("replicatedJobs")):
+        path = (*jobs.at("replicatedJobs"), number)
         if not isinstance(item, dict):
-            raise Refusal(RUNTIME, "a replicated job must be a mapping")
-        fields = Fields(item, RUNTIME).below("template")
+            raise Refusal(path, "a replicated job must be a mapping")
+        fields = Fields(item, path).below("template")
         step = fields.below("metadata").below("labels").text(STEP)
         job = fields.below("spec")
         count = job.count("parallelism", 0, MAX_TASKS)
@@ -330,6 +413,17 @@ def _tell_first(trainer: ReplicatedJob, jobs: Fields, ledger: Ledger) -> None:
         why = "the operator reads an index that Pods of a NonIndexed Job do not have"
     if why:
         ledger.different(RUNTIME, f"the Pods of `{trainer.name}` know their index, and their first one", why, "nothing: here they meet")
+
+
+def _tell_torch(runtime: Fields, spec: Fields, ledger: Ledger) -> None:
+    """Take down what of the policy of an earlier Trainer counts for nothing."""
+    torch = runtime.below("mlPolicy").below("torch")
+    for key in torch.each():
+        processes = key == "numProcPerNode"
+        if key == "envInjection" or (processes and (torch.value[key] == "auto" or key in spec.below("trainer"))):
+            continue
+        remedy = "write `spec.trainer.numProcPerNode`" if processes else "look whether the job needs it"
+        ledger.different(RUNTIME, f"`{key}` of the policy `torch` is left out", "only earlier versions of Trainer go by it", remedy)
 
 
 def _injected(runtime: Fields, parts: list[ReplicatedJob]) -> list[dict[str, Any]]:

@@ -46,7 +46,7 @@ def _account(account: Account) -> dict[str, Any]:
             }
             for entry in account.entries
         ],
-        "notes": [] if made is None else made.remarks,
+        "notes": [] if made is None else made.notes,
     }
 
 
