@@ -108,7 +108,7 @@ class IntentRead(NamedTuple):
 
 
 class IntentRefused(NamedTuple):
-    """The attempt's ConfigMap could not be read or written; it is tried again."""
+    """The attempt's ConfigMap could not be read or written, or (Unwanted) was not to be written any more; if need be, it is tried again."""
 
     error: Exception
 

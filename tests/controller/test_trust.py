@@ -12,9 +12,11 @@ from typing import Any
 import pytest
 
 from fcontroller import intent as intents
+from fcontroller.act.dispatcher import Dispatcher
 from fcontroller.api import Answer, Json, path_of
 from fcontroller.decide.review import Rules
 from fcontroller.mailbox import IntentRead, Mailbox
+from fcontroller.observe.cache import SeenServices
 from fcontroller.reconcile import intent_keeper
 from fcontroller.reconcile.intent_keeper import IntentKeeper
 from fcontroller.reconcile.services import Services
@@ -380,10 +382,10 @@ def test_large_documents_are_read_one_after_another_and_in_many_turns(monkeypatc
     framework: Json = {"metadata": {"name": "train", "namespace": "default", "uid": "f"}}
 
     async def work() -> None:
-        api, mailbox, longest = Refusing(lambda *_: Answer(200, config_map)), Mailbox(lambda: None), Longest()
+        api, mailbox, longest = Dispatcher(Refusing(lambda *_: Answer(200, config_map))), Mailbox(lambda: None), Longest()
         async with asyncio.TaskGroup() as tasks:
             for _ in range(20):
-                services = Services(api, framework, {}, tasks.create_task, mailbox)
+                services = Services(api, framework, SeenServices(lambda: 0), tasks.create_task, mailbox)
                 IntentKeeper(api, framework, services, tasks.create_task, mailbox).read("u", framework, "v1:sha256:0", "v1:sha256:1")
         assert [message.problem for message in mailbox.take() if isinstance(message, IntentRead)] == 20 * ["it holds another document"]
         assert most == [1]
@@ -409,10 +411,10 @@ def test_a_deletion_that_orphans_takes_the_owner_off_for_good(deleted: bool) -> 
                 assert (await made.api.request("DELETE", path, {})).ok
             await forged(made, lambda config_map: config_map["metadata"].pop("ownerReferences"))
             uid = (await made.api.request("GET", PATH)).body["metadata"]["uid"]
-            mailbox = Mailbox(lambda: None)
+            api, mailbox = Dispatcher(made.api), Mailbox(lambda: None)
             async with asyncio.TaskGroup() as tasks:
-                services = Services(made.api, framework, {}, tasks.create_task, mailbox)
-                keeper = IntentKeeper(made.api, framework, services, tasks.create_task, mailbox)
+                services = Services(api, framework, SeenServices(lambda: 0), tasks.create_task, mailbox)
+                keeper = IntentKeeper(api, framework, services, tasks.create_task, mailbox)
                 keeper.read(uid, framework, digest)
             (message,) = mailbox.take()
             assert isinstance(message, IntentRead)

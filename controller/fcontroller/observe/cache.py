@@ -33,12 +33,11 @@ class Owned:
 
     __slots__ = ("config_map", "config_map_version", "pods", "pods_version", "services")
 
-    def __init__(self) -> None:
+    def __init__(self, services_told: Callable[[], int]) -> None:
         self.config_map: Json | None = None
         """The one under the attempt's name, without its data."""
         self.pods: dict[Key, observed.Pod] = {}
-        self.services: dict[str, Json] = {}
-        """All under names of the Framework, by name, whoever made them."""
+        self.services = SeenServices(services_told)
         self.config_map_version = self.pods_version = 0
         """The resourceVersions of lists that were newer than the watches: what these say up to there is old."""
 
@@ -78,7 +77,10 @@ class Cache:
 
     def of(self, name: Name) -> Owned:
         """Return what was seen of a Framework's objects: one value for each Framework, which changes as they do."""
-        return self._owned.setdefault(name, Owned())
+        return self._owned.setdefault(name, Owned(self._services_told))
+
+    def _services_told(self) -> int:
+        return self.reflectors[2].version
 
     def all(self) -> dict[Name, Owned]:
         return self._owned
@@ -190,6 +192,34 @@ class _ConfigMaps:
                 self._notify(name, Due(None))
 
 
+class SeenServices(dict[str, Json]):
+    """All Services under names of one Framework, by name, whoever made them: as the watch or an answer has shown them."""
+
+    def __init__(self, told: Callable[[], int]) -> None:
+        """:param told: returns the resourceVersion up to which the watch has told everything."""
+        super().__init__()
+        self._told = told
+
+    def take(self, service: Json) -> None:
+        """Take in a Service from an answer, unless something newer is known: the watch may have told first that it is gone, or another."""
+        metadata = service["metadata"]
+        there = self.get(metadata["name"])
+        # The watch does not show what lacks our label.
+        is_shown = names.FRAMEWORK_NAME in (metadata.get("labels") or {})
+        known = max(self._told() if is_shown else 0, 0 if there is None else int(there["metadata"]["resourceVersion"]))
+        if _is_newer(service, known):
+            self[metadata["name"]] = essence(service)
+
+    def lose(self, name: str, there: Json | None) -> None:
+        """Take in from an answer that a Service is gone.
+
+        :param there: what was known when that was asked. If something else is known by now, the watch tells what has become of it.
+        """
+        known = self.get(name)
+        if there is not None and known is not None and known["metadata"]["resourceVersion"] == there["metadata"]["resourceVersion"]:
+            del self[name]
+
+
 class _Services:
     def __init__(self, cache: Cache, notify: Notify) -> None:
         self._cache, self._notify = cache, notify
@@ -206,7 +236,7 @@ class _Services:
         services = self._cache.of(name).services
         there = services.get(metadata["name"])
         if there is not None and not _is_newer(value, int(there["metadata"]["resourceVersion"]) - 1):
-            return  # We have written it in the meantime.
+            return  # An answer has shown what came after it.
         if kept is None:
             services.pop(metadata["name"], None)
         else:
@@ -214,8 +244,10 @@ class _Services:
         self._notify(name, ServicesSeen())
 
     def retain(self, present: set[Name]) -> None:
+        told = self._cache.reflectors[2].told
         for name, owned in list(self._cache.all().items()):
-            gone = [service for service in owned.services if (name[0], service) not in present]
+            # What is newer than the list came from an answer.
+            gone = [key for key, value in owned.services.items() if (name[0], key) not in present and not _is_newer(value, told)]
             for service in gone:
                 del owned.services[service]
             if gone:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 from fcompile.lower.digest import KNOWN, V1, version_of
@@ -48,6 +49,8 @@ class AttemptIntent:
         self._lowered: _Lowered | None = None
         self._recovered = ("", 0)
         """The digest, and the generation, that it was tried for to make the document in force anew."""
+        self._edit = ""
+        """The digest of the edit that may be stored now; empty: there is none, or it waits."""
         self._next: NextIntent | None = None
         """What the next attempt may begin with."""
         self._renderer: tuple[str, str, PodRenderer] | None = None
@@ -125,12 +128,14 @@ class AttemptIntent:
         """
         keeper, record, uid = self._keeper, status.intent, status.attempt.object_uid or ""
         keeper.seen(config_map["metadata"]["resourceVersion"])
+        spec = self._lowered_spec(status, framework)
+        plan = plan_intent(record, status.named <= status.stored, spec, keeper.stored, keeper.held)
+        self._edit = "" if paused else plan.record.next or ""
         if keeper.working:
             if keeper.refused:
                 self._say_stored(status, framework)
             return
-        spec = self._lowered_spec(status, framework)
-        plan = plan_intent(record, status.named <= status.stored, spec, keeper.stored, keeper.held)
+        keeper.expect(plan.record.next or "")
         if plan.record != record:
             status.intent, revision = plan.record, status.touch()
             status.named = revision if plan.record.next not in (None, record.next) else status.named
@@ -138,13 +143,20 @@ class AttemptIntent:
         keeper.keep_only(record.digest, record.next)
         if keeper.stored is None:
             keeper.read(uid, framework, record.digest, record.next)
-        elif plan.write is not None and (plan.write == record.digest or not paused):
-            keeper.write(plan.write, uid, framework, status.attempt.id, repair=plan.write == record.digest)
+        elif plan.write is not None and plan.write == record.digest:
+            keeper.write(plan.write, uid, framework, status.attempt.id, repair=True)
+        elif plan.write is not None and not paused:
+            wanted = partial(self._is_wanted, plan.write, uid, status)
+            keeper.write(plan.write, uid, framework, status.attempt.id, repair=False, wanted=wanted)
         elif keeper.orphaned and record.digest and record.digest == keeper.stored and record.digest in keeper.held:
             keeper.write(record.digest, uid, framework, status.attempt.id, repair=True)
         elif record.digest and record.digest not in keeper.held and keeper.stored != record.digest:
             self._recover(record.digest, framework)
         self._say_stored(status, framework)
+
+    def _is_wanted(self, edit: str, uid: str, status: Status) -> bool:
+        """Return whether an edit is still to be stored, in the ConfigMap with that uid."""
+        return self._edit == edit and status.state in CREATED and status.attempt.object_uid == uid
 
     def _lowered_spec(self, status: Status, framework: Json) -> LoweredSpec:
         record, generation = status.intent, framework["metadata"]["generation"]

@@ -1,7 +1,8 @@
 """Reads and writes the document in the ConfigMap of one Framework's attempt. What it reads counts by its digest alone.
 
 There is one request at a time. After a failure, or a change by somebody else, the next one waits, so that repeated changes do not keep the
-controller busy. For the same reason no more is unpacked than the expected documents are long, and only one document at a time.
+controller busy: it is not begun before its time, and a message arrives then, so that what it depends on is looked at again. For the same
+reason no more is unpacked than the expected documents are long, and only one document at a time.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from fcompile.emit.json import canonical
 from fcompile.lower.digest import KNOWN, digest_text, version_of
@@ -18,13 +19,14 @@ from fcompile.model import names
 from fcompile.model.packed import INTENT_BYTES
 from fcontroller import intent as intents
 from fcontroller.act import requests
+from fcontroller.act.dispatcher import Dispatcher
 from fcontroller.act.requests import Refused, is_lasting
 from fcontroller.act.retry import SILENT, SLOW, backoff
-from fcontroller.api import Answer, Api, Json, Projection, Unreachable, path_of
+from fcontroller.api import Answer, Json, Projection, Unreachable, Unwanted, Wanted, always, path_of
 from fcontroller.breath import turns, unhurried
 from fcontroller.decide.observed import controller_of
 from fcontroller.mailbox import Due, IntentRead, IntentRefused, Mailbox, Start
-from fcontroller.reconcile.services import Services
+from fcontroller.reconcile.services import Asked, Services
 
 _TRANSITORY = 4
 """The number of failures in a row from which a problem of the server is reported."""
@@ -55,10 +57,23 @@ def _delay(failures: int) -> float:
     return backoff(failures) if failures else 0
 
 
+class _Work(NamedTuple):
+    """What is done, or waited for."""
+
+    digest: str = ""
+    """Of the document to be written; empty: the ConfigMap is read."""
+    repair: bool = False
+
+    @property
+    def edit(self) -> str:
+        """Return the digest of the edit that is to be in force afterwards; empty: it is for none."""
+        return "" if self.repair else self.digest
+
+
 class IntentKeeper:
     """Holds the valid documents of an attempt, and what its ConfigMap has."""
 
-    def __init__(self, api: Api, framework: Json, services: Services, start: Start, mailbox: Mailbox) -> None:
+    def __init__(self, api: Dispatcher, framework: Json, services: Services, start: Start, mailbox: Mailbox) -> None:
         self._api, self._services, self._start, self._mailbox = api, services, start, mailbox
         metadata = framework["metadata"]
         self._path = path_of("configmaps", metadata["namespace"], names.config_map_name(metadata["name"]))
@@ -72,7 +87,12 @@ class IntentKeeper:
         """Whether the ConfigMap has lost its owner. It would stay, and its Pods too, when the Framework is deleted."""
         self.refused = ""
         """Why the API server did not let it be read or written the last time."""
-        self.working = False
+        self._work: _Work | None = None
+        """What is under way."""
+        self._waiting: tuple[_Work, asyncio.TimerHandle | None] | None = None
+        """What is done next, and when; without a time: now."""
+        self._expected = self._failed = ""
+        """The digests of the edit that is to be stored, and of the one that the last failures were about; empty: none."""
         self._version = ""
         """The resourceVersion of the ConfigMap that was read or written last."""
         self._sizes: dict[str, int] = {}
@@ -80,15 +100,33 @@ class IntentKeeper:
         self._failures = 0
         self._changes, self._repairs = _Pace(), _Pace()
 
+    @property
+    def working(self) -> bool:
+        return self._work is not None
+
     def begin(self, intent: Intent, digest: str) -> None:
         """Note that a new attempt began with this intent in its ConfigMap."""
         self.held, self.stored, self.problem, self._version, self.orphaned = {digest: intent}, digest, "", "", False
         self._sizes.clear()
+        self.refused, self._failures, self._failed, self._expected = "", 0, "", ""
+        self._work = None  # What is under way was for the attempt before.
+        self._wait_no_more()
 
     def seen(self, version: str) -> None:
         """Note the resourceVersion that a watch showed: if it is newer than the known one, the ConfigMap must be read again."""
-        if not self.working and int(version) > int(self._version or 0):
+        waits = self._waiting is not None and self._waiting[1] is not None
+        if not waits and not self.working and int(version) > int(self._version or 0):
             self.stored = None
+
+    def expect(self, edit: str) -> None:
+        """Note which edit is to be stored, by its digest, and forget the failures of others; empty: there is none."""
+        if edit != self._expected:
+            self._expected = edit
+            self._services.forget_edit()
+        if self._failed not in ("", edit):
+            self.refused, self._failures, self._failed = "", 0, ""
+        if self._waiting is not None and self._waiting[0].edit not in ("", edit):
+            self._wait_no_more()
 
     def keep_only(self, *digests: str | None) -> None:
         """Forget all documents but these."""
@@ -98,52 +136,74 @@ class IntentKeeper:
     def read(self, uid: str, framework: Json, *digests: str | None) -> None:
         """Read what the ConfigMap with that uid holds. It counts if it has one of these digests."""
         changed = self._version != ""
-        delay = self._changes.delay(self._failures) if changed else _delay(self._failures)
-        self._begin(partial(self._read, uid, framework, digests), delay)
+        delay = self._changes.delay if changed else _delay
+        self._do(_Work(), partial(self._read, uid, framework, digests), delay)
 
-    def write(self, digest: str, uid: str, framework: Json, attempt: int, *, repair: bool) -> None:
+    def write(self, digest: str, uid: str, framework: Json, attempt: int, *, repair: bool, wanted: Wanted = always) -> None:
         """Write a held document, and the owner, into the ConfigMap with that uid; a new document once its Services exist.
 
         What somebody else has written there is read before, since a forged document must be reported.
 
-        :param repair: the document is in force already: somebody else has changed the ConfigMap.
+        :param repair: the document is in force already: somebody else has changed the ConfigMap. :param wanted: asked before each request.
         """
-        delay = self._repairs.delay(self._failures) if repair else _delay(self._failures)
-        self._begin(partial(self._write, digest, uid, framework, attempt, repair), delay)
+        delay = self._repairs.delay if repair else _delay
+        self._do(_Work(digest, repair), partial(self._write, digest, self.held[digest], uid, framework, attempt, repair, wanted), delay)
 
     def note(self, message: IntentRead | IntentRefused) -> None:
         """Take in what has become of reading or writing."""
-        self.working = False
+        work, self._work = self._work, None
+        if work is None:
+            return  # It was for an attempt that is over.
         match message:
             case IntentRead(version, digest, document, problem, orphaned):
                 self.stored, self._version, self.problem, self.orphaned = digest, version, problem, orphaned
-                self.refused, self._failures = "", 0
+                if work.digest or not self._failed:  # That it can be read does not mean that an edit can be written.
+                    self.refused, self._failures, self._failed = "", 0, ""
                 if document and digest not in self.held and version_of(digest) in KNOWN:
                     self.held[digest] = intents.read_document(document)
+            case IntentRefused(Unwanted()):
+                self._failed = work.edit
             case IntentRefused(error):
-                self._failures += 1
+                self._failures, self._failed = self._failures + 1, work.edit
                 if isinstance(error, Refused) and error.code in (404, 409):
                     self.stored = None
                 elif self.refused or is_lasting(error) or self._failures >= _TRANSITORY:
                     self.refused = str(error)
 
-    def _begin(self, work: Callable[[], Coroutine[Any, Any, IntentRead]], delay: float) -> None:
-        self.working = True
-        self._start(self._try(work, delay))
+    def _do(self, work: _Work, begin: Callable[[], Coroutine[Any, Any, IntentRead]], delay: Callable[[int], float]) -> None:
+        """Begin a piece of work if it is time; if not, have a message arrive when it is."""
+        if self._waiting is None or self._waiting[0] != work:
+            self._wait_no_more()
+            seconds = delay(self._failures)
+            self._waiting = work, asyncio.get_running_loop().call_later(seconds, self._wake, work) if seconds else None
+        if self._waiting[1] is None:
+            self._waiting, self._work = None, work
+            self._start(self._try(work, begin))
 
-    async def _try(self, work: Callable[[], Coroutine[Any, Any, IntentRead]], delay: float) -> None:
-        await asyncio.sleep(delay)
-        late = asyncio.get_running_loop().call_later(SLOW, self._note_silence)
+    def _wake(self, work: _Work) -> None:
+        self._waiting = work, None
+        self._mailbox.put(Due(None))
+
+    def _wait_no_more(self) -> None:
+        if self._waiting is not None and self._waiting[1] is not None:
+            self._waiting[1].cancel()
+        self._waiting = None
+
+    async def _try(self, work: _Work, begin: Callable[[], Coroutine[Any, Any, IntentRead]]) -> None:
+        late = asyncio.get_running_loop().call_later(SLOW, self._note_silence, work)
         try:
-            self._mailbox.put(await work())
-        except (Refused, Unreachable) as error:
-            self._mailbox.put(IntentRefused(error))
+            message: IntentRead | IntentRefused = await begin()
+        except (Refused, Unreachable, Unwanted) as error:
+            message = IntentRefused(error)
         finally:
             late.cancel()
+        if self._work is work:
+            self._mailbox.put(message)
 
-    def _note_silence(self) -> None:
-        self.refused = self.refused or SILENT
-        self._mailbox.put(Due(None))
+    def _note_silence(self, work: _Work) -> None:
+        if self._work is work:
+            self.refused, self._failed = self.refused or SILENT, work.edit
+            self._mailbox.put(Due(None))
 
     async def _read(self, uid: str, framework: Json, digests: tuple[str | None, ...]) -> IntentRead:
         return await self._what_is_in(await self._find(uid), framework, digests)
@@ -180,14 +240,16 @@ class IntentKeeper:
         found = await requests.find(self._api, path, Projection.METADATA, uid=framework["uid"])
         return found is not None and "deletionTimestamp" not in found["metadata"]
 
-    async def _write(self, digest: str, uid: str, framework: Json, attempt: int, repair: bool) -> IntentRead:
+    async def _write(
+        self, digest: str, intent: Intent, uid: str, framework: Json, attempt: int, repair: bool, wanted: Wanted
+    ) -> IntentRead:
         if not repair:
-            await self._services.ensure(self.held[digest], framework)
+            await self._services.ensure(intent, framework, wanted)
         found = await self._find(uid)
         if found["metadata"]["resourceVersion"] != self._version:
             return await self._what_is_in(found, framework, tuple(self.held))
-        made = intents.as_made(found, intents.config_map(self.held[digest], framework, attempt))
-        written = await requests.replace(self._api, self._path, made)
+        made = intents.as_made(found, intents.config_map(intent, framework, attempt))
+        written = await requests.replace(Asked(self._api, wanted), self._path, made)
         return IntentRead(written["metadata"]["resourceVersion"], digest)
 
     async def _find(self, uid: str) -> Json:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 
 from fcompile.lower.intent import Intent
 from fcontroller import intent as intents
 from fcontroller.act import requests
+from fcontroller.act.dispatcher import Dispatcher
 from fcontroller.act.requests import Refused
 from fcontroller.act.retry import SILENT, SLOW, backoff
-from fcontroller.api import Api, Json, Unreachable, Unwanted, Wanted, always, collection, path_of
-from fcontroller.decide.services import Action, CreateService, DeleteService, ReplaceService, plan
+from fcontroller.api import Answer, Api, Body, Json, Projection, Query, Unreachable, Unwanted, Wanted, always, collection, path_of
+from fcontroller.decide.services import Action, CreateService, DeleteService, Plan, ReplaceService, plan
 from fcontroller.mailbox import Mailbox, ServicesReported, Start
-from fcontroller.observe.cache import essence
+from fcontroller.observe.cache import SeenServices
 
 _LOOK_AGAIN = 60.0
 """Seconds until a taken name is tried again: we may not see that the other Service goes, if it lacks our label."""
@@ -23,22 +24,40 @@ _CALM = 600.0
 """Seconds after which a repair is not taken for one of a series."""
 
 
+class Asked(Api):
+    """Sends requests while they are wanted. Raises Unwanted once they are not."""
+
+    def __init__(self, api: Dispatcher, wanted: Wanted) -> None:
+        self._api, self._wanted = api, wanted
+
+    async def request(
+        self, method: str, path: str, body: Body | None = None, query: Query | None = None, projection: Projection = Projection.WHOLE
+    ) -> Answer:
+        return await self._api.request(method, path, body, query, projection, self._wanted)
+
+    def watch(self, path: str, query: Query, projection: Projection = Projection.WHOLE) -> AsyncIterator[Json]:
+        return self._api.watch(path, query, projection)
+
+
 class Services:
     """The Services of one Framework, as they were seen and as they should be."""
 
-    def __init__(self, api: Api, framework: Json, found: dict[str, Json], start: Start, mailbox: Mailbox) -> None:
+    def __init__(self, api: Dispatcher, framework: Json, found: SeenServices, start: Start, mailbox: Mailbox) -> None:
         """:param found: the Services as they were seen."""
         self._api, self._found, self._start, self._mailbox = api, found, start, mailbox
         self._uid: str = framework["metadata"]["uid"]
         self._namespace: str = framework["metadata"]["namespace"]
         self._wanted: Mapping[str, Json] | None = None
         """Those of the attempt that runs; None: there is none."""
+        self._coming: Mapping[str, Json] = {}
+        """Those of an edit that is about to be in force."""
         self._intent: Intent | None = None
         self._maintaining = False
-        self._changed = asyncio.Event()
+        self._changed, self._renewed = asyncio.Event(), asyncio.Event()
+        """Set when a Service has changed, and when others are wanted."""
         self._taken: list[str] = []
-        self._wrong = False
-        """Whether it was reported that a Service could not be written."""
+        self._wrong = self._wrong_next = ""
+        """Why a Service could not be written that the attempt wants, and one that an edit or the next attempt wants, as was reported."""
         self._unanswered: float | None = None
         """Since when there has been no answer, by the clock of the loop."""
         self._repairs, self._repaired = 0, float("-inf")
@@ -48,8 +67,9 @@ class Services:
         """Maintain the Services of this intent from now on; None: leave them as they are."""
         if intent is self._intent:
             return
-        self._intent, self._repairs, self._unanswered = intent, 0, None
+        self._intent, self._coming, self._repairs, self._unanswered = intent, {}, 0, None
         self._wanted = None if intent is None else _wanted(intent, framework)
+        self._renewed.set()
         self.look()
 
     def look(self) -> None:
@@ -57,60 +77,102 @@ class Services:
         self._changed.set()
         if self._wanted is None or self._maintaining:
             return
-        to_do, taken = plan(self._wanted, self._found, self._uid)
-        if to_do or taken or self._taken:
+        to_do, taken = self._plan(self._wanted)
+        if to_do or taken or self._taken or self._wrong:
             self._maintaining = True
             self._start(self._maintain())
 
     async def ensure(self, intent: Intent, framework: Json, wanted: Wanted = always) -> None:
-        """Create the Services of an intent, and delete all others of ours. Raises Refused, Unreachable and Unwanted.
+        """Create the Services of an intent, and delete others of ours. Raises Refused, Unreachable and Unwanted.
+
+        What the attempt that runs wants stays: it goes once the intent is in force.
 
         :param wanted: asked before each request.
         """
-        if "deletionTimestamp" not in framework["metadata"]:
-            await self._ensure(_wanted(intent, framework), wanted)
+        if "deletionTimestamp" in framework["metadata"]:
+            return
+        services = _wanted(intent, framework)
+        self._coming = {} if self._wanted is None else services
+        try:
+            await self._ensure(lambda: self._plan_next(services), wanted, maintains=False)
+        except (Refused, Unreachable, Unwanted):
+            self._coming = {}
+            self.look()
+            raise
 
-    async def _ensure(self, services: Mapping[str, Json], wanted: Wanted = always) -> None:
+    def forget_edit(self) -> None:
+        """Take in that the intent of `ensure` is not to be in force any more."""
+        self._coming, self._unanswered = {}, None
+        if self._wrong_next:
+            self._wrong_next = ""
+            self._say()
+        self.look()
+
+    def _plan(self, wanted: Mapping[str, Json]) -> Plan:
+        """Plan for the attempt that runs. What an edit has changed that is about to be in force is left as it is."""
+        to_do, taken = plan(wanted, self._found, self._uid)
+        right = {**wanted, **self._coming}
+        return Plan([action for action in to_do if right.get(_name(action)) == wanted.get(_name(action))], taken)
+
+    def _plan_next(self, services: Mapping[str, Json]) -> Plan:
+        """Plan for an edit, or the next attempt."""
+        to_do, taken = plan(services, self._found, self._uid)
+        runs = self._wanted or {}
+        return Plan([action for action in to_do if not isinstance(action, DeleteService) or action.name not in runs], taken)
+
+    async def _ensure(self, planned: Callable[[], Plan], wanted: Wanted, *, maintains: bool) -> None:
         loop = asyncio.get_running_loop()
         self._unanswered = loop.time() if self._unanswered is None else self._unanswered
         slow = self._unanswered + SLOW
-        late = loop.call_at(slow, self._report, [], SILENT) if loop.time() < slow else None
+        late = loop.call_at(slow, self._report, [], SILENT, maintains) if loop.time() < slow else None
         try:
             for _ in range(_ROUNDS):
-                to_do, taken = plan(services, self._found, self._uid)
+                to_do, taken = planned()
                 # The watch has shown by now what was different.
                 if all([await self._do(action, wanted) for action in to_do]):
                     break
         except Refused as error:
             self._unanswered = None
-            self._report([], str(error))
+            self._report([], str(error), maintains)
             raise
         except Unreachable as error:
             if loop.time() >= slow:
-                self._report([], str(error))
+                self._report([], str(error), maintains)
+            raise
+        except Unwanted:
+            self._unanswered = None
             raise
         finally:
             if late is not None:
                 late.cancel()
         self._unanswered = None
-        self._report(taken, "")
+        self._report(taken, "", maintains)
 
-    def _report(self, taken: list[str], wrong: str) -> None:
-        self._taken, self._wrong = self._taken if wrong else taken, bool(wrong)
-        self._mailbox.put(ServicesReported(taken, wrong))
+    def _report(self, taken: list[str], wrong: str, maintains: bool) -> None:
+        """Report what has become of the Services of the attempt that runs, or else of those of an edit or the next attempt."""
+        if not wrong:
+            self._taken = taken
+        if maintains:
+            self._wrong = wrong
+        else:
+            self._wrong, self._wrong_next = self._wrong if wrong else "", wrong
+        self._say()
+
+    def _say(self) -> None:
+        wrong = self._wrong or self._wrong_next
+        self._mailbox.put(ServicesReported([] if wrong else self._taken, wrong))
 
     async def _maintain(self) -> None:
         try:
             while self._wanted is not None:
-                self._changed.clear()
-                to_do, taken = plan(self._wanted, self._found, self._uid)
+                to_do, taken = self._plan(self._wanted)
                 if to_do or taken != self._taken:
                     await self._repair()
                 elif taken:
                     await self._until_changed()
                 else:
                     if self._wrong:  # Somebody else has made it, or it was stored and the answer was lost.
-                        self._report([], "")
+                        self._report([], "", maintains=True)
                     break
         finally:
             self._maintaining = False
@@ -119,53 +181,68 @@ class Services:
         loop = asyncio.get_running_loop()
         if loop.time() > self._repaired + _CALM:
             self._repairs = 0
-        if self._repairs:  # Somebody else may change them again and again.
-            await asyncio.sleep(backoff(self._repairs))
-        self._repairs, self._repaired = self._repairs + 1, loop.time()
-        if self._wanted is not None:
-            with contextlib.suppress(Refused, Unreachable):
-                await self._ensure(self._wanted)
+        if self._repairs and await _is_set(self._renewed, backoff(self._repairs)):  # Somebody else may change them again and again.
+            return
+        services, self._repairs, self._repaired = self._wanted, self._repairs + 1, loop.time()
+        if services is not None:
+            with contextlib.suppress(Refused, Unreachable, Unwanted):
+                await self._ensure(lambda: self._plan(services), lambda: self._wanted is services, maintains=True)
 
     async def _until_changed(self) -> None:
-        try:
-            async with asyncio.timeout(_LOOK_AGAIN):
-                await self._changed.wait()
-        except TimeoutError:
-            for name in self._taken:
-                self._found.pop(name, None)
+        if not await _is_set(self._changed, _LOOK_AGAIN):
+            with contextlib.suppress(Refused, Unreachable):
+                for name in list(self._taken):
+                    await self._read(self._api, name)
 
     async def _do(self, action: Action, wanted: Wanted) -> bool:
         """Carry out an action. Return False when a Service is not as it was seen; its present state is noted."""
-        if not wanted():
-            raise Unwanted
+        api = Asked(self._api, wanted)
         match action:
             case CreateService(service):
-                return await self._write("POST", collection("services", self._namespace), service)
+                return await self._write(api, "POST", collection("services", self._namespace), service)
             case ReplaceService(service):
-                return await self._write("PUT", self._path(service["metadata"]["name"]), service)
+                return await self._write(api, "PUT", self._path(service["metadata"]["name"]), service)
             case DeleteService(name, uid):
-                await requests.delete(self._api, self._path(name), uid)
-                self._found.pop(name, None)
+                there = self._found.get(name)
+                await requests.delete(api, self._path(name), uid)
+                if there is not None and there["metadata"]["uid"] == uid:
+                    self._found.lose(name, there)
         return True
 
-    async def _write(self, method: str, path: str, service: Json) -> bool:
-        name = service["metadata"]["name"]
-        answer = await self._api.request(method, path, {"apiVersion": "v1", "kind": "Service", **service})
-        written = answer.ok
-        if not written:
-            if answer.code not in (404, 409):
-                raise Refused(answer)
-            answer = await self._api.request("GET", self._path(name))
+    async def _write(self, api: Api, method: str, path: str, service: Json) -> bool:
+        answer = await api.request(method, path, {"apiVersion": "v1", "kind": "Service", **service})
         if answer.ok:
-            self._found[name] = essence(answer.body)
-        elif answer.code == 404:
-            self._found.pop(name, None)
+            self._found.take(answer.body)
+        elif answer.code in (404, 409):
+            await self._read(api, service["metadata"]["name"])
         else:
             raise Refused(answer)
-        return written
+        return answer.ok
+
+    async def _read(self, api: Api, name: str) -> None:
+        """Note what a Service is like now, as the API server itself says: the watch may lag, and it does not show what lacks our label."""
+        there = self._found.get(name)
+        found = await requests.find(api, self._path(name))
+        if found is None:
+            self._found.lose(name, there)
+        else:
+            self._found.take(found)
 
     def _path(self, name: str) -> str:
         return path_of("services", self._namespace, name)
+
+
+async def _is_set(event: asyncio.Event, seconds: float) -> bool:
+    """Wait for an event from now on, so many seconds at most. Return whether it came."""
+    event.clear()
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            return await event.wait()
+    return False
+
+
+def _name(action: Action) -> str:
+    return action.name if isinstance(action, DeleteService) else str(action.service["metadata"]["name"])
 
 
 def _wanted(intent: Intent, framework: Json) -> Mapping[str, Json]:

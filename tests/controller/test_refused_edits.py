@@ -1,0 +1,92 @@
+"""Edits that cannot be stored for some time: they are withdrawn, replaced, paused, or the attempt ends meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from fcontroller.api import path_of
+from tests.controller.lab import Lab
+from tests.controller.test_kept_pods import pause
+from tests.controller.test_late_answers import CONFIG_MAP, PS, SERVICES, WORKER, Late, conditions, delete, edit, play, runs
+from tests.decide.world import role_spec
+
+
+def test_an_attempt_that_begins_while_an_edit_of_the_last_one_waits() -> None:
+    """The edit was withdrawn: what waited to store it did not find it any more, and the Framework stood still for half a minute."""
+
+    async def work(made: Lab, api: Late) -> None:
+        await runs(made, WORKER)
+        api.refuses = True
+        await edit(api, WORKER, PS)
+        await asyncio.sleep(40)
+        await edit(api, WORKER)
+        await asyncio.sleep(1)
+        api.refuses = False
+        await delete(api, CONFIG_MAP)
+        await made.until("train", lambda status: (status["attemptStatus"]["id"], status["state"]) == (1, "AttemptRunning"))
+        await edit(api, WORKER, PS)
+        await asyncio.sleep(2)
+        assert await api.service("train-ps")
+        await asyncio.sleep(100)
+
+    play(work)
+
+
+@pytest.mark.parametrize("how", ["waits", "hangs"])
+def test_nothing_of_an_edit_is_written_in_a_pause(how: str) -> None:
+    async def work(made: Lab, api: Late) -> None:
+        await runs(made, WORKER)
+        if how == "waits":
+            api.refuses = True
+        else:
+            api.late = lambda method, path: 20 if (method, path) == ("POST", SERVICES) else 0
+        await edit(api, PS)
+        await asyncio.sleep(100 if how == "waits" else 1)
+        await pause(made, "true")
+        await asyncio.sleep(1)
+        api.log.clear()
+        api.refuses = False
+        await asyncio.sleep(300)
+        assert api.log == []
+        await pause(made, "false")
+        await asyncio.sleep(2)
+        assert set(api.log) >= {("PUT", "train-attempt"), ("DELETE", "train-worker")}
+
+    play(work)
+
+
+def test_a_withdrawn_edit_leaves_nothing_behind() -> None:
+    async def work(made: Lab, api: Late) -> None:
+        await runs(made, WORKER)
+        api.refuses = True
+        await edit(api, WORKER, PS)
+        await asyncio.sleep(100)
+        assert await conditions(made) == {"ServicesMade": "False", "IntentStored": "False"}
+        await delete(api, path_of("pods", "default", "train-worker-0"))  # Whatever else happens, it is still so.
+        await asyncio.sleep(10)
+        assert await conditions(made) == {"ServicesMade": "False", "IntentStored": "False"}
+        await edit(api, WORKER)
+        await asyncio.sleep(2)
+        assert await conditions(made) == {"ServicesMade": "True", "IntentStored": "True"}
+        api.refuses = False
+        await edit(api, WORKER, PS)
+        await asyncio.sleep(2)
+        assert len(await made.pods()) == 2
+
+    play(work)
+
+
+def test_the_next_edit_does_not_wait_for_the_refused_one() -> None:
+    async def work(made: Lab, api: Late) -> None:
+        await runs(made, WORKER)
+        api.refuses = True
+        await edit(api, WORKER, PS)
+        await asyncio.sleep(100)
+        await edit(api, WORKER, role_spec("ps", 1))
+        await asyncio.sleep(2)
+        assert len(await made.pods()) == 2
+        assert await conditions(made) == {"ServicesMade": "True", "IntentStored": "True"}
+
+    play(work)
