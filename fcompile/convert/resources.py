@@ -41,7 +41,7 @@ _VALUED = frozenset(
 """Flags of kubectl that take the next word."""
 _DEFINITIONS = frozenset(("crd", "crds", "customresourcedefinition", "customresourcedefinitions"))
 _NAME = lazy(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?")
-_LABEL = lazy(r"(?<![\w./-])(?:training\.kubeflow\.org|jobset\.sigs\.k8s\.io)/[a-z-]{1,63}(?:[ ]*={1,2}[ ]*[\"']?([a-z0-9.-]+))?")
+_LABEL = lazy(r"(?<![\w./-])(?:train(?:ing|er)\.kubeflow\.org|jobset\.sigs\.k8s\.io)/[a-z-]{1,63}(?:[ ]*={1,2}[ ]*[\"']?([a-z0-9.-]+))?")
 _SHOWN = 3
 _LONGEST_COMMAND = 1_000
 """Items of a list that are read as one command."""

@@ -20,7 +20,6 @@ LABELS = ("training.kubeflow.org/", "trainer.kubeflow.org/", "group-name", "pyto
 _PLACEHOLDER = re.compile(rf"\{{\{{(?:{'|'.join([*names.PLACEHOLDERS, names.SUM])})\}}\}}")
 _OTHER_HOST_NAMES = "the host name of a task is `{role}-{index}`, such as `worker-0`, without the name of the job"
 _SHOWN = 3
-_SELECTS = re.compile(r"(?:(?:training|trainer)\.kubeflow\.org|jobset\.sigs\.k8s\.io)/[\w-]+[ ]?(?:[!=]?=|[ ]in[ ])")
 _ADDRESSES = re.compile(
     r"(?i)ADDR|HOST|ENDPOINT|UR[IL]|SERVER|MASTER|NODE|PEER|WORKERS|CLUSTER|RDZV|SERVICE|LEADER|COORDINATOR|SCHEDULER|BROKER|DNS|\0.*(?::[0-9]|//)"
 )
@@ -59,8 +58,6 @@ class _Texts:
 
     def _change(self, text: str, at: Path) -> str:
         field = at[len(self._path)]
-        if _SELECTS.search(text):
-            _tell_selector(at, self._ledger)
         made = _rewritten(text, at, self._hosts, self._ledger, commands=self._is_kubectl and field in ("command", "args"))
         if not self._tell_own_name(text, at, is_variable=field == "env") and made != text:
             self._ask_to_look(text, at)
@@ -110,16 +107,12 @@ def tell_labels(template: Any, path: Path, ledger: Ledger) -> None:
     """Take down each selector that goes by labels of the operator's, which no Pod here has."""
     for at, part, written in strings(template, path):
         if is_label_of_operator(written) and not (part == "key" and len(at) > 1 and at[-2] in ("labels", "annotations")):
-            _tell_selector(at, ledger)
-
-
-def _tell_selector(at: Path, ledger: Ledger) -> None:
-    ledger.different(
-        at,
-        "it selects by a label that Pods do not have here",
-        "Pods of a Framework have the labels FC_FRAMEWORK_NAME, FC_TASKROLE_NAME and FC_TASK_INDEX",
-        "select by FC_FRAMEWORK_NAME and FC_TASKROLE_NAME",
-    )
+            ledger.different(
+                at,
+                "it selects by a label that Pods do not have here",
+                "Pods of a Framework have the labels FC_FRAMEWORK_NAME, FC_TASKROLE_NAME and FC_TASK_INDEX",
+                "select by FC_FRAMEWORK_NAME and FC_TASKROLE_NAME",
+            )
 
 
 def tell_placeholders(value: Any, path: Path, ledger: Ledger, source: Path | None = None) -> None:

@@ -272,11 +272,6 @@ def test_a_variable_that_may_be_no_address_is_to_be_looked_at(variable: str, val
     assert bool([remark for remark in remarks if f"variable `{variable}`" in remark]) == asked
 
 
-def test_a_selector_in_a_script_is_told() -> None:
-    _, (entry,), _ = made_of({"command": ["sh", "-c", "kubectl get pods -l training.kubeflow.org/job-name=pt-ddp"]})
-    assert "selects by a label" in entry.what
-
-
 def test_a_part_of_the_host_name_is_told() -> None:
     _, (entry,), _ = made_of({"command": ["sh", "-c", "RANK=$(hostname | cut -d- -f4)"]})
     assert "by its place" in entry.what
