@@ -11,6 +11,7 @@ import heapq
 import json
 from collections import Counter, deque
 from collections.abc import Mapping
+from http import HTTPStatus
 from typing import Any, NamedTuple
 
 from fcompile.model import names
@@ -18,7 +19,7 @@ from fcompile.model.framework import asks_for_pause
 from fcontroller.act import requests
 from fcontroller.act.requests import Refused
 from fcontroller.act.retry import backoff
-from fcontroller.api import Json, Projection, Unreachable, path_of
+from fcontroller.api import Api, Json, Projection, Unreachable, Unwanted, path_of
 from fcontroller.breath import unhurried
 from fcontroller.decide.conditions import is_retained, set_not_retained, set_retained
 from fcontroller.decide.observed import controller_of
@@ -152,9 +153,12 @@ class Retention:
         kept, failures = None, known.failures + 1
         try:
             kept = await self._treat(known, await requests.read_framework(self._dependencies.api, framework))
+        except Unwanted:
+            pass  # Something has become known of it meanwhile.
         except (Refused, Unreachable) as error:
-            error.args = (f"its deletion, a while after its end: {error}",)
-            self._dependencies.report.refused(framework, None, error, failures)
+            if not isinstance(error, Refused) or error.code != HTTPStatus.CONFLICT:  # It has changed meanwhile, which is no problem.
+                error.args = (f"its deletion, a while after its end: {error}",)
+                self._dependencies.report.refused(framework, None, error, failures)
         except Exception as error:  # Whatever is wrong with it, it must not hold up others.
             self._dependencies.report.broke(framework, error)
         if self.kept.get(name) is known:
@@ -170,6 +174,8 @@ class Retention:
         kept = known._replace(due=now + _LONGEST, failures=0, outlived=False)
         if found is None:
             return kept
+        name = found["metadata"]["namespace"], found["metadata"]["name"]
+        api = self._dependencies.api.when(lambda: self.kept.get(name) is known)
         kept = kept._replace(hold=self._hold(found), retention=self._retention(found))
         over = kept.since + kept.retention
         if kept.hold == _GOES:
@@ -182,18 +188,19 @@ class Retention:
             return kept._replace(due=over)
         if kept.hold:
             if not is_retained(found.get("status") or {}):
-                await self._delete_pods(found)
+                await self._delete_pods(api, found)
             await self._say(found, "", kept.hold)
             return kept._replace(due=_NEVER, outlived=True)
-        await self._say(found, "NotTracked")
+        version = await self._say(found, "NotTracked")
         metadata = found["metadata"]
         path = path_of("frameworks", metadata["namespace"], metadata["name"])
-        await requests.delete(self._dependencies.api, path, kept.uid, propagation="Foreground")
+        # What it is now may never have been read: that it is paused, or has more time.
+        await requests.delete(api, path, kept.uid, version=version, propagation="Foreground")
         return kept
 
-    async def _delete_pods(self, framework: Json) -> None:
+    async def _delete_pods(self, api: Api, framework: Json) -> None:
         """Delete the Pods that outlived the last attempt: those that have the Framework's label, and those that the status names."""
-        api, status, metadata = self._dependencies.api, framework.get("status") or {}, framework["metadata"]
+        status, metadata = framework.get("status") or {}, framework["metadata"]
         if not (status.get("attemptStatus") or {}).get("retryRefused"):
             return
         namespace, uid = metadata["namespace"], metadata["uid"]
@@ -208,9 +215,11 @@ class Retention:
             if controller_of(pod) == uid and "deletionTimestamp" not in pod:
                 await requests.delete(api, path_of("pods", namespace, pod["name"]), pod["uid"])
 
-    async def _say(self, framework: Json, why_not: str, tracker: str = "") -> None:
-        """Store whether the Framework is kept since it is tracked, if that is new."""
+    async def _say(self, framework: Json, why_not: str, tracker: str = "") -> str:
+        """Store whether the Framework is kept since it is tracked, if that is new. Return its resourceVersion then."""
         status, generation, now = framework.get("status") or {}, framework["metadata"]["generation"], self._dependencies.now()
         said = set_retained(status, tracker, generation, now) if tracker else set_not_retained(status, why_not, generation, now)
+        metadata = framework["metadata"]
         if said is not None:
-            await requests.write_status(self._dependencies.api, framework, json.dumps(said))
+            metadata = await requests.write_status(self._dependencies.api, framework, json.dumps(said))
+        return str(metadata["resourceVersion"])
