@@ -129,6 +129,39 @@ def test_one_that_is_paused_or_given_more_time_after_it_was_read_stays(seen: boo
     run_in_memory(work())
 
 
+def test_a_pause_that_was_read_and_is_over_by_then_holds_nothing() -> None:
+    """The watch has shown it without one before and after: only the slow answer in between tells of it."""
+
+    async def work() -> None:
+        reads = 0
+
+        async def paused_for_a_moment(method: str, path: str) -> Answer | None:
+            nonlocal reads
+            reads += method == "GET" and path == PATH
+            if reads != 1:
+                return None
+            where = {"path": "/metadata/annotations"}
+            await Facade.request(api, "PATCH", PATH, [{"op": "add", **where, "value": {names.PAUSE_ANNOTATION: "true"}}])
+            found = await Facade.request(api, "GET", PATH)
+            kept.keep((await Facade.request(api, "PATCH", PATH, [{"op": "remove", **where}])).body, status)
+            return found
+
+        api, clocks = Refusing(paused_for_a_moment), Clocks()
+        kept = retention(api, clocks)
+        framework, status = await completed(api)
+        kept.keep(framework, status)
+        clocks.ours = clocks.servers = now() + RETAINED + 9
+        running = asyncio.ensure_future(kept.run())
+        await asyncio.sleep(1)
+        assert await is_there(api)
+        clocks.ours = clocks.servers = clocks.ours + 10
+        await asyncio.sleep(10)
+        assert not await is_there(api)
+        running.cancel()
+
+    run_in_memory(work())
+
+
 @pytest.mark.parametrize("turns", range(6))
 def test_it_ends_when_it_is_told_to_while_a_framework_comes_to_its_end(turns: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_LOOK_AGAIN", 60)
