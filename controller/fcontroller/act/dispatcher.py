@@ -144,7 +144,7 @@ class Dispatcher(Api):
         return self._api.watch(path, query, projection)
 
     def when(self, wanted: Wanted) -> Api:
-        """Return what sends requests like this dispatcher, each only if it is wanted when its turn comes. If not, it raises Unwanted."""
+        """Return what sends requests like this dispatcher, but of writes only those that are wanted. For others it raises Unwanted."""
         return _When(self, wanted)
 
     @property
@@ -241,7 +241,7 @@ class _When(Api):
     async def request(
         self, method: str, path: str, body: Body | None = None, query: Query | None = None, projection: Projection = Projection.WHOLE
     ) -> Answer:
-        return await self._dispatcher.request(method, path, body, query, projection, self._wanted)
+        return await self._dispatcher.request(method, path, body, query, projection, always if method == "GET" else self._wanted)
 
     def watch(self, path: str, query: Query, projection: Projection = Projection.WHOLE) -> AsyncIterator[Json]:
         return self._dispatcher.watch(path, query, projection)

@@ -25,6 +25,7 @@ from fcontroller.decide.context import (
     DeleteConfigMap,
     Key,
     MovePod,
+    is_deletion,
     key_of,
 )
 from fcontroller.decide.failures.creation import ends_batch
@@ -138,7 +139,7 @@ class Workers:
         self._looking: asyncio.TimerHandle | None = None
         self._purged = (0, 0)
         self._attempt: Attempt | None = None
-        self._paused = False
+        self._paused = self._stopped = False
 
     def __len__(self) -> int:
         """Return how many actions wait until others are done."""
@@ -187,6 +188,7 @@ class Workers:
 
     def stop(self) -> None:
         """Begin no more actions. Requests that were sent come to their end."""
+        self._stopped = True
         self._waiting.clear()
         self._moves.clear()
         self._creations.clear()
@@ -293,15 +295,18 @@ class Workers:
 
     async def _work(self, job: _Job, context: Callable[[], ActionContext]) -> Result | None:
         def wanted() -> bool:
-            now = context()
-            # A Stop, a deadline or a pause takes effect only when no action is under way for the Framework itself.
-            holds = (now.ends or now.paused) and isinstance(job.action, CreateConfigMap)
-            job.sent = not holds and job.decided == decided_now(now.status, job.key)
+            job.sent = not self._stopped and self._may_send(job, context())
             return job.sent
 
         if job.decided != decided_now(context().status, job.key):
             return None
         return await perform(self._dependencies, job.action, context(), wanted)
+
+    def _may_send(self, job: _Job, now: ActionContext) -> bool:
+        # A Stop, a deadline or a pause changes what was decided only when no action is under way for the Framework itself.
+        held = now.paused and not (now.deleting and is_deletion(job.action))
+        ends = now.ends and isinstance(job.action, CreateConfigMap)
+        return not held and not ends and job.decided == decided_now(now.status, job.key)
 
     def _done(self, job: _Job, work: asyncio.Task[Result | None]) -> None:
         self._of(job).discard(job)
