@@ -294,13 +294,19 @@ class Workers:
                 self._creations[role] = jobs
 
     async def _work(self, job: _Job, context: Callable[[], ActionContext]) -> Result | None:
-        def wanted() -> bool:
-            job.sent = not self._stopped and self._may_send(job, context())
-            return job.sent
+        while not self._stopped and job.decided == decided_now(context().status, job.key):
+            began = context()
+            try:
+                return await perform(self._dependencies, job.action, began, partial(self._is_wanted, job, began, context))
+            except Unwanted:
+                if self._stopped or not self._may_send(job, context()):
+                    raise  # Otherwise Pods are made from another intent by now.
+        return None
 
-        if job.decided != decided_now(context().status, job.key):
-            return None
-        return await perform(self._dependencies, job.action, context(), wanted)
+    def _is_wanted(self, job: _Job, began: ActionContext, context: Callable[[], ActionContext]) -> bool:
+        """Return whether an action is still decided, with the intent that it began with, and note that something is sent then."""
+        job.sent = not self._stopped and self._may_send(job, now := context()) and now.renderer is began.renderer
+        return job.sent
 
     def _may_send(self, job: _Job, now: ActionContext) -> bool:
         # A Stop, a deadline or a pause changes what was decided only when no action is under way for the Framework itself.
