@@ -10,7 +10,9 @@ import pytest
 
 from fcompile.model import names
 from fcontroller.api import Answer, Api, Body, Json, Projection, Query, collection, path_of
+from fcontroller.mailbox import Due, Message, PodSeen
 from fcontroller.observe.cache import Cache
+from fcontroller.observe.reflector import Name
 from fcontroller.testing.memory_api.answers import failure
 from fcontroller.testing.memory_api.facade import Facade
 from tests.controller.lab import in_memory, run_in_memory
@@ -93,3 +95,32 @@ async def play(chance: random.Random) -> None:
 def test_what_is_known_is_what_there_is(batch: int) -> None:
     for seed in range(100):
         run_in_memory(play(random.Random(f"{batch} {seed}")))
+
+
+def test_what_a_read_shows_first_is_told() -> None:
+    """The watches say nothing of it any more: it is not new then."""
+
+    async def work() -> None:
+        api, told = in_memory(), list[tuple[Name, Message]]()
+        cache = Cache(api, "default", lambda name, message: told.append((name, message)))
+
+        async def read(*expected: Message) -> None:
+            await cache.refresh(FRAMEWORK)
+            assert told == [(FRAMEWORK, message) for message in expected]
+            told.clear()
+
+        for kind, name in OBJECTS[:3]:
+            await write(api, kind, name)
+        await read(Due(None), PodSeen(("w", 0)), PodSeen(("w", 1)))
+        await write(api, "pods", "f-w-0")
+        await write(api, "pods", "f-w-2")
+        await read(PodSeen(("w", 0)), PodSeen(("w", 2)))
+        end = [{"op": "add", "path": "/status/phase", "value": "Succeeded"}]
+        assert (await api.request("PATCH", path_of("pods", "default", "f-w-1") + "/status", end)).ok
+        await read(PodSeen(("w", 1)))
+        await write(api, "configmaps", "f-attempt")
+        await read(Due(None))
+        await write(api, "configmaps", "of-somebody-else")
+        await read()
+
+    run_in_memory(work())

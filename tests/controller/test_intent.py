@@ -17,6 +17,8 @@ from fcontroller.api import Answer, Body, Json, Projection, path_of
 from fcontroller.testing.memory_api.facade import Facade
 from tests.controller.lab import LENIENT, Lab, in_memory, lab, run_in_memory, stored_document
 from tests.decide.world import role_spec
+from tests.safety.faults import Fault
+from tests.safety.world import World
 
 RETRY = {"retryPolicy": {"fancyRetryPolicy": True, "maxRetryCount": 0}}
 SPEC = {"taskRoles": [role_spec("worker", 2, task=RETRY, service={"ports": [{"port": 80}]}), role_spec("ps", 1, task=RETRY)]}
@@ -168,3 +170,15 @@ def test_an_edit_that_a_status_write_meets_first_is_not_missed() -> None:
             await all_run(made, "train", [0, 0, 0, 0])
 
     run_in_memory(work())
+
+
+def test_a_pod_that_waits_for_its_turn_is_made_from_what_is_in_force_by_then() -> None:
+    with World() as world:
+        world.server.fault = lambda call: Fault.too_many() if call.method == "POST" and call.path.endswith("/pods") else None
+        world.make({"taskRoles": [role_spec("worker", 2)]})
+        world.run(1)
+        world.edit("taskRoles/0/task/pod/spec/containers/0/image", "new")
+        world.until(lambda: world.status()["intent"].get("observedGeneration") == 2, 10, 0.1)
+        world.server.fault = lambda call: None
+        world.until(lambda: len(world.all("pods")) == 2, 3, 0.1)
+        assert {pod["spec"]["containers"][0]["image"] for pod in world.all("pods").values()} == {"new"}

@@ -11,10 +11,11 @@ import pytest
 from fcompile.model import names
 from fcontroller.api import Json, collection, path_of
 from tests.cluster import Cluster
-from tests.controller.lab import Lab, lab, real, run
+from tests.controller.lab import Lab, lab, real, refusal, run
 from tests.decide.world import role_spec
 from tests.decide.world import role_spec as role
 from tests.safety import world as worlds
+from tests.safety.faults import Fault
 from tests.safety.scenarios import is_in, runs
 from tests.safety.world import NAMESPACE, RETRY, World
 
@@ -96,12 +97,7 @@ def test_after_a_death_its_own_pods_are_recognized_and_strange_ones_stay() -> No
         world.until(lambda: len(world.all("pods")) == 1, step=0.001)
         world.die()  # The uid of the first one is not stored, and the second one was not made.
         world.annotate(names.PAUSE_ANNOTATION, "true")
-        pod = world.all("pods")["f-a-0"]
-        metadata = {key: pod["metadata"][key] for key in ("labels", "annotations", "ownerReferences")}
-        for kind in ("labels", "annotations"):
-            metadata[kind] = {**metadata[kind], names.TASK_INDEX: "1"}
-        strange = {"metadata": {**metadata, "name": "f-a-1"}, "spec": {"containers": [{"name": "x", "image": "y"}]}}
-        assert world.server.write("POST", collection("pods", NAMESPACE), strange).ok
+        make_strange(world)
         before = uids(world)
         world.start()
         world.until(lambda: world.task("a", 0)["state"] == "AttemptRunning", 60)
@@ -110,6 +106,59 @@ def test_after_a_death_its_own_pods_are_recognized_and_strange_ones_stay() -> No
         world.pause(False)
         runs(world, 2)
         assert (uids(world)["f-a-0"], world.all("pods")["f-a-1"]["spec"]["containers"][0]["image"]) == (before["f-a-0"], "a")
+
+
+def test_a_look_that_began_before_deletes_nothing_in_it() -> None:
+    """The answer comes when the pause is known, and says of one Pod that it has lost its label, of the other that it is a strange one."""
+    with World() as world:
+        world.server.admit = lambda pod: refusal(403, "Forbidden", "exceeded quota") if pod["metadata"]["name"] == "f-a-1" else None
+        world.make({"taskRoles": [role("a", 2, task={"retryPolicy": RETRY})]})
+        runs(world, 1)
+        world.server.latency = lambda: 8
+        make_strange(world)
+        assert world.server.write("PATCH", path_of("pods", NAMESPACE, "f-a-0"), [{"op": "remove", "path": LABEL}]).ok
+        world.run(1)
+        world.pause()
+        before = uids(world)
+        world.run(100)
+        assert uids(world) == before
+        world.watcher.late = True
+        world.pause(False)
+        world.until(lambda: not before.items() & uids(world).items(), 200)
+
+
+@pytest.mark.parametrize(("kind", "run"), [("pods", "forever"), ("configmaps", "20")])
+def test_a_deletion_that_is_told_to_come_back_does_so_after_it(kind: str, run: str) -> None:
+    with World() as world:
+        world.make({"taskRoles": [role("a", 2, run)]})
+        runs(world, 2)
+        world.server.fault = lambda call: Fault.too_many() if call.method == "DELETE" and f"/{kind}/" in call.path else None
+        if kind == "pods":
+            world.edit("taskRoles/0/taskNumber", 1)
+        world.until(lambda: bool(deletions(world, kind)), 60, 0.1)
+        world.pause()
+        world.run(0.1)  # What was sent has arrived.
+        world.server.fault = lambda call: None
+        before = len(deletions(world, kind)), set(world.all(kind))
+        world.run(100)
+        assert (len(deletions(world, kind)), set(world.all(kind))) == before
+        world.pause(False)
+        world.until(lambda: set(world.all(kind)) < before[1], 10)
+
+
+def deletions(world: World, kind: str) -> list[str]:
+    """What the controller has asked the server to delete."""
+    return [path for _, method, path, _ in world.server.tries if method == "DELETE" and f"/{kind}/" in path]
+
+
+def make_strange(world: World) -> None:
+    """Make a Pod that says that it is the other task's, and is not what the controller makes."""
+    pod = world.all("pods")["f-a-0"]
+    metadata = {key: pod["metadata"][key] for key in ("labels", "annotations", "ownerReferences")}
+    for kind in ("labels", "annotations"):
+        metadata[kind] = {**metadata[kind], names.TASK_INDEX: "1"}
+    strange = {"metadata": {**metadata, "name": "f-a-1"}, "spec": {"containers": [{"name": "x", "image": "y"}]}}
+    assert world.server.write("POST", collection("pods", NAMESPACE), strange).ok
 
 
 def test_a_framework_that_is_over_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from fcontroller.api import Answer, Json, Unreachable, path_of
+from fcontroller.api import Answer, Json, Unreachable, collection, path_of
 from fcontroller.decide import states
 from fcontroller.decide.codes import STOPPED
 from fcontroller.decide.conditions import set_condition
@@ -256,6 +256,31 @@ def test_events_that_cannot_be_written_are_dropped() -> None:
                 await asyncio.sleep(0.01)
             assert recorder.results == {"failed": 1}
 
+    run_in_memory(work())
+
+
+def test_an_event_with_which_the_recorder_fails_holds_up_no_other() -> None:
+    """Two of the same time, and one later."""
+
+    def fails(_: str, path: str) -> Answer | None:
+        if path.endswith("/events") and not failed:
+            failed.append(OSError(24, "Too many open files"))
+            raise failed[0]
+        return None
+
+    async def work() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _, about: said.append(about["exception"]))
+        api = Refusing(fails)
+        recorder = Recorder(api, now)
+        for reason in ("First", "Second", "Third"):
+            recorder.record(FRAMEWORK, NORMAL, reason, "so it is")
+            await asyncio.sleep(60 if reason == "Second" else 0)
+        await asyncio.sleep(60)
+        written = (await api.request("GET", collection("events", "default"))).body["items"]
+        assert ({each["reason"] for each in written}, recorder.results) == ({"Second", "Third"}, {"written": 2, "failed": 1})
+        assert said == failed
+
+    failed, said = list[Exception](), list[Exception]()
     run_in_memory(work())
 
 

@@ -9,13 +9,13 @@ import pytest
 
 from fcompile.model import names
 from fcontroller.act.dispatcher import Dispatcher
-from fcontroller.api import Json, collection, path_of
+from fcontroller.api import Answer, Json, collection, path_of
 from fcontroller.decide.status import to_time
 from fcontroller.dependencies import Dependencies
 from fcontroller.reconcile import retention as module
 from fcontroller.reconcile.retention import Retention
 from fcontroller.testing.memory_api.facade import Facade
-from tests.controller.lab import SETTINGS, in_memory, now, run_in_memory
+from tests.controller.lab import SETTINGS, Refusing, in_memory, now, refusal, run_in_memory
 
 RETAINED = SETTINGS.completed_retention
 PATH = path_of("frameworks", "default", "train")
@@ -86,6 +86,77 @@ def test_one_that_was_made_anew_stays() -> None:
         running = asyncio.ensure_future(kept.run())
         await asyncio.sleep(0.2)
         assert await is_there(api)
+        running.cancel()
+
+    run_in_memory(work())
+
+
+@pytest.mark.parametrize("seen", [False, True])
+def test_one_that_is_paused_or_given_more_time_after_it_was_read_stays(seen: bool) -> None:
+    """Whether the watch has shown it while the deletion waited, or not: it was read before, and its deletion cannot be undone."""
+
+    async def work() -> None:
+        asked = 0
+
+        async def change() -> Json:
+            pause = {"op": "add", "path": "/metadata/annotations", "value": {names.PAUSE_ANNOTATION: "true"}}
+            more = {"op": "add", "path": "/spec/ttlSecondsAfterFinished", "value": RETAINED * 9}
+            return (await Facade.request(api, "PATCH", PATH, [pause, more])).body
+
+        async def refuse(method: str, path: str) -> Answer | None:
+            nonlocal asked
+            if method != "DELETE":
+                return None
+            asked += 1
+            framework = await change() if asked == 1 else {}
+            if not seen or asked > 1:
+                return None
+            kept.keep(framework, status)
+            return refusal(429, "TooManyRequests", "later")
+
+        api, clocks = Refusing(refuse), Clocks()
+        kept = retention(api, clocks)
+        framework, status = await completed(api)
+        kept.keep(framework, status)
+        clocks.ours = clocks.servers = now() + RETAINED + 9
+        running = asyncio.ensure_future(kept.run())
+        for _ in range(9):
+            await asyncio.sleep(10)
+            clocks.ours = clocks.servers = clocks.ours + 10
+        assert (await is_there(api), asked) == (True, 1)
+        running.cancel()
+
+    run_in_memory(work())
+
+
+def test_a_pause_that_was_read_and_is_over_by_then_holds_nothing() -> None:
+    """The watch has shown it without one before and after: only the slow answer in between tells of it."""
+
+    async def work() -> None:
+        reads = 0
+
+        async def paused_for_a_moment(method: str, path: str) -> Answer | None:
+            nonlocal reads
+            reads += method == "GET" and path == PATH
+            if reads != 1:
+                return None
+            where = {"path": "/metadata/annotations"}
+            await Facade.request(api, "PATCH", PATH, [{"op": "add", **where, "value": {names.PAUSE_ANNOTATION: "true"}}])
+            found = await Facade.request(api, "GET", PATH)
+            kept.keep((await Facade.request(api, "PATCH", PATH, [{"op": "remove", **where}])).body, status)
+            return found
+
+        api, clocks = Refusing(paused_for_a_moment), Clocks()
+        kept = retention(api, clocks)
+        framework, status = await completed(api)
+        kept.keep(framework, status)
+        clocks.ours = clocks.servers = now() + RETAINED + 9
+        running = asyncio.ensure_future(kept.run())
+        await asyncio.sleep(1)
+        assert await is_there(api)
+        clocks.ours = clocks.servers = clocks.ours + 10
+        await asyncio.sleep(10)
+        assert not await is_there(api)
         running.cancel()
 
     run_in_memory(work())

@@ -13,7 +13,7 @@ from fcontroller.act.dispatcher import Dispatcher
 from fcontroller.api import Answer, Api, Body, Json, Projection, Unreachable, WentBack, collection
 from fcontroller.dependencies import Dependencies
 from fcontroller.observe import reflector as reflector_module
-from fcontroller.observe.reflector import Name, Reflector
+from fcontroller.observe.reflector import TIMEOUT, Name, Reflector
 from fcontroller.reconcile.controller import Controller
 from fcontroller.testing.memory_api.facade import Facade
 from tests.controller.lab import SETTINGS, in_memory, now, run_in_memory
@@ -126,6 +126,56 @@ def test_a_server_that_is_in_trouble_is_not_run_over(way: Callable[[], Json | No
                 await asyncio.shield(task)
         task.cancel()
         assert 1 <= api.watches <= 6
+
+    run_in_memory(work())
+
+
+def unknown() -> Json:
+    return {"type": "HEARTBEAT", "object": {}}
+
+
+@pytest.mark.parametrize("way", [expired, unknown])
+def test_everything_is_listed_less_and_less_often_where_no_watch_lasts(way: Callable[[], Json | None]) -> None:
+    async def work() -> None:
+        api = Failing(in_memory(), [way] * 1000)
+        task = asyncio.create_task(Reflector(api, PODS, Seen()).run())
+        await asyncio.sleep(600)
+        many = api.lists
+        await asyncio.sleep(600)
+        assert 10 < api.lists - many < 45
+        task.cancel()
+
+    run_in_memory(work())
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+def test_after_a_watch_that_has_lasted_a_list_is_quick_again(quiet: bool) -> None:
+    """Whether it told of something, or was silent until the server ended it."""
+
+    class Lasting(Failing):
+        expired = 0.0
+
+        async def watch(self, path: str, query: Mapping[str, str], projection: Projection = Projection.WHOLE) -> AsyncIterator[Json]:
+            self.watches += 1
+            if self.watches == 7 and quiet:
+                await asyncio.sleep(TIMEOUT)
+                return
+            if self.watches == 7:
+                await make(self.api, "a")
+                yield await anext(self.api.watch(path, query))
+            if self.watches > 7 + quiet:
+                await asyncio.sleep(1000)
+            self.expired = asyncio.get_running_loop().time()
+            yield expired()
+
+    async def work() -> None:
+        api = Lasting(in_memory(), [])
+        task = asyncio.create_task(Reflector(api, PODS, Seen()).run())
+        while api.watches < 8 + quiet:
+            await asyncio.sleep(0.1)
+        assert asyncio.get_running_loop().time() < api.expired + 1.7
+        assert api.lists == 8
+        task.cancel()
 
     run_in_memory(work())
 

@@ -14,6 +14,7 @@ from fcontroller.reconcile.reconciler import Reconciler
 from fcontroller.testing.memory_api.answers import failure
 from tests.decide.world import role_spec as role
 from tests.safety.faults import Fault
+from tests.safety.scenarios import runs
 from tests.safety.server import Connection
 from tests.safety.world import NAMESPACE, World
 
@@ -222,3 +223,24 @@ def test_a_deadline_does_not_wait_for_the_rest_of_its_edit(monkeypatch: pytest.M
         world.apply({"activeDeadlineSeconds": 20, "taskRoles": [image]})
         world.until(lambda: world.status()["state"] == "Completed", 30)
         assert world.status()["attemptStatus"]["completionStatus"]["code"] == -240
+
+
+def test_a_framework_that_is_gone_is_not_read_any_more() -> None:
+    """Its reconciler could not read it at its start, and was stopped."""
+    with World() as world:
+        path = path_of("frameworks", NAMESPACE, "f")
+        world.make({"taskRoles": [role("w", 1)]})
+        runs(world, 1)
+        refuse(world, "GET", path)
+        world.restart()
+        world.run(10)
+        world.delete("frameworks", "f")
+        world.until(lambda: not world.framework())
+        world.run(1)
+        before = len(reads(world, path))
+        world.run(3600)
+        assert before == len(reads(world, path)) > 1
+
+
+def reads(world: World, path: str) -> list[float]:
+    return [when for when, method, called, _ in world.server.tries if (method, called) == ("GET", path)]

@@ -143,6 +143,10 @@ class Dispatcher(Api):
     def watch(self, path: str, query: Query, projection: Projection = Projection.WHOLE) -> AsyncIterator[Json]:
         return self._api.watch(path, query, projection)
 
+    def when(self, wanted: Wanted) -> Api:
+        """Return what sends requests like this dispatcher, but of writes only those that are wanted. For others it raises Unwanted."""
+        return _When(self, wanted)
+
     @property
     def waiting(self) -> Mapping[Priority, int]:
         """Return how many requests wait for their turn."""
@@ -228,6 +232,19 @@ class Dispatcher(Api):
         loop = asyncio.get_running_loop()
         tenant.paused_until[priority] = max(tenant.paused_until[priority], loop.time() + delay)
         loop.call_later(delay + 0.001, self._advance, tenant)
+
+
+class _When(Api):
+    def __init__(self, dispatcher: Dispatcher, wanted: Wanted) -> None:
+        self._dispatcher, self._wanted = dispatcher, wanted
+
+    async def request(
+        self, method: str, path: str, body: Body | None = None, query: Query | None = None, projection: Projection = Projection.WHOLE
+    ) -> Answer:
+        return await self._dispatcher.request(method, path, body, query, projection, always if method == "GET" else self._wanted)
+
+    def watch(self, path: str, query: Query, projection: Projection = Projection.WHOLE) -> AsyncIterator[Json]:
+        return self._dispatcher.watch(path, query, projection)
 
 
 def _priority(method: str, target: Target) -> Priority:

@@ -95,9 +95,15 @@ async def create_pod(api: Dispatcher, namespace: str, pod: bytes, wanted: Wanted
     return str(made["metadata"]["uid"])
 
 
-async def delete(api: Api, path: str, uid: str, *, force: bool = False, confirm: bool = False, propagation: str = "") -> None:
-    """Delete an object if it still is the one with that uid; with `confirm`, raise StillThere unless it is gone for sure."""
-    options: Json = {"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": {"uid": uid}}
+async def delete(
+    api: Api, path: str, uid: str, *, version: str = "", force: bool = False, confirm: bool = False, propagation: str = ""
+) -> None:
+    """Delete an object if it still is the one with that uid; with `confirm`, raise StillThere unless it is gone for sure.
+
+    :param version: its resourceVersion, if it must not have changed since; if it has, Refused is raised.
+    """
+    preconditions = {"uid": uid, **({"resourceVersion": version} if version else {})}
+    options: Json = {"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": preconditions}
     if force:
         options["gracePeriodSeconds"] = 0
     if propagation:
@@ -109,7 +115,7 @@ async def delete(api: Api, path: str, uid: str, *, force: bool = False, confirm:
     if answer.code == 409 or (confirm and answer.code != 404):
         found = await find(api, path, Projection.METADATA, uid=uid)
         if found is not None:
-            raise StillThere(found)
+            raise Refused(answer) if version and answer.code == 409 else StillThere(found)
 
 
 async def write_owners(api: Api, path: str, uid: str, owners: list[Json]) -> bool:

@@ -153,6 +153,11 @@ _DELETIONS = (DeleteConfigMap, RemoveConfigMap, DeletePod, RemovePod, MovePod)
 """Or what leads to one. The others look, and delete nothing while the Framework is paused."""
 
 
+def is_deletion(action: Action) -> bool:
+    """Return whether an action deletes something, or leads to that. Of a Framework that is itself deleted it may in a pause too."""
+    return isinstance(action, _DELETIONS)
+
+
 def deadline(spec: Spec, status: Status) -> float | None:
     """Return when the Framework is to end at the latest, in seconds since 1970; None: no deadline counts yet."""
     return None if spec.active_deadline is None or status.active_since is None else status.active_since + spec.active_deadline

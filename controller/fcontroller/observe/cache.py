@@ -62,7 +62,7 @@ class Cache:
 
         :param failed: as for `Reflector`.
         """
-        self._api = api
+        self._api, self._notify = api, notify
         self._owned: dict[Name, Owned] = {}
         pods = Projection.POD if whole_pods is None else Projection.WHOLE
         stores: list[tuple[str, _Pods | _ConfigMaps | _Services, Projection]] = [
@@ -96,21 +96,27 @@ class Cache:
         return min(max(owned.pods_version, pods.version), max(owned.config_map_version, config_maps.version)) >= version
 
     async def refresh(self, name: Name) -> None:
-        """Read a Framework's Pods and ConfigMap now, ahead of the watches. Raises Refused and Unreachable."""
+        """Read a Framework's Pods and ConfigMap now, ahead of the watches, and tell what has changed. Raises Refused and Unreachable."""
         owned, (pods, config_maps, _) = self.of(name), self.reflectors
         found = await self._list(name, "configmaps", config_maps, Projection.METADATA)
         if found is not None and found[1] > owned.config_map_version:
             values, owned.config_map_version = found
             held = [value for value in values if value["metadata"]["name"] == names.config_map_name(name[1])]
-            owned.config_map = {"metadata": _identity(held[0])} if held else None
+            there, owned.config_map = owned.config_map, {"metadata": _identity(held[0])} if held else None
+            if there != owned.config_map:
+                self._notify(name, Due(None))
         found = await self._list(name, "pods", pods, Projection.POD)
         if found is not None and found[1] > owned.pods_version:
             values, owned.pods_version = found
+            before = owned.pods.copy()
             owned.pods.clear()
             for pod in values:
                 owner, key = task_of(pod["metadata"]["name"])
                 if owner == name[1] and not _outlives(pod):
                     owned.pods[key] = observed.pod(pod)
+            for key in {**before, **owned.pods}:
+                if _differs(before.get(key), owned.pods.get(key)):
+                    self._notify(name, PodSeen(key))
 
     async def _list(self, name: Name, kind: str, reflector: Reflector, projection: Projection) -> tuple[list[Json], int] | None:
         """Return a Framework's objects of a kind and the resourceVersion of that list, or None if the reflector has told as much by then.
@@ -138,7 +144,7 @@ class _Pods:
         owned, pod = self._cache.of(name), observed.pod(value)
         if _is_newer(value, owned.pods_version):
             there, owned.pods[key] = owned.pods.get(key), pod
-            if there is None or there._replace(waits=pod.waits) != pod:  # What it waits for is only looked at from time to time.
+            if _differs(there, pod):
                 self._notify(name, PodSeen(key))
         return None
 
@@ -287,6 +293,11 @@ def _outlives(pod: Json) -> bool:
     """Return whether a Pod is the Framework's own, so that it has outlived its attempt: nothing is decided by it any more."""
     own = {"controller": True, "apiVersion": names.API_VERSION, "kind": names.KIND}
     return any(own.items() <= owner.items() for owner in pod["metadata"].get("ownerReferences") or ())
+
+
+def _differs(before: observed.Pod | None, pod: observed.Pod | None) -> bool:
+    """Return whether a Pod is different in what is told. What it waits for is only looked at from time to time."""
+    return pod != (before if before is None or pod is None else before._replace(waits=pod.waits))
 
 
 def _is_newer(value: Json, version: int) -> bool:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 import random
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -101,7 +102,7 @@ class Reflector:
         version, failures, whole = "", 0, True
         self.heard = asyncio.get_running_loop().time()
         while True:
-            began = asyncio.get_running_loop().time()
+            began, watched = asyncio.get_running_loop().time(), math.inf
             try:
                 if not version:
                     version = await self._list()
@@ -113,7 +114,9 @@ class Reflector:
                     version, failures = newer, 0
                     self.version = int(newer)
             except Expired:
-                version = ""
+                # To list everything takes long: only a watch that has lasted counts, or one that told of something.
+                lasted = asyncio.get_running_loop().time() >= watched + _LONGEST_DELAY
+                version, failures = "", 1 if lasted else failures + 1
                 self.ends["expired"] += 1
             except Older as error:
                 self._failed(str(error))
@@ -128,6 +131,7 @@ class Reflector:
             else:
                 self.ends["done"] += 1
                 whole = asyncio.get_running_loop().time() >= watched + TIMEOUT
+                failures = 0 if whole else failures
                 # A server that is closing ends watches as soon as they begin.
                 await asyncio.sleep(max(began + _FIRST_DELAY - asyncio.get_running_loop().time(), 0))
                 continue

@@ -13,7 +13,7 @@ from fcontroller import intent as intents
 from fcontroller.act import requests
 from fcontroller.act.dispatcher import Dispatcher
 from fcontroller.act.requests import Refused, StillThere
-from fcontroller.api import Json, Projection, Unwanted, Wanted, path_of
+from fcontroller.api import Api, Json, Projection, Unwanted, Wanted, path_of
 from fcontroller.decide.context import (
     Action,
     AdoptPod,
@@ -63,9 +63,12 @@ class ActionContext(NamedTuple):
     next_intent: NextIntent | None
     """What the next attempt runs; None: the status does not name it."""
     paused: bool
-    """Whether nothing may be deleted on the way."""
     ends: bool
     """Whether the Framework is to end now, so that no attempt may begin."""
+
+    @property
+    def deleting(self) -> bool:
+        return "deletionTimestamp" in self.framework["metadata"]
 
     @property
     def namespace(self) -> str:
@@ -85,36 +88,36 @@ class ActionContext(NamedTuple):
 async def perform(dependencies: Dependencies, action: Action, context: ActionContext, wanted: Wanted) -> Result | None:
     """Carry out an action. Raises Refused and Unreachable, after which the action is decided again, and Unwanted.
 
-    :param wanted: tells whether the action is still decided; called before each creation is requested.
+    :param wanted: tells whether the action is still decided, and no pause holds it; called before each creation and deletion is requested.
     """
-    api = dependencies.api
+    api, when_wanted = dependencies.api, dependencies.api.when(wanted)
     match action:
         case CreateConfigMap():
             return await _begin_attempt(api, context, wanted)
         case DeleteConfigMap(uid, completion):
-            await requests.delete(api, context.config_map_path(), uid, confirm=completion is not None)
+            await requests.delete(when_wanted, context.config_map_path(), uid, confirm=completion is not None)
             return config_map_deleted if completion is None else partial(config_map_gone, completion=completion)
         case RemoveConfigMap(completion):
-            await requests.remove(api, context.config_map_path(), context.framework["metadata"]["uid"])
+            await requests.remove(when_wanted, context.config_map_path(), context.framework["metadata"]["uid"])
             return partial(config_map_gone, completion=completion)
         case ConfirmConfigMapGone(uid):
-            return await _confirm_config_map_gone(api, context, uid)
+            return await _confirm_config_map_gone(api, when_wanted, context, uid)
         case CreatePod(key):
             return await _create_pod(dependencies, context, key, wanted)
         case DeletePod(key, uid, force, completion):
-            await requests.delete(api, context.pod_path(key), uid, force=force, confirm=completion is not None or force)
+            await requests.delete(when_wanted, context.pod_path(key), uid, force=force, confirm=completion is not None or force)
             return partial(pod_deleted, key=key, uid=uid) if completion is None else partial(pod_gone, key=key, completion=completion)
         case RemovePod(key, completion):
-            return await _remove_pod(api, context, key, completion)
+            return await _remove_pod(when_wanted, context, key, completion)
         case RecognizePod(key, uid):
-            return await _recognize_pod(api, context, key, uid)
+            return await _recognize_pod(when_wanted, context, key, uid)
         case ConfirmPodGone(key, uid, completion):
-            return await _confirm_pod_gone(api, context, key, uid, completion)
+            return await _confirm_pod_gone(when_wanted, context, key, uid, completion)
         case AdoptPod(key, uid):
             await _adopt_pod(dependencies, context, key, uid)
             return None
         case MovePod(key, uid):
-            return await _move_pod(api, context, key, uid)
+            return await _move_pod(when_wanted, context, key, uid)
 
 
 async def _begin_attempt(api: Dispatcher, context: ActionContext, wanted: Wanted) -> Result | None:
@@ -128,7 +131,7 @@ async def _begin_attempt(api: Dispatcher, context: ActionContext, wanted: Wanted
     return partial(config_map_created, uid=made["metadata"]["uid"], digest=digest, generation=generation)
 
 
-async def _confirm_config_map_gone(api: Dispatcher, context: ActionContext, uid: str) -> Result | None:
+async def _confirm_config_map_gone(api: Dispatcher, when_wanted: Api, context: ActionContext, uid: str) -> Result | None:
     found = await requests.find(api, context.config_map_path(), uid=uid)
     if found is None:
         return partial(config_map_confirmed_gone, uid=uid)
@@ -144,7 +147,7 @@ async def _confirm_config_map_gone(api: Dispatcher, context: ActionContext, uid:
         except Refused as error:
             if not goes or error.code == HTTPStatus.CONFLICT:
                 raise
-    await requests.delete(api, context.config_map_path(), uid)
+    await requests.delete(when_wanted, context.config_map_path(), uid)
     return config_map_deleted
 
 
@@ -159,23 +162,22 @@ async def _create_pod(dependencies: Dependencies, context: ActionContext, key: K
         completion = creation_failure(error.code, error.reason, str(error))
         if completion is None:
             raise
-        return await _remove_pod(dependencies.api, context, key, completion)
+        return await _remove_pod(dependencies.api.when(wanted), context, key, completion)
     return partial(pod_created, key=key, uid=uid)
 
 
-async def _remove_pod(api: Dispatcher, context: ActionContext, key: Key, completion: Json) -> Result:
+async def _remove_pod(api: Api, context: ActionContext, key: Key, completion: Json) -> Result:
     await requests.remove(api, context.pod_path(key), context.status.attempt.object_uid or "")
     return partial(pod_gone, key=key, completion=completion)
 
 
-async def _recognize_pod(api: Dispatcher, context: ActionContext, key: Key, uid: str) -> Result | None:
+async def _recognize_pod(api: Api, context: ActionContext, key: Key, uid: str) -> Result | None:
     found = await requests.find(api, context.pod_path(key), uid=uid)
     if found is None:
         return None
     if context.renderer is not None and is_own(found, context.status, context.renderer, key):
         return partial(pod_created, key=key, uid=uid)
-    if not context.paused:
-        await requests.delete(api, context.pod_path(key), uid)
+    await requests.delete(api, context.pod_path(key), uid)
     return None
 
 
@@ -204,13 +206,13 @@ async def _adopt_pod(dependencies: Dependencies, context: ActionContext, key: Ke
             dependencies.report.warn(context.framework, "PodOwnersRestored", said)
 
 
-async def _move_pod(api: Dispatcher, context: ActionContext, key: Key, uid: str) -> Result:
+async def _move_pod(api: Api, context: ActionContext, key: Key, uid: str) -> Result:
     owners = [intents.framework_owner(context.framework)]
     await _write_owners(api, context, key, uid, owners, "is to outlive the ConfigMap, and cannot be given to the Framework")
     return partial(pod_moved, key=key)
 
 
-async def _write_owners(api: Dispatcher, context: ActionContext, key: Key, uid: str, owners: list[Json], problem: str) -> bool:
+async def _write_owners(api: Api, context: ActionContext, key: Key, uid: str, owners: list[Json], problem: str) -> bool:
     try:
         return await requests.write_owners(api, context.pod_path(key), uid, owners)
     except Refused as error:
@@ -218,13 +220,13 @@ async def _write_owners(api: Dispatcher, context: ActionContext, key: Key, uid: 
         raise
 
 
-async def _confirm_pod_gone(api: Dispatcher, context: ActionContext, key: Key, uid: str, completion: Json) -> Result | None:
+async def _confirm_pod_gone(api: Api, context: ActionContext, key: Key, uid: str, completion: Json) -> Result | None:
     found = await requests.find(api, context.pod_path(key), Projection.METADATA, uid=uid)
     if found is not None:
         controller = controller_of(found["metadata"])
         # The watch does not show those that somebody has given to a Framework: they would never be seen again.
         is_shown = (found["metadata"].get("labels") or {}).get(names.FRAMEWORK_NAME) == context.name
-        if context.paused or (is_shown and controller in ("", context.status.attempt.object_uid)):
+        if is_shown and controller in ("", context.status.attempt.object_uid):
             return None  # The watch will show it again soon.
         if "deletionTimestamp" in found["metadata"]:
             raise StillThere(found)

@@ -118,6 +118,7 @@ class Reconciler:
         self.over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         """Done when the Framework has come to its end, and that is stored and told."""
         self._running: set[asyncio.Task[None]] = set()
+        self._loading: asyncio.Task[None] | None = None
         self._timers: dict[Key | None, asyncio.TimerHandle] = {}
         self._mending: asyncio.TimerHandle | None = None
         self._next_look: asyncio.TimerHandle | None = None
@@ -162,7 +163,7 @@ class Reconciler:
             self._schedule()
         else:
             self.writer.unsaved_since = asyncio.get_running_loop().time()  # Until it is read, nothing of it is stored.
-            self._start(self._load(framework, self.mailbox))
+            self._loading = self._start(self._load(framework, self.mailbox))
 
     def _begin_again(self, framework: Json) -> None:
         self._halt()
@@ -214,6 +215,8 @@ class Reconciler:
         self._halt()
 
     def _halt(self) -> None:
+        if self._loading is not None:
+            self._loading.cancel()
         self.writer.stop()
         self.services.maintain(None, self.framework)
         self.workers.stop()
@@ -248,10 +251,11 @@ class Reconciler:
                 await self.writer.finish(status)
         self.dependencies.report.stored(self.framework, status.take_transitions())
 
-    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+    def _start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.get_running_loop().create_task(work)
         self._running.add(task)
         task.add_done_callback(self._ended)
+        return task
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._running.discard(task)

@@ -11,6 +11,7 @@ import heapq
 import json
 from collections import Counter, deque
 from collections.abc import Mapping
+from http import HTTPStatus
 from typing import Any, NamedTuple
 
 from fcompile.model import names
@@ -18,7 +19,7 @@ from fcompile.model.framework import asks_for_pause
 from fcontroller.act import requests
 from fcontroller.act.requests import Refused
 from fcontroller.act.retry import backoff
-from fcontroller.api import Json, Projection, Unreachable, path_of
+from fcontroller.api import Api, Json, Projection, Unreachable, Unwanted, path_of
 from fcontroller.breath import unhurried
 from fcontroller.decide.conditions import is_retained, set_not_retained, set_retained
 from fcontroller.decide.observed import controller_of
@@ -50,6 +51,8 @@ class Kept(NamedTuple):
     """When it ended, in seconds since 1970."""
     due: float
     """When to look at it next; infinite: when something happens to it."""
+    version: int
+    """The resourceVersion of what was seen or read last."""
     failures: int = 0
     """Of its deletion, one after the other."""
     outlived: bool = False
@@ -73,12 +76,14 @@ class Retention:
         """Take in a Framework that is over, with its status."""
         metadata = framework["metadata"]
         name, uid, hold = (metadata["namespace"], metadata["name"]), metadata["uid"], self._hold(framework)
-        known, retention = self.kept.get(name), self._retention(framework)
-        if known is None or (known.uid, known.hold, known.retention) != (uid, hold, retention):
+        known, retention, version = self.kept.get(name), self._retention(framework), int(metadata["resourceVersion"])
+        if known is not None and (known.uid, known.hold, known.retention) == (uid, hold, retention):
+            self.kept[name] = known._replace(version=max(version, known.version))
+        else:
             since = from_time(status.get("transitionTime")) or self._dependencies.now()
             # What the status says of it may have become wrong.
             due = since if is_retained(status) else _NEVER if hold in (_GOES, _PAUSED) else since + retention
-            self._look_at(name, Kept(uid, hold, retention, since, due))
+            self._look_at(name, Kept(uid, hold, retention, since, due, version))
 
     def drop(self, name: Name) -> None:
         """Forget a Framework that is gone, or is not over any more."""
@@ -152,14 +157,22 @@ class Retention:
         kept, failures = None, known.failures + 1
         try:
             kept = await self._treat(known, await requests.read_framework(self._dependencies.api, framework))
+        except Unwanted:
+            pass  # Something has become known of it meanwhile.
         except (Refused, Unreachable) as error:
-            error.args = (f"its deletion, a while after its end: {error}",)
-            self._dependencies.report.refused(framework, None, error, failures)
+            if not isinstance(error, Refused) or error.code != HTTPStatus.CONFLICT:  # It has changed meanwhile, which is no problem.
+                error.args = (f"its deletion, a while after its end: {error}",)
+                self._dependencies.report.refused(framework, None, error, failures)
         except Exception as error:  # Whatever is wrong with it, it must not hold up others.
             self._dependencies.report.broke(framework, error)
-        if self.kept.get(name) is known:
+        newest = self.kept.get(name)
+        if newest is None or not _is_same(newest, known):
+            return
+        if kept is not None and kept.version >= newest.version:
+            self._look_at(name, kept)
+        else:  # It has failed, or something newer than what was read has been seen.
             due = self._dependencies.sure_now() + backoff(failures, _FIRST, _LONGEST)
-            self._look_at(name, kept or known._replace(due=due, failures=failures))
+            self._look_at(name, newest._replace(due=due, failures=failures))
 
     async def _treat(self, known: Kept, found: Json | None) -> Kept:
         """Do what is due about a Framework as it was just read: the watch may lag. Return what is known of it then.
@@ -170,30 +183,30 @@ class Retention:
         kept = known._replace(due=now + _LONGEST, failures=0, outlived=False)
         if found is None:
             return kept
-        kept = kept._replace(hold=self._hold(found), retention=self._retention(found))
+        metadata = found["metadata"]
+        name = metadata["namespace"], metadata["name"]
+        api = self._dependencies.api.when(lambda: _is_same(self.kept.get(name), known))
+        version = int(metadata["resourceVersion"])
+        kept = kept._replace(hold=self._hold(found), retention=self._retention(found), version=version)
         over = kept.since + kept.retention
         if kept.hold == _GOES:
             return kept._replace(due=_NEVER)
         if kept.hold == _PAUSED:
-            await self._say(found, "Paused")
-            return kept._replace(due=_NEVER)
+            return kept._replace(due=_NEVER, version=await self._say(found, "Paused"))
         if over > now:
-            await self._say(found, "NotDue")
-            return kept._replace(due=over)
+            return kept._replace(due=over, version=await self._say(found, "NotDue"))
         if kept.hold:
             if not is_retained(found.get("status") or {}):
-                await self._delete_pods(found)
-            await self._say(found, "", kept.hold)
-            return kept._replace(due=_NEVER, outlived=True)
-        await self._say(found, "NotTracked")
-        metadata = found["metadata"]
-        path = path_of("frameworks", metadata["namespace"], metadata["name"])
-        await requests.delete(self._dependencies.api, path, kept.uid, propagation="Foreground")
+                await self._delete_pods(api, found)
+            return kept._replace(due=_NEVER, outlived=True, version=await self._say(found, "", kept.hold))
+        version = await self._say(found, "NotTracked")
+        # It may have been paused since, or been given more time.
+        await requests.delete(api, path_of("frameworks", *name), kept.uid, version=str(version), propagation="Foreground")
         return kept
 
-    async def _delete_pods(self, framework: Json) -> None:
+    async def _delete_pods(self, api: Api, framework: Json) -> None:
         """Delete the Pods that outlived the last attempt: those that have the Framework's label, and those that the status names."""
-        api, status, metadata = self._dependencies.api, framework.get("status") or {}, framework["metadata"]
+        status, metadata = framework.get("status") or {}, framework["metadata"]
         if not (status.get("attemptStatus") or {}).get("retryRefused"):
             return
         namespace, uid = metadata["namespace"], metadata["uid"]
@@ -208,9 +221,16 @@ class Retention:
             if controller_of(pod) == uid and "deletionTimestamp" not in pod:
                 await requests.delete(api, path_of("pods", namespace, pod["name"]), pod["uid"])
 
-    async def _say(self, framework: Json, why_not: str, tracker: str = "") -> None:
-        """Store whether the Framework is kept since it is tracked, if that is new."""
+    async def _say(self, framework: Json, why_not: str, tracker: str = "") -> int:
+        """Store whether the Framework is kept since it is tracked, if that is new. Return its resourceVersion then."""
         status, generation, now = framework.get("status") or {}, framework["metadata"]["generation"], self._dependencies.now()
         said = set_retained(status, tracker, generation, now) if tracker else set_not_retained(status, why_not, generation, now)
+        metadata = framework["metadata"]
         if said is not None:
-            await requests.write_status(self._dependencies.api, framework, json.dumps(said))
+            metadata = await requests.write_status(self._dependencies.api, framework, json.dumps(said))
+        return int(metadata["resourceVersion"])
+
+
+def _is_same(kept: Kept | None, known: Kept) -> bool:
+    """Return whether nothing has become known of a Framework since that what is done about it depends on."""
+    return kept is not None and kept._replace(version=known.version) == known

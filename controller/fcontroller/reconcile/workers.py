@@ -25,6 +25,7 @@ from fcontroller.decide.context import (
     DeleteConfigMap,
     Key,
     MovePod,
+    is_deletion,
     key_of,
 )
 from fcontroller.decide.failures.creation import ends_batch
@@ -138,7 +139,7 @@ class Workers:
         self._looking: asyncio.TimerHandle | None = None
         self._purged = (0, 0)
         self._attempt: Attempt | None = None
-        self._paused = False
+        self._paused = self._stopped = False
 
     def __len__(self) -> int:
         """Return how many actions wait until others are done."""
@@ -187,6 +188,7 @@ class Workers:
 
     def stop(self) -> None:
         """Begin no more actions. Requests that were sent come to their end."""
+        self._stopped = True
         self._waiting.clear()
         self._moves.clear()
         self._creations.clear()
@@ -292,16 +294,25 @@ class Workers:
                 self._creations[role] = jobs
 
     async def _work(self, job: _Job, context: Callable[[], ActionContext]) -> Result | None:
-        def wanted() -> bool:
-            now = context()
-            # A Stop, a deadline or a pause takes effect only when no action is under way for the Framework itself.
-            holds = (now.ends or now.paused) and isinstance(job.action, CreateConfigMap)
-            job.sent = not holds and job.decided == decided_now(now.status, job.key)
-            return job.sent
+        while not self._stopped and job.decided == decided_now(context().status, job.key):
+            began = context()
+            try:
+                return await perform(self._dependencies, job.action, began, partial(self._is_wanted, job, began, context))
+            except Unwanted:
+                if self._stopped or not self._may_send(job, context()):
+                    raise  # Otherwise Pods are made from another intent by now.
+        return None
 
-        if job.decided != decided_now(context().status, job.key):
-            return None
-        return await perform(self._dependencies, job.action, context(), wanted)
+    def _is_wanted(self, job: _Job, began: ActionContext, context: Callable[[], ActionContext]) -> bool:
+        """Return whether an action is still decided, with the intent that it began with, and note that something is sent then."""
+        job.sent = not self._stopped and self._may_send(job, now := context()) and now.renderer is began.renderer
+        return job.sent
+
+    def _may_send(self, job: _Job, now: ActionContext) -> bool:
+        # A Stop, a deadline or a pause changes what was decided only when no action is under way for the Framework itself.
+        held = now.paused and not (now.deleting and is_deletion(job.action))
+        ends = now.ends and isinstance(job.action, CreateConfigMap)
+        return not held and not ends and job.decided == decided_now(now.status, job.key)
 
     def _done(self, job: _Job, work: asyncio.Task[Result | None]) -> None:
         self._of(job).discard(job)

@@ -6,7 +6,6 @@ Nothing depends on Events: one that cannot be written is dropped.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable
 
@@ -113,8 +112,13 @@ class Recorder:
         queue = self._queues[namespace]
         while queue:
             written = False
-            with contextlib.suppress(Unreachable):
+            try:
                 written = await self._write(queue.popleft())
+            except Unreachable:
+                pass
+            except Exception as error:  # Whatever is wrong with it, it must not hold up those that follow.
+                told = {"message": f"an Event in namespace {namespace} could not be written", "exception": error}
+                asyncio.get_running_loop().call_exception_handler(told)
             self.results["written" if written else "failed"] += 1
         del self._queues[namespace]
 
