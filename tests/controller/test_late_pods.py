@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from typing import cast
 
-from fcontroller.api import Answer, Body, Projection
+from fcontroller.act.dispatcher import Dispatcher
+from fcontroller.api import Answer, Body, Projection, collection, path_of
+from fcontroller.decide.status import Status
+from fcontroller.reconcile.perform import ActionContext, _recognize_pod
+from fcontroller.reconcile.pod_renderer import PodRenderer
+from fcontroller.reconcile.services import Services
 from fcontroller.testing.memory_api.facade import Facade
 from tests.controller.lab import in_memory, lab, run_in_memory
 from tests.decide.world import role_spec
@@ -47,5 +53,18 @@ def test_an_attempt_ends_when_all_pods_that_were_asked_for_are_there() -> None:
             assert api.log[-1] == "ends"
             assert sorted(api.log[:-1]) == ["answered", "answered", "asked", "asked"]
             assert await made.pods() == []
+
+    run_in_memory(work())
+
+
+def test_a_pod_whose_task_is_scaled_away_while_it_is_read_is_left_to_the_next_look() -> None:
+    async def work() -> None:
+        api, status = Dispatcher(in_memory()), Status("train-attempt", 0)
+        pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "train-a-1"}, "spec": {"containers": [{"name": "a", "image": "a"}]}}
+        made = await api.request("POST", collection("pods", "default"), pod)
+        framework = {"metadata": {"name": "train", "namespace": "default"}}
+        context = ActionContext(framework, status, cast(PodRenderer, object()), cast(Services, None), None, paused=False, ends=False)
+        assert await _recognize_pod(api, context, ("a", 1), made.body["metadata"]["uid"]) is None
+        assert (await api.request("GET", path_of("pods", "default", "train-a-1"))).ok
 
     run_in_memory(work())

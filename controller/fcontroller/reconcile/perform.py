@@ -173,7 +173,7 @@ async def _remove_pod(api: Api, context: ActionContext, key: Key, completion: Js
 
 async def _recognize_pod(api: Api, context: ActionContext, key: Key, uid: str) -> Result | None:
     found = await requests.find(api, context.pod_path(key), uid=uid)
-    if found is None:
+    if found is None or not context.status.has(key):  # Meanwhile the task may have been scaled away.
         return None
     if context.renderer is not None and is_own(found, context.status, context.renderer, key):
         return partial(pod_created, key=key, uid=uid)
