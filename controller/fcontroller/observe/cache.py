@@ -77,7 +77,10 @@ class Cache:
 
     def of(self, name: Name) -> Owned:
         """Return what was seen of a Framework's objects: one value for each Framework, which changes as they do."""
-        return self._owned.setdefault(name, Owned(self._services_told))
+        owned = self._owned.get(name)
+        if owned is None:  # This is asked for each event of a Pod: none is made to be thrown away.
+            owned = self._owned[name] = Owned(self._services_told)
+        return owned
 
     def _services_told(self) -> int:
         return self.reflectors[2].version
@@ -162,7 +165,9 @@ class _Pods:
 
     def retain(self, present: set[Name]) -> None:
         told = self._cache.reflectors[0].told
-        for name, owned in [(name, owned) for name, owned in self._cache.all().items() if owned.pods_version <= told]:
+        for name, owned in list(self._cache.all().items()):
+            if owned.pods_version > told:
+                continue  # It was read since then.
             for key in [key for key in owned.pods if (name[0], pod_name(name[1], key)) not in present]:
                 self._drop(name, key)
 
@@ -192,8 +197,9 @@ class _ConfigMaps:
 
     def retain(self, present: set[Name]) -> None:
         told = self._cache.reflectors[1].told
-        for name, owned in [(name, owned) for name, owned in self._cache.all().items() if owned.config_map_version <= told]:
-            if owned.config_map is not None and (name[0], names.config_map_name(name[1])) not in present:
+        for name, owned in list(self._cache.all().items()):
+            is_listed = (name[0], names.config_map_name(name[1])) in present
+            if owned.config_map is not None and not is_listed and owned.config_map_version <= told:
                 owned.config_map = None
                 self._notify(name, Due(None))
 

@@ -26,7 +26,7 @@ from fcontroller.api import Answer, Json, Projection, Unreachable, Unwanted, Wan
 from fcontroller.breath import turns, unhurried
 from fcontroller.decide.observed import controller_of
 from fcontroller.mailbox import Due, IntentRead, IntentRefused, Mailbox, Start
-from fcontroller.reconcile.services import Asked, Services
+from fcontroller.reconcile.services import Services
 
 _TRANSITORY = 4
 """The number of failures in a row from which a problem of the server is reported."""
@@ -249,7 +249,7 @@ class IntentKeeper:
         if found["metadata"]["resourceVersion"] != self._version:
             return await self._what_is_in(found, framework, tuple(self.held))
         made = intents.as_made(found, intents.config_map(intent, framework, attempt))
-        written = await requests.replace(Asked(self._api, wanted), self._path, made)
+        written = await requests.replace(self._api.when(wanted), self._path, made)
         return IntentRead(written["metadata"]["resourceVersion"], digest)
 
     async def _find(self, uid: str) -> Json:

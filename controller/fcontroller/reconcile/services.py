@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import Callable, Mapping
 
 from fcompile.lower.intent import Intent
 from fcontroller import intent as intents
@@ -12,7 +12,7 @@ from fcontroller.act import requests
 from fcontroller.act.dispatcher import Dispatcher
 from fcontroller.act.requests import Refused
 from fcontroller.act.retry import SILENT, SLOW, backoff
-from fcontroller.api import Answer, Api, Body, Json, Projection, Query, Unreachable, Unwanted, Wanted, always, collection, path_of
+from fcontroller.api import Api, Json, Unreachable, Unwanted, Wanted, always, collection, path_of
 from fcontroller.decide.services import Action, CreateService, DeleteService, Plan, ReplaceService, plan
 from fcontroller.mailbox import Mailbox, ServicesReported, Start
 from fcontroller.observe.cache import SeenServices
@@ -22,21 +22,6 @@ _LOOK_AGAIN = 60.0
 _ROUNDS = 5
 _CALM = 600.0
 """Seconds after which a repair is not taken for one of a series."""
-
-
-class Asked(Api):
-    """Sends requests while they are wanted. Raises Unwanted once they are not."""
-
-    def __init__(self, api: Dispatcher, wanted: Wanted) -> None:
-        self._api, self._wanted = api, wanted
-
-    async def request(
-        self, method: str, path: str, body: Body | None = None, query: Query | None = None, projection: Projection = Projection.WHOLE
-    ) -> Answer:
-        return await self._api.request(method, path, body, query, projection, self._wanted)
-
-    def watch(self, path: str, query: Query, projection: Projection = Projection.WHOLE) -> AsyncIterator[Json]:
-        return self._api.watch(path, query, projection)
 
 
 class Services:
@@ -196,7 +181,7 @@ class Services:
 
     async def _do(self, action: Action, wanted: Wanted) -> bool:
         """Carry out an action. Return False when a Service is not as it was seen; its present state is noted."""
-        api = Asked(self._api, wanted)
+        api = self._api.when(wanted)
         match action:
             case CreateService(service):
                 return await self._write(api, "POST", collection("services", self._namespace), service)
