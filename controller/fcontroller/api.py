@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from enum import Enum
+from functools import lru_cache
 from typing import Any, NamedTuple, Protocol
 
 from fcompile.model.names import API_VERSION
@@ -97,6 +98,7 @@ class Target(NamedTuple):
     subresource: str = ""
 
 
+@lru_cache(maxsize=256)  # Asked several times for each request.
 def target_of(path: str) -> Target:
     """Return what a path is about."""
     _, *steps = path.split("/")

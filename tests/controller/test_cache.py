@@ -63,9 +63,8 @@ async def there(api: Api, kind: str) -> dict[str, str]:
 
 def known(cache: Cache) -> dict[str, dict[str, str]]:
     owned = cache.of(FRAMEWORK)
-    found = owned.config_map and owned.config_map["metadata"]
     pods = {names.pod_name("f", *key): pod.uid for key, pod in owned.pods.items()}
-    return {"configmaps": {found["name"]: found["uid"]} if found else {}, "pods": pods}
+    return {"configmaps": {names.config_map_name("f"): owned.config_map.uid} if owned.config_map else {}, "pods": pods}
 
 
 async def refresh(cache: Cache, memory: Facade) -> None:

@@ -15,9 +15,8 @@ from __future__ import annotations
 import asyncio
 import random
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import contextmanager
-from enum import Enum, IntEnum
+from collections.abc import AsyncIterator, Callable, Mapping
+from enum import IntEnum
 
 from fcontroller.api import Answer, Api, Body, Json, Projection, Query, Target, Unreachable, Unwanted, Wanted, always, target_of
 
@@ -46,7 +45,7 @@ _MOST = {Priority.URGENT: PER_TENANT, Priority.CREATION: 24, Priority.EVENT: 4}
 """Requests of one kind that a tenant has under way at most."""
 
 
-class _Phase(Enum):
+class _Phase(IntEnum):
     WAITING = 0
     ACTIVE = 1
     HANGING = 2
@@ -70,13 +69,11 @@ class _Tenant:
         self.name = name
         self.waiting: dict[Priority, deque[_Waiter]] = {priority: deque() for priority in Priority}
         self.under_way = dict.fromkeys(Priority, 0)
+        self.total = 0
+        """Under way, of all priorities."""
         self.paused_until = dict.fromkeys(Priority, float("-inf"))
         self.has_turn = False
         """Whether it is among those that take turns."""
-
-    @property
-    def total(self) -> int:
-        return sum(self.under_way.values())
 
     def is_idle(self, now: float) -> bool:
         """Return whether there is nothing to remember."""
@@ -125,17 +122,22 @@ class Dispatcher(Api):
             tenant = self._tenants.get(target.namespace)
             if tenant is None:
                 tenant = self._tenants[target.namespace] = _Tenant(target.namespace)
-            with self._queued(tenant, priority) as waiter:
+            waiter = self._queue(tenant, priority)
+            try:
                 await waiter.turn
                 if not wanted():
                     raise Unwanted
                 if method != "GET" and not self._may_write():
                     raise Unreachable("this process no longer leads")
                 answer = await self._api.request(method, path, body, query, projection)
+                if answer.code != 429:
+                    return answer
                 delay = answer.retry_after * random.uniform(1, 1.25)
-                if answer.code == 429 and priority is not Priority.URGENT:
+                if priority is not Priority.URGENT:
                     self._pause(tenant, priority, delay)
-            if answer.code != 429 or loop.time() + delay > patience:
+            finally:
+                self._leave(waiter)
+            if loop.time() + delay > patience:
                 return answer
             if priority is Priority.URGENT:
                 await asyncio.sleep(delay)
@@ -163,25 +165,22 @@ class Dispatcher(Api):
     def under_way(self) -> int:
         return self._count[_Phase.ACTIVE] + self._count[_Phase.HANGING]
 
-    @contextmanager
-    def _queued(self, tenant: _Tenant, priority: Priority) -> Iterator[_Waiter]:
-        """Queue a request, then hold its slot until the block ends."""
+    def _queue(self, tenant: _Tenant, priority: Priority) -> _Waiter:
         waiter = _Waiter(tenant, priority)
         tenant.waiting[priority].append(waiter)
         self._advance(tenant)
-        thrown_away = False
-        try:
-            yield waiter
-        except GeneratorExit:  # The event loop was closed first: no request is left to start.
-            thrown_away = True
-            raise
-        finally:
-            if not thrown_away:
-                waiter.turn.cancel()
-            if not thrown_away and waiter.phase is not _Phase.WAITING:
-                tenant.under_way[priority] -= 1
-                self._enter(waiter, _Phase.DONE)
-                self._advance(tenant)
+        return waiter
+
+    def _leave(self, waiter: _Waiter) -> None:
+        """Give up a request's slot, or its place in the queue."""
+        if waiter.turn.get_loop().is_closed():
+            return  # No request is left to start.
+        waiter.turn.cancel()
+        if waiter.phase is not _Phase.WAITING:
+            waiter.tenant.under_way[waiter.priority] -= 1
+            waiter.tenant.total -= 1
+            self._enter(waiter, _Phase.DONE)
+            self._advance(waiter.tenant)
 
     def _advance(self, tenant: _Tenant) -> None:
         """Start the requests that may start, after something has changed for a tenant."""
@@ -212,6 +211,7 @@ class Dispatcher(Api):
 
     def _begin(self, waiter: _Waiter, now: float) -> None:
         waiter.tenant.under_way[waiter.priority] += 1
+        waiter.tenant.total += 1
         self._enter(waiter, _Phase.ACTIVE)
         self._begun.append((now, waiter))
         waiter.turn.set_result(None)

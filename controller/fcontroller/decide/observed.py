@@ -23,6 +23,8 @@ class ConfigMap(NamedTuple):
     deleting: bool
     created: float | None = None
     """When it was created, in seconds since 1970."""
+    version: str = ""
+    """Its resourceVersion."""
 
 
 class Wait(NamedTuple):
@@ -61,7 +63,8 @@ def config_map(value: Mapping[str, Any]) -> ConfigMap:
     """Read the fields of a ConfigMap that decisions depend on."""
     metadata = value["metadata"]
     created = from_time(metadata.get("creationTimestamp"))
-    return ConfigMap(metadata["uid"], controller_of(metadata), "deletionTimestamp" in metadata, created)
+    version = metadata.get("resourceVersion", "")
+    return ConfigMap(metadata["uid"], controller_of(metadata), "deletionTimestamp" in metadata, created, version)
 
 
 def pod(value: Mapping[str, Any]) -> Pod:

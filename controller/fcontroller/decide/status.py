@@ -274,7 +274,10 @@ class Status(Life):
         self.said -= messages.size(task.attempt.completion)
 
     def role(self, name: str) -> Role | None:
-        return next((role for role in self.roles if role.name == name), None)
+        for role in self.roles:  # Asked for each task again and again.
+            if role.name == name:
+                return role
+        return None
 
     @property
     def task_number(self) -> int:
@@ -283,8 +286,12 @@ class Status(Life):
 
     def has(self, key: tuple[str, int]) -> bool:
         """Return whether there is a task of this role with this index."""
+        return self.task(key) is not None
+
+    def task(self, key: tuple[str, int]) -> Task | None:
+        """Return the task of this role with this index, or None if there is none."""
         role = self.role(key[0])
-        return role is not None and 0 <= key[1] < len(role.tasks)
+        return role.tasks[key[1]] if role is not None and 0 <= key[1] < len(role.tasks) else None
 
     def tasks(self) -> Iterator[tuple[Role, Task]]:
         return ((role, task) for role in self.roles for task in role.tasks)

@@ -34,8 +34,8 @@ class Owned:
     __slots__ = ("config_map", "config_map_version", "pods", "pods_version", "services")
 
     def __init__(self, services_told: Callable[[], int]) -> None:
-        self.config_map: Json | None = None
-        """The one under the attempt's name, without its data."""
+        self.config_map: observed.ConfigMap | None = None
+        """The one under the attempt's name."""
         self.pods: dict[Key, observed.Pod] = {}
         self.services = SeenServices(services_told)
         self.config_map_version = self.pods_version = 0
@@ -105,7 +105,7 @@ class Cache:
         if found is not None and found[1] > owned.config_map_version:
             values, owned.config_map_version = found
             held = [value for value in values if value["metadata"]["name"] == names.config_map_name(name[1])]
-            there, owned.config_map = owned.config_map, {"metadata": _identity(held[0])} if held else None
+            there, owned.config_map = owned.config_map, observed.config_map(held[0]) if held else None
             if there != owned.config_map:
                 self._notify(name, Due(None))
         found = await self._list(name, "pods", pods, Projection.POD)
@@ -182,12 +182,12 @@ class _ConfigMaps:
 
     def seen(self, value: Json) -> None:
         # A ConfigMap's data is always read from the API server itself.
-        self._put(value, {"metadata": _identity(value)})
+        self._put(value, observed.config_map(value))
 
     def deleted(self, value: Json) -> None:
         self._put(value, None)
 
-    def _put(self, value: Json, kept: Json | None) -> None:
+    def _put(self, value: Json, kept: observed.ConfigMap | None) -> None:
         metadata = value["metadata"]
         framework, suffix, rest = metadata["name"].partition(_CONFIG_MAP)
         name = metadata["namespace"], framework

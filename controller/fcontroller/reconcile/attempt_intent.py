@@ -121,13 +121,13 @@ class AttemptIntent:
         if self._next is not None:
             self._keeper.begin(self._next.intent, self._next.digest)
 
-    def maintain(self, status: Status, framework: Json, config_map: Json, paused: bool) -> None:
+    def maintain(self, status: Status, framework: Json, version: str, paused: bool) -> None:
         """Keep the attempt's ConfigMap as the status says, and put edits of the spec in force.
 
-        :param paused: whether an edit waits, since it would create and delete Services.
+        :param version: the ConfigMap's resourceVersion. :param paused: whether an edit waits, since it would create and delete Services.
         """
         keeper, record, uid = self._keeper, status.intent, status.attempt.object_uid or ""
-        keeper.seen(config_map["metadata"]["resourceVersion"])
+        keeper.seen(version)
         spec = self._lowered_spec(status, framework)
         plan = plan_intent(record, status.named <= status.stored, spec, keeper.stored, keeper.held)
         self._edit = "" if paused else plan.record.next or ""

@@ -43,8 +43,9 @@ class DirtyTasks:
             self._keys.update(pods)
             self._all, self._policies = False, True
         policies, self._policies = self._policies, False
-        taken = set(islice(self._keys, _AT_ONCE))
-        self._keys -= taken
+        # A set that was large stays so inside, and its few keys are slow to find: one that is emptied is replaced.
+        taken = self._keys if len(self._keys) <= _AT_ONCE else set(islice(self._keys, _AT_ONCE))
+        self._keys = self._keys - taken
         return taken, policies
 
     def put_back(self, keys: Collection[Key] | None, policies: bool) -> None:

@@ -22,7 +22,6 @@ from fcontroller.act.requests import Refused
 from fcontroller.act.retry import backoff
 from fcontroller.api import Json, Unreachable
 from fcontroller.breath import turns, unhurried
-from fcontroller.decide import observed
 from fcontroller.decide.conditions import (
     INTENT_STORED,
     MESSAGES_KEPT,
@@ -333,15 +332,15 @@ class Reconciler:
         """Maintain the intent of the running attempt."""
         self._prepare_intent(status)
         config_map = self.owned.config_map
-        if status.state in CREATED and config_map is not None and config_map["metadata"]["uid"] == status.attempt.object_uid:
+        if status.state in CREATED and config_map is not None and config_map.uid == status.attempt.object_uid:
             had = self.renderer
-            self.intent.maintain(status, self.framework, config_map, self.paused)
+            self.intent.maintain(status, self.framework, config_map.version, self.paused)
             renderer = self.renderer
             if renderer is not had:
                 self._dirty.add_all()
             if renderer is not None and renderer is not self._compared and status.intent.adopted:
                 self._compared = renderer
-                self._start(self._compare(renderer, config_map["metadata"]["uid"], self.mailbox))
+                self._start(self._compare(renderer, config_map.uid, self.mailbox))
 
     async def _compare(self, renderer: PodRenderer, config_map_uid: str, mailbox: Mailbox) -> None:
         try:
@@ -424,7 +423,7 @@ class Reconciler:
             status.beside = len(json.dumps({key: self.framework[key] for key in ("metadata", "spec")}))
 
     def _context(self) -> ReconcileContext:
-        status, config_map = self.status, self.owned.config_map
+        status = self.status
         now = self.dependencies.now()
         return ReconcileContext(
             name=self.key[1],
@@ -438,7 +437,7 @@ class Reconciler:
             new_uid=self._new_uid,
             random_delay=self.dependencies.random_delay,
             settings=self.dependencies.settings,
-            config_map=None if config_map is None else observed.config_map(config_map),
+            config_map=self.owned.config_map,
             pods=self.owned.pods,
             deleting="deletionTimestamp" in self.framework["metadata"],
             paused=self.paused,

@@ -30,7 +30,6 @@ from fcontroller.decide.context import (
 )
 from fcontroller.decide.failures.creation import ends_batch
 from fcontroller.decide.status import Attempt, Status
-from fcontroller.decide.task import find
 from fcontroller.dependencies import Dependencies
 from fcontroller.mailbox import Broken, Decided, Due, Mailbox, Performed, Result
 from fcontroller.reconcile.perform import ActionContext, perform
@@ -164,21 +163,22 @@ class Workers:
         failed = {failure.action.key[0]: failure for failure in self._failing(status) if isinstance(failure.action, CreatePod)}
         wanted = {role for role, jobs in self._creations.items() if jobs} | failed.keys()
         why = {role: str(failure.error) for role, failure in failed.items() if failure.lasts()}
-        why |= {job.action.key[0]: SILENT for job in self._creating if isinstance(job.action, CreatePod) and self._is_slow(job)}
+        why |= {job.key[0]: SILENT for job in self._slow(self._creating) if job.key is not None}
         return why | {role: window.why for role, window in self.windows.items() if window.why and role in wanted}
 
     def failing(self, status: Status, *kinds: type) -> list[str]:
         """Return why actions of these kinds fail that are still decided, each reason once."""
         found = {str(failure.error) for failure in self._failing(status) if isinstance(failure.action, kinds) and failure.lasts()}
-        return sorted(found | {SILENT for job in self._others if isinstance(job.action, kinds) and self._is_slow(job)})
+        return sorted(found | {SILENT for job in self._slow(self._others) if isinstance(job.action, kinds)})
 
-    def _is_slow(self, job: _Job) -> bool:
-        return self._now() >= job.began + SLOW
+    def _slow(self, jobs: Iterable[_Job]) -> list[_Job]:
+        since = self._now() - SLOW
+        return [job for job in jobs if job.began <= since]
 
     def _look(self) -> None:
         """Wake the Reconciler, so that it reports requests that have had no answer for long."""
         jobs = [*self._creating, *self._others]
-        if any([self._is_slow(job) for job in jobs]):
+        if self._slow(jobs):
             self._mailbox.put(Due(None))
         self._looking = asyncio.get_running_loop().call_later(SLOW + 0.01, self._look) if jobs else None
 
@@ -343,5 +343,5 @@ def decided_now(status: Status, key: Key | None) -> Decided:
     """Return what a decision about a task, or the Framework (None), depends on, as it is now."""
     if key is None:
         return Decided(status.changed, None, status.attempt)
-    task = find(status, key)[1] if status.has(key) else None
-    return Decided(status.changed, None if task is None else task.changed, None if task is None else task.attempt)
+    task = status.task(key)
+    return Decided(status.changed, None, None) if task is None else Decided(status.changed, task.changed, task.attempt)
