@@ -21,6 +21,8 @@ from fcontroller.observe.reflector import Name, Reflector
 _CONFIG_MAP = names.config_map_name("")
 _KEPT = frozenset(("creationTimestamp", "deletionTimestamp", "name", "namespace", "ownerReferences", "resourceVersion", "uid"))
 """What is kept of the metadata of objects that may be anybody's, and large."""
+_OWN = {"controller": True, "apiVersion": names.API_VERSION, "kind": names.KIND}.items()
+"""How the owner of what a Framework itself owns is named, but for its name."""
 _LISTED_SOON = 0.5
 """Seconds after which a reflector that is listing a collection may have come to the end."""
 _SERVICE = 64 * 1024
@@ -297,8 +299,7 @@ def _identity(value: Json) -> Json:
 
 def _outlives(pod: Json) -> bool:
     """Return whether a Pod is the Framework's own, so that it has outlived its attempt: nothing is decided by it any more."""
-    own = {"controller": True, "apiVersion": names.API_VERSION, "kind": names.KIND}
-    return any(own.items() <= owner.items() for owner in pod["metadata"].get("ownerReferences") or ())
+    return any([owner.items() >= _OWN for owner in pod["metadata"].get("ownerReferences") or ()])
 
 
 def _differs(before: observed.Pod | None, pod: observed.Pod | None) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import time
 from typing import Any
 
 from fcontroller.act import requests
@@ -165,8 +166,11 @@ class StatusWriter:
         """Try to store the status. Return its revision; 0: the Framework had changed, and was read again."""
         if self._seen is not None:
             self._take(self._seen)
+        began = time.perf_counter()
         kept = snapshot(status)
-        text, self._took = await unhurried(text_of(kept, status.beside))
+        copied = time.perf_counter() - began
+        text, worked = await unhurried(text_of(kept, status.beside))
+        self._took = copied + worked
         self._sent = [*(sent for sent in self._sent if sent != text), text][-_REMEMBERED:]
         try:
             metadata = await requests.write_status(self._api, self._known, text)

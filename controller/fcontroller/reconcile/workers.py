@@ -294,8 +294,10 @@ class Workers:
                 self._creations[role] = jobs
 
     async def _work(self, job: _Job, context: Callable[[], ActionContext]) -> Result | None:
-        while not self._stopped and job.decided == decided_now(context().status, job.key):
+        while not self._stopped:
             began = context()
+            if job.decided != decided_now(began.status, job.key):
+                break
             try:
                 return await perform(self._dependencies, job.action, began, partial(self._is_wanted, job, began, context))
             except Unwanted:
