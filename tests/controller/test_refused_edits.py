@@ -9,7 +9,7 @@ import pytest
 from fcontroller.api import path_of
 from tests.controller.lab import Lab
 from tests.controller.test_kept_pods import pause
-from tests.controller.test_late_answers import CONFIG_MAP, PS, SERVICES, WORKER, Late, conditions, delete, edit, play, runs
+from tests.controller.test_late_answers import CONFIG_MAP, FRAMEWORK, PS, SERVICES, WORKER, Late, conditions, delete, edit, play, runs
 from tests.decide.world import role_spec
 
 
@@ -74,6 +74,21 @@ def test_a_withdrawn_edit_leaves_nothing_behind() -> None:
         await edit(api, WORKER, PS)
         await asyncio.sleep(2)
         assert len(await made.pods()) == 2
+
+    play(work)
+
+
+def test_what_is_stopped_waits_for_no_service() -> None:
+    async def work(made: Lab, api: Late) -> None:
+        await runs(made, WORKER)
+        api.refuses = True
+        await delete(api, path_of("services", "default", "train-worker"))
+        await asyncio.sleep(100)
+        assert await conditions(made) == {"ServicesMade": "False"}
+        assert (await api.at_once("PATCH", FRAMEWORK, [{"op": "replace", "path": "/spec/executionType", "value": "Stop"}])).ok
+        await made.until("train", lambda status: status["state"] == "Completed")
+        await asyncio.sleep(100)
+        assert await conditions(made) == {"ServicesMade": "True"}
 
     play(work)
 

@@ -28,6 +28,7 @@ from fcontroller.decide.conditions import (
     OBJECTS_DELETED,
     PODS_CREATED,
     SCALE_ACCEPTED,
+    SERVICES_MADE,
     is_said,
     set_adopted,
     set_completed,
@@ -51,7 +52,7 @@ from fcontroller.decide.context import (
 )
 from fcontroller.decide.framework import reconcile_framework
 from fcontroller.decide.spec import Spec, is_paused, read_spec, restart_of
-from fcontroller.decide.states import COMPLETED, CREATED, CREATION_PENDING, DELETING
+from fcontroller.decide.states import COMPLETED, CREATED, CREATION_PENDING, DELETING, ENDED
 from fcontroller.decide.status import Status
 from fcontroller.decide.status_json import status_from
 from fcontroller.dependencies import Dependencies
@@ -96,6 +97,7 @@ _ACCEPTED = ("Accepted", "The Framework may have as many tasks as it wants")
 _CUT = "Failures say more than a status can hold: the first ones are kept whole, the others are cut. Their Pods' logs have all of it"
 _WHOLE = ("Whole", "The messages of failures are whole")
 _DELETIONS = (DeletePod, RemovePod, DeleteConfigMap, RemoveConfigMap, MovePod, AdoptPod)
+_NOT_NEEDED = ("NotNeeded", "No attempt runs")
 _GONE = ("Gone", "What was to be deleted is gone")
 _OVERDUE, _LOOK_AT_DELETIONS = 20.0, 10.0
 """Seconds after which a deleted object that still exists is reported as held, and between two checks of that."""
@@ -368,7 +370,9 @@ class Reconciler:
         if refused:
             set_condition(status, INTENT_STORED, False, "Refused", refused[0], generation, now)
         elif status.state not in CREATED and is_said(status, INTENT_STORED, "Refused"):
-            set_condition(status, INTENT_STORED, True, "NotNeeded", "No attempt runs", generation, now)
+            set_condition(status, INTENT_STORED, True, *_NOT_NEEDED, generation, now)
+        if status.state in ENDED:  # Whatever could not be made is not tried again.
+            set_problem(status, SERVICES_MADE, "", "", _NOT_NEEDED, generation, now)
         self.starting.say(status, self.owned.pods, generation, now)
         too_many = not self.spec.may_have_all(status.task_number)
         message = f"{self.spec.task_number:,} tasks are too many: a Framework has {MAX_TASKS:,} at most, and none is added to it until then"
