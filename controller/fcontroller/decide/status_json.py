@@ -7,9 +7,9 @@ between, and the status may change meanwhile.
 from __future__ import annotations
 
 import base64
-import gzip
 import json
 import re
+import zlib
 from collections.abc import Generator, Iterator, Mapping
 from json.encoder import encode_basestring
 from typing import Any, NamedTuple, TypeVar
@@ -25,6 +25,8 @@ _ROOM = 1_250_000
 """Bytes that spec and status may have together before more is done to make the status small."""
 _FAST, _SMALL = 1, 6
 """Levels of compression: the second takes twice as long for a fifth less."""
+_GZIP = 16 + zlib.MAX_WBITS
+"""What zlib calls a header and an end as of gzip."""
 _STEP = 100
 """Tasks in one step."""
 _OWN = frozenset(
@@ -69,29 +71,37 @@ def text_of(kept: Snapshot, beside: int = 0) -> Generator[None, None, str]:
 
     :param beside: the size in bytes of the rest of the object.
     """
-    roles: list[str] = []
+    pieces: list[bytes] = []
     for head, tasks in kept.roles:
-        texts: list[str] = []
-        for number, (task, content) in enumerate(tasks):
-            texts.append(_task_text(task, content))
-            if number % _STEP == _STEP - 1:
-                yield
-        roles.append(f"{head}{','.join(texts)}]}}")
-    plain = f"[{','.join(roles)}]"
-    yield
-    return f"{kept.head}{_packed(plain, beside)}}}}}"
+        before = f"{',' if pieces else '['}{head}"
+        for start in range(0, len(tasks), _STEP):
+            texts = [_task_text(task, content) for task, content in tasks[start : start + _STEP]]
+            pieces.append(f"{before}{','.join(texts)}".encode())
+            before = ","
+            yield
+        pieces.append(f"{'' if tasks else before}]}}".encode())
+    pieces.append(b"]" if pieces else b"[]")
+    packed = yield from _packed(pieces, beside)
+    return f"{kept.head}{packed}}}}}"
 
 
-def _packed(plain: str, beside: int) -> str:
+def _packed(pieces: list[bytes], beside: int) -> Generator[None, None, str]:
     """Return the fields that hold the tasks, compressed if need be."""
-    most = min(COMPRESSED_FROM, _ROOM - beside)
-    encoded = plain.encode()
-    if len(encoded) < most:
-        return f'"taskRoleStatuses":{plain}'
-    packed = gzip.compress(encoded, _FAST, mtime=0)
+    if sum(map(len, pieces)) < min(COMPRESSED_FROM, _ROOM - beside):
+        return f'"taskRoleStatuses":{b"".join(pieces).decode()}'
+    packed = yield from _compress(pieces, _FAST)
     if len(packed) * 4 // 3 > _ROOM - beside:
-        packed = gzip.compress(encoded, _SMALL, mtime=0)
+        packed = yield from _compress(pieces, _SMALL)
     return f'"taskRoleStatuses":null,"taskRoleStatusesCompressed":"{base64.b64encode(packed).decode()}"'
+
+
+def _compress(pieces: list[bytes], level: int) -> Generator[None, None, bytes]:
+    compressor = zlib.compressobj(level, wbits=_GZIP)
+    packed = []
+    for piece in pieces:
+        packed.append(compressor.compress(piece))
+        yield
+    return b"".join([*packed, compressor.flush()])
 
 
 def to_text(status: Status) -> str:
