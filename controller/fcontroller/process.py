@@ -39,7 +39,7 @@ _FINISH, _RELEASE = 10, 5
 """Seconds that what is under way has to come to its end, and that giving up the lease may take."""
 
 _GC_THRESHOLDS = 5_000, 4, 1_000_000
-"""Collecting young objects takes milliseconds: of those that have survived once there are 20,000 at most. A full collection takes a second
+"""Collecting young objects takes milliseconds: of those that have survived once there are some 25,000. A full collection takes a second
 with 100,000 tasks, so it runs by the clock: otherwise it would run most often while many Pods are created."""
 _FULL_COLLECTION = 3600
 """Seconds between full collections. Old objects are hardly ever garbage."""
