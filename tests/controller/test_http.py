@@ -12,9 +12,10 @@ from typing import Any
 
 import pytest
 import uvloop
+from kubernetes.client import Configuration
 
 from fcontroller.act import http
-from fcontroller.act.client import from_kubeconfig
+from fcontroller.act.client import Client, from_kubeconfig
 from fcontroller.act.http import Origin, Response, Stream
 from fcontroller.act.plain import NoServer
 from fcontroller.api import Unreachable
@@ -462,6 +463,33 @@ def test_who_is_too_busy_may_say_so_in_plain_text(monkeypatch: pytest.MonkeyPatc
                 await client.close()
 
     run(asyncio.SelectorEventLoop, test())
+
+
+def test_a_token_that_cannot_be_read_is_read_again(tmp_path: Path) -> None:
+    """An OSError would have stopped the reflectors, and with them the process."""
+
+    async def test() -> None:
+        server = Server(LENGTH.replace(BODY, b'{"a": "bcde"}'))
+        configuration: Any = Configuration()
+
+        def refresh(asked: Configuration) -> None:
+            asked.api_key["BearerToken"] = f"Bearer {token.read_text()}"
+
+        async with server.origin():
+            configuration.host, configuration.refresh_api_key_hook = server.url, refresh
+            configuration.api_key["BearerToken"] = "Bearer old"
+            client = Client(configuration)
+            with pytest.raises(Unreachable, match=r"no credentials: .*No such file"):
+                await client.request("GET", "/api/v1/pods")
+            with pytest.raises(Unreachable, match="no credentials"):
+                await anext(client.watch("/api/v1/pods", {}))
+            token.write_text("abc")
+            assert (await client.request("GET", "/api/v1/pods")).body == {"a": "bcde"}
+            assert b"Bearer abc" in server.asked[0]
+            await client.close()
+
+    token = tmp_path / "token"
+    run(uvloop.new_event_loop, test())
 
 
 @pytest.mark.parametrize("loop", LOOPS)

@@ -121,10 +121,16 @@ class Client(Api):
                 self._told = parsedate_to_datetime(date).timestamp(), now
 
     def _who(self) -> dict[str, str]:
-        """Return the headers that authenticate a request; exec plugins and token files are asked again when they may have changed."""
+        """Return the headers that authenticate a request; exec plugins and token files are asked again when they may have changed.
+
+        Raises Unreachable.
+        """
         # Tokens of service accounts and of exec plugins rotate; to ask for one costs as much as a request.
         if time.monotonic() >= self._authorized_until:
-            ways = self._configuration.auth_settings().values()
+            try:
+                ways = self._configuration.auth_settings().values()
+            except Exception as error:  # Of a file that is being replaced, or of a plugin: the next request asks again.
+                raise Unreachable(f"there are no credentials: {error}") from error
             allowed = {way["key"]: way["value"].strip() for way in ways if way["in"] == "header" and way["value"]}
             self._headers = {**_AGENT, **allowed}
             self._authorized_until = time.monotonic() + _AUTHORIZED_FOR
