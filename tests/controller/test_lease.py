@@ -281,6 +281,43 @@ def test_waiting_and_keeping() -> None:
     run_in_memory(work())
 
 
+class Late(Cut):
+    """An API server that takes long for everything."""
+
+    def __init__(self, api: Api, seconds: float) -> None:
+        super().__init__(api)
+        self.seconds = seconds
+        self.asked: list[str] = []
+
+    async def request(
+        self, method: str, path: str, body: Any = None, query: Any = None, projection: Projection = Projection.WHOLE
+    ) -> Answer:
+        self.asked.append(method)
+        await asyncio.sleep(self.seconds)
+        return await self.api.request(method, path, body, query, projection)
+
+
+def test_a_server_that_is_slow_does_not_cost_the_lease() -> None:
+    """With a read before each write, and a pause after it, 2 seconds for an answer were too many."""
+
+    async def work() -> None:
+        late = Late(in_memory(), 0)
+        lease = Lease(late, "default", "x", "one", clock=asyncio.get_running_loop().time)
+        await lease.acquire()
+        late.seconds = 4
+        keeping = asyncio.create_task(lease.keep())
+        await asyncio.sleep(300)
+        assert lease.held
+        assert late.asked[:2] == ["GET", "POST"]
+        assert set(late.asked[2:]) == {"PUT"}
+        late.seconds = 0
+        await asyncio.sleep(300)
+        assert len(late.asked) < 2 + 300 / 4 + 300 / 3 + 2, "and no more is asked than every three seconds"
+        keeping.cancel()
+
+    run_in_memory(work())
+
+
 class Slow(Cut):
     """A connection on which writes wait until they are let through: they were sent, and have not arrived."""
 
