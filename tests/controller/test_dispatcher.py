@@ -121,6 +121,19 @@ def test_the_server_is_not_run_over() -> None:
     in_virtual_time(work)
 
 
+def test_ten_thousand_tenants_take_turns_too() -> None:
+    """As after a failover: two requests of each were under way at once, with a connection each, which no process may have."""
+
+    async def work(loop: VirtualLoop) -> None:
+        server = Slow(lambda namespace, method: 0.01)
+        api = Dispatcher(server)
+        await asyncio.gather(*(create(api, f"tenant{number}") for number in range(10_000)))
+        assert server.most <= module._MOST_ACTIVE < 1024
+        assert loop.passed <= 10_000 / AT_A_TIME * 0.01 * 1.1
+
+    in_virtual_time(work)
+
+
 def test_tenants_take_turns() -> None:
     async def work(loop: VirtualLoop) -> None:
         server = Slow(lambda namespace, method: 0.01)
