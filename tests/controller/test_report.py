@@ -259,6 +259,46 @@ def test_events_that_cannot_be_written_are_dropped() -> None:
     run_in_memory(work())
 
 
+def test_an_event_that_is_refused_again_and_again_does_not_use_up_those_of_what_follows() -> None:
+    async def work() -> None:
+        busy = [True]
+        api = Refusing(lambda *_: Answer(429, {}) if busy else None)
+        recorder = Recorder(api, now)
+        for _ in range(100):
+            recorder.record(FRAMEWORK, WARNING, "Refused", "exceeded quota")
+            await asyncio.sleep(1)
+        busy.clear()
+        recorder.record(FRAMEWORK, WARNING, "Failed", "attempt 3 was the last")
+        await asyncio.sleep(1)
+        events = (await api.request("GET", "/api/v1/events")).body["items"]
+        assert [event["reason"] for event in events] == ["Failed"]
+
+    run_in_memory(work())
+
+
+def test_an_event_is_counted_on_whose_first_answer_was_lost() -> None:
+    async def work() -> None:
+        class Losing(Facade):
+            lost = False
+
+            async def request(self, method: str, *rest: Any, **options: Any) -> Answer:
+                answer = await super().request(method, *rest, **options)
+                if method == "POST" and not self.lost:
+                    self.lost = True
+                    raise Unreachable("the answer was lost")
+                return answer
+
+        api = Losing(in_memory().server)
+        recorder = Recorder(api, now)
+        for _ in range(5):
+            recorder.record(FRAMEWORK, WARNING, "Refused", "exceeded quota")
+            await asyncio.sleep(70)
+        (event,) = (await api.request("GET", "/api/v1/events")).body["items"]
+        assert event["count"] == 5
+
+    run_in_memory(work())
+
+
 def test_an_event_with_which_the_recorder_fails_holds_up_no_other() -> None:
     """Two of the same time, and one later."""
 
