@@ -191,6 +191,22 @@ def pods_answered(answer: Answer) -> Refusing:
     return Refusing(lambda method, path: answer if method == "POST" and path.endswith("/pods") else None)
 
 
+def test_a_race_that_is_lost_again_and_again_is_no_name_that_is_taken() -> None:
+    """As between many creations for one ResourceQuota: people looked for an object that was not there."""
+
+    async def work() -> None:
+        message = 'Operation cannot be fulfilled on resourcequotas "gpus": the object has been modified'
+        async with lab(pods_answered(refusal(409, "Conflict", message))) as made:
+            await made.make("f", {"taskRoles": [role_spec("a", 1)]})
+            found = await event(made, lambda each: each["type"] == "Warning")
+            assert (found["reason"], found["message"]) == (
+                "Refused",
+                f"Something for role a was refused, and is tried again (409): {message}",
+            )
+
+    run_in_memory(work())
+
+
 def test_pods_that_can_never_be_made() -> None:
     async def work() -> None:
         async with lab(pods_answered(refusal(422, "Invalid", "no such field"))) as made:
