@@ -79,22 +79,17 @@ def _start(settings: EffectiveSettings) -> int:
     from fcontroller.act.plain import NoServer
     from fcontroller.serve import Unlistenable
 
-    _have_enough_descriptors()
+    with contextlib.suppress(ImportError, OSError, ValueError):  # Windows has no such limit, and macOS another one than it says.
+        import resource
+
+        # The usual 1,024 descriptors are for programs that call `select`; tenants whose requests hang have more connections.
+        resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
     try:
         with asyncio.Runner(loop_factory=event_loop()) as runner:
             return runner.run(_run(settings))
     except (NoServer, Unlistenable) as error:
         print(safe(f"fcontroller: {error}"), file=sys.stderr)
         return EXIT_USAGE
-
-
-def _have_enough_descriptors() -> None:
-    """Have as many connections as we may. The usual 1,024 are for programs that call `select`; tenants that hang have more."""
-    with contextlib.suppress(ImportError, OSError, ValueError):  # Windows has no such limit, and macOS another one than it says.
-        import resource
-
-        most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def event_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:

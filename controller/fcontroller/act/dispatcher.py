@@ -82,10 +82,7 @@ class _Tenant:
         return not self.total and not any(self.waiting.values()) and now >= max(self.paused_until.values())
 
     def next(self, now: float, most: int) -> _Waiter | None:
-        """Take out the request that goes next; return None if none may go now.
-
-        :param most: how many may be under way.
-        """
+        """Take out the request that goes next; return None if none may go now, as when `most` are under way."""
         if self.total >= most:
             return None
         for priority, waiting in self.waiting.items():
