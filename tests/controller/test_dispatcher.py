@@ -97,6 +97,24 @@ def test_a_tenant_behind_slow_webhooks_stops_nobody_else(bad: int) -> None:
     in_virtual_time(work)
 
 
+@pytest.mark.parametrize("bad", [1000, 2000])
+def test_nobody_waits_for_long_behind_a_thousand_tenants_that_hang(bad: int) -> None:
+    async def work(loop: VirtualLoop) -> None:
+        names = [f"bad{number}" for number in range(bad)]
+        api = Dispatcher(Slow(slow_in(*names)))
+        hanging = [loop.create_task(create(api, name)) for _ in range(3) for name in names]
+        await asyncio.sleep(0.001)
+        assert await took(create(api, "good")) < bad * GUARANTEED / module._MOST_ACTIVE + 1
+        await asyncio.sleep(10)
+        assert await took(create(api, "good")) < SOON
+        for task in hanging:
+            task.cancel()
+        await asyncio.gather(*hanging, return_exceptions=True)
+        assert api.under_way == 0
+
+    in_virtual_time(work)
+
+
 def test_what_deletes_passes_what_creates() -> None:
     async def work(loop: VirtualLoop) -> None:
         api = Dispatcher(Slow(slow_in("bad")))

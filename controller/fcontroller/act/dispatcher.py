@@ -193,9 +193,10 @@ class Dispatcher(Api):
         if not tenant.has_turn:
             tenant.has_turn = True
             self._turns.append(tenant)
-        while self._turns and self._count[_Phase.ACTIVE] < AT_A_TIME:
+        at_a_time, most = (AT_A_TIME, PER_TENANT) if self._count[_Phase.HANGING] < _MOST_HANGING else (_MOST_ACTIVE, GUARANTEED)
+        while self._turns and self._count[_Phase.ACTIVE] < at_a_time:
             first = self._turns.popleft()
-            waiter = first.next(now, PER_TENANT if self._count[_Phase.HANGING] < _MOST_HANGING else GUARANTEED)
+            waiter = first.next(now, most)
             first.has_turn = waiter is not None
             if waiter is not None:
                 self._begin(waiter, now)
