@@ -123,11 +123,18 @@ async def write_owners(api: Api, path: str, uid: str, owners: list[Json]) -> boo
     found = await find(api, path, Projection.METADATA, uid=uid)
     if found is None or found["metadata"].get("ownerReferences") == owners:
         return False
-    # Late, after somebody else has written the Pod, this must not undo what he wrote: another version is a conflict (409).
-    changed = {"resourceVersion": found["metadata"]["resourceVersion"], "ownerReferences": owners}
-    change = [{"op": "add", "path": f"/metadata/{field}", "value": value} for field, value in changed.items()]
+    # Late, after somebody else has written the Pod, this must not undo what he wrote.
+    known = {"/metadata/uid": uid, "/metadata/resourceVersion": found["metadata"]["resourceVersion"]}
+    tests = [{"op": "test", "path": field, "value": value} for field, value in known.items()]
+    change = [*tests, {"op": "add", "path": "/metadata/ownerReferences", "value": owners}]
     answer = await api.request("PATCH", path, change, projection=Projection.METADATA)
-    return answer.code != 404 and bool(_taken(answer))
+    if answer.code in (404, 422):  # A test that has failed is a 422, as what is refused for good.
+        there = await find(api, path, Projection.METADATA, uid=uid)
+        if there is None:
+            return False
+        if there["metadata"]["resourceVersion"] != found["metadata"]["resourceVersion"]:
+            answer = Answer(409, answer.body)
+    return bool(_taken(answer))
 
 
 async def remove(api: Api, path: str, owner: str) -> None:
