@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import re
 import sys
@@ -78,6 +79,11 @@ def _start(settings: EffectiveSettings) -> int:
     from fcontroller.act.plain import NoServer
     from fcontroller.serve import Unlistenable
 
+    with contextlib.suppress(ImportError, OSError, ValueError):  # Windows has no such limit, and macOS another one than it says.
+        import resource
+
+        # The usual 1,024 descriptors are for programs that call `select`; tenants whose requests hang have more connections.
+        resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
     try:
         with asyncio.Runner(loop_factory=event_loop()) as runner:
             return runner.run(_run(settings))

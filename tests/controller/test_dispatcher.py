@@ -97,6 +97,24 @@ def test_a_tenant_behind_slow_webhooks_stops_nobody_else(bad: int) -> None:
     in_virtual_time(work)
 
 
+@pytest.mark.parametrize("bad", [1000, 2000])
+def test_nobody_waits_for_long_behind_a_thousand_tenants_that_hang(bad: int) -> None:
+    async def work(loop: VirtualLoop) -> None:
+        names = [f"bad{number}" for number in range(bad)]
+        api = Dispatcher(Slow(slow_in(*names)))
+        hanging = [loop.create_task(create(api, name)) for _ in range(3) for name in names]
+        await asyncio.sleep(0.001)
+        assert await took(create(api, "good")) < bad * GUARANTEED / module._MOST_ACTIVE + 1
+        await asyncio.sleep(10)
+        assert await took(create(api, "good")) < SOON
+        for task in hanging:
+            task.cancel()
+        await asyncio.gather(*hanging, return_exceptions=True)
+        assert api.under_way == 0
+
+    in_virtual_time(work)
+
+
 def test_what_deletes_passes_what_creates() -> None:
     async def work(loop: VirtualLoop) -> None:
         api = Dispatcher(Slow(slow_in("bad")))
@@ -117,6 +135,19 @@ def test_the_server_is_not_run_over() -> None:
         await asyncio.gather(*(create(api, f"tenant{number % 50}") for number in range(5000)))
         assert server.most <= AT_A_TIME + 50 * GUARANTEED
         assert loop.passed <= 5000 / AT_A_TIME * 0.01 * 1.1
+
+    in_virtual_time(work)
+
+
+def test_ten_thousand_tenants_take_turns_too() -> None:
+    """As after a failover: two requests of each were under way at once, with a connection each, which no process may have."""
+
+    async def work(loop: VirtualLoop) -> None:
+        server = Slow(lambda namespace, method: 0.01)
+        api = Dispatcher(server)
+        await asyncio.gather(*(create(api, f"tenant{number}") for number in range(10_000)))
+        assert server.most <= module._MOST_ACTIVE < 1024
+        assert loop.passed <= 10_000 / AT_A_TIME * 0.01 * 1.1
 
     in_virtual_time(work)
 

@@ -198,3 +198,19 @@ def test_moves_that_are_refused_for_ever(monkeypatch: pytest.MonkeyPatch) -> Non
         assert 0 < len(during) <= 3 * 3 * 50
 
     play(work, lambda method, path: refusal(403, "Forbidden", "you may not patch pods") if is_move(method, path) else None)
+
+
+def test_a_pod_that_may_not_be_deleted_later_holds_up_no_other() -> None:
+    async def work(made: Lab) -> None:
+        await made.make("train", {**spec(3), "taskRoles": spec(3)["taskRoles"][:1], "ttlSecondsAfterFinished": 30})
+        path, tracking = path_of("frameworks", "default", "train"), "app:frameworkcontroller.microsoft.com/Framework:default/train"
+        await patch(made, path, "add", "/metadata/annotations/argocd.argoproj.io~1tracking-id", tracking)
+        await made.completed("train")
+        assert await left(made) == dict.fromkeys(("train-a-0", "train-a-1", "train-a-2"), "Framework")
+        await asyncio.sleep(60)
+        assert await left(made) == {"train-a-1": "Framework"}
+        (event,) = [event for event in await made.events() if event["reason"] == "Refused"]
+        assert "its deletion, a while after its end: Pod `train-a-1`: denied" in event["message"]
+
+    denied = refusal(403, "Forbidden", "denied")
+    play(work, lambda method, path: denied if method == "DELETE" and path.endswith("/train-a-1") else None)

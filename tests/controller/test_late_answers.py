@@ -1,4 +1,4 @@
-"""Answers about Services that come late: by then the watch may have told more, an edit may be in force, or all may be paused."""
+"""Answers that come late, about Services for the most part: by then the watch may have told more, or all may be paused."""
 
 from __future__ import annotations
 
@@ -295,5 +295,32 @@ def test_a_service_that_somebody_else_makes_in_a_pause() -> None:
         await pause(made, "false")
         await asyncio.sleep(2)
         assert (await conditions(made))["ServicesMade"] == "True"
+
+    play(work)
+
+
+@pytest.mark.parametrize("what", ["pause", "Stop"])
+def test_no_attempt_begins_that_was_told_to_wait_until_a_pause_or_a_stop(what: str) -> None:
+    """The creation of the ConfigMap was sent once more after the wait, whatever had become of the Framework."""
+
+    async def work(made: Lab, api: Late) -> None:
+        config_maps, busy = collection("configmaps", "default"), [Answer(429, {}, 8)]
+        refusal = api.refusal
+        api.refusal = lambda method, path: busy.pop() if busy and (method, path) == ("POST", config_maps) else refusal(method, path)
+        await made.make("train", {"taskRoles": [role_spec("worker", 1)]})
+        await asyncio.sleep(1)
+        assert not busy
+        if what == "pause":
+            await pause(made, "true")
+        else:
+            assert (await made.edit("train", "executionType", "Stop")).ok
+        await asyncio.sleep(60)
+        assert not (await api.at_once("GET", CONFIG_MAP)).ok
+        status = (await made.framework("train"))["status"]
+        assert status["attemptStatus"].get("configMapUID") is None
+        assert status["state"] == ("AttemptCreationPending" if what == "pause" else "Completed")
+        if what == "pause":
+            await pause(made, "false")
+            await made.until("train", lambda status: status["state"] == "AttemptRunning")
 
     play(work)

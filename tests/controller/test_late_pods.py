@@ -1,19 +1,21 @@
-"""No Pod comes to an attempt that has gone."""
+"""No Pod comes to an attempt that has gone, and none waits for all Pods of other roles."""
 
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Mapping
 from typing import cast
 
 from fcontroller.act.dispatcher import Dispatcher
 from fcontroller.api import Answer, Body, Projection, collection, path_of
 from fcontroller.decide.status import Status
+from fcontroller.observe.cache import task_of
 from fcontroller.reconcile.perform import ActionContext, _recognize_pod
 from fcontroller.reconcile.pod_renderer import PodRenderer
 from fcontroller.reconcile.services import Services
 from fcontroller.testing.memory_api.facade import Facade
-from tests.controller.lab import in_memory, lab, run_in_memory
+from tests.controller.lab import Refusing, in_memory, lab, run_in_memory
 from tests.decide.world import role_spec
 
 
@@ -66,5 +68,24 @@ def test_a_pod_whose_task_is_scaled_away_while_it_is_read_is_left_to_the_next_lo
         context = ActionContext(framework, status, cast(PodRenderer, object()), cast(Services, None), None, paused=False, ends=False)
         assert await _recognize_pod(api, context, ("a", 1), made.body["metadata"]["uid"]) is None
         assert (await api.request("GET", path_of("pods", "default", "train-a-1"))).ok
+
+    run_in_memory(work())
+
+
+def test_roles_take_turns() -> None:
+    """The first two took every place until all their Pods were made: one of another role that had failed was not made again until then."""
+
+    async def work() -> None:
+        made = Counter[str]()
+
+        async def late(method: str, path: str) -> None:
+            await asyncio.sleep(0.1 if (method, path) == ("POST", collection("pods", "default")) else 0)
+
+        async with lab(Refusing(late)) as busy:
+            await busy.make("train", {"taskRoles": [role_spec(name, 150, run="forever") for name in "abcd"]})
+            await asyncio.sleep(2)
+            made.update(task_of(pod["metadata"]["name"])[1][0] for pod in await busy.pods())
+            assert sum(made.values()) > 300
+            assert max(made.values()) - min(made.values()) <= 4
 
     run_in_memory(work())

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import pytest
 
-from fcontroller.api import Answer, Json, path_of
+from fcontroller.act import requests
+from fcontroller.api import Answer, Body, Json, Projection, path_of
+from fcontroller.testing.memory_api.facade import Facade
 from tests.cluster import Cluster
 from tests.controller.lab import Lab, Refusing, lab, real, refusal, run, run_in_memory
 from tests.controller.test_kept_pods import patch
@@ -67,6 +69,90 @@ def test_they_get_their_owner_back_and_run_on(change: Change) -> None:
         assert [line["reason"] for line in made.lines if line["level"] == "warning"] == ["PodOwnersRestored"]
 
     play(work)
+
+
+async def change_meanwhile(made: Lab, api: Refusing, how: Callable[[], Awaitable[Answer]]) -> None:
+    """Change the Pod once, between the look at its owners and their writing."""
+    hows = [how]
+
+    async def first(method: str, path: str) -> None:
+        if is_adoption(method, path) and hows:
+            assert (await hows.pop()()).ok
+
+    await running(made)
+    api.refusal = lambda method, path: first(method, path) if is_adoption(method, path) else None
+    changed = await Facade.request(api, "PATCH", POD, [{"op": "remove", "path": "/metadata/ownerReferences"}])
+    assert changed.ok
+    await asyncio.sleep(10)
+    assert not hows
+
+
+def test_a_race_with_who_writes_the_pod_is_no_refusal() -> None:
+    """It was reported as one (422), and as a deletion that is held, in the log, by two Events and a condition."""
+
+    async def work() -> None:
+        api = Refusing(lambda *_: None)
+        async with lab(api) as made:
+            mark = [{"op": "add", "path": "/metadata/annotations/mark", "value": "x"}]
+            await change_meanwhile(made, api, lambda: Facade.request(api, "PATCH", POD, mark))
+            assert await owners(made) == ["train-attempt"]
+            assert (await made.api.request("GET", POD)).body["metadata"]["annotations"]["mark"] == "x"
+            assert [line["reason"] for line in made.lines if line["level"] == "warning"] == ["PodOwnersRestored"]
+
+    run_in_memory(work())
+
+
+def test_a_pod_that_is_gone_when_its_owners_are_written_is_no_refusal() -> None:
+    async def work() -> None:
+        api = Refusing(lambda *_: None)
+        async with lab(api) as made:
+            await change_meanwhile(made, api, lambda: Facade.request(api, "DELETE", POD, {"gracePeriodSeconds": 0}))
+            assert [line["reason"] for line in made.lines if line["level"] == "warning"] == []
+
+    run_in_memory(work())
+
+
+@pytest.mark.cluster
+def test_a_real_server_too_says_that_it_is_a_conflict(cluster: Cluster) -> None:
+    async def work() -> None:
+        async with real(cluster) as client:
+            uids = dict[str, str]()
+            for name in ("owner", "raced"):
+                value = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": "default"}}
+                uids[name] = (await requests.create(client, "configmaps", value))["metadata"]["uid"]
+            path = path_of("configmaps", "default", "raced")
+            owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": uids["owner"]}
+
+            class Raced(Refusing):
+                """Somebody else writes the object right before its owners are."""
+
+                def __init__(self) -> None:
+                    self.changed = False
+
+                async def request(
+                    self,
+                    method: str,
+                    path: str,
+                    body: Body | None = None,
+                    query: Mapping[str, str] | None = None,
+                    projection: Projection = Projection.WHOLE,
+                ) -> Answer:
+                    if method == "PATCH" and not self.changed:
+                        self.changed = True
+                        mark = [{"op": "add", "path": "/data", "value": {"mark": "x"}}]
+                        assert (await client.request("PATCH", path, mark)).ok
+                    return await client.request(method, path, body, query, projection)
+
+            raced = Raced()
+            with pytest.raises(requests.Refused) as refused:
+                await requests.write_owners(raced, path, uids["raced"], [owner])
+            assert refused.value.code == 409
+            assert await requests.write_owners(raced, path, uids["raced"], [owner])
+            found = (await client.request("GET", path)).body
+            assert (found["metadata"]["ownerReferences"], found["data"]) == ([owner], {"mark": "x"})
+            assert (await client.request("DELETE", path_of("configmaps", "default", "owner"), {})).ok
+
+    run(work())
 
 
 @CHANGES

@@ -7,6 +7,7 @@ import gc
 import json
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -148,6 +149,20 @@ def test_the_second_signal_kills() -> None:
         # Now it waits until it can give the lease back.
         controller.process.send_signal(signal.SIGTERM)
         assert controller.process.wait(60) == -signal.SIGTERM
+
+
+@pytest.mark.skipif(not Path("/proc/self/limits").exists(), reason="no /proc")
+def test_it_has_all_descriptors_that_it_may_have() -> None:
+    """Container engines give 1,024 at first: a webhook that hung in hundreds of namespaces used them up, and no probe was answered."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(512, soft), hard))
+    try:
+        with running("--kube-api-server-address", "http://127.0.0.1:1") as controller:
+            controller.says("waits for the lease")
+            limits = Path(f"/proc/{controller.process.pid}/limits").read_text()
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert re.search(rf"^Max open files +{hard} +{hard} ", limits, re.MULTILINE)
 
 
 def test_it_is_not_ready_before_it_has_seen_everything() -> None:

@@ -191,6 +191,22 @@ def pods_answered(answer: Answer) -> Refusing:
     return Refusing(lambda method, path: answer if method == "POST" and path.endswith("/pods") else None)
 
 
+def test_a_race_that_is_lost_again_and_again_is_no_name_that_is_taken() -> None:
+    """As between many creations for one ResourceQuota: people looked for an object that was not there."""
+
+    async def work() -> None:
+        message = 'Operation cannot be fulfilled on resourcequotas "gpus": the object has been modified'
+        async with lab(pods_answered(refusal(409, "Conflict", message))) as made:
+            await made.make("f", {"taskRoles": [role_spec("a", 1)]})
+            found = await event(made, lambda each: each["type"] == "Warning")
+            assert (found["reason"], found["message"]) == (
+                "Refused",
+                f"Something for role a was refused, and is tried again (409): {message}",
+            )
+
+    run_in_memory(work())
+
+
 def test_pods_that_can_never_be_made() -> None:
     async def work() -> None:
         async with lab(pods_answered(refusal(422, "Invalid", "no such field"))) as made:
@@ -255,6 +271,46 @@ def test_events_that_cannot_be_written_are_dropped() -> None:
             while not recorder.results:
                 await asyncio.sleep(0.01)
             assert recorder.results == {"failed": 1}
+
+    run_in_memory(work())
+
+
+def test_an_event_that_is_refused_again_and_again_does_not_use_up_those_of_what_follows() -> None:
+    async def work() -> None:
+        busy = [True]
+        api = Refusing(lambda *_: Answer(429, {}) if busy else None)
+        recorder = Recorder(api, now)
+        for _ in range(100):
+            recorder.record(FRAMEWORK, WARNING, "Refused", "exceeded quota")
+            await asyncio.sleep(1)
+        busy.clear()
+        recorder.record(FRAMEWORK, WARNING, "Failed", "attempt 3 was the last")
+        await asyncio.sleep(1)
+        events = (await api.request("GET", "/api/v1/events")).body["items"]
+        assert [event["reason"] for event in events] == ["Failed"]
+
+    run_in_memory(work())
+
+
+def test_an_event_is_counted_on_whose_first_answer_was_lost() -> None:
+    async def work() -> None:
+        class Losing(Facade):
+            lost = False
+
+            async def request(self, method: str, *rest: Any, **options: Any) -> Answer:
+                answer = await super().request(method, *rest, **options)
+                if method == "POST" and not self.lost:
+                    self.lost = True
+                    raise Unreachable("the answer was lost")
+                return answer
+
+        api = Losing(in_memory().server)
+        recorder = Recorder(api, now)
+        for _ in range(5):
+            recorder.record(FRAMEWORK, WARNING, "Refused", "exceeded quota")
+            await asyncio.sleep(70)
+        (event,) = (await api.request("GET", "/api/v1/events")).body["items"]
+        assert event["count"] == 5
 
     run_in_memory(work())
 

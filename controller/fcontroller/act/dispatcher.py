@@ -24,7 +24,9 @@ AT_A_TIME = 64
 """Requests of all tenants under way, without those that hang."""
 PER_TENANT = 32
 GUARANTEED = 2
-"""Of each tenant, whatever the others do."""
+"""Of each tenant, whatever the others do; at once while there are not too many."""
+_MOST_ACTIVE = 10 * AT_A_TIME
+"""Requests under way that do not hang. With ten thousand tenants at once the others take turns: each request has a connection."""
 HANGS_AFTER = 1.0
 """Seconds after which a request under way is said to hang."""
 _MOST_HANGING = 512
@@ -79,9 +81,9 @@ class _Tenant:
         """Return whether there is nothing to remember."""
         return not self.total and not any(self.waiting.values()) and now >= max(self.paused_until.values())
 
-    def next(self, now: float) -> _Waiter | None:
-        """Take out the request that goes next; return None if none may go now."""
-        if self.total >= PER_TENANT:
+    def next(self, now: float, most: int) -> _Waiter | None:
+        """Take out the request that goes next; return None if none may go now, as when `most` are under way."""
+        if self.total >= most:
             return None
         for priority, waiting in self.waiting.items():
             if now < self.paused_until[priority] or self.under_way[priority] >= _MOST[priority]:
@@ -186,14 +188,15 @@ class Dispatcher(Api):
         """Start the requests that may start, after something has changed for a tenant."""
         now = asyncio.get_running_loop().time()
         self._note_hanging(now)
-        while tenant.total < GUARANTEED and (waiter := tenant.next(now)):
+        while self._count[_Phase.ACTIVE] < _MOST_ACTIVE and (waiter := tenant.next(now, GUARANTEED)):
             self._begin(waiter, now)
         if not tenant.has_turn:
             tenant.has_turn = True
             self._turns.append(tenant)
-        while self._turns and self._count[_Phase.ACTIVE] < AT_A_TIME and self._count[_Phase.HANGING] < _MOST_HANGING:
+        at_a_time, most = (AT_A_TIME, PER_TENANT) if self._count[_Phase.HANGING] < _MOST_HANGING else (_MOST_ACTIVE, GUARANTEED)
+        while self._turns and self._count[_Phase.ACTIVE] < at_a_time:
             first = self._turns.popleft()
-            waiter = first.next(now)
+            waiter = first.next(now, most)
             first.has_turn = waiter is not None
             if waiter is not None:
                 self._begin(waiter, now)

@@ -127,8 +127,14 @@ async def write_owners(api: Api, path: str, uid: str, owners: list[Json]) -> boo
     known = {"/metadata/uid": uid, "/metadata/resourceVersion": found["metadata"]["resourceVersion"]}
     tests = [{"op": "test", "path": field, "value": value} for field, value in known.items()]
     change = [*tests, {"op": "add", "path": "/metadata/ownerReferences", "value": owners}]
-    _taken(await api.request("PATCH", path, change, projection=Projection.METADATA))
-    return True
+    answer = await api.request("PATCH", path, change, projection=Projection.METADATA)
+    if answer.code in (404, 422):  # A test that has failed is a 422, as what is refused for good.
+        there = await find(api, path, Projection.METADATA, uid=uid)
+        if there is None:
+            return False
+        if there["metadata"]["resourceVersion"] != found["metadata"]["resourceVersion"]:
+            answer = Answer(409, answer.body)
+    return bool(_taken(answer))
 
 
 async def remove(api: Api, path: str, owner: str) -> None:

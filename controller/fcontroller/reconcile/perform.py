@@ -13,7 +13,7 @@ from fcontroller import intent as intents
 from fcontroller.act import requests
 from fcontroller.act.dispatcher import Dispatcher
 from fcontroller.act.requests import Refused, StillThere
-from fcontroller.api import Api, Json, Projection, Unwanted, Wanted, path_of
+from fcontroller.api import Api, Json, Projection, Wanted, path_of
 from fcontroller.decide.context import (
     Action,
     AdoptPod,
@@ -93,7 +93,7 @@ async def perform(dependencies: Dependencies, action: Action, context: ActionCon
     api, when_wanted = dependencies.api, dependencies.api.when(wanted)
     match action:
         case CreateConfigMap():
-            return await _begin_attempt(api, context, wanted)
+            return await _begin_attempt(when_wanted, context, wanted)
         case DeleteConfigMap(uid, completion):
             await requests.delete(when_wanted, context.config_map_path(), uid, confirm=completion is not None)
             return config_map_deleted if completion is None else partial(config_map_gone, completion=completion)
@@ -120,14 +120,12 @@ async def perform(dependencies: Dependencies, action: Action, context: ActionCon
             return await _move_pod(when_wanted, context, key, uid)
 
 
-async def _begin_attempt(api: Dispatcher, context: ActionContext, wanted: Wanted) -> Result | None:
+async def _begin_attempt(when_wanted: Api, context: ActionContext, wanted: Wanted) -> Result | None:
     if context.next_intent is None:  # The spec has changed in the meantime.
         return None
     intent, digest, generation = context.next_intent
     await context.services.ensure(intent, context.framework, wanted)
-    if not wanted():
-        raise Unwanted
-    made = await requests.create(api, "configmaps", intents.config_map(intent, context.framework, context.status.attempt.id))
+    made = await requests.create(when_wanted, "configmaps", intents.config_map(intent, context.framework, context.status.attempt.id))
     return partial(config_map_created, uid=made["metadata"]["uid"], digest=digest, generation=generation)
 
 

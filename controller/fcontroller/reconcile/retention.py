@@ -217,9 +217,16 @@ class Retention:
             found = await requests.find(api, path_of("pods", namespace, pod_name), Projection.METADATA)
             if found is not None:
                 pods[pod_name] = found
+        refused: Refused | None = None
         for pod in [pod["metadata"] for pod in pods.values()]:
             if controller_of(pod) == uid and "deletionTimestamp" not in pod:
-                await requests.delete(api, path_of("pods", namespace, pod["name"]), pod["uid"])
+                try:
+                    await requests.delete(api, path_of("pods", namespace, pod["name"]), pod["uid"])
+                except Refused as error:  # The others go all the same.
+                    error.args = (f"Pod `{pod['name']}`: {error}",)
+                    refused = error
+        if refused is not None:
+            raise refused
 
     async def _say(self, framework: Json, why_not: str, tracker: str = "") -> int:
         """Store whether the Framework is kept since it is tracked, if that is new. Return its resourceVersion then."""

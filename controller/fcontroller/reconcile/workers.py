@@ -283,15 +283,17 @@ class Workers:
         while self._moves and moving < _MOVES_AT_A_TIME and len(self._others) < _AT_A_TIME:
             moving += 1
             yield self._moves.popleft()
-        for role in list(self._creations):
-            # The role that was first is last the next time.
+        roles = deque(self._creations)
+        while roles and len(self._creating) < 2 * _AT_A_TIME:
+            role = roles.popleft()
             jobs, window = self._creations.pop(role), self.windows.setdefault(role, Window())
-            while jobs and window.room(self._now()) > 0 and len(self._creating) < 2 * _AT_A_TIME:
+            if jobs:
+                self._creations[role] = jobs  # Who had a turn is the last the next time.
+            if jobs and window.room(self._now()) > 0:
+                roles.append(role)
                 jobs[0].window = window
                 window.under_way += 1
                 yield jobs.popleft()
-            if jobs:
-                self._creations[role] = jobs
 
     async def _work(self, job: _Job, context: Callable[[], ActionContext]) -> Result | None:
         while not self._stopped:

@@ -31,8 +31,8 @@ class _Event:
 
     def __init__(self, value: Json) -> None:
         self.value = value
-        self.written = 0
-        """The count that the API server has."""
+        self.written: int | None = None
+        """The count that the API server has; None: it has no part of the budget yet, and was not sent."""
         self.wait = _FIRST_WAIT
         self.due: asyncio.TimerHandle | None = None
         self.last = 0.0
@@ -65,7 +65,7 @@ class Recorder:
         value["count"] += count
         value["message"], value["lastTimestamp"] = visible(message)[:_LONGEST], to_time(self._now())
         if event.due is None:
-            event.due = asyncio.get_running_loop().call_later(event.wait if event.written else 0, self._enqueue, event)
+            event.due = asyncio.get_running_loop().call_later(0 if event.written is None else event.wait, self._enqueue, event)
 
     def _value(self, framework: Json, kind: str, reason: str) -> Json:
         metadata, now = framework["metadata"], self._now()
@@ -84,11 +84,12 @@ class Recorder:
 
     def _enqueue(self, event: _Event) -> None:
         event.due = None
-        if event.written:
+        if event.written is not None:
             event.wait = min(event.wait * 2, _LONGEST_WAIT)
         elif not self._allowed(event.value["involvedObject"]["uid"]):
             self.results["dropped"] += 1
             return
+        event.written = event.written or 0
         namespace = event.value["metadata"]["namespace"]
         if namespace in self._queues:
             self._queues[namespace].append(event)
@@ -130,6 +131,6 @@ class Recorder:
             answer = await self._api.request("PATCH", f"{path}/{value['metadata']['name']}", changes)
         if not event.written or answer.code == 404:  # Events live for an hour.
             answer = await self._api.request("POST", path, value)
-        if answer.ok:
+        if answer.ok or answer.code == 409:  # It is there: the answer was lost.
             event.written = count
         return answer.ok

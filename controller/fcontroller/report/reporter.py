@@ -26,7 +26,7 @@ from fcontroller.report.events import NORMAL, WARNING, Recorder
 from fcontroller.report.snapshots import framework_snapshot, marked, pod_snapshot, task_snapshot
 
 _TRANSITORY = 3
-"""Refusals of a name one after the other that may be the controller's own leftovers, which it removes."""
+"""Refusals (409) one after the other that may be a race, or a name that the controller's own leftovers have, which it removes."""
 _ATTEMPT_ENDS = (FRAMEWORK_GONE, TASK_GONE, TASK_KEPT)
 _LONGEST = 300
 """Characters of what a container said before it ended; the status has more."""
@@ -138,12 +138,14 @@ class Reporter(Report):
         elif code == 0 or code == 429 or code >= 500:  # The problem is the server's, not the Framework's.
             if self._rarely.may(("", code)):
                 self._log.warning("the API server fails, and is asked again", **_of(framework), code=code, answer=message)
-        elif code != 409:
-            what = "Something" if key is None else f"Something for role {key[0]}"
-            self._warn_of(framework, "Refused", f"{what} was refused, and is tried again ({code}): {message}", key, code)
-        elif failures >= _TRANSITORY:
+        elif code == 409 and failures < _TRANSITORY:
+            return
+        elif isinstance(error, Refused) and error.reason == "AlreadyExists":
             what = "The ConfigMap" if key is None else f"A Pod of role {key[0]}"
             self._warn_of(framework, "NameTaken", f"{what} cannot be made, since something else has its name: {message}", key, code)
+        else:  # Another 409 is a race: with whoever writes the same object, or for a quota.
+            what = "Something" if key is None else f"Something for role {key[0]}"
+            self._warn_of(framework, "Refused", f"{what} was refused, and is tried again ({code}): {message}", key, code)
 
     def unsaved(self, framework: Json, error: Exception) -> None:
         if isinstance(error, Refused) and (is_lasting(error) or error.code == 409):  # A conflict (409) is a race, and not reported.
