@@ -18,14 +18,15 @@ from fcompile.model.values import mapping, sequence, text
 if TYPE_CHECKING:
     from fcompile.check.document import Checked
 
-_ARTICLES = {
-    "integer": "a whole number",
-    "boolean": "true or false",
-    "list": "a list",
-    "map": "a mapping",
-    "object": "a mapping",
-    "number": "a number",
+_TYPES: dict[str, tuple[type | tuple[type, ...], str]] = {
+    "integer": (int, "a whole number"),
+    "boolean": (bool, "true or false"),
+    "list": (list, "a list"),
+    "map": (dict, "a mapping"),
+    "object": (dict, "a mapping"),
+    "number": ((int, float), "a number"),
 }
+"""By kind of field: what YAML gives for it, and what it is in words."""
 
 
 class Override(NamedTuple):
@@ -82,9 +83,8 @@ def _split(written: str) -> tuple[str, str, str]:
 def _steps(target: str, written: str) -> tuple[str, ...]:
     try:
         return steps(target)
-    except ValueError as rest:
-        reason = f'cannot read the field at `{rest}`; write names with dots, [index], [name] or ["key"]'
-        raise _refused(written, reason) from None
+    except ValueError as error:
+        raise _refused(written, str(error)) from None
 
 
 def _refused(written: str, reason: str) -> SettingError:
@@ -200,17 +200,9 @@ def _typed(override: Override, field: Field, where: str) -> Any:
     value = read[0] if read else None
     if field.kind == "int-or-string" and not (isinstance(value, int) and not isinstance(value, bool)):
         return override.value
-    wanted: dict[str, type | tuple[type, ...]] = {
-        "integer": int,
-        "boolean": bool,
-        "number": (int, float),
-        "list": list,
-        "map": dict,
-        "object": dict,
-    }
-    expected = wanted.get(field.kind, object)
+    expected, called = _TYPES.get(field.kind, (object, field.kind))
     if not isinstance(value, expected) or (isinstance(value, bool) and field.kind != "boolean"):
-        raise _refused(override.written, f"`{where}` is {_ARTICLES.get(field.kind, field.kind)}, not `{override.value}`")
+        raise _refused(override.written, f"`{where}` is {called}, not `{override.value}`")
     return value
 
 
