@@ -6,6 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 import click
@@ -177,18 +178,7 @@ def _entries(path: str) -> Iterable[FileEntry]:
 
 
 def _formatted(result: Result, format: str, color: ColorChoice) -> Iterable[str]:
-    if format == "markdown":
-        from fcompile.diff import markdown
-
-        return markdown.write(result)
-    if format == "json":
-        from fcompile.diff import json
-
-        return json.write(result)
-    if format == "html":
-        from fcompile.diff import html
-
-        return html.write(result)
-    from fcompile.diff.text import Painter
-
-    return Painter(text_style(color, sys.stdout)).write(result)
+    """Return the result in a format, in pieces. The module of the format's name writes it, and is the only one that is imported."""
+    module = import_module(f"fcompile.diff.{format}")
+    texts: Iterable[str] = module.write(result) if format != "text" else module.Painter(text_style(color, sys.stdout)).write(result)
+    return texts

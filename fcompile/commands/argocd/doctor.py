@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import tempfile
@@ -217,15 +218,11 @@ def _announcements(replay: Replay) -> Iterator[Line]:
     if _failed(ran):
         yield ERROR, f"parameters: {_failed(ran)}"
         return
-    import json
-
     yield OK, f"parameters: {len(json.loads(ran.out))} announced{_took(ran)}"
 
 
 def _environment(relative: str, parameters: Sequence[str]) -> dict[str, str]:
     """Return what Argo CD adds to the sidecar's own variables."""
-    import json
-
     given = []
     for written in parameters:
         # The name of a field can hold `=` in brackets; `]=` ends those.

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from fcompile.check.selection import frameworks_in
 from fcompile.commands.argocd import application
 from fcompile.commands.argocd.generate import enter
 from fcompile.commands.argocd.repository import Repository
@@ -21,10 +20,11 @@ from fcompile.commands.argocd.sources import sources
 from fcompile.commands.group import command
 from fcompile.diagnostics.visible import without_commands
 from fcompile.errors import UsageError
-from fcompile.load import Document, read
+from fcompile.load import read
 from fcompile.load.files import may_hold_framework
 from fcompile.model.values import mapping, sequence, text
 from fcompile.pipeline import overrides
+from fcompile.pipeline.file import File
 from fcompile.program import say
 
 MOST = 500
@@ -61,9 +61,7 @@ def _of_application(repository: Repository) -> Iterator[Announcement]:
     for source in sources(repository, settings(os.environ)):
         data = source.content(repository)
         if may_hold_framework(data):
-            documents = (item for item in read(data, source.name) if isinstance(item, Document))
-            frameworks = [value for document in documents for _, value in frameworks_in(document.value)]
-            for framework, name, role in overrides.roles(frameworks):
+            for framework, name, role in overrides.roles(File(source.name, list(read(data, source.name))).frameworks()):
                 if framework and name:
                     yield from _of_role(f"{framework}/{name}", role)
 
