@@ -18,13 +18,12 @@ from fcompile.model.values import mapping, sequence, text
 if TYPE_CHECKING:
     from fcompile.check.document import Checked
 
-_TYPES: dict[str, tuple[type | tuple[type, ...], str]] = {
+_TYPES: dict[str, tuple[type, str]] = {
     "integer": (int, "a whole number"),
     "boolean": (bool, "true or false"),
     "list": (list, "a list"),
     "map": (dict, "a mapping"),
     "object": (dict, "a mapping"),
-    "number": ((int, float), "a number"),
 }
 """By kind of field: what YAML gives for it, and what it is in words."""
 
