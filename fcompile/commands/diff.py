@@ -16,7 +16,7 @@ from fcompile.commands.group import argument, command, completed
 from fcompile.commands.option_values import check_paths, checked_with
 from fcompile.commands.options import kubernetes_version, namespace, reporting
 from fcompile.commands.report import WriterListener, holds_current_folder, open_errors, text_style, waivers_file
-from fcompile.diagnostics.visible import visible
+from fcompile.diagnostics.visible import first_of, visible
 from fcompile.diff.result import Result, compare_all
 from fcompile.emit.stdout import write
 from fcompile.errors import UsageError
@@ -139,8 +139,7 @@ def _with_cluster(paths: Sequence[str], read: Reader, context: str) -> Result | 
     if after is None:
         return None
     if not after.frameworks:  # nothing would be asked, and a gate with a wrong path would pass for ever
-        listed = ", ".join(map(visible, paths[:3])) + (", …" if len(paths) > 3 else "")
-        raise UsageError(f"no Framework in {listed}: nothing was compared with the cluster")
+        raise UsageError(f"no Framework in {first_of(list(map(visible, paths)), 3)}: nothing was compared with the cluster")
     before = read(live.frameworks(after.frameworks, context))
     if before is None:
         return None

@@ -9,6 +9,7 @@ from fcompile.check.misplaced import synonym
 from fcompile.check.selection import frameworks_in
 from fcompile.diagnostics.problem import Path, Problem, field_path
 from fcompile.diagnostics.suggestions import closest
+from fcompile.diagnostics.visible import first_of
 from fcompile.errors import SettingError
 from fcompile.load import Document, LoadError, values
 from fcompile.model.fields import Field, Type
@@ -121,9 +122,7 @@ def refusal(override: Override, known: Sequence[tuple[str, str]]) -> SettingErro
     if len(found) == 1:
         return None
     if not found:
-        listed = (
-            ", ".join(f"{framework}/{role}" for framework, role in known[:10]) + (", …" if len(known) > 10 else "") if known else "none"
-        )
+        listed = first_of([f"{framework}/{role}" for framework, role in known], 10) or "none"
         return _refused(override.written, f"no such role; there are: {listed}")
     which = " or ".join(f"{framework}/{override.role}" for framework in found[:3]) + (" …" if len(found) > 3 else "")
     return _refused(override.written, f"{len(found)} Frameworks have a role `{override.role}`: say which, {which}")
@@ -183,8 +182,8 @@ def _item(items: list[Any], step: str, field: Field, override: Override, where: 
         raise _refused(override.written, f"`{where}` has {len(named)} items called `{step}`: use an index")
     if step.isascii() and step.isdigit() and int(step) < len(items):
         return int(step)
-    known = [text(item, "name") for item in items[:10]]
-    has = ", ".join(f"[{name}]" for name in known if name) + (", …" if len(items) > 10 else "") if known and all(known) else str(len(items))
+    known = [text(item, "name") for item in items]
+    has = first_of([f"[{name}]" for name in known], 10) if known and all(known[:10]) else str(len(items))
     raise _refused(override.written, f"`{where}` has no item `{step}`; it has {has}")
 
 
