@@ -13,7 +13,7 @@ from fcompile.diagnostics.visible import first_of
 from fcompile.errors import SettingError
 from fcompile.load import Document, LoadError, values
 from fcompile.model.fields import Field, Type
-from fcompile.model.steps import steps
+from fcompile.model.steps import partition, steps
 from fcompile.model.values import mapping, sequence, text
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def parse(written: str, called: str = "override") -> Override:
 
     A step into a list is `[0]` or `[name]`, one into a map `.key` or `["a.key/with.dots"]`.
     """
-    target, equals, value = _split(written)
+    target, equals, value = partition(written, "=")
     try:
         written.encode()
     except UnicodeEncodeError:
@@ -68,16 +68,6 @@ def parse(written: str, called: str = "override") -> Override:
     if not equals or not role or not found or (slash and not framework):
         raise _refused(written, "write [framework/]role.field=value, for example worker.taskNumber=4")
     return Override(written, framework, role, found, value, called)
-
-
-def _split(written: str) -> tuple[str, str, str]:
-    """Split at the first `=` outside brackets, since a quoted key may hold one."""
-    depth = 0
-    for index, character in enumerate(written):
-        depth += (character == "[") - (character == "]")
-        if character == "=" and depth <= 0:
-            return written[:index], "=", written[index + 1 :]
-    return written, "", ""
 
 
 def _steps(target: str, written: str) -> tuple[str, ...]:
