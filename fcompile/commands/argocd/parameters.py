@@ -87,8 +87,12 @@ def _of_container(name: str, title: str, container: Any) -> Iterator[Announcemen
 
 
 def _announcement(name: str, title: str, tooltip: str, value: Any, item_type: str = "") -> Announcement:
-    said = {"name": name, "title": title, "tooltip": tooltip, "collectionType": "string", "string": "" if value is None else str(value)}
+    said = _announced(name, title, tooltip, "string", "" if value is None else str(value))
     return {**said, "itemType": item_type} if item_type else said
+
+
+def _announced(name: str, title: str, tooltip: str, kind: str, value: Any) -> Announcement:
+    return {"name": name, "title": title, "tooltip": tooltip, "collectionType": kind, kind: value}
 
 
 _GENERAL: tuple[Announcement, ...] = (
@@ -97,25 +101,7 @@ _GENERAL: tuple[Announcement, ...] = (
     _announcement("strict", "strict", "Take warnings for errors", "false", "boolean"),
     _announcement("allow-empty", "allow no Framework at all", "Else an application without Frameworks is an error", "false", "boolean"),
     _announcement("kubernetes-version", "Kubernetes version", "What is checked for; by default that of the cluster", ""),
-    {
-        "name": "set",
-        "title": "fields of roles",
-        "tooltip": "[framework/]role.field: value, for any field of a role",
-        "collectionType": "map",
-        "map": {},
-    },
-    {
-        "name": "values-files",
-        "title": "values files",
-        "tooltip": "For a Helm chart, in their order",
-        "collectionType": "array",
-        "array": [],
-    },
-    {
-        "name": "helm-parameters",
-        "title": "Helm values",
-        "tooltip": "For a Helm chart, over its values files",
-        "collectionType": "map",
-        "map": {},
-    },
+    _announced("set", "fields of roles", "[framework/]role.field: value, for any field of a role", "map", {}),
+    _announced("values-files", "values files", "For a Helm chart, in their order", "array", []),
+    _announced("helm-parameters", "Helm values", "For a Helm chart, over its values files", "map", {}),
 )
