@@ -23,6 +23,7 @@ from fcompile.diagnostics.visible import listed, visible
 from fcompile.diagnostics.writer import counted
 from fcompile.errors import EXIT_ERRORS, UsageError
 from fcompile.load import LoadError, values
+from fcompile.model.steps import partition
 from fcompile.program import safe
 from fcompile.schema.pod_schemas import DEFAULT_VERSION
 
@@ -225,12 +226,10 @@ def _environment(relative: str, parameters: Sequence[str]) -> dict[str, str]:
     """Return what Argo CD adds to the sidecar's own variables."""
     given = []
     for written in parameters:
-        # The name of a field can hold `=` in brackets; `]=` ends those.
-        bracket = written.find("]=") + 1
-        place = bracket or written.find("=")
-        if place <= 0:
+        name, equals, value = partition(written, "=")
+        if not name or not equals:
             raise UsageError(f"--parameter {written}: write NAME=VALUE")
-        given.append({"name": written[:place], "string": written[place + 1 :]})
+        given.append({"name": name, "string": value})
     return {
         "ARGOCD_APP_NAME": "doctor",
         "ARGOCD_APP_NAMESPACE": "default",
