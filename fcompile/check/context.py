@@ -39,7 +39,7 @@ class RoleContext(NamedTuple):
 
     @property
     def template(self) -> dict[str, Any]:
-        return mapping(mapping(self.value, "task"), "pod")
+        return _template(self.value)
 
     @property
     def serves(self) -> bool:
@@ -104,12 +104,9 @@ class FrameworkContext(NamedTuple):
             return step
         for key in node:
             for index in (0, role.last_index):
-                if self.substituted_text(role, key, index) == step:
+                if substitute(key, self.values(role, index)) == step:
                     return str(key)
         return step
-
-    def substituted_text(self, role: RoleContext, written: str, index: int) -> str:
-        return str(substitute(written, self.values(role, index)))
 
 
 def framework_context(
@@ -117,7 +114,7 @@ def framework_context(
 ) -> FrameworkContext:
     """Return the context in which the rules look at the Framework `value`; `holds`: its text has a placeholder somewhere."""
     roles = tuple(
-        RoleContext(role, index, text(role, "name") or "", task_number(role), _sums(role) if holds else ())
+        RoleContext(role, index, text(role, "name") or "", task_number(role), sums_in(_template(role)) if holds else ())
         for index, role in enumerate(sequence(mapping(value, "spec"), "taskRoles"))
     )
     name = text(mapping(value, "metadata"), "name") or ""
@@ -125,8 +122,8 @@ def framework_context(
     return FrameworkContext(value, name, own_namespace, version, plain, roles, holds)
 
 
-def _sums(role: Any) -> tuple[str, ...]:
-    return sums_in(mapping(mapping(role, "task"), "pod"))
+def _template(role: Any) -> dict[str, Any]:
+    return mapping(mapping(role, "task"), "pod")
 
 
 def task_number(role: Any) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
-from fcompile.diagnostics.problem import Part, Path, Span
+from fcompile.diagnostics.problem import NOWHERE, Part, Path, Span
 from fcompile.load import Document, LoadError
 
 
@@ -41,6 +41,6 @@ def look_up(documents: Mapping[int, Document], where: Where) -> Place:
     """
     document = documents.get(where.document)
     if document is None:
-        return Place(Span(1, 1, 1, 1, 0, 0), "")
+        return Place(NOWHERE, "")
     span = document.locate(where.path, where.part)
     return Place(span, document.source_line(span.line))

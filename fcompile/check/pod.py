@@ -28,6 +28,7 @@ from fcompile.check.rules.pod.scheduling import scheduling_rules
 from fcompile.check.rules.pod.security import security_rules
 from fcompile.check.rules.pod.volumes import volume_rules
 from fcompile.diagnostics.problem import Finding, Path, Severity
+from fcompile.model import gates
 
 _FAMILIES = (
     metadata_rules,
@@ -50,8 +51,6 @@ _FAMILIES = (
 )
 # A value of a wrong type is refused even in a field that is taken out.
 _UNREADABLE = frozenset(("FC101", "FC102", "FC111", "FC112", "FC113"))
-# The first version that looks at the label selectors of topology spread constraints.
-_SPREAD_SELECTORS = 27
 # Every quantity is parsed, even in a field that is taken out.
 _QUANTITIES = (("limits",), ("requests",))
 
@@ -75,7 +74,7 @@ def in_force(findings: Iterable[Finding], version: int) -> list[Finding]:
     """
     all_findings = list(findings)
     dropped = {_taken_out(finding.path) for finding in all_findings if finding.rule is DROPPED}
-    if not dropped and version >= _SPREAD_SELECTORS:
+    if not dropped and version >= gates.SPREAD_SELECTORS:
         return all_findings
     return [finding for finding in all_findings if not (_is_of_values(finding) and _unseen(finding.path, dropped, version))]
 
@@ -93,4 +92,4 @@ def _is_of_values(finding: Finding) -> bool:
 def _unseen(path: Path, dropped: set[Path], version: int) -> bool:
     if path[-2:-1] not in _QUANTITIES and any(path[:length] in dropped for length in range(1, len(path) + 1)):
         return True
-    return version < _SPREAD_SELECTORS and "topologySpreadConstraints" in path and "labelSelector" in path
+    return version < gates.SPREAD_SELECTORS and "topologySpreadConstraints" in path and "labelSelector" in path

@@ -31,6 +31,7 @@ from fcompile.emit import json, yaml
 from fcompile.emit.stdout import write
 from fcompile.errors import EXIT_ERRORS, InputError, UsageError
 from fcompile.load.files import IGNORE_FILE
+from fcompile.model.values import mapping
 from fcompile.pipeline.compilation import Compilation, Refused
 from fcompile.pipeline.compiled import Compiled
 from fcompile.pipeline.inputs import Inputs
@@ -222,10 +223,8 @@ def _objects(units: list[Compiled | PassedThrough], wanted: Selection) -> Iterat
     return (thing for unit in units for thing in wanted.objects(unit))
 
 
-def _name(thing: Any) -> str:
+def _name(thing: dict[str, Any]) -> str:
     """`kind.group/name`, as kubectl's `-o name` prints it."""
-    group = str(thing.get("apiVersion", "")).rpartition("/")[0] if isinstance(thing, dict) else ""
-    kind = str(thing.get("kind", "")).lower() if isinstance(thing, dict) else ""
-    metadata = thing.get("metadata") if isinstance(thing, dict) else None
-    name = metadata.get("name", "") if isinstance(metadata, dict) else ""
+    group, kind = thing["apiVersion"].rpartition("/")[0], thing["kind"].lower()
+    name = mapping(thing, "metadata").get("name", "")
     return at_line_start(visible(f"{kind}.{group}/{name}" if group else f"{kind}/{name}"))

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 
 import click
 
-from fcompile.commands.convert_output import checked_folder, named, write_folder
+from fcompile.commands.convert_output import checked_folder, named
 from fcompile.commands.group import command, completed
 from fcompile.commands.option_values import check_paths, checked_with
 from fcompile.commands.options import paths
@@ -17,6 +17,7 @@ from fcompile.convert.conversion import Conversion
 from fcompile.convert.report import FORMATS, report
 from fcompile.diagnostics.visible import visible
 from fcompile.diagnostics.writer import counted
+from fcompile.emit.files import write as write_files
 from fcompile.emit.stdout import write
 from fcompile.errors import EXIT_ERRORS, UsageError
 from fcompile.load.files import STDIN
@@ -75,7 +76,7 @@ def convert(*, paths: tuple[str, ...], to: str | None, force: bool, format: str,
         say(f"{visible(error.name)}:{error.span.line}:{error.span.column}: {visible(error.message)}")
     sys.stderr.writelines(report(conversion, format, verbose=verbose))
     if to is not None:
-        write_folder(to, wanted)
+        write_files(to, wanted)
         if format != "json":
             say(f"wrote {counted(len(wanted), 'file')} to {to}" if wanted else f"nothing is written to {to}")
             _tell_left_over(to, conversion)

@@ -6,9 +6,8 @@ import os
 
 from fcompile.convert.conversion import Converted
 from fcompile.diagnostics.visible import visible
-from fcompile.emit.files import write
 from fcompile.errors import UsageError
-from fcompile.load.files import STDIN, open_regular
+from fcompile.load.files import STDIN, read_regular
 
 
 def checked_folder(folder: str, files: list[Converted], *, force: bool) -> dict[str, str]:
@@ -21,11 +20,6 @@ def checked_folder(folder: str, files: list[Converted], *, force: bool) -> dict[
         if not force and os.path.lexists(path) and _data_of(path) != text.encode():
             raise UsageError(f"{visible(path)} is there and differs: use --force to replace it, or another folder")
     return wanted
-
-
-def write_folder(folder: str, wanted: dict[str, str]) -> None:
-    """Write files."""
-    write(folder, wanted)
 
 
 def named(files: list[Converted]) -> dict[str, Converted]:
@@ -45,13 +39,7 @@ def named(files: list[Converted]) -> dict[str, Converted]:
 
 def _data_of(path: str) -> bytes | None:
     """Return what is in a file; None: it is a link, which would be replaced, or none that can be read."""
-    if os.path.islink(path):
-        return None
     try:
-        file = open_regular(path)
-        if file is None:
-            return None
-        with file:
-            return file.read()
+        return None if os.path.islink(path) else read_regular(path)
     except OSError:
         return None

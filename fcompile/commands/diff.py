@@ -6,6 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 import click
@@ -15,7 +16,7 @@ from fcompile.commands.group import argument, command, completed
 from fcompile.commands.option_values import check_paths, checked_with
 from fcompile.commands.options import kubernetes_version, namespace, reporting
 from fcompile.commands.report import WriterListener, holds_current_folder, open_errors, text_style, waivers_file
-from fcompile.diagnostics.visible import visible
+from fcompile.diagnostics.visible import first_of, visible
 from fcompile.diff.result import Result, compare_all
 from fcompile.emit.stdout import write
 from fcompile.errors import UsageError
@@ -138,8 +139,7 @@ def _with_cluster(paths: Sequence[str], read: Reader, context: str) -> Result | 
     if after is None:
         return None
     if not after.frameworks:  # nothing would be asked, and a gate with a wrong path would pass for ever
-        listed = ", ".join(map(visible, paths[:3])) + (", …" if len(paths) > 3 else "")
-        raise UsageError(f"no Framework in {listed}: nothing was compared with the cluster")
+        raise UsageError(f"no Framework in {first_of(list(map(visible, paths)), 3)}: nothing was compared with the cluster")
     before = read(live.frameworks(after.frameworks, context))
     if before is None:
         return None
@@ -177,18 +177,7 @@ def _entries(path: str) -> Iterable[FileEntry]:
 
 
 def _formatted(result: Result, format: str, color: ColorChoice) -> Iterable[str]:
-    if format == "markdown":
-        from fcompile.diff import markdown
-
-        return markdown.write(result)
-    if format == "json":
-        from fcompile.diff import json
-
-        return json.write(result)
-    if format == "html":
-        from fcompile.diff import html
-
-        return html.write(result)
-    from fcompile.diff.text import Painter
-
-    return Painter(text_style(color, sys.stdout)).write(result)
+    """Return the result in a format, in pieces. The module of the format's name writes it, and is the only one that is imported."""
+    module = import_module(f"fcompile.diff.{format}")
+    texts: Iterable[str] = module.write(result) if format != "text" else module.Painter(text_style(color, sys.stdout)).write(result)
+    return texts

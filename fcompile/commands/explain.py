@@ -103,8 +103,8 @@ def _parsed(written: str) -> tuple[str, str, tuple[str, ...]]:
     namespace, slash, name = head.rpartition("/")
     try:
         return namespace if slash else "", name, steps(written[len(head) :])
-    except ValueError as rest:
-        raise UsageError(f'{written}: cannot read the field at `{rest}`; write names with dots, [index], [name] or ["key"]') from None
+    except ValueError as error:
+        raise UsageError(f"{written}: {error}") from None
 
 
 def _task_of(name: str) -> tuple[str, str, int]:

@@ -10,7 +10,7 @@ import os
 import stat
 from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
-from typing import IO, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from fcompile.commands.comparison_input import RawFile
 from fcompile.commands.git_process import COMMAND, environment, top_of_working_tree
@@ -231,11 +231,8 @@ class _Objects:
         )
         return self
 
-    def __exit__(self, *_: object) -> None:
-        for stream in (self._process.stdin, self._process.stdout):
-            assert stream is not None
-            stream.close()
-        self._process.wait()
+    def __exit__(self, *error: Any) -> None:
+        self._process.__exit__(*error)
 
     def read(self, name: bytes, shown: str) -> bytes | None:
         """Return the content of a blob; None when there is none; nothing of one that is too large and holds no Framework.

@@ -12,7 +12,7 @@ from fcompile.check.selection import is_shared, objects_in
 from fcompile.commands.progress import clear
 from fcompile.diagnostics import open_writer
 from fcompile.diagnostics.problem import Problem, Severity
-from fcompile.diagnostics.visible import visible
+from fcompile.diagnostics.visible import first_of, visible
 from fcompile.diagnostics.writer import Filter, Style, Summary, Writer
 from fcompile.errors import UsageError
 from fcompile.load.files import STDIN
@@ -93,8 +93,7 @@ def fails(summary: Summary, strict: bool) -> bool:
 
 def say_namespace(frameworks: Sequence[str], assumed: str, setting: str) -> None:
     """Say that Frameworks were given none, by their names, and what sets it."""
-    listed = ", ".join(frameworks[:3]) + (", …" if len(frameworks) > 3 else "")
-    say(f"no namespace given ({listed}): using `{assumed}`; {setting} sets another")
+    say(f"no namespace given ({first_of(frameworks, 3)}): using `{assumed}`; {setting} sets another")
 
 
 def waivers_file(named: str | None = None) -> Waivers:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TextIO
 
 from fcompile.diagnostics.problem import Problem, Severity
-from fcompile.diagnostics.text import fix_text, one_line, related_text
+from fcompile.diagnostics.text import one_line, remarks
 from fcompile.diagnostics.visible import encodable, visible
 from fcompile.diagnostics.writer import Style, Writer
 
@@ -34,13 +34,9 @@ def command(problem: Problem) -> str:
 
 
 def _lines(problem: Problem) -> str:
-    lines = [problem.message]
-    if problem.field:
-        lines.append(f"field: {problem.field}" + (f" of Framework {problem.framework}" if problem.framework else ""))
-    if problem.fix:
-        lines.append(f"fix: {fix_text(problem.fix)}")
-    lines += [f"see: {related_text(problem, related)}" for related in problem.related]
-    return "\n".join(one_line(line) for line in lines)
+    # A Framework is shown here with a field of it only.
+    shown = [f"{label}: {text}" for label, text in remarks(problem, explain=False) if label != "framework"]
+    return "\n".join(one_line(line) for line in (problem.message, *shown))
 
 
 def _data(text: str) -> str:

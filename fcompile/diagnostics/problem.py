@@ -57,6 +57,10 @@ class Span(NamedTuple):
     end: int
 
 
+NOWHERE = Span(1, 1, 1, 1, 0, 0)
+"""The beginning of a file, for what has no place in it."""
+
+
 class Fix(NamedTuple):
     """A change that is certain to be right, as an edit of the text of one key or value (`text` is YAML source)."""
 

@@ -56,7 +56,7 @@ def render(problem: Problem, style: Style, explain: bool = True) -> str:
     """Return a problem as some lines of text, each ended; `explain` adds the help of its rule."""
     margin = " " * len(str(problem.span.line))
     lines = [_headline(problem, style), *_source(problem, style, margin)]
-    for label, text in _remarks(problem, explain):
+    for label, text in remarks(problem, explain):
         lines.append(f"{margin} {style.paint('=', _FRAME)} {style.paint(label, _BOLD)}: {one_line(text)}")
     return "".join(f"{line}\n" for line in lines)
 
@@ -77,18 +77,19 @@ def _source(problem: Problem, style: Style, margin: str) -> list[str]:
     return [f"{margin} {bar}", f"{style.paint(str(problem.span.line), _FRAME)} {bar} {shown.line}", f"{margin} {bar} {carets}"]
 
 
-def _remarks(problem: Problem, explain: bool) -> list[tuple[str, str]]:
-    remarks = []
+def remarks(problem: Problem, explain: bool) -> list[tuple[str, str]]:
+    """Return what there is to say of a problem beside its message, each with what it is; `explain` adds the help of its rule."""
+    found = []
     if problem.field:
-        remarks.append(("field", problem.field + (f" of Framework {problem.framework}" if problem.framework else "")))
+        found.append(("field", problem.field + (f" of Framework {problem.framework}" if problem.framework else "")))
     elif problem.framework:
-        remarks.append(("framework", problem.framework))
+        found.append(("framework", problem.framework))
     if problem.fix:
-        remarks.append(("fix", fix_text(problem.fix)))
+        found.append(("fix", fix_text(problem.fix)))
     if explain and problem.rule.help:
-        remarks.append(("help", problem.rule.help))
-    remarks += [("see", related_text(problem, related)) for related in problem.related]
-    return remarks
+        found.append(("help", problem.rule.help))
+    found += [("see", related_text(problem, related)) for related in problem.related]
+    return found
 
 
 def fix_text(fix: Edit) -> str:

@@ -87,6 +87,11 @@ def listed(names: Sequence[str], most: int) -> str:
     return ", ".join(names[:most]) + (f" and {len(names) - most:,} more" if len(names) > most else "")
 
 
+def first_of(names: Sequence[str], most: int) -> str:
+    """Return the first names for a message, and `…` for all others."""
+    return ", ".join([*names[:most], "…"] if len(names) > most else names)
+
+
 def joined(words: Sequence[str], conjunction: str = "and") -> str:
     """Return `a`, `a and b` or `a, b and c`."""
     return f" {conjunction} ".join(filter(None, (", ".join(words[:-1]), words[-1])))

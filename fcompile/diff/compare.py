@@ -53,15 +53,10 @@ def differences(before: Any, after: Any, field: Field = ANY, path: str = "") -> 
         yield Difference(path, before, after)
 
 
-def object_field(type_name: str) -> Field:
-    """Return a field that holds an object of a type."""
-    return Field("object", ref=type_name)
-
-
 def _mappings(before: dict[str, Any], after: dict[str, Any], field: Field, path: str) -> Iterator[Difference]:
     fields = types(NEWEST)[field.ref] if field.kind == "object" and field.ref else {}
     inner = field._replace(kind=field.items, items="") if field.kind == "map" else ANY
-    for key in [*before, *(key for key in after if key not in before)]:
+    for key in before | after:
         yield from differences(before.get(key, ABSENT), after.get(key, ABSENT), fields.get(key, inner), join(path, key))
 
 
@@ -91,7 +86,7 @@ def _keyed(items: list[Any], keys: tuple[str, ...]) -> dict[str, Any] | None:
 
 
 def _by_key(old: dict[str, Any], new: dict[str, Any], item: Field, path: str, ordered: bool) -> Iterator[Difference]:
-    for key in [*old, *(key for key in new if key not in old)]:
+    for key in old | new:
         yield from differences(old.get(key, ABSENT), new.get(key, ABSENT), item, f"{path}[{key}]")
     stay = [key for key in old if key in new], [key for key in new if key in old]
     if ordered and stay[0] != stay[1]:

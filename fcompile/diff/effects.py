@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from fcompile.diagnostics.writer import counted
 from fcompile.model.framework import MANAGED_BY
 
 
@@ -147,7 +148,7 @@ def of_deadline(before: int | None, after: int | None, state: State) -> Verdict:
         return ended
     if after is None:
         return Verdict(Effect.ON_THE_FLY, "there is no deadline any more")
-    over = f"{_seconds(after)} after its first attempt began"
+    over = f"{counted(after, 'second')} after its first attempt began"
     if state is State.WAITS:
         return Verdict(Effect.ON_THE_FLY, f"from {over}, no other one begins, and the Framework completes with code -240")
     if state is State.ENDS:
@@ -178,14 +179,10 @@ def of_time_to_live(after: int | None, state: State) -> Verdict:
         return Verdict(Effect.ON_THE_FLY, "the controller's `frameworkCompletedRetainSec` says when the Framework is deleted after its end")
     left = "with its status and what is left of its Pods"
     over = "; if that time has already passed, at once" if state is State.OVER else ""
-    return Verdict(Effect.ON_THE_FLY, f"the Framework is deleted {_seconds(after)} after its end, {left}{over}")
+    return Verdict(Effect.ON_THE_FLY, f"the Framework is deleted {counted(after, 'second')} after its end, {left}{over}")
 
 
 _KEEPING = ("Running", "None")
-
-
-def _seconds(number: int) -> str:
-    return f"{number:,} {'second' if number == 1 else 'seconds'}"
 
 
 def of_force(state: State) -> Verdict:

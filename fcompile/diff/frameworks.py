@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from fcompile.check.amounts import Amounts, add
 from fcompile.diff import effects, tasks
-from fcompile.diff.compare import ABSENT, ANY, Difference, differences, join, object_field
+from fcompile.diff.compare import ABSENT, ANY, Difference, differences, join
 from fcompile.diff.defaults import as_the_server_reads
 from fcompile.diff.effects import ORDER, Effect, State, Verdict
 from fcompile.diff.resources import role_requests
@@ -15,6 +15,7 @@ from fcompile.lower.environment import ENV_BEFORE_INSTANCE, TERMINATION_MESSAGE_
 from fcompile.lower.intent import Role
 from fcompile.lower.placeholders import index_values, substitute
 from fcompile.model import names
+from fcompile.model.fields import Field
 from fcompile.model.framework import LIFETIME, asks_for_pause
 from fcompile.pipeline.compiled import Compiled
 
@@ -124,7 +125,7 @@ def _changes(before: Side, after: Side) -> Iterator[Change]:
     old_roles = {role.name: role for role in before.compiled.intent.roles}
     new_roles = {role.name: role for role in after.compiled.intent.roles}
     context = _Context(after, state, before.status)
-    for name in [*old_roles, *(name for name in new_roles if name not in old_roles)]:
+    for name in old_roles | new_roles:
         yield from context.role(name, old_roles.get(name), new_roles.get(name))
 
 
@@ -222,8 +223,8 @@ class _Context:
 
     def _pod(self, name: str, old: Role, new: Role) -> Iterator[Change]:
         before, after = (_comparable(role, self.namespace, max(old.task_number, new.task_number)) for role in (old, new))
-        differing = [*differences(before["metadata"], after["metadata"], object_field("ObjectMeta"), "metadata")]
-        differing += differences(before["spec"], after["spec"], object_field("PodSpec"), "spec")
+        differing = [*differences(before["metadata"], after["metadata"], Field("object", ref="ObjectMeta"), "metadata")]
+        differing += differences(before["spec"], after["spec"], Field("object", ref="PodSpec"), "spec")
         if not differing:
             return
         stay, added = min(old.task_number, new.task_number), new.task_number - old.task_number
@@ -278,12 +279,12 @@ def _own(container: Mapping[str, Any]) -> dict[str, Any]:
 def _sizes(before: Side | None, after: Side | None) -> tuple[RoleSize, ...]:
     old = {role.name: role.task_number for role in before.compiled.intent.roles} if before else {}
     new = {role.name: role.task_number for role in after.compiled.intent.roles} if after else {}
-    return tuple(RoleSize(name, old.get(name), new.get(name)) for name in [*old, *(name for name in new if name not in old)])
+    return tuple(RoleSize(name, old.get(name), new.get(name)) for name in old | new)
 
 
 def _resources(before: Side | None, after: Side | None) -> dict[str, tuple[int, int]]:
     old, new = _total(before), _total(after)
-    return {name: (old.get(name, 0), new.get(name, 0)) for name in [*old, *(name for name in new if name not in old)]}
+    return {name: (old.get(name, 0), new.get(name, 0)) for name in old | new}
 
 
 def _total(side: Side | None) -> Amounts:

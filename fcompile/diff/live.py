@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from fcompile.diff.compare import ABSENT, ANY, Difference, differences, object_field
+from fcompile.diagnostics.visible import first_of
+from fcompile.diff.compare import ABSENT, ANY, Difference, differences
 from fcompile.diff.defaults import as_the_server_reads
 from fcompile.emit.json import canonical
 from fcompile.expand import pod, service
 from fcompile.lower.environment import with_containers
 from fcompile.lower.intent import Role
 from fcompile.model import names
+from fcompile.model.fields import Field
 from fcompile.model.framework import SERVER_SET
 from fcompile.model.values import integer, mapping, sequence, text
 from fcompile.pipeline.compiled import Compiled
@@ -69,7 +71,7 @@ def look(compiled: Compiled, status: Any, objects: Iterable[Json]) -> Live:
     for role in compiled.intent.roles:
         found += _role(compiled, role, tasks.get(role.name, []), running)
     if running:
-        found.append(Pods("", "unexpected", ", ".join(sorted(running)[:10]) + (", …" if len(running) > 10 else ""), len(running)))
+        found.append(Pods("", "unexpected", first_of(sorted(running), 10), len(running)))
     return Live(
         compiled.namespace,
         name,
@@ -128,7 +130,7 @@ def pod_differences(live: Json, expected: Json) -> Iterable[Difference]:
     reviewed = as_the_server_reads(expected)
     for part, type_name in (("metadata", "ObjectMeta"), ("spec", "PodSpec")):
         if running[part] != reviewed[part]:  # most Pods do not differ at all
-            yield from differences(running[part], reviewed[part], object_field(type_name), part)
+            yield from differences(running[part], reviewed[part], Field("object", ref=type_name), part)
 
 
 def _without_cluster_values(live: Json, expected: Json) -> Json:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, TypeVar
 
-from fcompile.diff.compare import Difference, differences, object_field
+from fcompile.diff.compare import Difference, differences
 from fcompile.diff.defaults import as_the_server_reads
 from fcompile.diff.frameworks import FrameworkDiff, Side, compare
 from fcompile.diff.live import Live
+from fcompile.model.fields import Field
 from fcompile.model.framework import SERVER_SET
 from fcompile.model.names import GROUP
 
@@ -85,8 +86,7 @@ def compare_all(
 
 def _both(before: Iterable[K], after: Iterable[K]) -> list[K]:
     """Return the keys of the new side in their order, then those that are only on the old side."""
-    kept = dict.fromkeys(after)
-    return [*kept, *(key for key in before if key not in kept)]
+    return list(dict.fromkeys([*after, *before]))
 
 
 def _object(key: ObjectKey, before: Object | None, after: Object | None) -> ObjectDiff | None:
@@ -104,7 +104,7 @@ def _differences(kind: str, before: dict[str, Any], after: dict[str, Any]) -> It
     before, after = _own(before), _own(after)
     if kind == "Pod" and isinstance(before.get("spec"), dict) and isinstance(after.get("spec"), dict):
         before, after = as_the_server_reads(before), as_the_server_reads(after)
-        yield from differences(before.pop("spec"), after.pop("spec"), object_field("PodSpec"), "spec")
+        yield from differences(before.pop("spec"), after.pop("spec"), Field("object", ref="PodSpec"), "spec")
     yield from differences(before, after)
 
 

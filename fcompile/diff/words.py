@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from fcompile.diagnostics.visible import visible
+from fcompile.diagnostics.visible import first_of, visible
 from fcompile.diagnostics.writer import counted
 from fcompile.diff.compare import ABSENT, Difference, blocks
 from fcompile.diff.effects import ANEW, ORDER, Effect
@@ -124,8 +124,8 @@ def name(framework: FrameworkDiff | Live) -> str:
 
 def same(others: list[FrameworkDiff], quote: Quote = visible) -> str:
     """Return the line for Frameworks with the same changes: `the same in 3 more Frameworks: ml/a, ml/b, ml/c`."""
-    listed = ", ".join(quote(name(framework)) for framework in others[:_LISTED]) + (", …" if len(others) > _LISTED else "")
-    return f"the same in {counted(len(others), 'more Framework')}: {listed}"
+    names = [quote(name(framework)) for framework in others]
+    return f"the same in {counted(len(others), 'more Framework')}: {first_of(names, _LISTED)}"
 
 
 def headline(framework: FrameworkDiff) -> str:

@@ -147,6 +147,15 @@ def open_regular(path: str) -> BinaryIO | None:
     return None
 
 
+def read_regular(path: str, most: int = -1) -> bytes | None:
+    """Return the first bytes of a regular file, all of them unless `most` says how many; None for anything else. Raises OSError."""
+    file = open_regular(path)
+    if file is None:
+        return None
+    with file:
+        return file.read(most)
+
+
 def _named(path: str, real: str, named: set[str], trusted: set[str]) -> Iterator[FileEntry]:
     if path == "-":
         yield FileEntry(STDIN, "-")

@@ -6,12 +6,11 @@ import bisect
 import re
 from typing import Final
 
-from fcompile.diagnostics.problem import Related, Rule, Span
+from fcompile.diagnostics.problem import NOWHERE, Related, Rule, Span
 
 from . import rules
 from .faults import Fault
 
-_NOWHERE: Final = Span(1, 1, 1, 1, 0, 0)
 _LINE_END: Final = re.compile(r"\r\n|\n|\r")
 _REST_OF_LINE: Final = re.compile(r"[^\r\n]*")
 
@@ -95,7 +94,7 @@ def load_error(source: Source, fault: Fault) -> LoadError:
 
 def file_error(rule: Rule, name: str, message: str) -> LoadError:
     """Return an error that belongs to a file as a whole."""
-    return LoadError(rule, message, _NOWHERE, "", name)
+    return LoadError(rule, message, NOWHERE, "", name)
 
 
 def file_too_large(name: str) -> LoadError:

@@ -66,18 +66,14 @@ def syntax_fault(error: YAMLError, text: str) -> Fault:
     return _other(error, text, problem, context, offset)
 
 
-def forbidden_character(text: str) -> Fault | None:
-    """Return the fault for the first character that YAML does not allow, or None."""
+def _forbidden_character(text: str) -> Fault:
+    """Return the fault for the first character that YAML does not allow."""
     match = _FORBIDDEN.search(text)
     if match is None:
-        return None
+        return Fault(rules.YAML_SYNTAX, "the document is not valid YAML: libyaml cannot read its characters", 0)
     code = ord(match.group())
     name = "a NUL character" if code == 0 else f"the control character U+{code:04X}"
     return Fault(rules.FORBIDDEN_CHARACTER, f"{name} cannot stand in YAML: remove it", match.start())
-
-
-def _forbidden_character(text: str) -> Fault:
-    return forbidden_character(text) or Fault(rules.YAML_SYNTAX, "the document is not valid YAML: libyaml cannot read its characters", 0)
 
 
 def _tab(text: str, offset: int, problem: str) -> int | None:

@@ -56,26 +56,23 @@ def values_of(framework: str, role: str, namespace: str, index: int, sums: tuple
 def sums_in(value: Any) -> tuple[str, ...]:
     """Return each different sum, as `FC_TASK_INDEX+1`, in the strings of a value, keys included."""
     found: set[str] = set()
-    _find_sums(value, found)
+    waiting: list[Any] = [value]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, str):
+            if "{{FC_TASK_INDEX" in value:
+                found.update(match[1] for match in _SUM.finditer(value))
+        elif isinstance(value, dict):
+            waiting += value
+            waiting += value.values()
+        elif isinstance(value, list):
+            waiting += value
     return tuple(sorted(found))
 
 
 def addend(written: str) -> int:
     """Return what is added to the index in a sum."""
     return int(written.removeprefix(names.TASK_INDEX))
-
-
-def _find_sums(value: Any, found: set[str]) -> None:
-    if isinstance(value, str):
-        if "{{FC_TASK_INDEX" in value:
-            found.update(match[1] for match in _SUM.finditer(value))
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            _find_sums(key, found)
-            _find_sums(item, found)
-    elif isinstance(value, list):
-        for item in value:
-            _find_sums(item, found)
 
 
 def substitute(value: Any, values: Mapping[str, str]) -> Any:

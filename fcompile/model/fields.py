@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 class Field(NamedTuple):
     """One field of an object type.
 
-    `kind` is one of `string integer number boolean object list map quantity int-or-string any`. `ref` names the object type of
-    an `object`, or that of the items of a `list` or `map` whose `items` kind is `object`.
+    `kind` is one of `string integer boolean object list map quantity int-or-string any`. `ref` names the object type of an
+    `object`, or that of the items of a `list` whose `items` kind is `object`.
     """
 
     kind: str
@@ -30,10 +30,6 @@ class Field(NamedTuple):
     """None: no default (a default of null is the same thing here)."""
     map_keys: tuple[str, ...] = ()
     """The fields that identify an item of a list (`x-kubernetes-list-map-keys`)."""
-    since: int = 0
-    """The Kubernetes 1.x minor version that this field came with; 0: before the oldest that we know."""
-    until: int = 0
-    """The last minor version that has it; 0: it is still there."""
     description: str = ""
     format: str = ""
     """What a string must look like, by its name in `model/formats.py` (of the strings of a `list` or `map`: each of them, of an

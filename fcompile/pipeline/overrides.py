@@ -9,23 +9,24 @@ from fcompile.check.misplaced import synonym
 from fcompile.check.selection import frameworks_in
 from fcompile.diagnostics.problem import Path, Problem, field_path
 from fcompile.diagnostics.suggestions import closest
+from fcompile.diagnostics.visible import first_of
 from fcompile.errors import SettingError
 from fcompile.load import Document, LoadError, values
 from fcompile.model.fields import Field, Type
-from fcompile.model.steps import steps
+from fcompile.model.steps import partition, steps
 from fcompile.model.values import mapping, sequence, text
 
 if TYPE_CHECKING:
     from fcompile.check.document import Checked
 
-_ARTICLES = {
-    "integer": "a whole number",
-    "boolean": "true or false",
-    "list": "a list",
-    "map": "a mapping",
-    "object": "a mapping",
-    "number": "a number",
+_TYPES: dict[str, tuple[type, str]] = {
+    "integer": (int, "a whole number"),
+    "boolean": (bool, "true or false"),
+    "list": (list, "a list"),
+    "map": (dict, "a mapping"),
+    "object": (dict, "a mapping"),
 }
+"""By kind of field: what YAML gives for it, and what it is in words."""
 
 
 class Override(NamedTuple):
@@ -56,7 +57,7 @@ def parse(written: str, called: str = "override") -> Override:
 
     A step into a list is `[0]` or `[name]`, one into a map `.key` or `["a.key/with.dots"]`.
     """
-    target, equals, value = _split(written)
+    target, equals, value = partition(written, "=")
     try:
         written.encode()
     except UnicodeEncodeError:
@@ -69,22 +70,11 @@ def parse(written: str, called: str = "override") -> Override:
     return Override(written, framework, role, found, value, called)
 
 
-def _split(written: str) -> tuple[str, str, str]:
-    """Split at the first `=` outside brackets, since a quoted key may hold one."""
-    depth = 0
-    for index, character in enumerate(written):
-        depth += (character == "[") - (character == "]")
-        if character == "=" and depth <= 0:
-            return written[:index], "=", written[index + 1 :]
-    return written, "", ""
-
-
 def _steps(target: str, written: str) -> tuple[str, ...]:
     try:
         return steps(target)
-    except ValueError as rest:
-        reason = f'cannot read the field at `{rest}`; write names with dots, [index], [name] or ["key"]'
-        raise _refused(written, reason) from None
+    except ValueError as error:
+        raise _refused(written, str(error)) from None
 
 
 def _refused(written: str, reason: str) -> SettingError:
@@ -122,9 +112,7 @@ def refusal(override: Override, known: Sequence[tuple[str, str]]) -> SettingErro
     if len(found) == 1:
         return None
     if not found:
-        listed = (
-            ", ".join(f"{framework}/{role}" for framework, role in known[:10]) + (", …" if len(known) > 10 else "") if known else "none"
-        )
+        listed = first_of([f"{framework}/{role}" for framework, role in known], 10) or "none"
         return _refused(override.written, f"no such role; there are: {listed}")
     which = " or ".join(f"{framework}/{override.role}" for framework in found[:3]) + (" …" if len(found) > 3 else "")
     return _refused(override.written, f"{len(found)} Frameworks have a role `{override.role}`: say which, {which}")
@@ -184,8 +172,8 @@ def _item(items: list[Any], step: str, field: Field, override: Override, where: 
         raise _refused(override.written, f"`{where}` has {len(named)} items called `{step}`: use an index")
     if step.isascii() and step.isdigit() and int(step) < len(items):
         return int(step)
-    known = [text(item, "name") for item in items[:10]]
-    has = ", ".join(f"[{name}]" for name in known if name) + (", …" if len(items) > 10 else "") if known and all(known) else str(len(items))
+    known = [text(item, "name") for item in items]
+    has = first_of([f"[{name}]" for name in known], 10) if known and all(known[:10]) else str(len(items))
     raise _refused(override.written, f"`{where}` has no item `{step}`; it has {has}")
 
 
@@ -200,17 +188,9 @@ def _typed(override: Override, field: Field, where: str) -> Any:
     value = read[0] if read else None
     if field.kind == "int-or-string" and not (isinstance(value, int) and not isinstance(value, bool)):
         return override.value
-    wanted: dict[str, type | tuple[type, ...]] = {
-        "integer": int,
-        "boolean": bool,
-        "number": (int, float),
-        "list": list,
-        "map": dict,
-        "object": dict,
-    }
-    expected = wanted.get(field.kind, object)
+    expected, called = _TYPES.get(field.kind, (object, field.kind))
     if not isinstance(value, expected) or (isinstance(value, bool) and field.kind != "boolean"):
-        raise _refused(override.written, f"`{where}` is {_ARTICLES.get(field.kind, field.kind)}, not `{override.value}`")
+        raise _refused(override.written, f"`{where}` is {called}, not `{override.value}`")
     return value
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from fcompile.check.document import Checked
 from fcompile.check.places import Lookup, Place, Where
 from fcompile.check.rules.framework.cross_file import FrameworkFact, ServiceFact, cross_file_problems
-from fcompile.diagnostics.problem import Problem, Severity, Span, framework_label
+from fcompile.diagnostics.problem import NOWHERE, Problem, Severity, framework_label
 from fcompile.diagnostics.writer import Report, Summary, Writer, counted
 from fcompile.load.rules import TOO_MANY_PROBLEMS
 from fcompile.waivers.collection import Waivers
@@ -84,7 +84,7 @@ class _Reporting:
     def _place(self, where: Where) -> Place:
         """Return the place of something, unless its file has too many problems to show another."""
         self._looked_up[where.file] += 1
-        return self._look_up(where) if self._looked_up[where.file] <= 2 * MOST_SHOWN else Place(Span(1, 1, 1, 1, 0, 0), "")
+        return self._look_up(where) if self._looked_up[where.file] <= 2 * MOST_SHOWN else Place(NOWHERE, "")
 
 
 def _hint(hidden: list[Problem]) -> Problem:

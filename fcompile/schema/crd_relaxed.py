@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+from fcompile.model import gates
 from fcompile.model.dropped import Tree, dropped_by
 from fcompile.schema.json_schema import Schema
 
-_SPREAD_SELECTORS = 27
-"""The first version that looks at the label selectors of topology spread constraints."""
 _OF_TYPES = frozenset(
     (
         "type",
@@ -27,7 +26,7 @@ def relax_pod(spec: Schema, version: int) -> None:
     _relax(spec, of_spec)
     for kind in ("containers", "initContainers"):
         _relax(spec["properties"][kind]["items"], of_container)
-    if version < _SPREAD_SELECTORS:
+    if version < gates.SPREAD_SELECTORS:
         _relax(spec, {"topologySpreadConstraints": {"labelSelector": None}})
 
 

@@ -21,7 +21,6 @@ META_TYPES = ("LabelSelector", "LabelSelectorRequirement", "ObjectMeta", "OwnerR
 TYPES = {
     "string": ["string"],
     "integer": ["integer"],
-    "number": ["number"],
     "boolean": ["boolean"],
     "quantity": ["string", "number"],
     "int-or-string": ["string", "integer"],
@@ -119,9 +118,7 @@ def _list(field: Field, version: int, own: bool) -> Schema:
 
 
 def _map(field: Field, version: int, own: bool) -> Schema:
-    items = (
-        _reference_to(field.ref, False) if field.items == "object" else _value(field._replace(kind=field.items), version, own, item=True)
-    )
+    items = _value(field._replace(kind=field.items), version, own, item=True)
     schema: Schema = {"type": ["object", "null"], "additionalProperties": items}
     if field.keys:
         schema["propertyNames"] = {"pattern": _pattern(field.keys, own, "")}

@@ -1,7 +1,8 @@
 """The fields of a Pod template in every Kubernetes version that we know, from `pod_schemas.json` (made by `tools/pod_schemas.py`).
 
-The file holds, by type and field, the attributes of a `Field` that are not the default. A list in the place of a field holds its
-forms in different versions, a list in the place of a value of `enum` the value with the first (and last) version that has it.
+The file holds, by type and field, the attributes of a `Field` that are not the default, and with `since` and `until` the first and the
+last version that has it, where not all have. A list in the place of a field holds its forms in different versions, a list in the place
+of a value of `enum` the value with the first (and last) version that has it.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ def _field(row: dict[str, Any], version: int) -> Field:
         row = {**row, "enum": values}
     if "map_keys" in row:
         row = {**row, "map_keys": tuple(row["map_keys"])}
-    return Field(**row)
+    return Field(**{name: value for name, value in row.items() if name not in ("since", "until")})
 
 
 def _has(value: Any, version: int) -> bool:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from fcompile.diagnostics.problem import Edit, Problem, Severity
 from fcompile.diagnostics.writer import Waived
-from fcompile.waivers import MARK
 
 if TYPE_CHECKING:
     from fcompile.waivers.waiver import Waiver, WaiversRead
@@ -35,8 +34,6 @@ class Waivers:
     @classmethod
     def from_text(cls, text: str, file: str) -> Waivers:
         """Return the waivers in the comments of a YAML text (without byte order mark). Never raises."""
-        if MARK not in text:
-            return cls()
         from fcompile.waivers.comments import read_comments
 
         return cls(read_comments(text, file))

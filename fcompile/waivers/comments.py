@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from fcompile.diagnostics.problem import Problem, Rule, Span
 from fcompile.load import Source
+from fcompile.model.steps import partition
 from fcompile.waivers.matching import field_fits
 from fcompile.waivers.rules import CODE, MALFORMED, NO_REASON, code_problem, waiver_problem
 from fcompile.waivers.waiver import MAX_CODES, MAX_IN_DOCUMENT, MAX_IN_FILE, Waiver, WaiversRead
@@ -81,14 +82,14 @@ class _Reader:
         if head["verb"] != "waive":
             self.refuse(f"`{head['verb']}` is no instruction: {_HOW}" if head["verb"] else f"the instruction is missing: {_HOW}")
             return
-        written, reason = _split_reason(head["rest"])
+        written, _, reason = partition(head["rest"], ":")
         targets = _TARGETS.fullmatch(written.rstrip())
         if targets is None:
             self.refuse(f"no code to waive: {_HOW}")
-        elif not reason:
+        elif not reason.strip():
             self._report(NO_REASON, "the waiver gives no reason: write why after `: `", self._comment.hash, self._end)
         else:
-            self._read_targets(targets["codes"], self._comment.start + head.start("rest"), targets["pattern"], reason)
+            self._read_targets(targets["codes"], self._comment.start + head.start("rest"), targets["pattern"], reason.strip())
 
     def _read_targets(self, written: str, offset: int, pattern: str | None, reason: str) -> None:
         scope = self._scope(pattern)
@@ -144,13 +145,3 @@ class _Reader:
         if start > first or self._end < first + len(self._source.line(line).rstrip()):
             return self._source.span(start, self._end)
         return self._source.span(start, self._source.line_start(line + 1))
-
-
-def _split_reason(text: str) -> tuple[str, str]:
-    """Split at the colon before the reason. Colons in brackets belong to a field: `labels["a:b"]`."""
-    brackets = 0
-    for offset, character in enumerate(text):
-        brackets += (character == "[") - (character == "]")
-        if character == ":" and brackets <= 0:
-            return text[:offset], text[offset + 1 :].strip()
-    return text, ""

@@ -36,16 +36,12 @@ class FileScope(NamedTuple):
     field: str
 
     def covers(self, problem: Problem) -> bool:
-        return self.covers_file(problem.file) and self._covers_framework(problem.framework) and self._covers_field(problem.field)
+        name = problem.framework
+        framework = not self.framework or fits(self.framework, name) or fits(self.framework, name.rpartition("/")[2])
+        return framework and self.covers_file(problem.file) and (not self.field or field_fits(self.field, problem.field))
 
     def covers_file(self, file: str) -> bool:
         return not self.path or path_fits(self.path, _relative(file, self.folder))
-
-    def _covers_framework(self, framework: str) -> bool:
-        return not self.framework or fits(self.framework, framework) or fits(self.framework, framework.rpartition("/")[2])
-
-    def _covers_field(self, field: str) -> bool:
-        return not self.field or field_fits(self.field, field)
 
 
 def read_file(path: str) -> WaiversRead:

@@ -170,8 +170,8 @@ class _Walk:
     def __init__(self) -> None:
         # One entry for each open collection.
         self._steps: list[str | int] = []
-        self._is_mapping: list[bool] = []
-        self._key_given: list[bool] = []
+        self._key_given: list[bool | None] = []
+        """Whether a mapping waits for the value of a key; None: it is a list."""
 
     @property
     def depth(self) -> int:
@@ -181,22 +181,22 @@ class _Walk:
         """Enter a scalar or the beginning of a collection. Return whether it begins a field, as a key or as an item of a list."""
         if not self._steps:
             return False
-        if not self._is_mapping[-1]:
+        key_given = self._key_given[-1]
+        if key_given is None:
             self._steps[-1] = int(self._steps[-1]) + 1
             return True
-        if not self._key_given[-1]:
+        if not key_given:
             self._steps[-1] = scalar
-        self._key_given[-1] = not self._key_given[-1]
-        return self._key_given[-1]
+        self._key_given[-1] = not key_given
+        return not key_given
 
     def open(self, mapping: bool) -> None:
         self._steps.append("" if mapping else -1)
-        self._is_mapping.append(mapping)
-        self._key_given.append(False)
+        self._key_given.append(False if mapping else None)
 
     def close(self) -> None:
-        for stack in (self._steps, self._is_mapping, self._key_given):
-            stack.pop()
+        self._steps.pop()
+        self._key_given.pop()
 
     def path(self) -> Path:
         return tuple(self._steps)

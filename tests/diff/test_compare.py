@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from fcompile.diff.compare import ABSENT, differences, object_field
+from fcompile.diff.compare import ABSENT, differences
+from fcompile.model.fields import Field
 from tests.diff.frameworks import Json, diff, role, spec
 
 
@@ -124,6 +125,6 @@ def test_lists_of_what_is_nothing_in_particular() -> None:
 
 
 def test_items_without_their_key_go_by_place() -> None:
-    field = object_field("PodSpec")
+    field = Field("object", ref="PodSpec")
     found = list(differences({"volumes": [{"emptyDir": {}}]}, {"volumes": [{"emptyDir": {}}, {"name": "a"}]}, field))
     assert [one.field for one in found] == ["volumes[1]"]

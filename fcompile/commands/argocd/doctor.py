@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import tempfile
@@ -22,6 +23,7 @@ from fcompile.diagnostics.visible import listed, visible
 from fcompile.diagnostics.writer import counted
 from fcompile.errors import EXIT_ERRORS, UsageError
 from fcompile.load import LoadError, values
+from fcompile.model.steps import partition
 from fcompile.program import safe
 from fcompile.schema.pod_schemas import DEFAULT_VERSION
 
@@ -217,23 +219,17 @@ def _announcements(replay: Replay) -> Iterator[Line]:
     if _failed(ran):
         yield ERROR, f"parameters: {_failed(ran)}"
         return
-    import json
-
     yield OK, f"parameters: {len(json.loads(ran.out))} announced{_took(ran)}"
 
 
 def _environment(relative: str, parameters: Sequence[str]) -> dict[str, str]:
     """Return what Argo CD adds to the sidecar's own variables."""
-    import json
-
     given = []
     for written in parameters:
-        # The name of a field can hold `=` in brackets; `]=` ends those.
-        bracket = written.find("]=") + 1
-        place = bracket or written.find("=")
-        if place <= 0:
+        name, equals, value = partition(written, "=")
+        if not name or not equals:
             raise UsageError(f"--parameter {written}: write NAME=VALUE")
-        given.append({"name": written[:place], "string": written[place + 1 :]})
+        given.append({"name": name, "string": value})
     return {
         "ARGOCD_APP_NAME": "doctor",
         "ARGOCD_APP_NAMESPACE": "default",

@@ -81,12 +81,8 @@ def _documents(data: bytes, name: str, unlike: re.Pattern[str] = _CUT_ELSEWHERE)
         )
     for item in read(data, name):
         if isinstance(item, LoadError):
-            raise _unreadable(item, data)
+            raise InputError(f"{visible(name)}:{without_secrets(item, data)}")
         yield item
-
-
-def _unreadable(error: LoadError, data: bytes) -> InputError:
-    return InputError(f"{visible(error.name)}:{without_secrets(error, data)}")
 
 
 class _Follower:

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from fcompile.check.selection import frameworks_in
 from fcompile.commands.argocd import application
 from fcompile.commands.argocd.generate import enter
 from fcompile.commands.argocd.repository import Repository
@@ -21,10 +20,11 @@ from fcompile.commands.argocd.sources import sources
 from fcompile.commands.group import command
 from fcompile.diagnostics.visible import without_commands
 from fcompile.errors import UsageError
-from fcompile.load import Document, read
+from fcompile.load import read
 from fcompile.load.files import may_hold_framework
 from fcompile.model.values import mapping, sequence, text
 from fcompile.pipeline import overrides
+from fcompile.pipeline.file import File
 from fcompile.program import say
 
 MOST = 500
@@ -61,9 +61,7 @@ def _of_application(repository: Repository) -> Iterator[Announcement]:
     for source in sources(repository, settings(os.environ)):
         data = source.content(repository)
         if may_hold_framework(data):
-            documents = (item for item in read(data, source.name) if isinstance(item, Document))
-            frameworks = [value for document in documents for _, value in frameworks_in(document.value)]
-            for framework, name, role in overrides.roles(frameworks):
+            for framework, name, role in overrides.roles(File(source.name, list(read(data, source.name))).frameworks()):
                 if framework and name:
                     yield from _of_role(f"{framework}/{name}", role)
 
@@ -89,8 +87,12 @@ def _of_container(name: str, title: str, container: Any) -> Iterator[Announcemen
 
 
 def _announcement(name: str, title: str, tooltip: str, value: Any, item_type: str = "") -> Announcement:
-    said = {"name": name, "title": title, "tooltip": tooltip, "collectionType": "string", "string": "" if value is None else str(value)}
+    said = _announced(name, title, tooltip, "string", "" if value is None else str(value))
     return {**said, "itemType": item_type} if item_type else said
+
+
+def _announced(name: str, title: str, tooltip: str, kind: str, value: Any) -> Announcement:
+    return {"name": name, "title": title, "tooltip": tooltip, "collectionType": kind, kind: value}
 
 
 _GENERAL: tuple[Announcement, ...] = (
@@ -99,25 +101,7 @@ _GENERAL: tuple[Announcement, ...] = (
     _announcement("strict", "strict", "Take warnings for errors", "false", "boolean"),
     _announcement("allow-empty", "allow no Framework at all", "Else an application without Frameworks is an error", "false", "boolean"),
     _announcement("kubernetes-version", "Kubernetes version", "What is checked for; by default that of the cluster", ""),
-    {
-        "name": "set",
-        "title": "fields of roles",
-        "tooltip": "[framework/]role.field: value, for any field of a role",
-        "collectionType": "map",
-        "map": {},
-    },
-    {
-        "name": "values-files",
-        "title": "values files",
-        "tooltip": "For a Helm chart, in their order",
-        "collectionType": "array",
-        "array": [],
-    },
-    {
-        "name": "helm-parameters",
-        "title": "Helm values",
-        "tooltip": "For a Helm chart, over its values files",
-        "collectionType": "map",
-        "map": {},
-    },
+    _announced("set", "fields of roles", "[framework/]role.field: value, for any field of a role", "map", {}),
+    _announced("values-files", "values files", "For a Helm chart, in their order", "array", []),
+    _announced("helm-parameters", "Helm values", "For a Helm chart, over its values files", "map", {}),
 )

@@ -17,7 +17,7 @@ from fcompile.commands.krm.results import Results
 from fcompile.diagnostics.problem import Path, Problem, Related, field_path
 from fcompile.diagnostics.writer import Filter, Writer
 from fcompile.load import Document, LoadError, read, values
-from fcompile.load.files import STDIN, open_regular
+from fcompile.load.files import STDIN, read_regular
 from fcompile.load.rules import MAX_BYTES
 from fcompile.model.values import at, mapping, text
 
@@ -135,11 +135,7 @@ def _name(value: Any) -> str | None:
 def _documents(path: str) -> tuple[Document, ...]:
     """Return the documents of a file, none if it is not there or no file."""
     try:
-        file = open_regular(path)
-        if file is None:
-            return ()
-        with file:
-            data = file.read(MAX_BYTES)
+        data = read_regular(path, MAX_BYTES) or b""
     except (OSError, ValueError):
         return ()
     return tuple(item for item in read(data, path) if isinstance(item, Document))

@@ -276,11 +276,5 @@ def boolean_check(value: Any, path: Path, step: str | int, walk: Walk) -> None:
         wrong_type(value, "true or false", path, step, walk, f"write {word} without quotes" if word else "", word)
 
 
-def number_check(value: Any, path: Path, step: str | int, walk: Walk) -> None:
-    """Check a number that need not be whole."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or value - value != 0:
-        wrong_type(value, "a number", path, step, walk)
-
-
 def anything(value: Any, path: Path, step: str | int, walk: Walk) -> None:
     """Check nothing: the content of the field is not ours."""

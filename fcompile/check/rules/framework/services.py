@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from fcompile.check.context import FrameworkContext, RoleContext
 from fcompile.check.seen import Seen
 from fcompile.diagnostics.problem import Finding, Path, Severity, rule
+from fcompile.model.names import service_name
 from fcompile.model.values import integer, mapping, sequence, text
 
 PORT_NAME_MISSING = rule(
@@ -69,9 +70,7 @@ def _ports(role: RoleContext) -> Iterator[Finding]:
 
 def _subdomain(context: FrameworkContext, role: RoleContext) -> Iterator[Finding]:
     own = text(mapping(context.substituted(role, 0), "spec"), "subdomain")
-    if own and own != f"{context.name}-{role.name}":
-        message = (
-            f"the role's Service is `{context.name}-{role.name}`, and with the subdomain `{own}` its tasks are not found there: leave "
-            "`subdomain` out"
-        )
+    service = service_name(context.name, role.name)
+    if own and own != service:
+        message = f"the role's Service is `{service}`, and with the subdomain `{own}` its tasks are not found there: leave `subdomain` out"
         yield Finding(HOST_NAMES_SET, (*role.template_path, "spec", "subdomain"), message)

@@ -18,7 +18,6 @@ from fcompile.check.rules.framework.scalars import (
     anything,
     boolean_check,
     integer_check,
-    number_check,
     port_check,
     quantity_check,
     string_check,
@@ -195,7 +194,7 @@ def _leaf_check(field: Field, owner: str, name: str, item: bool = False) -> Chec
         return integer_check(field)
     if field.kind == "int-or-string":
         return port_check(field)
-    return {"boolean": boolean_check, "quantity": quantity_check, "number": number_check, "any": anything}[field.kind]
+    return {"boolean": boolean_check, "quantity": quantity_check, "any": anything}[field.kind]
 
 
 def _object_check(type_name: str, version: int) -> Check:

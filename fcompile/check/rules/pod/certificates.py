@@ -8,7 +8,7 @@ from typing import Any
 from fcompile.check.pod_values import given, size
 from fcompile.check.rules.pod.selectors import selector_rules
 from fcompile.diagnostics.problem import Finding, Path, Severity, rule
-from fcompile.model.formats import accepts
+from fcompile.model.formats import MAX_ANNOTATIONS, accepts
 from fcompile.model.values import integer, mapping, text
 
 TRUST_BUNDLE = rule(
@@ -34,7 +34,6 @@ CERTIFICATE = rule(
 _FILES = ("credentialBundlePath", "keyPath", "certificateChainPath")
 _LONGEST_OF_KUBERNETES = 86_400
 _MAX_SIGNER = 571
-_MAX_ANNOTATIONS = 256 * 1024
 
 
 def trust_bundle_rules(part: dict[str, Any], path: Path) -> Iterator[Finding]:
@@ -44,7 +43,7 @@ def trust_bundle_rules(part: dict[str, Any], path: Path) -> Iterator[Finding]:
     if has_name == has_signer:
         yield Finding(TRUST_BUNDLE, path, "`clusterTrustBundle` needs either `name` or `signerName`; give one of the two")
     elif has_name:
-        if name is not None and not _is_bundle_name(name):
+        if name is not None and not accepts("dns-subdomain")(name.rpartition(":")[2]):
             message = f'"{name}" is no name of a trust bundle; write NAME or SIGNER-DOMAIN:SIGNER-PATH:NAME'
             yield Finding(TRUST_BUNDLE, (*path, "name"), message)
         if selector is not None:
@@ -68,8 +67,8 @@ def certificate_rules(part: dict[str, Any], path: Path) -> Iterator[Finding]:
         message = f"`maxExpirationSeconds` {seconds} is more than the {_LONGEST_OF_KUBERNETES} of signers of kubernetes.io; lower it"
         yield Finding(CERTIFICATE, (*path, "maxExpirationSeconds"), message)
     annotations = mapping(part, "userAnnotations")
-    if sum(size(str(key)) + size(text(annotations, key) or "") for key in annotations) > _MAX_ANNOTATIONS:
-        message = f"`userAnnotations` hold more than {_MAX_ANNOTATIONS} bytes; shorten them"
+    if sum(size(str(key)) + size(text(annotations, key) or "") for key in annotations) > MAX_ANNOTATIONS:
+        message = f"`userAnnotations` hold more than {MAX_ANNOTATIONS} bytes; shorten them"
         yield Finding(CERTIFICATE, (*path, "userAnnotations"), message, part="key")
     for key in annotations:
         if isinstance(key, str) and (key.count("/") != 1 or not accepts("annotation-key")(key)):
@@ -83,7 +82,3 @@ def _is_signer(name: str) -> bool:
     if not slash or "/" in path or len(domain) > 253 or len(labels) < 2 or len(name) > _MAX_SIGNER:
         return False
     return all(accepts("dns-label")(label) for label in labels) and all(accepts("dns-subdomain")(label) for label in path.split("."))
-
-
-def _is_bundle_name(name: str) -> bool:
-    return accepts("dns-subdomain")(name.rpartition(":")[2])

@@ -40,7 +40,7 @@ WINDOWS_USER = rule(
 # Each with the version from which the API server looks at it; before, it takes it out or does not know it.
 _POD_FIELDS = {"hostUsers": gates.HOST_USERS, "shareProcessNamespace": 0}
 _POD_CONTEXT = {
-    "appArmorProfile": 30,
+    "appArmorProfile": gates.APP_ARMOR_PROFILE,
     "fsGroup": 0,
     "fsGroupChangePolicy": 0,
     "runAsGroup": 0,
@@ -53,7 +53,7 @@ _POD_CONTEXT = {
 }
 _CONTAINER_CONTEXT = {
     "allowPrivilegeEscalation": 0,
-    "appArmorProfile": 30,
+    "appArmorProfile": gates.APP_ARMOR_PROFILE,
     "capabilities": 0,
     "privileged": 0,
     "procMount": 0,

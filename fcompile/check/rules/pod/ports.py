@@ -87,7 +87,7 @@ def port_rules(pod: Pod) -> Iterator[Finding]:
             port = _read(fields, (*container.path, "ports", index), pod.host_network)
             clash = _host_port_conflict(port, host_ports)
             yield from clash
-            yield from _port(port, fields, container, pod)
+            yield from _port(port, container, pod)
             if not container.is_init or container.is_sidecar:
                 yield from shared.add(port, text(fields, "name"), container.path, said=bool(clash))
 
@@ -117,7 +117,7 @@ def _host_port_conflict(port: _Port, taken: Seen) -> list[Finding]:
     return [Finding(HOST_PORT_CONFLICT, port.path, message, related=first)]
 
 
-def _port(port: _Port, fields: dict[str, Any], container: ContainerRef, pod: Pod) -> Iterator[Finding]:
+def _port(port: _Port, container: ContainerRef, pod: Pod) -> Iterator[Finding]:
     if pod.host_network and not container.is_init and port.number and port.host_port != port.number:
         message = f"on the host network `hostPort` {port.host_port} must be the `containerPort` {port.number}; leave it out"
         yield Finding(HOST_NETWORK_PORT, (*port.path, "hostPort"), message)

@@ -7,6 +7,7 @@ from typing import Any
 
 from fcompile.check.pod_context import Pod
 from fcompile.diagnostics.problem import Finding, Path, Severity, rule
+from fcompile.model import gates
 from fcompile.model.formats import accepts
 from fcompile.model.values import mapping
 
@@ -84,7 +85,7 @@ def app_armor_annotation(key: str, value: str, path: Path, pod: Pod) -> Iterator
         yield Finding(PROFILE_ANNOTATION, path, f'"{value}" is no AppArmor profile; use the field `appArmorProfile` instead')
         return
     own = mapping(container, "securityContext").get("appArmorProfile")
-    if pod.version < 30 or pod.os_name == "windows":
+    if pod.version < gates.APP_ARMOR_PROFILE or pod.os_name == "windows":
         return
     if isinstance(own, dict):
         yield from _compare(value, own, _APP_ARMOR_TYPES, "appArmorProfile", path)

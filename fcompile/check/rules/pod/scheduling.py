@@ -130,7 +130,7 @@ def _spread_selector(constraint: dict[str, Any], path: Path, pod: Pod) -> Iterat
     selector = constraint.get("labelSelector")
     if selector is None:
         yield matches_nothing(path)
-    elif isinstance(selector, dict) and pod.version >= 27:
+    elif isinstance(selector, dict) and pod.version >= gates.SPREAD_SELECTORS:
         yield from selector_rules(selector, (*path, "labelSelector"))
     if "matchLabelKeys" in constraint and pod.version >= gates.SPREAD_MATCH_LABEL_KEYS:
         yield from match_label_keys(constraint, path, pod, merges=pod.version >= gates.SPREAD_SELECTOR_MERGE)

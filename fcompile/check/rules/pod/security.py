@@ -88,7 +88,7 @@ def _container(context: dict[str, Any], path: Path, pod: Pod) -> Iterator[Findin
 def _profiles(context: dict[str, Any], path: Path, version: int) -> Iterator[Finding]:
     for key in ("seccompProfile", "appArmorProfile"):
         profile = context.get(key)
-        if isinstance(profile, dict) and (key == "seccompProfile" or version >= 30):
+        if isinstance(profile, dict) and (key == "seccompProfile" or version >= gates.APP_ARMOR_PROFILE):
             yield from _profile(profile, key, (*path, key))
 
 
