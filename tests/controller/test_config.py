@@ -235,3 +235,19 @@ def test_a_kubeconfig_that_is_of_no_use_is_named(
         said = capsys.readouterr().err
         assert said.startswith("fcontroller: ")
         assert said.endswith(says), said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["start"], "No such command 'start': write `fcontroller run`\n"),
+        (["completion", "bash"], "No such command 'completion': `fcompile completion` is for both programs\n"),
+        (["validate", "x"], "No such command 'validate': it is one of `fcompile`\n"),
+        (["run", "-n", "ml"], "No such option '-n': `--namespace NAME`\n"),
+        (["run", "--leader-elect"], "No such option '--leader-elect': replicas always elect one of them: leave it out\n"),
+        (["demo", "--set", "a.b=c", "x"], "'--set': set it before: `fcompile build --set … PATH | fcontroller demo -`\n"),
+    ],
+)
+def test_words_of_other_tools(arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments) == 2
+    assert says in capsys.readouterr().err
