@@ -87,6 +87,8 @@ def test_version(capsys: Capture) -> None:
         (["build", "--output-dir", "out", "x"], "No such option '--output-dir': `--to FOLDER`\n"),
         (["build", "--ouput", "yaml", "x"], "No such option '--ouput'.\n"),
         (["build", "--dry-run=client", "x"], "No such option '--dry-run': it changes nothing in a cluster: leave it out\n"),
+        (["build", "-k", "x"], "No such option '-k': build it first: `kubectl kustomize FOLDER | fcompile … -`\n"),
+        (["rule", "--list"], "No such option '--list': `--all`\n"),
         (["crd", "--dry-run"], "No such option '--dry-run'.\n"),
         (["diff", "--cached"], "'--cached': the index is not compared; `--git HEAD` compares the working tree with the last commit\n"),
         (["crd", "--kube-version", "1.30"], "No such option '--kube-version': `--kubernetes-version VERSION`\n"),

@@ -51,6 +51,8 @@ OPTIONS: Final[Mapping[str, Advice]] = {
     **dict.fromkeys(
         ("--leader-elect", "--enable-leader-election"), Advice("--lease-name", "replicas always elect one of them: leave it out")
     ),
+    **dict.fromkeys(("-k", "--kustomize"), Advice("paths", "build it first: `kubectl kustomize FOLDER | fcompile … -`")),
+    "--list": Advice("--all", "`--all`"),
     "-n": Advice("--namespace", "`--namespace NAME`"),
     "--dry-run": Advice("paths", "it changes nothing in a cluster: leave it out"),
     "--fix": Advice("--waivers", "it changes no file: what to write instead is in the report"),
