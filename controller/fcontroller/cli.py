@@ -28,7 +28,8 @@ def main(argv: list[str] | None = None) -> int:
     except UsageError as error:
         return _refuse(str(error))
     except ModuleNotFoundError as error:
-        return _refuse(f"{error.name} is not installed: it comes with the extra `controller` (docs/install.md)")
+        advice = "in a clone `pip install '.[controller]'`, else see docs/install.md#extras"
+        return _refuse(f"{error.name} is not installed: it comes with the extra `controller`: {advice}")
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
     except BrokenPipeError:  # Nobody reads the output any more. Python would try once more to write it at its end.

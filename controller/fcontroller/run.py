@@ -15,8 +15,7 @@ from fcompile.commands.group import command, completed
 from fcompile.diagnostics.problem import Severity
 from fcompile.diagnostics.text import render
 from fcompile.diagnostics.writer import Style
-from fcompile.errors import EXIT_USAGE
-from fcompile.program import safe
+from fcompile.errors import EXIT_USAGE, UsageError
 from fcontroller.config.effective import CONFIG_VARIABLE, EffectiveSettings, effective_settings
 from fcontroller.config.settings import SETTINGS
 from fcontroller.log import Log
@@ -87,9 +86,20 @@ def _start(settings: EffectiveSettings) -> int:
     try:
         with asyncio.Runner(loop_factory=event_loop()) as runner:
             return runner.run(_run(settings))
-    except (NoServer, Unlistenable) as error:
-        print(safe(f"fcontroller: {error}"), file=sys.stderr)
-        return EXIT_USAGE
+    except NoServer as error:
+        raise UsageError(f"{error}{_where_from(settings)}") from None
+    except Unlistenable as error:
+        raise UsageError(str(error)) from None
+
+
+def _where_from(settings: EffectiveSettings) -> str:
+    """Return what to say after a kubeconfig that is of no use: which it is, or how one is named."""
+    config, key = settings.config, "kubeConfigFilePath"
+    if config.kube_api_server_address and not config.kube_config_file_path:
+        return ""
+    if path := config.kube_config_file_path:
+        return f" ({settings.sources[key]}: {path}{'' if os.path.exists(path) else ', which is not there'})"
+    return ": name a kubeconfig with --kubeconfig or $KUBECONFIG"
 
 
 def event_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:

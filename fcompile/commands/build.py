@@ -119,7 +119,7 @@ def build(
 
     Documents of other kinds pass through. If one Framework has an error, nothing is printed at all, and the exit code is 1.
     """
-    wanted = selection(emit or ("pods" if only else "framework"), only)
+    wanted = selection(("pods" if only else "framework") if emit is None else emit, only)
     if to is None and force:
         raise UsageError("--force replaces files in a folder: name it with --to FOLDER")
     if to is not None and (format != "yaml" or not to):

@@ -151,12 +151,27 @@ def _with_cluster(paths: Sequence[str], read: Reader, context: str) -> Result | 
 def _named(paths: Sequence[str]) -> tuple[tuple[list[RawFile], list[RawFile]], list[RawFile]]:
     """Return the files of both sides that differ, and those that are on both byte by byte, which are not compared."""
     if len(paths) != 2:
+        _check_named(paths)
         raise UsageError("name two things to compare, OLD and NEW, or use --git or --live")
-    check_paths(paths)
+    if tuple(paths) == ("-", "-"):
+        raise UsageError("stdin can be OLD or NEW, not both: it is there once")
+    _check_named(paths)
     old, new = (dict(_read(path)) for path in paths)
     same = {name for name, file in old.items() if name in new and new[name].data == file.data and isinstance(file.data, bytes)}
     before, after = ([file for name, file in side.items() if name not in same] for side in (old, new))
     return (before, after), [new[name] for name in same]
+
+
+def _check_named(paths: Sequence[str]) -> None:
+    """Raise UsageError for paths that lead to nothing; of revisions it says how they are compared."""
+    try:
+        check_paths(paths)
+    except UsageError as error:
+        from fcompile.commands.git import is_revision
+
+        if len(paths) <= 2 and all(map(is_revision, paths)):
+            raise UsageError(f"{error}; revisions of git are compared with --git {'..'.join(map(visible, paths))}") from None
+        raise
 
 
 def _holds_framework(file: RawFile) -> bool:

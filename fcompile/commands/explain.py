@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +23,7 @@ from fcompile.explain.fields import select
 from fcompile.explain.origins import Explained, Task
 from fcompile.explain.origins import explain as trace
 from fcompile.model.steps import steps
-from fcompile.model.values import mapping, text
+from fcompile.model.values import mapping, sequence, text
 from fcompile.pipeline.compilation import Compilation, Refused, Unit
 from fcompile.pipeline.compiled import Compiled
 from fcompile.pipeline.file import File
@@ -74,7 +74,7 @@ def explain(
         raise UsageError(f"{visible(pod)} is a file: the Pod comes first: `fcompile explain {visible(' '.join(swapped))}`")
     paths = paths or (".",)
     of_namespace, name, field = _parsed(pod)
-    framework, role, index = _task_of(name)
+    framework, role, index = _task_of(name, paths)
     checked = checked_with(kubernetes_version, namespace)
     # A role without a Framework's name is one of this Framework's, whatever others its file has.
     asked = [override._replace(framework=override.framework or framework) for override in parsed(overrides)]
@@ -107,13 +107,30 @@ def _parsed(written: str) -> tuple[str, str, tuple[str, ...]]:
         raise UsageError(f"{written}: {error}") from None
 
 
-def _task_of(name: str) -> tuple[str, str, int]:
+def _task_of(name: str, paths: Sequence[str]) -> tuple[str, str, int]:
     parts = name.split("-")
     if len(parts) != 3 or not (parts[2].isascii() and parts[2].isdigit()) or str(int(parts[2][:9])) != parts[2]:
         meant = f"{''.join(parts[:-2])}-{'-'.join(parts[-2:])}" if len(parts) > 3 and parts[-1].isascii() and parts[-1].isdigit() else ""
-        example = f": did you mean {meant}?" if meant else ", for example train-worker-0"
+        if re.fullmatch("(?i:fc)[0-9]{3}", name):
+            raise UsageError(f"{name} is no Pod: `fcompile rule {name.upper()}` explains a diagnostic")
+        example = f": did you mean {meant}?" if meant else f", for example {_pod_of(name, paths) or 'train-worker-0'}"
         raise UsageError(f"{name}: write the name of a task's Pod, {{framework}}-{{role}}-{{index}}{example}")
     return parts[0], parts[1], int(parts[2])
+
+
+def _pod_of(name: str, paths: Sequence[str]) -> str:
+    """Return a Pod of the Framework or of the role whose name comes first in this one; empty if there is none."""
+    check_paths(paths)
+    first, *others = name.split("-")
+    for file in Inputs(paths).files():
+        for value in file.for_frameworks().frameworks():
+            framework, roles = _name(value), [text(role, "name") for role in sequence(mapping(value, "spec"), "taskRoles")]
+            if framework and first in roles:
+                return f"{framework}-{first}-0"
+            role = next((one for one in (*others, *roles) if one in roles), None)
+            if framework == first and role:
+                return f"{framework}-{role}-0"
+    return ""
 
 
 def _name(framework: Any) -> str | None:

@@ -87,8 +87,21 @@ def _commit(written: str) -> str:
     done = _run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{written}^{{commit}}")
     if done.returncode:
         message = done.stderr.decode("utf-8", "replace").strip().removeprefix("fatal: ").partition("\n")[0]
-        raise UsageError(f"--git: {message}" if message else f"--git: there is no revision `{written}` here")
+        if message:
+            raise UsageError(f"--git: {message}")
+        if not written:
+            raise UsageError("--git: name a revision, for example HEAD")
+        path = f"; it is a path: the revision comes first: `--git HEAD {written}`" if os.path.lexists(written) else ""
+        raise UsageError(f"--git: there is no revision `{written}` here{path}")
     return str(done.stdout.decode().strip().rpartition("\n")[2])
+
+
+def is_revision(written: str) -> bool:
+    """Return whether this is what `diff --git` takes here: `REV`, `A..B` or `A...B`."""
+    try:
+        return bool(_sides(written))
+    except UsageError:
+        return False
 
 
 def _changes(old: str, new: str | None, paths: Sequence[str], top: bytes) -> Iterator[_Changed]:

@@ -27,6 +27,9 @@ COMMAND: Final = (
     "protocol.allow=never",
     "-c",
     "credential.helper=",
+    # Said whenever a graft file is named, even the empty one below: it would stand where the reason is looked for.
+    "-c",
+    "advice.graftFileDeprecated=false",
 )
 _OFF: Final = {
     "GIT_NO_LAZY_FETCH": "1",

@@ -101,8 +101,13 @@ class Command(click.Command):
             rest = super().parse_args(ctx, args)
         except click.UsageError as error:
             error.ctx = error.ctx or ctx
-            if isinstance(error, click.NoSuchOption) and (advice := self._advice(error.option_name, given)):
-                raise click.UsageError(f"No such option {error.option_name!r}: {advice}", error.ctx) from None
+            if isinstance(error, click.NoSuchOption):
+                if advice := self._advice(error.option_name, given):
+                    raise click.UsageError(f"No such option {error.option_name!r}: {advice}", error.ctx) from None
+                # What is spelt otherwise now is not what anybody should write.
+                former = {name for param in self.params if isinstance(param, Former) for name in param.opts}
+                near = [name for name in error.possibilities or () if name not in former]
+                raise click.NoSuchOption(error.option_name, error.message, near, error.ctx) from None
             raise
         for param in self.params:
             if isinstance(param, Former):
@@ -123,7 +128,10 @@ class Command(click.Command):
             return f"`--to {value or 'FOLDER'}`" if "--to" in options else ""
         if option in ("-f", "--filename", "--file") and any(isinstance(param, Argument) and param.name == "paths" for param in self.params):
             return f"files are named without it: `fcompile {self.name} {value or 'PATH'}`"
-        return ""
+        from fcompile.commands.other_tools import OPTIONS
+
+        advice = OPTIONS.get(option)
+        return advice.says if advice and any(advice.needs in (param.name, *param.opts) for param in self.params) else ""
 
     def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the form of the command, or each of its forms."""
@@ -180,6 +188,10 @@ class Group(Command, click.Group):
             raise click.UsageError(f"No such command 'help': write `{' '.join([ctx.command_path, *args[1:2], '--help'])}`", ctx)
         from difflib import get_close_matches
 
+        from fcompile.commands.other_tools import COMMANDS
+
+        if advice := COMMANDS.get((self.name or "").rpartition(" ")[2], {}).get(args[0]):
+            raise click.UsageError(f"No such command {args[0]!r}: {advice}", ctx)
         near = get_close_matches(args[0], self.lazy, 1)
         hint = f"Did you mean {near[0]!r}?" if near else f"There are {', '.join(self.lazy)}."
         raise click.UsageError(f"No such command {args[0]!r}. {hint}", ctx)

@@ -47,8 +47,12 @@ def parsed(overrides: Sequence[str]) -> list[Override]:
 
 def check_paths(paths: Sequence[str]) -> None:
     """Raise UsageError for paths that lead to nothing: a command that was called for the wrong thing has nothing to report on."""
+    if "" in paths:
+        raise UsageError("a path is empty: is a variable not set? `.` is this folder")
     missing = [visible(path) for path in paths if path != "-" and not _is_there(path)]
     if missing:
+        if missing[0].startswith(("http://", "https://")):
+            raise UsageError(f"{missing[0]}: nothing is fetched: `curl -fsSL URL | fcompile … -` reads it from stdin")
         other = _other_ending(missing[0]) if len(missing) == 1 else ""
         if other:
             raise UsageError(f"{missing[0]}: no such file: there is {other}")

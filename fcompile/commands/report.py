@@ -98,6 +98,8 @@ def say_namespace(frameworks: Sequence[str], assumed: str, setting: str) -> None
 
 def waivers_file(named: str | None = None) -> Waivers:
     """Return the waivers of the file that is named, or else of the one in the current folder. Raises UsageError."""
+    if named == "":  # a variable that is not set: what it names is meant, not the default
+        raise UsageError("--waivers: name a file")
     path = named or (WAIVERS_FILE if os.path.lexists(WAIVERS_FILE) else None)
     if path is None:
         return Waivers()

@@ -55,11 +55,14 @@ def find(written: str) -> Rule:
     """Return the rule of a code or name, upper or lower case. Raises UsageError for one that does not exist, with the nearest that do."""
     codes = {rule.code: rule for rule in all_rules()}
     names = {rule.name: rule for rule in all_rules()}
+    if not written:
+        raise UsageError("a code is empty: is a variable not set?")
     found = codes.get(written.upper()) or names.get(written.lower())
     if found is None:
         from difflib import get_close_matches
 
-        near = get_close_matches(written.lower(), names)
+        code = f"FC{written}" if written.isdecimal() else ""
+        near = [code] if code in codes else get_close_matches(written.lower(), names)
         hint = f"; did you mean {' or '.join(near)}?" if near else ": `fcompile rule --all` lists all"
         raise UsageError(f"there is no rule `{written}`{hint}")
     return found

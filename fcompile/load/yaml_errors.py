@@ -19,6 +19,11 @@ from .yaml_nodes import event_range
 
 _FORBIDDEN: Final = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _INDENTATION: Final = re.compile(r"[ \t]*")
+_TEXT: Final = re.compile(r" *(?:- +)*(?P<text>[^\s'\"\[\]{}#&*!|>%@`-][^\r\n]*)")
+"""A line of plain text, perhaps in a list."""
+_KEY: Final = re.compile(r"[^\s'\"\[\]{}#&*!|>%@`-][^:#\r\n]*")
+_KEY_AND_VALUE: Final = re.compile(r"(?P<key>[^:\r\n]+): +(?P<value>\S[^\r\n]*)")
+_KEY_WITHOUT_SPACE: Final = re.compile(r"[A-Za-z][\w./-]*:[^\s/]")
 
 _MESSAGES: Final = {
     "mapping values are not allowed in this context": (
@@ -63,6 +68,8 @@ def syntax_fault(error: YAMLError, text: str) -> Fault:
     if problem == "did not find expected node content" and not text[offset:].strip():
         opened = _innermost_bracket(text)
         return _bracket(text, "]" if text[opened] == "[" else "}", opened, offset)
+    if problem == "mapping values are not allowed in this context" and (swallowed := _swallowed(text, offset)):
+        return swallowed
     return _other(error, text, problem, context, offset)
 
 
@@ -108,6 +115,28 @@ def _innermost_bracket(text: str) -> int:
     except YAMLError:
         pass
     return open_at[-1]
+
+
+def _swallowed(text: str, offset: int) -> Fault | None:
+    """Return the fault for a key that continues the text of the line above, where the mistake is: `- name main`, `name:main`, `a: b`."""
+    begin = text.rfind("\n", 0, offset) + 1
+    above = text[:begin].rstrip()
+    line = _TEXT.fullmatch(above, above.rfind("\n") + 1)
+    key = text[begin:offset].strip()
+    if not _KEY.fullmatch(key) or line is None or line["text"].endswith(":"):
+        return None
+    start, here = line.start("text"), offset - len(key)
+    has = _KEY_AND_VALUE.fullmatch(above, start)
+    if has is not None:
+        message = (
+            f"`{shorten(key)}` cannot be indented below `{shorten(has['key'])}`, which has the value `{shorten(has['value'])}`: "
+            "correct the indentation of this line, or quote the whole value"
+        )
+        return Fault(rules.YAML_SYNTAX, message, here, offset, related=(("the value begins here", has.start("value"), len(above)),))
+    space = _KEY_WITHOUT_SPACE.match(line["text"]) is not None
+    advice = "write a space after the `:`" if space else "add the `:`, or correct its indentation if it continues a text"
+    message = f"`{shorten(line['text'])}` is no `key: value`: {advice}"
+    return Fault(rules.YAML_SYNTAX, message, start, len(above), related=(("this line continues it", here, offset),))
 
 
 def _other(error: MarkedYAMLError, text: str, problem: str, context: int, offset: int) -> Fault:

@@ -113,7 +113,9 @@ def refusal(override: Override, known: Sequence[tuple[str, str]]) -> SettingErro
         return None
     if not found:
         listed = first_of([f"{framework}/{role}" for framework, role in known], 10) or "none"
-        return _refused(override.written, f"no such role; there are: {listed}")
+        dot = not override.framework and any(framework == override.role for framework, _ in known)
+        slash = f": `{override.role}` is a Framework; write {override.role}/ROLE.FIELD" if dot else ""
+        return _refused(override.written, f"no such role{slash}; there are: {listed}")
     which = " or ".join(f"{framework}/{override.role}" for framework in found[:3]) + (" …" if len(found) > 3 else "")
     return _refused(override.written, f"{len(found)} Frameworks have a role `{override.role}`: say which, {which}")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from fcompile.diagnostics.suggestions import closest
 from fcompile.emit.order import ordered
 from fcompile.emit.splice import pods as spliced
 from fcompile.errors import SettingError
@@ -95,7 +96,11 @@ class Selection(NamedTuple):
         for only in self.only:
             if not any(only.picks(unit.intent.framework, role.name) for unit in units for role in unit.intent.roles):
                 known = ", ".join(f"{unit.intent.framework}/{role.name}" for unit in units[:10] for role in unit.intent.roles)
-                raise SettingError("only", "", f"there is no role `{only.role}`; there are: {known}")
+                named = f"{only.framework}/{only.role}" if only.framework else only.role
+                meant = _task_of_pod(only.role, units)
+                raise SettingError(
+                    "only", "", f"there is no role `{named}`; {f'did you mean {meant}?' if meant else f'there are: {known}'}"
+                )
         for unit in units:
             list(self.tasks(unit))
 
@@ -115,6 +120,16 @@ class Selection(NamedTuple):
             yield from self.tasks(unit)
 
 
+def _task_of_pod(name: str, units: Sequence[Compiled]) -> str:
+    """Return the task, `framework/role[index]`, whose Pod has this name, or the end of this name; empty if there is none."""
+    role, _, index = name.rpartition("-")
+    for unit in units:
+        for one in unit.intent.roles:
+            if role in (one.name, f"{unit.intent.framework}-{one.name}") and index.isdecimal() and int(index[:9]) < one.task_number:
+                return f"{unit.intent.framework}/{one.name}[{index}]"
+    return ""
+
+
 def selection(kinds: str, only: Iterable[str] = ()) -> Selection:
     """Return what a comma-separated list of kinds, and roles and tasks as `[framework/]role[index]`, select. Raises SettingError."""
     return Selection(_kinds(kinds), tuple(map(_only, only)))
@@ -123,10 +138,12 @@ def selection(kinds: str, only: Iterable[str] = ()) -> Selection:
 def _kinds(written: str) -> tuple[str, ...]:
     """Return the kinds of a list, `expected` standing for three of them."""
     asked: list[str] = []
-    for word in written.split(","):
+    for word in map(str.strip, written.split(",")):
         kind = WRITTEN.get(word, word)
         if word != "expected" and kind not in KINDS:
-            raise SettingError("kinds", written, f"`{word}` is none of {', '.join(WRITTEN)}")
+            near = closest(word, WRITTEN)
+            known = f"did you mean `{near.word}`?" if near else f"there are {', '.join(WRITTEN)}"
+            raise SettingError("kinds", written, f"`{word}` cannot be printed: {known}")
         asked.extend(EXPECTED if word == "expected" else [kind])
     return tuple(kind for kind in KINDS if kind in asked)
 

@@ -76,6 +76,11 @@ def test_every_key_of_upstreams_is_taken() -> None:
         ("frameworkCompletedRetainSec: true", "1:30: `true` is not a whole number (`frameworkCompletedRetainSec`)"),
         ("enforceIntent: 1", "1:16: `1` is not true or false (`enforceIntent`)"),
         ("listen: 8080", "1:9: `8080` is not a string; write it in quotes (`listen`)"),
+        ("listen: foo", '1:9: `"foo"` is not HOST:PORT, as 127.0.0.1:8080, or :PORT for all addresses; a port is at most 65535 (`listen`)'),
+        ("listen: ':99999'", '1:9: `":99999"` is not HOST:PORT'),
+        ("kubeApiServerAddress: localhost:8080", '1:23: `"localhost:8080"` is not a URL that begins with http:// or https://'),
+        ("leaseNamespace: ''", '1:17: `""` is not a name: '),
+        ("leaseName: ''", '1:12: `""` is not a name: '),
         ("logLevel: warn", '1:11: `"warn"` is not one of debug, info, warning, error (`logLevel`)'),
         (f"framework{LEAST}: 9\nframework{MOST}: 8", f"2:54: 8 is less than `framework{LEAST}`, 9; write a number from 9 on"),
         ("leaseName: ../pods/a", '1:12: `"../pods/a"` is not a name: lower-case letters, digits, dashes and dots (`leaseName`)'),
@@ -194,3 +199,55 @@ def test_a_mistake_in_the_file_looks_as_those_of_validate(tmp_path: Path, capsys
         f"{path}:2:1: error[config] `leaseNam` is no key here: did you mean `leaseName`?\n"
         "  |\n2 | leaseNam: x\n  | ^^^^^^^^\n  = field: leaseNam\n\n"
     )
+
+
+@pytest.mark.parametrize("address", ["", ":0", "8080", ":65535", "127.0.0.1:80", "[::1]:8080", "localhost:9090"])
+def test_what_can_be_listened_to(address: str) -> None:
+    assert Config.model_validate({"listen": address}).listen == address
+
+
+@pytest.mark.parametrize("address", [":", ":65536", ":99999", "foo", "foo:", "localhost:abc", ":-1", "a b:80"])
+def test_what_cannot_be_listened_to_is_found_before_the_start(address: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "--check", "--listen", address]) == 2
+    assert f'fcontroller: --listen: `"{address}"` is not HOST:PORT' in capsys.readouterr().err
+
+
+def test_a_manifest_is_no_config_file() -> None:
+    assert mistakes("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {}\n") == [
+        "2:7: this is a ConfigMap, not a config file: its keys are those of docs/operations.md"
+    ]
+
+
+def test_a_kubeconfig_that_is_of_no_use_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kubernetes.config.kube_config.KUBE_CONFIG_DEFAULT_LOCATION", str(tmp_path / "none"))
+    for variable in ("KUBECONFIG", "KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT", "KUBE_APISERVER_ADDRESS"):
+        monkeypatch.delenv(variable, raising=False)
+    empty, missing = tmp_path / "empty.yaml", tmp_path / "missing.yaml"
+    empty.write_text("")
+    for arguments, says in (
+        (["--kubeconfig", str(missing)], f" (--kubeconfig: {missing}, which is not there)\n"),
+        (["--kubeconfig", str(empty)], f" (--kubeconfig: {empty})\n"),
+        ([], ": name a kubeconfig with --kubeconfig or $KUBECONFIG\n"),
+    ):
+        assert main(["run", "--listen=", *arguments]) == 2
+        said = capsys.readouterr().err
+        assert said.startswith("fcontroller: ")
+        assert said.endswith(says), said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["start"], "No such command 'start': write `fcontroller run`\n"),
+        (["completion", "bash"], "No such command 'completion': `fcompile completion` is for both programs\n"),
+        (["validate", "x"], "No such command 'validate': it is one of `fcompile`\n"),
+        (["run", "-n", "ml"], "No such option '-n': `--namespace NAME`\n"),
+        (["run", "--leader-elect"], "No such option '--leader-elect': replicas always elect one of them: leave it out\n"),
+        (["demo", "--set", "a.b=c", "x"], "'--set': set it before: `fcompile build --set … PATH | fcontroller demo -`\n"),
+    ],
+)
+def test_words_of_other_tools(arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments) == 2
+    assert says in capsys.readouterr().err

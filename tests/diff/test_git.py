@@ -318,3 +318,31 @@ def test_a_merge_that_is_not_done(repository_here: Repository, diff: Diff) -> No
     assert diff("--git", "HEAD")[0] == 2, "conflict markers are no YAML"
     repository_here.write("train.yaml", "a:4")
     assert images(diff("--git", "HEAD")[1]) == [("train", "image", "a:3", "a:4")]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--git", "HEAD~7"], "--git: there is no revision `HEAD~7` here\n"),
+        (["--git", "HEAD~7..HEAD"], "--git: there is no revision `HEAD~7` here\n"),
+        (["--git", ""], "--git: name a revision, for example HEAD\n"),
+        (["--git", "a.yaml"], "--git: there is no revision `a.yaml` here; it is a path: the revision comes first: `--git HEAD a.yaml`\n"),
+        (["HEAD"], "; revisions of git are compared with --git HEAD\n"),
+        (["HEAD", "main"], "; revisions of git are compared with --git HEAD..main\n"),
+        (["main...HEAD"], "; revisions of git are compared with --git main...HEAD\n"),
+        (["HEAD", "nope.yaml"], "HEAD, nope.yaml: no such file or folder in {here}\n"),
+        (["nope.yaml"], "nope.yaml: no such file or folder in {here}\n"),
+        (["a.yaml"], "name two things to compare, OLD and NEW, or use --git or --live\n"),
+    ],
+)
+def test_what_is_compared_is_named_wrongly(repository_here: Repository, diff: Diff, arguments: list[str], says: str) -> None:
+    repository_here.write("a.yaml")
+    repository_here.commit()
+    code, said = diff(*arguments)
+    assert code == 2
+    assert said.endswith(says.format(here=os.getcwd()))
+    assert said.count("\n") == 1
+
+
+def test_stdin_is_there_once(repository_here: Repository, diff: Diff) -> None:
+    assert diff("-", "-") == (2, "fcompile: stdin can be OLD or NEW, not both: it is there once\n")

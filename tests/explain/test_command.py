@@ -186,3 +186,21 @@ def test_the_name_of_a_pod_of_kubeflow_is_nearly_ours(capsys: pytest.CaptureFixt
     assert "{framework}-{role}-{index}: did you mean ptddp-worker-0?" in capsys.readouterr().err
     assert main(["explain", "pt-ddp-worker"]) == 2
     assert ", for example train-worker-0" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        ("lab", ", for example lab-client-0\n"),
+        ("lab-server", ", for example lab-server-0\n"),
+        ("server[1]", ", for example lab-server-0\n"),
+        ("other", ", for example train-worker-0\n"),
+        ("FC101", "fcompile: FC101 is no Pod: `fcompile rule FC101` explains a diagnostic\n"),
+        ("fc101", "fcompile: fc101 is no Pod: `fcompile rule FC101` explains a diagnostic\n"),
+    ],
+)
+def test_what_names_no_pod_is_answered_with_one_of_the_input(asked: str, says: str, explain: Explain, train: Path) -> None:
+    train.write_text(json.dumps(framework(spec(role("client"), role("server")), "lab")), encoding="utf-8")
+    code, out, said = explain(asked)
+    assert (code, out) == (2, "")
+    assert said.endswith(says)

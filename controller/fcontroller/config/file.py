@@ -11,6 +11,7 @@ from pydantic_core import ErrorDetails
 from fcompile.check.document import load_problem
 from fcompile.diagnostics.problem import Part, Path, Problem, Rule, Severity, field_path
 from fcompile.diagnostics.suggestions import closest
+from fcompile.diagnostics.visible import visible
 from fcompile.load import Document, LoadError, read
 from fcompile.model.values import at
 from fcontroller.config.settings import FAILURES, SETTINGS, Config, Setting
@@ -51,6 +52,10 @@ def read_file(data: bytes, name: str) -> File:
 
 def _check(document: Document) -> Iterator[Problem]:
     content, errors = document.value, list[ErrorDetails]()
+    if isinstance(content, dict) and "apiVersion" in content and "kind" in content:
+        kind = visible(str(content["kind"]))[:60]
+        yield _problem(document, ("kind",), f"this is a {kind}, not a config file: its keys are those of docs/operations.md", "value")
+        return
     for mistake in read_failures(at(content, (FAILURES,)))[1]:
         yield _problem(document, *mistake)
     try:

@@ -26,13 +26,28 @@ class Option:
     """Empty: its name in kebab case."""
     customary: str = ""
     """A variable of the environment that counts when nothing else is given."""
+    form: str = "a name: lower-case letters, digits, dashes and dots"
+    """What a value is that has the form of its pattern."""
 
 
-Name = Annotated[str, Field(pattern=r"^([a-z0-9]([a-z0-9.-]*[a-z0-9])?)?$"), Option("NAME")]
+_NAME: Final = r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?"
+_PORT: Final = "([0-9]{1,4}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])"
+"""Checked here: uvloop listens at 99999 modulo 65536."""
+Name = Annotated[str, Field(pattern=rf"^({_NAME})?$"), Option("NAME")]
+NameOfLease = Annotated[str, Field(pattern=f"^{_NAME}$"), Option("NAME")]
 Seconds = Annotated[int, Field(ge=0, le=_MOST), Option("SECONDS")]
 Count = Annotated[int, Field(ge=1, le=_MOST)]
 Kubeconfig = Annotated[str, Option("FILE", flag="--kubeconfig")]
-Server = Annotated[str, Option("URL", customary="KUBE_APISERVER_ADDRESS")]
+Server = Annotated[
+    str,
+    Field(pattern=r"^(https?://[^/\s]+/?.*)?$"),
+    Option("URL", customary="KUBE_APISERVER_ADDRESS", form="a URL that begins with http:// or https://"),
+]
+Listen = Annotated[
+    str,
+    Field(pattern=rf"^(([^\s]*:)?{_PORT})?$"),
+    Option("HOST:PORT", form="HOST:PORT, as 127.0.0.1:8080, or :PORT for all addresses; a port is at most 65535"),
+]
 _NO_RATE = "there is no fixed rate: so many requests at a time are made as the server answers, and its 429 and Retry-After are obeyed"
 _NO_CRD = "the controller does not create the CustomResourceDefinition; apply what `fcompile crd` prints"
 
@@ -86,10 +101,10 @@ class Config(_Mapping):
         "", "http[s]://host:port instead of the kubeconfig's server (default: $KUBE_APISERVER_ADDRESS)"
     )
     namespace: Name = _setting("", "run only the Frameworks of this namespace (default: all)")
-    listen: Annotated[str, Option("HOST:PORT")] = _setting(":8080", "where /metrics, /healthz and /readyz are served; empty: nowhere")
+    listen: Listen = _setting(":8080", "where /metrics, /healthz and /readyz are served; empty: nowhere")
     log_level: Literal["debug", "info", "warning", "error"] = _setting("info", "log nothing below this")
-    lease_namespace: Name = _setting("default", "where the Lease is")
-    lease_name: Name = _setting("fcontroller", "the Lease of all replicas")
+    lease_namespace: NameOfLease = _setting("default", "where the Lease is")
+    lease_name: NameOfLease = _setting("fcontroller", "the Lease of all replicas")
     lease_seconds: Annotated[float, Field(ge=1, le=3600), Option("SECONDS")] = _setting(15.0, "how long the Lease lasts without a renewal")
     enforce_intent: bool = _setting(True, "run nothing that differs from what a Framework's digest says was reviewed")
     require_digest: bool = _setting(False, "as enforceIntent, and begin no attempt of a Framework that has no digest")
@@ -150,7 +165,7 @@ class Setting(NamedTuple):
             least, most = (max(getattr(found, end, 0) for found in self.field.metadata) for end in ("ge", "le"))
             return f"{value} is out of range: write a number from {least} {'on' if most == _MOST else f'to {most}'}"
         if error["type"] == "string_pattern_mismatch" or (error["type"] == "string_unicode" and isinstance(value, str)):
-            return f"{_shown(value)} is not a name: lower-case letters, digits, dashes and dots"
+            return f"{_shown(value)} is not {self.option.form}"
         if self.choices and isinstance(value, str):
             return f"{_shown(value)} is not one of {', '.join(self.choices)}"
         return f"{_shown(value)} is not {_TYPES[type(self.default)]}"

@@ -90,7 +90,8 @@ def doctor(*, folder: str, parameters: tuple[str, ...], manifest_generate_paths:
 
 def _report(folder: str, parameters: Sequence[str], paths: str, deadline: float) -> Iterator[Line]:
     if not os.path.isdir(folder):
-        raise UsageError(f"{folder}: there is no such folder")
+        what = "this is a file: name the folder of the application" if os.path.isfile(folder) else "there is no such folder"
+        raise UsageError(f"{visible(folder)}: {what}")
     app, root = os.path.realpath(folder), repository_of(folder, "").root
     relative = os.path.relpath(app, root)
     yield NOTE, f"{visible(relative)} in the repository {visible(root)}"

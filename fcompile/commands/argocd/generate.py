@@ -22,7 +22,7 @@ from fcompile.commands.argocd.source_mapper import SourceMapper
 from fcompile.commands.argocd.sources import Source, sources
 from fcompile.commands.group import command
 from fcompile.commands.report import WAIVERS_FILE, OnlyWhenFound, WriterListener, fails, open_report, waivers_file
-from fcompile.diagnostics.visible import listed
+from fcompile.diagnostics.visible import listed, visible
 from fcompile.emit.stdout import write
 from fcompile.errors import EXIT_ERRORS, InputError, ProcessError, UsageError
 from fcompile.load import Document, read
@@ -83,7 +83,9 @@ def enter(folder: str) -> Repository:
     try:
         os.chdir(folder)
     except OSError as error:
-        raise UsageError(f"{folder}: {error.strerror}") from None
+        raise UsageError(
+            f"{visible(folder)}: {'this is a file: name the folder of the application' if os.path.isfile(folder) else error.strerror}"
+        ) from None
     return repository_of(".", os.environ.get("ARGOCD_APP_SOURCE_PATH", ""))
 
 

@@ -17,7 +17,8 @@ DUPLICATE_FRAMEWORK = rule(
     severity=Severity.ERROR,
     summary="Two Frameworks of one run have the same namespace and name.",
     why="Applied together, the last one wins and the other is lost.",
-    remedy="Rename one, or give them different namespaces.",
+    remedy="Rename one, or give them different namespaces. "
+    "If one is a copy, such as compiled output, name its folder in `.fcompileignore`.",
 )
 SERVICE_NAME_TAKEN = rule(
     code="FC502",
