@@ -8,12 +8,14 @@ from typing import Any
 
 import pytest
 
-from fcompile.convert.draft import RoleDraft
+from fcompile.convert.draft import Draft, RoleDraft
 from fcompile.convert.fields import Fields
 from fcompile.convert.jobset_labels import replace_labels
 from fcompile.convert.ledger import Ledger
+from fcompile.convert.names import Hosts
 from fcompile.convert.replicated_jobs import ReplicatedJob
 from fcompile.convert.report import FORMATS, report
+from fcompile.convert.texts import rewrite_texts
 from tests.convert.operator import convert
 from tests.laws import no_hang
 
@@ -21,8 +23,8 @@ OWN_NAME = {"fieldRef": {"fieldPath": "metadata.name"}}
 STEP = {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}
 
 
-def _jax(*command: str, env: list[dict[str, Any]] | None = None, args: list[str] | None = None) -> str:
-    container = {"name": "jax", "image": "x", "command": list(command), "env": env or [], "args": args or []}
+def _jax(*command: str, env: list[dict[str, Any]] | None = None) -> str:
+    container = {"name": "jax", "image": "x", "command": list(command), "env": env or []}
     worker = {"replicas": 4, "template": {"spec": {"containers": [container]}}}
     return _object("kubeflow.org/v1", "JAXJob", "pax", spec={"jaxReplicaSpecs": {"Worker": worker}})
 
@@ -69,20 +71,17 @@ def _patched(variables: int, patches: int) -> str:
 ATTACKS: dict[str, Callable[[], str]] = {
     "a list of names": lambda: _jax("sh", "-c", 'in ["pax-worker-1" ' * 20_000),
     "names that are searched for": lambda: _jax("sh", "-c", "grep pax-worker-1 " * 20_000),
-    "a pattern that does not end": lambda: _jax("sh", "-c", ("case " + "pax-worker-1|" * 200) * 200),
+    "a pattern that does not end": lambda: _jax("sh", "-c", ("case " + "pax-worker-1|" * 200) * 120),
     "a template that does not end": lambda: _jax("sh", "-c", "{{" + " .Values" * 100_000),
     "a variable of bytes without a meaning": lambda: _jax(env=[{"name": "A", "value": "pax-worker-1," + "\0" * 200_000}]),
     "a long word that stands for others": lambda: _jax(
         env=[{"name": "A", "value": "long" + "x" * 200_000}, *({"name": f"A{number}", "value": "y " * 101} for number in range(2_000))]
     ),
-    "variables of the Pod's name": lambda: _jax(
-        env=[{"name": f"A{number}", "valueFrom": OWN_NAME} for number in range(7_000)], args=["A0"] * 12_000
-    ),
     "endpoints of variables": lambda: _torch("torchrun", "--rdzv_backend=c10d " + f"--rdzv_endpoint={'$a' * 140} " * 1_200),
     "types of one command": lambda: _beside(spec={"containers": [{"command": ["kubectl", "get", "jaxjob," * 16_000 + "!"]}]}),
     "kinds in quotes": lambda: _beside(data={"a": "'jaxjobs'" * 400_000}),
     "copies of many jobs": lambda: _jobset(*(_part(f"a{number}", replicas=500) for number in range(1_000))),
-    "patches of many": lambda: _patched(4_000, 2_000),
+    "patches of many": lambda: _patched(3_000, 1_500),
 }
 
 
@@ -95,6 +94,16 @@ def test_it_is_read_soon(name: str) -> None:
         for form in FORMATS:
             assert sum(map(len, report(conversion, form))) < 1_000_000
     assert conversion.jobs
+
+
+def test_many_variables_of_the_name_of_a_pod_are_found_soon() -> None:
+    own = [{"name": f"A{number}", "valueFrom": OWN_NAME} for number in range(7_000)]
+    env = [*own, *({"name": f"B{number}", "value": "x"} for number in range(20_000)), {"name": "C", "value": "$(A6999)"}]
+    role = RoleDraft("a", 1, {"spec": {"containers": [{"env": env, "args": ["echo A0"] * 20_000 + ["ping $A6999"]}]}}, (), ())
+    ledger = Ledger()
+    with no_hang():
+        rewrite_texts(role, Hosts("pt", None, {}), Draft("pt", None), ledger)
+    assert [entry.path[2:] for entry in ledger.differences] == [(0, "args", 20_000), (0, "env", 27_000, "value")]
 
 
 def test_many_jobs_know_their_places_soon() -> None:
