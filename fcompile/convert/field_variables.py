@@ -39,7 +39,7 @@ def field_variables(role: RoleDraft) -> Iterator[FieldVariable]:
                     yield FieldVariable(path, text(variable, "name"), field, env, number)
 
 
-def own_name_variables(container: Mapping[str, Any]) -> list[str]:
+def own_name_variables(container: Mapping[str, Any]) -> set[str]:
     """Return the variables of a container that have the name of its Pod."""
     found = ((text(one, "name"), text(mapping(mapping(one, "valueFrom"), "fieldRef"), "fieldPath")) for one in sequence(container, "env"))
-    return [name for name, field in found if name and field == "metadata.name"]
+    return {name for name, field in found if name and field == "metadata.name"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 from fcompile.convert.field_variables import field_variables
 from fcompile.convert.fields import Fields
@@ -14,6 +15,7 @@ from fcompile.model.values import mapping
 _LABEL = re.compile(
     r"metadata\.(?P<kind>labels|annotations)\['(?P<name>(?:jobset\.sigs\.k8s\.io|batch\.kubernetes\.io)/[^']*|job-name|controller-uid)'\]"
 )
+_JOBSET = "jobset.sigs.k8s.io/"
 _INDEX = "batch.kubernetes.io/job-completion-index"
 
 
@@ -25,8 +27,11 @@ def replace_labels(job: str, parts: list[ReplicatedJob], spec: Fields, ledger: L
     :param spec: its own.
     :param source: what stands for every field in the source, where the fields are not in the source themselves.
     """
-    for part in parts:
-        metadata, values = mapping(part.role.template, "metadata"), _values(job, part, parts, spec)
+    sizes, met = Counter(part.group for part in parts), Counter[str]()
+    for place, part in enumerate(parts):
+        metadata = mapping(part.role.template, "metadata")
+        values = {**_values(job, part, spec), **_numbers(place, len(parts), met[part.group], sizes[part.group])}
+        met[part.group] += 1
         for variable in field_variables(part.role):
             match = _LABEL.fullmatch(variable.field)
             if match is None or match["name"] == _INDEX or match["name"] in mapping(metadata, match["kind"]):
@@ -42,26 +47,30 @@ def replace_labels(job: str, parts: list[ReplicatedJob], spec: Fields, ledger: L
                 ledger.different(path, what, why, "write the value, if the job needs it")
 
 
-def _values(job: str, part: ReplicatedJob, parts: list[ReplicatedJob], spec: Fields) -> dict[str, str]:
-    """Return the labels whose values are known before anything runs."""
-    jobset = "jobset.sigs.k8s.io/"
+def _numbers(place: int, count: int, place_in_group: int, count_in_group: int) -> dict[str, str]:
+    """Return the labels that count the Jobs of the JobSet and those of a group."""
+    return {
+        f"{_JOBSET}job-global-index": str(place),
+        f"{_JOBSET}global-replicas": str(count),
+        f"{_JOBSET}job-group-index": str(place_in_group),
+        f"{_JOBSET}group-replicas": str(count_in_group),
+    }
+
+
+def _values(job: str, part: ReplicatedJob, spec: Fields) -> dict[str, str]:
+    """Return the other labels whose values are known before anything runs."""
     own = f"{job}-{part.name}-{part.number}"
-    group = [one for one in parts if one.group == part.group]
     values = {
-        f"{jobset}jobset-name": job,
-        f"{jobset}replicatedjob-name": part.name,
-        f"{jobset}replicatedjob-replicas": str(part.copies),
-        f"{jobset}job-index": str(part.number),
-        f"{jobset}job-global-index": str(parts.index(part)),
-        f"{jobset}global-replicas": str(len(parts)),
-        f"{jobset}group-name": part.group,
-        f"{jobset}group-replicas": str(len(group)),
-        f"{jobset}job-group-index": str(group.index(part)),
+        f"{_JOBSET}jobset-name": job,
+        f"{_JOBSET}replicatedjob-name": part.name,
+        f"{_JOBSET}replicatedjob-replicas": str(part.copies),
+        f"{_JOBSET}job-index": str(part.number),
+        f"{_JOBSET}group-name": part.group,
         "batch.kubernetes.io/job-name": own,
         "job-name": own,
     }
     coordinator = spec.below("coordinator")
     if coordinator.value:
         first = f"{job}-{coordinator.text('replicatedJob')}-{coordinator.count('jobIndex') or 0}-{coordinator.count('podIndex') or 0}"
-        values[f"{jobset}coordinator"] = f"{first}.{spec.below('network').text('subdomain') or job}"
+        values[f"{_JOBSET}coordinator"] = f"{first}.{spec.below('network').text('subdomain') or job}"
     return values

@@ -21,7 +21,7 @@ from fcompile.model.hosts import may_be_host
 
 _LONGEST = 63
 _BEFORE = r"(?<![A-Za-z0-9_.-])"
-_LABELS = r"((?:\.[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)*)"
+_LABELS = r"((?:\.[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?){0,127})"
 _AFTER = r"(?![A-Za-z0-9_-])"
 
 

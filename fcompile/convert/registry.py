@@ -29,7 +29,8 @@ _CONVERTERS = {
     ("trainer.kubeflow.org/v1alpha1", "TrainJob"): ("trainjob", "convert_trainjob"),
     ("jobset.x-k8s.io/v1alpha2", "JobSet"): ("jobset", "convert_jobset"),
 }
-_TEMPLATE = lazy(r"\{\{-?[^{}]*(?:(?<!\w)\.(?:Values|Release|Chart|Capabilities)\b|\b(?:include|template)[ ]+\")[^{}]*\}\}")
+_BRACES = lazy(r"\{\{[^{}]*+\}\}")
+_OF_HELM = lazy(r"(?<!\w)\.(?:Values|Release|Chart|Capabilities)\b|\b(?:include|template)[ ]+\"")
 _SUM = lazy(rf"\{{\{{{names.SUM}\}}\}}")
 KINDS = frozenset(kind for _, kind in _CONVERTERS)
 _GROUPS_OF_JOBS = ("kubeflow.org", "trainer.kubeflow.org", "jobset.x-k8s.io")
@@ -94,9 +95,9 @@ def _tell_controller(made: Made) -> None:
 def _refuse_template(source: dict[str, Any]) -> None:
     """Raise Refusal for what Helm has not filled in yet. Programs have texts with other braces."""
     for path, _, written in strings(source, ()):
-        match = _TEMPLATE.search(written) if "{{" in written else None
-        if match is not None:
-            raise Refusal(path, f"`{match[0]}` is a template: render it first, `helm template CHART | fcompile convert -`")
+        for match in _BRACES.finditer(written) if "{{" in written else ():
+            if _OF_HELM.search(match[0]):
+                raise Refusal(path, f"`{match[0]}` is a template: render it first, `helm template CHART | fcompile convert -`")
 
 
 def _is_in(domain: str, version: str) -> bool:

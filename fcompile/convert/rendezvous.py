@@ -20,6 +20,7 @@ _IS_HOST = re.compile(r"\bis_host\b")
 _TORCHRUN = re.compile(r"\b(?:torchrun|torch\.distributed\.run)\b")
 """What reads PET_RDZV_CONF. Others, such as `accelerate launch`, have settings of their own."""
 _VARIABLE = re.compile(r"\$(?:\((\w+)\)|\{(\w+)\}|(\w+))")
+_ASSIGNED = re.compile(r"\b(\w++)=")
 _NESTED, _LONGEST = 3, 300
 """Variables within the values of variables, and characters of a value that is looked at."""
 _NAME, _CONF = "PET_RDZV_BACKEND", "PET_RDZV_CONF"
@@ -32,6 +33,7 @@ class _Program:
         self.env = {str(one.get("name")): one.get("value") for one in sequence(container, "env")}
         self._words = [(field, at, str(word)) for field in ("command", "args") for at, word in enumerate(sequence(container, field))]
         self.text = "\n".join(word for *_, word in self._words)
+        self._assigned = set(_ASSIGNED.findall(self.text))
 
     def place(self, offset: int) -> Path:
         """Return the place of the word that has an offset in the text."""
@@ -50,7 +52,7 @@ class _Program:
     def _value(self, match: re.Match[str]) -> str:
         name = match[1] or match[2] or match[3]
         value = str(self.env.get(name) or match[0])
-        return match[0] if len(value) > _LONGEST or re.search(rf"\b{name}=", self.text) else value
+        return match[0] if len(value) > _LONGEST or name in self._assigned else value
 
 
 class _Meeting(NamedTuple):
@@ -109,8 +111,8 @@ def _meetings(job: Job, hosts: Hosts, kind: str, role: RoleDraft, policy: Fields
         if path is None:
             continue
         written = [match[1] for match in _ENDPOINT.finditer(program.text)] or [str(program.env.get("PET_RDZV_ENDPOINT") or "")]
-        found = [one for text in written if (one := _endpoint(program.expand(text), job, hosts)) is not None]
-        if not found:
+        found = next((one for text in written if (one := _endpoint(program.expand(text), job, hosts)) is not None), None)
+        if found is None:
             continue
         certain = (
             len(_BACKEND.findall(program.text)) <= 1
@@ -120,7 +122,7 @@ def _meetings(job: Job, hosts: Hosts, kind: str, role: RoleDraft, policy: Fields
             and not _NOT_CERTAIN.search(program.text)
         )
         settled = _IS_HOST.search(f"{program.text}\n{program.env.get(_CONF)}") is not None
-        yield _Meeting(path, role, container, *found[0], settled, certain)
+        yield _Meeting(path, role, container, *found, settled, certain)
 
 
 def _said_at(program: _Program, path: Path, source: dict[str, Any], policy: Fields | None) -> Path | None:

@@ -18,7 +18,8 @@ from fcompile.convert.names import Hosts, Task
 from fcompile.convert.retries import COUNT_RESTARTS, NOT_COUNTED, made_anew
 from fcompile.convert.shape import NAMED_BYTES, refuse_misspelt, require_room, require_shape, require_size
 from fcompile.convert.texts import rewrite_texts
-from fcompile.diagnostics.problem import Path, field_path
+from fcompile.diagnostics.problem import Path, cut, field_path
+from fcompile.diagnostics.visible import listed
 from fcompile.model.framework import MAX_ROLES, MAX_TASKS
 from fcompile.model.patterns import lazy
 from fcompile.model.values import mapping, text
@@ -67,6 +68,8 @@ _OF_SET = {
 
 STEP = "trainer.kubeflow.org/trainjob-ancestor-step"
 """The label that says what a replicated job does for its TrainJob."""
+_SHOWN = 10
+"""Fields that are lost: a Pod can have thousands that it has not."""
 _PLACE = lazy(r"(?<= at )spec\.\S+")
 _OF_BOTH = {"containers", "initContainers", "volumes"}
 """Of a Pod that runs first: they go into the other one."""
@@ -106,23 +109,29 @@ def read_parts(spec: Fields, source: Path | None = None) -> list[ReplicatedJob]:
         path = (*spec.at("replicatedJobs"), number)
         if not isinstance(item, dict):
             raise Refusal(source or path, "a replicated job must be a mapping")
-        parts += _parts(Fields(item, path), source)
+        fields = Fields(item, path)
+        copies = fields.count("replicas", 1, MAX_ROLES) or 1
+        part = replace(_part(fields, source), copies=copies)
+        require_size([part.role] * copies if copies > 1 else [], source or fields.at("replicas"))
+        parts.append(part)
     if not parts:
         raise Refusal(source or spec.path, "there are no replicated jobs")
-    return parts
+    first = {name for part in parts for name, status in part.needs.items() if status == "Complete"}
+    count = sum(part.copies for part in parts)
+    if count - len(first.intersection(part.name for part in parts)) > MAX_ROLES:  # before each has a template of its own
+        why = f"there are {count:,} replicated jobs, and a Framework has at most {MAX_ROLES} roles"
+        raise Refusal(source or spec.at("replicatedJobs"), why)
+    return [one for part in parts for one in _copies(part)]
 
 
-def _parts(fields: Fields, source: Path | None) -> list[ReplicatedJob]:
+def _copies(one: ReplicatedJob) -> list[ReplicatedJob]:
     """Return the Jobs of a replicated job: each is a role of its own, since a role has one index."""
-    copies = fields.count("replicas", 1, MAX_ROLES)
-    one = _part(fields, source)
-    if copies in (None, 1):
+    if one.copies == 1:
         return [one]
-    require_size([one.role] * copies, source or fields.at("replicas"))
     made = []
-    for number in range(copies):
+    for number in range(one.copies):
         role = replace(one.role, name=f"{one.role.name}{number}", template=deepcopy(one.role.template), ports=[])
-        made.append(replace(one, role=role, needs=dict(one.needs), number=number, copies=copies))
+        made.append(replace(one, role=role, needs=dict(one.needs), number=number))
     return made
 
 
@@ -281,7 +290,8 @@ def _tell_pod(part: ReplicatedJob, other: ReplicatedJob, ledger: Ledger, source:
     lost += [kind for kind in metadata if {**mapping(kept, kind), **metadata[kind]} != mapping(kept, kind)]
     lost += [limit for limit in _LIMITS if limit in other.fields.below("template").below("spec")]
     if lost:
-        what = f"{', '.join(lost)} of `{other.name}`: left out, since it is an init container of `{part.name}`"
+        shown = listed([cut(key) for key in lost], _SHOWN)
+        what = f"{shown} of `{other.name}`: left out, since it is an init container of `{part.name}`"
         remedy = f"look whether `{part.name}` can have them, where `{other.name}` needs them"
         ledger.different(source, what, "the two are one Pod here", remedy)
 
@@ -309,10 +319,6 @@ def hosts_of(job: str, draft: Draft, parts: list[ReplicatedJob], subdomain: str 
 
 def finish(parts: list[ReplicatedJob], hosts: Hosts, draft: Draft, ledger: Ledger, source: Path | None) -> None:
     """Give the draft its roles, with the names and indices that tasks have here."""
-    if len(parts) > MAX_ROLES:
-        raise Refusal(
-            source or ("spec", "replicatedJobs"), f"there are {len(parts):,} replicated jobs, and a Framework has at most {MAX_ROLES} roles"
-        )
     require_size((part.role for part in parts), source or ("spec", "replicatedJobs"))
     seen: dict[str, str] = {}
     for part in parts:

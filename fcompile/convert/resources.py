@@ -20,6 +20,7 @@ FRAMEWORKS = f"frameworks.{names.GROUP}"
 _GROUPS = r"(?:kubeflow\.org|trainer\.kubeflow\.org|jobset\.x-k8s\.io)"
 _KUBECTL = lazy(r"(?<![\w-])(?:kubectl|oc)[ \t]((?:[^\n;|&\\`]|\\\n?){1,2000})")
 _WORDS = lazy(r"[^\s\"'()]+")
+_TYPES = lazy(r"[A-Za-z0-9.,]+")
 _VALUED = frozenset(
     (
         "-n",
@@ -43,6 +44,8 @@ _DEFINITIONS = frozenset(("crd", "crds", "customresourcedefinition", "customreso
 _NAME = lazy(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?")
 _LABEL = lazy(r"(?<![\w./-])(?:train(?:ing|er)\.kubeflow\.org|jobset\.sigs\.k8s\.io)/[a-z-]{1,63}(?:[ ]*={1,2}[ ]*[\"']?([a-z0-9.-]+))?")
 _SHOWN = 3
+_NEAR = 100
+"""Characters before a kind that are looked at."""
 _LONGEST_COMMAND = 1_000
 """Items of a list that are read as one command."""
 
@@ -71,7 +74,8 @@ class Resources:
             self._groups[kind.lower()] = group
             self._kinds[kind.lower()] = kind
         kinds = "|".join(map(re.escape, self._kinds)) or "(?!)"
-        self._type = re.compile(rf"(?:[a-z.,]*,)?({kinds})s?(?:\.(?:v\w+\.)?{_GROUPS})?(?:,[a-z.,]*)?(?:/(\S+))?", re.IGNORECASE)
+        self._type = re.compile(rf"({kinds})s?(?:\.(?:v\w+\.)?{_GROUPS})?", re.IGNORECASE)
+        self._names = frozenset(name for _, name in self._frameworks)
         self._elsewhere = re.compile(
             rf"(?<![\w.-])(?P<full>{kinds})s\.(?:v\w+\.)?{_GROUPS}(?![\w-])"
             rf"|{_GROUPS}/v\w+/(?:namespaces/[^/\s]+/)?(?P<path>{kinds})s(?:/(?P<name>[a-z0-9.-]+))?"
@@ -92,7 +96,8 @@ class Resources:
         kinds = {one.kind for one in found}
         for match in self._elsewhere.finditer(written):
             kind = match["full"] or match["path"] or match["plural"]
-            if kind not in kinds and not written[: match.start()].rstrip("/ ").endswith(tuple(_DEFINITIONS)):
+            before = written[max(match.start() - _NEAR, 0) : match.start()]
+            if kind not in kinds and not before.rstrip("/ ").endswith(tuple(_DEFINITIONS)):
                 found.append(Asked(kind, (match["name"],) if match["name"] else None))
         yield from self._told(path, found)
 
@@ -101,7 +106,7 @@ class Resources:
         told: dict[str, None] = {}
         for match in _LABEL.finditer(written) if "/" in written else ():
             key = match[0].partition("=")[0].strip()
-            if key.endswith("-name") and match[1] and not any(match[1] == name for _, name in self._frameworks):
+            if key.endswith("-name") and match[1] and match[1] not in self._names:
                 continue
             told[key] = None
         if told:
@@ -115,14 +120,21 @@ class Resources:
         waits = any(word.startswith(("condition=", "--for=condition=")) for word in words)
         plain = list(_plain(words))
         for number, word in enumerate(plain):
-            match = self._type.fullmatch(word)
-            if match is None or (number and plain[number - 1].lower() in _DEFINITIONS):
+            types, _, name = word.partition("/")
+            kind = self._kind(types)
+            if kind is None or (number and plain[number - 1].lower() in _DEFINITIONS):
                 continue
-            asked = [match[2]] if match[2] else plain[number + 1 :]
+            asked = [name] if name else plain[number + 1 :]
             known = tuple(asked) if asked and all(_NAME.fullmatch(one) for one in asked) else None
-            found.append(Asked(match[1].lower(), known, waits))
+            found.append(Asked(kind, known, waits))
             break
         return found
+
+    def _kind(self, types: str) -> str | None:
+        """Return the kind of jobs that is among types, `pods,jaxjobs.kubeflow.org`; None: there is none."""
+        if _TYPES.fullmatch(types) is None:
+            return None
+        return next((match[1].lower() for one in reversed(types.split(",")) if (match := self._type.fullmatch(one))), None)
 
     def _told(self, path: Path, found: Iterable[Asked]) -> Iterator[Entry]:
         for asked in dict.fromkeys(found):
@@ -139,7 +151,7 @@ class Resources:
 
     def _rules(self, value: Any) -> Iterator[Entry]:
         rules = list(_rules(value, ()))
-        allowed = {verb for _, rule in rules if _is_about_frameworks(rule) for verb in sequence(rule, "verbs")}
+        allowed = {str(verb) for _, rule in rules if _is_about_frameworks(rule) for verb in sequence(rule, "verbs")}
         for path, rule in rules:
             groups, verbs = sequence(rule, "apiGroups"), set(map(str, sequence(rule, "verbs")))
             if _is_about_frameworks(rule) or (verbs and (verbs <= allowed or "*" in allowed)):

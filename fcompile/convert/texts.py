@@ -21,9 +21,11 @@ _PLACEHOLDER = re.compile(rf"\{{\{{(?:{'|'.join([*names.PLACEHOLDERS, names.SUM]
 _OTHER_HOST_NAMES = "the host name of a task is `{role}-{index}`, such as `worker-0`, without the name of the job"
 _SHOWN = 3
 _ADDRESSES = re.compile(
-    r"(?i)ADDR|HOST|ENDPOINT|UR[IL]|SERVER|MASTER|NODE|PEER|WORKERS|CLUSTER|RDZV|SERVICE|LEADER|COORDINATOR|SCHEDULER|BROKER|DNS|\0.*(?::[0-9]|//)"
+    r"(?i)ADDR|HOST|ENDPOINT|UR[IL]|SERVER|MASTER|NODE|PEER|WORKERS|CLUSTER|RDZV|SERVICE|LEADER|COORDINATOR|SCHEDULER|BROKER|DNS"
 )
-"""Of a variable with its value: what shows that an address is meant."""
+"""Of a variable or its value: what shows that an address is meant. So does what `_PORT` finds in the value."""
+_REFERENCE = re.compile(r"\$\(([^$()]*+)\)")
+_PORT = re.compile(r":[0-9]|//")
 _FIELDS = ("command", "args", "env", "lifecycle", "livenessProbe", "readinessProbe", "startupProbe")
 
 
@@ -66,7 +68,7 @@ class _Texts:
     def _tell_own_name(self, text: str, at: Path, *, is_variable: bool) -> bool:
         """Take down what a text does with the name of its own Pod, if it is another here. Return whether that was said."""
         if is_variable:
-            return any(f"$({name})" in text for name in self._own) and self._tell_other_name(at)
+            return any(name in self._own for name in _REFERENCE.findall(text)) and self._tell_other_name(at)
         if self._shifted and uses_own_name(text, self._own, index_too=True):
             self._ledger.different(
                 at,
@@ -98,7 +100,7 @@ class _Texts:
             self._draft.remarks.append(f"The script at {field_path(at)} has addresses in place of names of Pods: look whether each is one")
         elif at[len(self._path)] == "env":
             variable = self._container["env"][at[len(self._path) + 1]]
-            if not _ADDRESSES.search(f"{variable.get('name')}\0{text}"):
+            if not _ADDRESSES.search(f"{variable.get('name')}\0{text}") and not _PORT.search(text):
                 where = f"The variable `{variable.get('name')}` at {field_path(at)}"
                 self._draft.remarks.append(f"{where} has an address in place of the name of a Pod: look whether it is one")
 

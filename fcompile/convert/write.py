@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from io import StringIO
+from itertools import count
 from typing import Any
 
 from fcompile.convert.draft import Draft
@@ -72,8 +73,8 @@ class _LongStrings:
 
     def __init__(self, text: str) -> None:
         """Take the text in which the words must not be."""
-        there = re.findall("longx*", text)
-        self._word = max(there, key=len) + "x" if there else "long"
+        there = set(map(len, re.findall("long(x*)", text)))
+        self._word = "long" + "x" * next(length for length in count() if length not in there)
         self._texts: list[str] = []
 
     def take(self, text: str) -> str:

@@ -68,3 +68,11 @@ def test_nothing_else_is(text: str) -> None:
 @pytest.mark.parametrize(("text", "told"), [("pt-ddp-worker-$i", True), ('"pt-ddp-worker-" + str(i)', True), ("pt-ddp-worker-1", False)])
 def test_names_that_are_put_together_later_are_told(text: str, told: bool) -> None:
     assert HOSTS.has_unfinished_name(text) == told
+
+
+def test_a_name_has_as_many_labels_as_dns_takes() -> None:
+    """What an expression remembers of each label comes to a hundred times the text."""
+    hosts = Hosts("pt", None, {"pt-worker-": lambda index: Task("worker", index)})
+    assert hosts._whole.match("pt-worker-0" + ".a" * 127 + ".b")
+    assert hosts._whole.match("pt-worker-0" + ".a" * 100_000).end() < 300  # type: ignore[union-attr]
+    assert hosts.rewrite("pt-worker-0.a.svc" + ".b" * 1_000) == "worker-0.pt-worker.a.svc" + ".b" * 1_000

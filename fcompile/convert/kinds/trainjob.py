@@ -116,9 +116,11 @@ def _convert(name: str, spec: Fields, runtime: Fields, written: dict[str, Any], 
     _initializers(spec, parts, ledger)
     _add_origins(spec, trainer, nodes, sized, parts, origins)
     before = list(dict.fromkeys(name for part in parts for name, status in part.needs.items() if status == "Complete"))
+    in_runtime = Origins()
+    in_runtime.add((), mapping(written, "spec"), ("spec",))
     for part in parts:
         part.role.origin = partial(_origin, part, before, origins)
-        part.role.elsewhere = partial(_in_runtime, part, before, written)
+        part.role.elsewhere = partial(_in_runtime, part, before, written, in_runtime)
     replace_labels(name, parts, jobs, ledger, RUNTIME)
     injected = _injected(runtime, parts)
     parts = run_once_first(parts, RUNTIME, draft, ledger)
@@ -243,10 +245,11 @@ def _origin(part: ReplicatedJob, before: list[str], origins: Origins, steps: Pat
     return found
 
 
-def _in_runtime(part: ReplicatedJob, before: list[str], runtime: dict[str, Any], steps: Path) -> Elsewhere | None:
-    """Return where a field of a role's Pods stands in the runtime."""
-    origins = Origins()
-    origins.add((), mapping(runtime, "spec"), ("spec",))
+def _in_runtime(part: ReplicatedJob, before: list[str], runtime: dict[str, Any], origins: Origins, steps: Path) -> Elsewhere | None:
+    """Return where a field of a role's Pods stands in the runtime.
+
+    :param origins: those of the runtime alone.
+    """
     found = _origin(part, before, origins, steps)
     return None if found is None else Elsewhere(runtime, found)
 
