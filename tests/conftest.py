@@ -40,6 +40,7 @@ SLOW = (
     "tests/controller/test_process.py",
     "tests/controller/test_trust.py",
     "tests/convert/test_behaviour.py",
+    "tests/convert/test_attacks.py",
     "tests/convert/test_mutations.py",
     "tests/decide/test_messages.py",
     "tests/deploy",
