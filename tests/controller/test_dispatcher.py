@@ -293,3 +293,22 @@ def test_namespaces_that_have_nothing_to_do_are_forgotten() -> None:
         assert not api._tenants
 
     in_virtual_time(work)
+
+
+def test_a_request_that_is_thrown_away_when_no_loop_runs_starts_no_other() -> None:
+    """As at the end of a process: what is left of its coroutines is closed then."""
+
+    class Hangs(Api):
+        async def request(self, *_: Any, **__: Any) -> Answer:
+            await asyncio.sleep(1000)
+            raise AssertionError
+
+        def watch(self, *_: Any, **__: Any) -> AsyncIterator[Json]:
+            raise AssertionError
+
+    async def begin() -> Coroutine[Any, Any, Answer]:
+        asked = Dispatcher(Hangs()).request("GET", "/api/v1/pods")
+        asked.send(None)
+        return asked
+
+    asyncio.run(begin()).close()

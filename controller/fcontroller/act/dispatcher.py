@@ -124,7 +124,7 @@ class Dispatcher(Api):
             tenant = self._tenants.get(target.namespace)
             if tenant is None:
                 tenant = self._tenants[target.namespace] = _Tenant(target.namespace)
-            waiter = self._queue(tenant, priority)
+            waiter, thrown_away = self._queue(tenant, priority), False
             try:
                 await waiter.turn
                 if not wanted():
@@ -137,8 +137,12 @@ class Dispatcher(Api):
                 delay = answer.retry_after * random.uniform(1, 1.25)
                 if priority is not Priority.URGENT:
                     self._pause(tenant, priority, delay)
+            except GeneratorExit:  # The event loop has ended first: no request is left to start.
+                thrown_away = True
+                raise
             finally:
-                self._leave(waiter)
+                if not thrown_away:
+                    self._leave(waiter)
             if loop.time() + delay > patience:
                 return answer
             if priority is Priority.URGENT:
@@ -175,8 +179,6 @@ class Dispatcher(Api):
 
     def _leave(self, waiter: _Waiter) -> None:
         """Give up a request's slot, or its place in the queue."""
-        if waiter.turn.get_loop().is_closed():
-            return  # No request is left to start.
         waiter.turn.cancel()
         if waiter.phase is not _Phase.WAITING:
             waiter.tenant.under_way[waiter.priority] -= 1
