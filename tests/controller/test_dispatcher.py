@@ -298,16 +298,8 @@ def test_namespaces_that_have_nothing_to_do_are_forgotten() -> None:
 def test_a_request_that_is_thrown_away_when_no_loop_runs_starts_no_other() -> None:
     """As at the end of a process: what is left of its coroutines is closed then."""
 
-    class Hangs(Api):
-        async def request(self, *_: Any, **__: Any) -> Answer:
-            await asyncio.sleep(1000)
-            raise AssertionError
-
-        def watch(self, *_: Any, **__: Any) -> AsyncIterator[Json]:
-            raise AssertionError
-
     async def begin() -> Coroutine[Any, Any, Answer]:
-        asked = Dispatcher(Hangs()).request("GET", "/api/v1/pods")
+        asked = Dispatcher(Slow(slow_in("a"))).request("POST", collection("pods", "a"))
         asked.send(None)
         return asked
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 import pytest
 
 from fcontroller.act import requests
-from fcontroller.api import Answer, Body, Json, Projection, path_of
+from fcontroller.api import Answer, Api, Json, path_of
 from fcontroller.testing.memory_api.facade import Facade
 from tests.cluster import Cluster
 from tests.controller.lab import Lab, Refusing, lab, real, refusal, run, run_in_memory
@@ -123,25 +123,21 @@ def test_a_real_server_too_says_that_it_is_a_conflict(cluster: Cluster) -> None:
             path = path_of("configmaps", "default", "raced")
             owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": uids["owner"]}
 
-            class Raced(Refusing):
+            class Raced(Api):
                 """Somebody else writes the object right before its owners are."""
 
                 def __init__(self) -> None:
                     self.changed = False
 
-                async def request(
-                    self,
-                    method: str,
-                    path: str,
-                    body: Body | None = None,
-                    query: Mapping[str, str] | None = None,
-                    projection: Projection = Projection.WHOLE,
-                ) -> Answer:
+                async def request(self, method: str, path: str, *rest: Any, **named: Any) -> Answer:
                     if method == "PATCH" and not self.changed:
                         self.changed = True
                         mark = [{"op": "add", "path": "/data", "value": {"mark": "x"}}]
                         assert (await client.request("PATCH", path, mark)).ok
-                    return await client.request(method, path, body, query, projection)
+                    return await client.request(method, path, *rest, **named)
+
+                def watch(self, *_: Any, **__: Any) -> AsyncIterator[Json]:
+                    raise NotImplementedError
 
             raced = Raced()
             with pytest.raises(requests.Refused) as refused:

@@ -71,11 +71,13 @@ class _Tenant:
         self.name = name
         self.waiting: dict[Priority, deque[_Waiter]] = {priority: deque() for priority in Priority}
         self.under_way = dict.fromkeys(Priority, 0)
-        self.total = 0
-        """Under way, of all priorities."""
         self.paused_until = dict.fromkeys(Priority, float("-inf"))
         self.has_turn = False
         """Whether it is among those that take turns."""
+
+    @property
+    def total(self) -> int:
+        return sum(self.under_way.values())
 
     def is_idle(self, now: float) -> bool:
         """Return whether there is nothing to remember."""
@@ -182,7 +184,6 @@ class Dispatcher(Api):
         waiter.turn.cancel()
         if waiter.phase is not _Phase.WAITING:
             waiter.tenant.under_way[waiter.priority] -= 1
-            waiter.tenant.total -= 1
             self._enter(waiter, _Phase.DONE)
             self._advance(waiter.tenant)
 
@@ -216,7 +217,6 @@ class Dispatcher(Api):
 
     def _begin(self, waiter: _Waiter, now: float) -> None:
         waiter.tenant.under_way[waiter.priority] += 1
-        waiter.tenant.total += 1
         self._enter(waiter, _Phase.ACTIVE)
         self._begun.append((now, waiter))
         waiter.turn.set_result(None)

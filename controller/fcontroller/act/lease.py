@@ -114,8 +114,7 @@ class Lease:
 
     async def _try(self) -> bool:
         """Take or renew the lease if it is free or ours. Return whether it is ours then. Raises WentBack."""
-        # The lease counts from before the write, which may have been stored long before its answer came.
-        began = self._began = self._clock()
+        self._began = self._clock()
         try:
             async with asyncio.timeout(self._duration - self._margin):  # What comes later is of no use.
                 taken = await self._renew() or await self._take()
@@ -125,8 +124,8 @@ class Lease:
         except TimeoutError:
             self._failed(f"{self._path}: no answer in {self._duration - self._margin:g} s")
             return False
-        if taken:
-            self._until = began + self._duration - self._margin
+        if taken:  # The lease counts from before the write, which may have been stored long before its answer came.
+            self._until = self._began + self._duration - self._margin
         return taken
 
     async def _renew(self) -> bool:
@@ -136,7 +135,7 @@ class Lease:
             return False
         answer = await self._api.request("PUT", self._path, {**last, "spec": self._spec(last["spec"])})
         self._answered = self._clock()
-        return answer.code not in (404, 409) and self._is_written(answer)
+        return answer.code != 404 and self._is_written(answer)
 
     async def _take(self) -> bool:
         found = await self._read()
