@@ -15,6 +15,7 @@ import click
 from fcompile.commands.argocd import application
 from fcompile.commands.argocd.checkout import common_root, ignored, leading_out, pack, unpack
 from fcompile.commands.argocd.generate import WARNING as SAID_AS_WARNING
+from fcompile.commands.argocd.generate import no_folder
 from fcompile.commands.argocd.repository import repository_of
 from fcompile.commands.argocd.sandbox import Ran, Sandbox, sandbox
 from fcompile.commands.group import command
@@ -90,8 +91,7 @@ def doctor(*, folder: str, parameters: tuple[str, ...], manifest_generate_paths:
 
 def _report(folder: str, parameters: Sequence[str], paths: str, deadline: float) -> Iterator[Line]:
     if not os.path.isdir(folder):
-        what = "this is a file: name the folder of the application" if os.path.isfile(folder) else "there is no such folder"
-        raise UsageError(f"{visible(folder)}: {what}")
+        raise no_folder(folder, "there is no such folder")
     app, root = os.path.realpath(folder), repository_of(folder, "").root
     relative = os.path.relpath(app, root)
     yield NOTE, f"{visible(relative)} in the repository {visible(root)}"

@@ -83,10 +83,13 @@ def enter(folder: str) -> Repository:
     try:
         os.chdir(folder)
     except OSError as error:
-        raise UsageError(
-            f"{visible(folder)}: {'this is a file: name the folder of the application' if os.path.isfile(folder) else error.strerror}"
-        ) from None
+        raise no_folder(folder, error.strerror) from None
     return repository_of(".", os.environ.get("ARGOCD_APP_SOURCE_PATH", ""))
+
+
+def no_folder(folder: str, why: str | None) -> UsageError:
+    """Return the error for what is no folder; `why` it cannot be entered is said unless it is a file."""
+    return UsageError(f"{visible(folder)}: {'this is a file: name the folder of the application' if os.path.isfile(folder) else why}")
 
 
 def compile_all(texts: list[Source], job: Job) -> Iterator[Made]:
