@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import time
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable, Generator
 from typing import TypeVar
 from weakref import WeakKeyDictionary
 
 _AT_ONCE = 0.01
 """Seconds of work after which others get their turn."""
-
+AWAKE = 16
+"""Those who wait for answers and go on in one turn of the event loop: each may then work for a millisecond."""
 
 T = TypeVar("T")
 
@@ -62,6 +63,27 @@ class Turns:
             self._begun = bool(self._due)
             if self._begun:
                 asyncio.get_running_loop().call_soon(self._run)
+
+
+class Waker:
+    """Wakes those who wait, a few in each turn of the event loop: with many tenants hundreds of answers may come at once."""
+
+    def __init__(self) -> None:
+        self._due: deque[asyncio.Future[None]] = deque()
+
+    def put(self, waiting: asyncio.Future[None]) -> None:
+        """Wake someone soon."""
+        self._due.append(waiting)
+        if len(self._due) == 1:
+            asyncio.get_running_loop().call_soon(self._run)
+
+    def _run(self) -> None:
+        for _ in range(min(AWAKE, len(self._due))):
+            waiting = self._due.popleft()
+            if not waiting.done():
+                waiting.set_result(None)
+        if self._due:
+            asyncio.get_running_loop().call_soon(self._run)
 
 
 _TURNS: WeakKeyDictionary[asyncio.AbstractEventLoop, Turns] = WeakKeyDictionary()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import ssl
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -19,6 +20,7 @@ from fcontroller.act.client import Client, from_kubeconfig
 from fcontroller.act.http import Origin, Response, Stream
 from fcontroller.act.plain import NoServer
 from fcontroller.api import Unreachable
+from fcontroller.breath import AWAKE
 from tests.cluster import Cluster
 from tests.safety.virtual_time import VirtualLoop, in_virtual_time
 
@@ -215,6 +217,39 @@ def test_many_at_once_have_a_connection_each_and_idle_ones_are_closed_in_time() 
             assert len(server.connections) == 11
 
     in_virtual_time(test)
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_of_many_answers_that_come_at_once_a_few_are_taken_in_at_a_time(loop: Callable[[], asyncio.AbstractEventLoop]) -> None:
+    """Otherwise hundreds of callers go on in one turn of the loop, for a millisecond each, and the lease waits."""
+    requests = 200
+
+    async def test() -> None:
+        all_asked, turn, gone_on = asyncio.Event(), 0, Counter[int]()
+
+        async def answers(writer: asyncio.StreamWriter) -> None:
+            if len(server.asked) == requests:
+                all_asked.set()
+            await all_asked.wait()
+            writer.write(LENGTH)
+
+        async def ask() -> None:
+            assert (await get(origin)).body == BODY
+            gone_on[turn] += 1
+
+        def count() -> None:
+            nonlocal turn
+            turn += 1
+            asyncio.get_running_loop().call_soon(count)
+
+        server = Server(*[answers] * requests)
+        async with server.origin() as origin:
+            count()
+            await asyncio.gather(*(ask() for _ in range(requests)))
+        assert sum(gone_on.values()) == requests
+        assert max(gone_on.values()) <= AWAKE
+
+    run(loop, test())
 
 
 def test_an_answer_that_does_not_come_is_not_waited_for() -> None:

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 import httptools
 
 from fcontroller.api import TooLong, Unreachable, Wanted, always
+from fcontroller.breath import Waker
 
 _KEPT = 30
 """Seconds that an idle connection is kept. What stands between may forget one that is silent for longer, and not tell."""
@@ -60,6 +61,7 @@ class Origin:
         """The one that was used last is the last."""
         self._open: set[_Connection] = set()
         self._closed = asyncio.Event()
+        self._waker = Waker()
 
     def abort(self, why: str) -> None:
         """End all connections at once, whatever is under way on them."""
@@ -112,7 +114,7 @@ class Origin:
             raise Unreachable(_CLOSED)
         loop = asyncio.get_running_loop()
         new = loop.create_connection(
-            lambda: _Connection(loop, self._open), self._name, self._port, ssl=self._tls, server_hostname=self._server_name
+            lambda: _Connection(loop, self._open, self._waker), self._name, self._port, ssl=self._tls, server_hostname=self._server_name
         )
         try:
             async with asyncio.timeout(timeout):
@@ -173,9 +175,9 @@ class _Connection(asyncio.Protocol):
     headers: dict[str, str]
     _transport: asyncio.Transport
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, among: set[_Connection]) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, among: set[_Connection], waker: Waker) -> None:
         """:param among: those that are open: it is one of them as long as it is."""
-        self._loop, self._among = loop, among
+        self._loop, self._among, self._waker = loop, among, waker
         self._gone = loop.create_future()
         self._parser = httptools.HttpResponseParser(self)
         self._begun = False
@@ -258,8 +260,9 @@ class _Connection(asyncio.Protocol):
             timer.cancel()
 
     def _wake(self) -> None:
-        if self._waiting and not self._waiting.done():
-            self._waiting.set_result(None)
+        if self._waiting:
+            self._waker.put(self._waiting)
+            self._waiting = None
 
     def abort(self, why: str | Unreachable) -> None:
         """End the connection; a caller that waits for an answer gets Unreachable."""
