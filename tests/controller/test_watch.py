@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import random
+import time
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping
+from typing import Any
 
 import pytest
 
@@ -287,3 +290,39 @@ def test_a_reflector_with_a_defect_ends_the_controller(monkeypatch: pytest.Monke
 
     with pytest.raises(ExceptionGroup):
         run_in_memory(work())
+
+
+def test_while_many_events_are_taken_in_others_have_their_turns() -> None:
+    """A thousand may have come in one piece, after a server was busy: the lease was not renewed until all were taken in."""
+    events = 1_000
+
+    class Many(Api):
+        def __init__(self, api: Facade) -> None:
+            self.api = api
+
+        async def request(self, *arguments: Any, **options: Any) -> Answer:
+            return await self.api.request(*arguments, **options)
+
+        async def watch(self, path: str, query: Mapping[str, str], projection: Projection = Projection.WHOLE) -> AsyncIterator[Json]:
+            version = int(query["resourceVersion"])
+            for number in range(1, events + 1):
+                yield {"type": "ADDED", "object": {"metadata": {"name": "a", "resourceVersion": str(version + number)}}}
+            await asyncio.sleep(1_000)
+
+    class Slow(Seen):
+        def seen(self, value: Json) -> None:
+            told.append(turn)
+            time.sleep(0.0005)
+
+    told, turn = list[int](), 0
+
+    async def work() -> None:
+        nonlocal turn
+        reflecting = asyncio.create_task(Reflector(Many(in_memory()), PODS, Slow()).run())
+        while len(told) < events:
+            turn += 1
+            await asyncio.sleep(0)
+        reflecting.cancel()
+        assert max(Counter(told).values()) < events / 10
+
+    asyncio.run(work())

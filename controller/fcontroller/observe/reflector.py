@@ -181,7 +181,9 @@ class Reflector:
             "allowWatchBookmarks": "true",
             "timeoutSeconds": str(TIMEOUT),
         }
+        breath = Breath()
         async for event in self._api.watch(self.path, query, self._projection):
+            await breath.take()  # Thousands may have come at once.
             kind, value, newer = _read(event)
             if kind == "ERROR":
                 raise Expired if value.get("code") == 410 else Unreachable(f"{self.path}: {value.get('message')}")
