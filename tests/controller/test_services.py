@@ -10,7 +10,14 @@ from typing import Any
 
 import pytest
 
-from fcontroller.api import Answer, Body, Json, Projection, Unreachable, collection, path_of
+from fcompile.lower.intent import Intent
+from fcompile.model import names
+from fcompile.pipeline.compiled import compile_framework
+from fcontroller.act.dispatcher import Dispatcher
+from fcontroller.act.requests import Refused
+from fcontroller.api import Answer, Api, Body, Json, Projection, Unreachable, collection, path_of
+from fcontroller.mailbox import Mailbox, Start
+from fcontroller.observe.cache import SeenServices
 from fcontroller.reconcile import services
 from fcontroller.testing.memory_api.facade import Facade
 from tests.cluster import Cluster
@@ -421,5 +428,38 @@ def test_a_service_that_is_deleted_now_and_then_is_made_again_at_once() -> None:
                 await delete(made, "services", "train-worker")
                 await asyncio.sleep(1)
                 assert await service(made, "train-worker")
+
+    run_in_memory(work())
+
+
+def test_an_edit_that_is_refused_late_undoes_no_newer_one() -> None:
+    """The attempt before may still wait for an answer when the next one is edited."""
+
+    framework = {"apiVersion": names.API_VERSION, "kind": names.KIND, "metadata": {"name": "train", "namespace": "default", "uid": "u"}}
+
+    def edited(port: int) -> Intent:
+        roles = [role_spec("worker", 1, service={"ports": [{"port": port}]})]
+        return compile_framework({**framework, "spec": {"taskRoles": roles}}, "default").intent
+
+    async def port(api: Api) -> int:
+        return int((await api.request("GET", path_of("services", "default", "train-worker"))).body["spec"]["ports"][0]["port"])
+
+    async def work() -> None:
+        answers: list[Awaitable[Answer | None]] = []
+        api = Refusing(lambda method, _: answers.pop() if method == "PUT" and answers else None)
+        tasks: list[asyncio.Task[None]] = []
+        start: Start = lambda work: tasks.append(asyncio.create_task(work))  # noqa: E731
+        old, new, newer = map(edited, (80, 81, 82))
+        made = services.Services(Dispatcher(api), framework, SeenServices(lambda: 0), start, Mailbox(lambda: None))
+        await made.ensure(old, framework)
+        made.maintain(old, framework)
+        answers.append(asyncio.sleep(2, refusal(403, "Forbidden", "no")))
+        late = asyncio.create_task(made.ensure(new, framework))
+        await asyncio.sleep(1)
+        await made.ensure(newer, framework)
+        with pytest.raises(Refused):
+            await late
+        await asyncio.gather(*tasks)
+        assert await port(api) == 82
 
     run_in_memory(work())

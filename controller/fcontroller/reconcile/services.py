@@ -81,7 +81,8 @@ class Services:
         try:
             await self._ensure(lambda: self._plan_next(services), wanted, maintains=False)
         except (Refused, Unreachable, Unwanted):
-            self._coming = {}
+            if self._coming is services:  # Another edit may be coming by now.
+                self._coming = {}
             self.look()
             raise
 
