@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 from fcontroller.api import collection, path_of
+from tests.stress.pods import UNTIL_TOLD
 from tests.stress.setting import Json, Row, Setting, lateness, role, until
 
 MIB = 1 << 20
@@ -86,12 +87,15 @@ def _alive(setting: Setting, frameworks: int, namespaces: int) -> Iterator[Row]:
         setting.ask("POST", "/api/v1/namespaces", {"metadata": {"name": namespace}})
     places = [(made[number % len(made)], f"train{number}") for number in range(frameworks)]
     with ThreadPoolExecutor(4) as pool:
-        list(pool.map(lambda place: setting.apply(*place, role("worker", 100, {"run": "forever"})), places))
+        list(pool.map(lambda place: setting.apply(*place, role("worker", 100, {"run": UNTIL_TOLD})), places))
     total = frameworks * 100
     took = until(lambda: controller.metric('fcontroller_tasks{state="running"}') >= total, "they do not all run", 5400, every=5)
+    yield Row(f"{total:,} tasks of {frameworks:,} Frameworks run: memory, MiB", controller.memory, 1024, f"{took:.0f} s")
+    setting.end_pods()
+    took = until(lambda: controller.metric('fcontroller_frameworks{state="Completed"}') >= frameworks, "they do not all end", 5400, every=5)
     cpu = controller.cpu / total
     died, late = not controller.alive, lateness(setting.audit(), controller.period)
-    yield Row(f"{total:,} tasks of {frameworks:,} Frameworks run: memory, MiB", controller.memory, 1024, f"{took:.0f} s")
+    yield Row("… and are Completed: memory, MiB", controller.memory, 1024, f"{took:.0f} s")
     yield Row("… lease late, s", late, 2)
     yield Row("… restarts of the controller", int(died), 0)
     yield Row("… longest turn of the loop, ms of CPU", controller.longest_turn, 100, f"{cpu * 1000:.2f} ms of CPU a task in all")

@@ -132,10 +132,15 @@ class Setting:
     """A cluster with a controller, and what tests do there."""
 
     def __init__(
-        self, cluster: Cluster, controller: Controller, webhook: Webhook, at_end: Callable[[Callable[[], object]], object]
+        self,
+        cluster: Cluster,
+        controller: Controller,
+        webhook: Webhook,
+        end_pods: Callable[[], object],
+        at_end: Callable[[Callable[[], object]], object],
     ) -> None:
-        """:param at_end: has something done when all others have ended."""
-        self.cluster, self.controller, self.webhook, self.at_end = cluster, controller, webhook, at_end
+        """:param end_pods: ends those that run `until told`. :param at_end: has something done when all others have ended."""
+        self.cluster, self.controller, self.webhook, self.end_pods, self.at_end = cluster, controller, webhook, end_pods, at_end
         self._read = 0
         """Bytes of the audit log that earlier calls have seen."""
 
@@ -255,21 +260,21 @@ def setting(
     with contextlib.ExitStack() as stack:
         last = stack.enter_context(contextlib.ExitStack())
         webhook = stack.enter_context(serving(cluster))
-        stack.enter_context(_pods(cluster, folder))
+        pods = stack.enter_context(_pods(cluster, folder))
         controller = Controller(cluster, folder, lease_seconds, options, mourns=mourns)
         stack.callback(controller.close)
         controller.start()
-        yield Setting(cluster, controller, webhook, last.callback)
+        yield Setting(cluster, controller, webhook, lambda: pods.send_signal(signal.SIGUSR1), last.callback)
 
 
 @contextlib.contextmanager
-def _pods(cluster: Cluster, folder: Path) -> Iterator[None]:
+def _pods(cluster: Cluster, folder: Path) -> Iterator[subprocess.Popen[bytes]]:
     """Has Pods run, in a process of its own: what they do must not cost the others their time."""
     command = [sys.executable, "-m", "tests.stress.pods", str(cluster.kubeconfig)]
     with (folder / "pods.log").open("ab") as log:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         try:
-            yield
+            yield process
         finally:
             process.kill()
             process.wait()

@@ -101,10 +101,8 @@ class Kubelet:
         await asyncio.sleep(self._start)
         if not await self._write(pod, running(pod, _now())):
             return
-        seconds = self._seconds(pod)
-        if seconds is None:
+        if not await self._runs(pod):
             return
-        await asyncio.sleep(seconds)
         end = self._ended(pod)
         if end is not None:
             await self._write(pod, {**_ADDRESSES, **end})
@@ -112,6 +110,13 @@ class Kubelet:
     async def _bind(self, pod: Json) -> None:
         if not pod["spec"].get("nodeName"):
             await self._ask("POST", f"{pod_path(pod)}/binding", binding(pod))
+
+    async def _runs(self, pod: Json) -> bool:
+        """Wait while the containers of a Pod run; return whether they end by themselves."""
+        seconds = self._seconds(pod)
+        if seconds is not None:
+            await asyncio.sleep(seconds)
+        return seconds is not None
 
     def _seconds(self, pod: Json) -> float | None:
         """Return for how long the containers of a Pod run."""
