@@ -27,4 +27,4 @@ def test_what_is_kept_of_a_pod_is_enough(pod: dict[str, Any], metadata: dict[str
     assert kept._replace(finished=None) == all_of_it._replace(finished=None)
     assert kept.finished is not None
     assert all_of_it.finished is not None
-    assert CLASSIFY(kept.finished) == CLASSIFY(all_of_it.finished)
+    assert CLASSIFY(json.loads(kept.finished)) == CLASSIFY(json.loads(all_of_it.finished))

@@ -7,13 +7,17 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import cast
 
-from fcontroller.act.dispatcher import Dispatcher
+from fcontroller.act.dispatcher import Dispatcher, Priority
 from fcontroller.api import Answer, Body, Projection, collection, path_of
+from fcontroller.decide.context import CreatePod
 from fcontroller.decide.status import Status
+from fcontroller.dependencies import Dependencies
+from fcontroller.mailbox import Decided, Mailbox, Performed
 from fcontroller.observe.cache import task_of
 from fcontroller.reconcile.perform import ActionContext, _recognize_pod
 from fcontroller.reconcile.pod_renderer import PodRenderer
 from fcontroller.reconcile.services import Services
+from fcontroller.reconcile.workers import Workers
 from fcontroller.testing.memory_api.facade import Facade
 from tests.controller.lab import Refusing, in_memory, lab, run_in_memory
 from tests.decide.world import role_spec
@@ -87,5 +91,39 @@ def test_roles_take_turns() -> None:
             made.update(task_of(pod["metadata"]["name"])[1][0] for pod in await busy.pods())
             assert sum(made.values()) > 300
             assert max(made.values()) - min(made.values()) <= 4
+
+    run_in_memory(work())
+
+
+def test_a_creation_that_was_not_sent_does_not_let_more_go_at_once() -> None:
+    """Each pause of a role over its quota had twice as many of its Pods requested at once afterwards."""
+
+    async def work() -> None:
+        action, status = CreatePod(("a", 1)), Status("train-attempt", 0)
+        workers = Workers(cast(Dependencies, None), Mailbox(lambda *_: None))
+        workers.note(Performed(action, Decided(0, None, None), None, None), status)
+        assert workers.windows["a"].size == 1
+        workers.note(Performed(action, Decided(0, None, None), lambda _: None, None), status)
+        assert workers.windows["a"].size == 2
+
+    run_in_memory(work())
+
+
+def test_in_a_crowd_few_pods_of_each_framework_wait_for_their_turn() -> None:
+    """Those of 40 large ones took 100 MiB to wait, and all of them had to go before one of a small Framework."""
+
+    async def work() -> None:
+        async def late(method: str, path: str) -> None:
+            await asyncio.sleep(0.1 if (method, path) == ("POST", collection("pods", "default")) else 0)
+
+        async with lab(Refusing(late)) as busy:
+            for number in range(40):
+                await busy.make(f"large{number}", {"taskRoles": [role_spec("a", 100, run="forever")]})
+            await asyncio.sleep(8)
+            api = busy.controller.dependencies.api
+            assert api.under_way >= 24
+            assert 0 < api.waiting[Priority.CREATION] <= 24 + 40 * 4
+            await busy.make("small", {"taskRoles": [role_spec("a", 5, run="forever")]})
+            await busy.until("small", lambda status: status.get("taskCounts", {}).get("running") == 5, 4)
 
     run_in_memory(work())

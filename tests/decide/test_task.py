@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -52,7 +53,7 @@ def decide(made: ReconcileContext) -> list[Action]:
 
 
 STRANGER = {"uid": "stranger"}
-DONE = {"metadata": {"name": "f-a-1"}, "status": {"phase": "Failed"}}
+DONE = json.dumps({"metadata": {"name": "f-a-1"}, "status": {"phase": "Failed"}})
 
 
 @pytest.mark.parametrize(

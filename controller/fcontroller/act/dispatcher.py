@@ -157,6 +157,11 @@ class Dispatcher(Api):
         """Return what sends requests like this dispatcher, but of writes only those that are wanted. For others it raises Unwanted."""
         return _When(self, wanted)
 
+    def is_crowded(self, namespace: str, priority: Priority) -> bool:
+        """Return whether so many requests of a kind wait that one more would not be sent sooner for waiting too."""
+        tenant = self._tenants.get(namespace)
+        return tenant is not None and len(tenant.waiting[priority]) >= _MOST[priority]
+
     @property
     def waiting(self) -> Mapping[Priority, int]:
         """Return how many requests wait for their turn."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 from fcompile.model import names
 from fcontroller.act.dispatcher import Dispatcher
@@ -92,7 +93,7 @@ async def create_pod(api: Dispatcher, namespace: str, pod: bytes, wanted: Wanted
     """Create a Pod, and return its uid. What the API server does not know in it is an error, not dropped."""
     query = {"fieldValidation": "Strict"}
     made = _taken(await api.request("POST", collection("pods", namespace), pod, query, Projection.METADATA, wanted))
-    return str(made["metadata"]["uid"])
+    return sys.intern(made["metadata"]["uid"])  # The watch will show the same.
 
 
 async def delete(

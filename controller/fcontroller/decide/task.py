@@ -7,6 +7,8 @@ ours is left alone, and blocks the task.
 
 from __future__ import annotations
 
+import json
+
 from fcompile.model import names
 from fcontroller.decide import states
 from fcontroller.decide.codes import CACHE_TIMEOUT_POD, POD_DELETED_BY_OTHERS, SCALED_DOWN, deleted_by_others
@@ -170,7 +172,7 @@ def _with_pod(context: ReconcileContext, role: Role, task: Task, pod: Pod) -> No
     elif pod.phase == "Running":
         status.transition_task(role, task, states.TASK_RUNS, context.now)
     elif pod.finished is not None:
-        _end(context, role, task, context.settings.classify(pod.finished))
+        _end(context, role, task, context.settings.classify(json.loads(pod.finished)))
     if task.deletion_pending:
         _end(context, role, task, SCALED_DOWN.ended(SCALED_AWAY))
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -273,7 +274,7 @@ def task_of(pod: str) -> tuple[str, Key]:
     framework, _, rest = pod.partition("-")
     role, _, index = rest.rpartition("-")
     if role and index.isascii() and index.isdecimal() and index == str(int(index[:9])):
-        return framework, (role, int(index))
+        return framework, (sys.intern(role), int(index))
     return framework, (pod, -1)
 
 

@@ -612,11 +612,15 @@ class Reconciler:
         """Look again at a time, or before: the Framework may wait for several times at once, of which the first is kept."""
         loop, timer = asyncio.get_running_loop(), self._timers.get(key)
         at = loop.time() + max(when - self.dependencies.now(), 0) + 0.01
-        if timer is not None and not timer.cancelled() and loop.time() < timer.when() <= at:
+        if timer is not None and timer.when() <= at:
             return
         if timer is not None:
             timer.cancel()
-        self._timers[key] = loop.call_at(at, self.mailbox.put, Due(key))
+        self._timers[key] = loop.call_at(at, self._note_due, key)
+
+    def _note_due(self, key: Key | None) -> None:
+        del self._timers[key]  # Of a hundred thousand tasks each has had one.
+        self.mailbox.put(Due(key))
 
 
 def _asks(framework: Json) -> tuple[Any, ...]:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial
 from typing import NamedTuple
 
+from fcontroller.act.dispatcher import Priority
 from fcontroller.act.requests import Refused, is_lasting
 from fcontroller.act.retry import SILENT, SLOW, backoff
 from fcontroller.api import Unreachable, Unwanted
@@ -35,6 +36,8 @@ from fcontroller.mailbox import Broken, Decided, Due, Mailbox, Performed, Result
 from fcontroller.reconcile.perform import ActionContext, perform
 
 _AT_A_TIME = 32
+_IN_A_CROWD = 4
+"""Where more wait in the namespace than it may have under way: a thousand Frameworks with 32 each would take a hundred MiB for waiting."""
 _MOVES_AT_A_TIME = 16
 """Half of what a namespace may have under way: moves that hang must not hold up other Frameworks, or the deletion of the ConfigMap."""
 _MANY = 50
@@ -47,6 +50,8 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 30.0
 
 class _Job:
     """An action, from its decision to its end."""
+
+    __slots__ = ("action", "began", "decided", "key", "sent", "window", "work")
 
     def __init__(self, action: Action, decided: Decided) -> None:
         self.action, self.key, self.decided = action, key_of(action), decided
@@ -207,7 +212,7 @@ class Workers:
         self._purge(status)
         for action in actions:
             self._add(action, status)
-        for job in self._startable():
+        for job in self._startable(context().namespace):
             self._of(job).add(job)
             job.began = self._now()
             job.work = asyncio.get_running_loop().create_task(self._work(job, context))
@@ -220,7 +225,7 @@ class Workers:
         key, action, error = performed.key, performed.action, performed.error
         self.busy.discard(key)
         if isinstance(action, CreatePod):
-            self._note_creation(action.key[0], error, performed.seconds >= SLOW)
+            self._note_creation(action.key[0], performed)
         # A Pod that was moved changes nothing that is stored.
         if error is None and (decided_now(status, key) != performed.decided or isinstance(action, MovePod)):
             self._failures.pop(key, None)
@@ -269,10 +274,12 @@ class Workers:
     def _of(self, job: _Job) -> set[_Job]:
         return self._creating if isinstance(job.action, CreatePod) else self._others
 
-    def _startable(self) -> Iterator[_Job]:
+    def _startable(self, namespace: str) -> Iterator[_Job]:
         """Take out the actions that may begin now."""
-        creating, held = self.creating, deque[_Job]()
-        while self._waiting and len(self._others) < _AT_A_TIME:
+        creating, held, is_crowded = self.creating, deque[_Job](), self._dependencies.api.is_crowded
+        others = _IN_A_CROWD if is_crowded(namespace, Priority.URGENT) else _AT_A_TIME
+        creations = _IN_A_CROWD if is_crowded(namespace, Priority.CREATION) else 2 * _AT_A_TIME
+        while self._waiting and len(self._others) < others:
             job = self._waiting.popleft()
             if creating and isinstance(job.action, DeleteConfigMap):
                 held.append(job)  # A Pod created after the end of its attempt would run for a while.
@@ -280,11 +287,11 @@ class Workers:
                 yield job
         self._waiting.extendleft(reversed(held))
         moving = sum([isinstance(job.action, MovePod) for job in self._others])
-        while self._moves and moving < _MOVES_AT_A_TIME and len(self._others) < _AT_A_TIME:
+        while self._moves and moving < _MOVES_AT_A_TIME and len(self._others) < others:
             moving += 1
             yield self._moves.popleft()
         roles = deque(self._creations)
-        while roles and len(self._creating) < 2 * _AT_A_TIME:
+        while roles and len(self._creating) < creations:
             role = roles.popleft()
             jobs, window = self._creations.pop(role), self.windows.setdefault(role, Window())
             if jobs:
@@ -330,12 +337,12 @@ class Workers:
         failed = error if isinstance(error, Refused | Unreachable) else None
         self._mailbox.put(Performed(job.action, job.decided, result, failed, self._now() - job.began))
 
-    def _note_creation(self, role: str, error: Exception | None, slow: bool) -> None:
-        window = self.windows.setdefault(role, Window())
-        if error is None:
+    def _note_creation(self, role: str, performed: Performed) -> None:
+        window, error = self.windows.setdefault(role, Window()), performed.error
+        if performed.result is not None:  # Otherwise it was not sent, as in a pause.
             window.grow()
         elif isinstance(error, Unreachable) or (isinstance(error, Refused) and ends_batch(error.code, str(error))):
-            pause = window.shrink(error, slow, self._now())
+            pause = window.shrink(error, performed.seconds >= SLOW, self._now())
             if pause:
                 asyncio.get_running_loop().call_later(pause + 0.001, self._mailbox.put, Due(None))
 
