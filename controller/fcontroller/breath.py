@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 
 _AT_ONCE = 0.01
 """Seconds of work after which others get their turn."""
-AWAKE = 16
+AWAKE = 8
 """Those who wait for answers and go on in one turn of the event loop: each may then work for a millisecond."""
 
 T = TypeVar("T")
@@ -21,12 +21,13 @@ T = TypeVar("T")
 class Breath:
     """Pauses in long work."""
 
-    def __init__(self) -> None:
-        self._since = time.perf_counter()
+    def __init__(self, seconds: float = _AT_ONCE) -> None:
+        """:param seconds: of work after which others get their turn."""
+        self._seconds, self._since = seconds, time.perf_counter()
 
     async def take(self) -> None:
         """Let other work run if this has gone on for long."""
-        if time.perf_counter() - self._since > _AT_ONCE:
+        if time.perf_counter() - self._since > self._seconds:
             await asyncio.sleep(0)
             self._since = time.perf_counter()
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import cast
 
 from fcontroller.act.dispatcher import Dispatcher, Priority
+from fcontroller.act.retry import QUEUED, SILENT
 from fcontroller.api import Answer, Body, Projection, collection, path_of
 from fcontroller.decide.context import CreatePod
 from fcontroller.decide.status import Status
@@ -122,8 +123,25 @@ def test_in_a_crowd_few_pods_of_each_framework_wait_for_their_turn() -> None:
             await asyncio.sleep(8)
             api = busy.controller.dependencies.api
             assert api.under_way >= 24
-            assert 0 < api.waiting[Priority.CREATION] <= 24 + 40 * 4
+            assert 0 < api.waiting[Priority.CREATION] <= 24 + 40 * 8
             await busy.make("small", {"taskRoles": [role_spec("a", 5, run="forever")]})
-            await busy.until("small", lambda status: status.get("taskCounts", {}).get("running") == 5, 4)
+            await busy.until("small", lambda status: status.get("taskCounts", {}).get("running") == 5, 10)
+
+    run_in_memory(work())
+
+
+def test_a_server_is_not_said_to_be_silent_before_it_was_asked() -> None:
+    async def work() -> None:
+        async def late(method: str, path: str) -> None:
+            await asyncio.sleep(4 if (method, path) == ("POST", collection("pods", "default")) else 0)
+
+        async with lab(Refusing(late)) as busy:
+            for number in range(40):
+                await busy.make(f"large{number}", {"taskRoles": [role_spec("a", 100, run="forever")]})
+            await asyncio.sleep(80)
+            said = [await busy.framework(f"large{number}") for number in range(40)]
+            messages = [one["message"] for each in said for one in each["status"]["conditions"] if one["type"] == "PodsCreated"]
+            assert any(QUEUED in message for message in messages)
+            assert not any(SILENT in message for message in messages)
 
     run_in_memory(work())

@@ -8,6 +8,7 @@ FIRST, LONGEST = 0.05, 60.0
 SLOW = 14.0
 """Seconds after which a single failure is reported, and a missing answer too."""
 SILENT = f"the API server has not answered for {SLOW:.0f} s"
+QUEUED = f"its requests have waited for {SLOW:.0f} s until it is their turn: many others of this namespace are under way"
 
 
 def backoff(failures: int, first: float = FIRST, longest: float = LONGEST) -> float:

@@ -10,12 +10,14 @@ import asyncio
 import contextlib
 import json
 import time
+import zlib
 from typing import Any
 
 from fcontroller.act import requests
+from fcontroller.act.dispatcher import Dispatcher, Priority
 from fcontroller.act.requests import Refused
 from fcontroller.act.retry import backoff
-from fcontroller.api import Api, Json, Unreachable
+from fcontroller.api import Json, Unreachable
 from fcontroller.breath import unhurried
 from fcontroller.decide.states import ATTEMPT_COMPLETED, COMPLETED, CREATION_PENDING, CREATION_REQUESTED, DELETION_PENDING
 from fcontroller.decide.status import Status
@@ -31,8 +33,12 @@ _SHARE = 50
 """Encoding a large status takes long: it may use at most one part in this many of the time."""
 _PATIENCE = 10
 """A slow server is asked less often: writes that can wait do so for this many times the duration of the last write."""
-_LONGEST = 3.0
-"""Seconds for which they do so at most."""
+_LONGEST, _LONGEST_COUNT = 3.0, 30.0
+"""Seconds for which they do so at most; the second: if only tasks have changed, and nothing waits for that. A Framework that starts waits
+as long where more Pods are to be created than the namespace may have under way: a thousand that each wrote every few seconds kept the API
+server from making their Pods."""
+_LARGE = 256 * 1024
+"""Bytes of a status that take milliseconds to pack."""
 _ROUNDS = 4
 """Refusals in a row, by a server whose Framework is the known one, after which they are no race."""
 _REMEMBERED = 8
@@ -50,13 +56,14 @@ class Superseded(Exception):
 class StatusWriter:
     """Stores one Framework's status. No two writes of it at once."""
 
-    def __init__(self, api: Api, framework: Json, start: Start, mailbox: Mailbox) -> None:
+    def __init__(self, api: Dispatcher, framework: Json, start: Start, mailbox: Mailbox) -> None:
         """:param framework: what the status was read from."""
         self._api, self._start, self._mailbox = api, start, mailbox
+        self._namespace: str = framework["metadata"]["namespace"]
         self._known = without_status(framework)
         """The Framework as it was when its status was known to be `_stored`."""
-        self._stored = json.dumps(framework.get("status"))
-        """The status that is stored, as JSON: as values it takes ten times the memory."""
+        self._stored = _packed(json.dumps(framework.get("status")))
+        """The status that is stored."""
         self._seen: Json | None = None
         """The Framework with its status, if it was seen to be newer than `_known`."""
         self._sent: list[str] = []
@@ -79,7 +86,7 @@ class StatusWriter:
 
     def begin(self, framework: Json) -> None:
         """Begin with the status of this Framework."""
-        self._known, self._stored, self._seen = without_status(framework), json.dumps(framework.get("status")), None
+        self._known, self._stored, self._seen = without_status(framework), _packed(json.dumps(framework.get("status"))), None
 
     def seen_framework(self, framework: Json) -> None:
         """Note the Framework as the watch last showed it, if it is newer than the known one."""
@@ -102,9 +109,13 @@ class StatusWriter:
             self._due, self._due_at = loop.call_at(due, self._begin, status), due
 
     def _delay(self, status: Status) -> float:
-        patience = min(_PATIENCE * self._answered, _LONGEST)
+        counts = status.changed <= status.stored and not status.waiting
+        patience = min(_PATIENCE * self._answered, _LONGEST_COUNT if counts else _LONGEST)
         if status.changed > status.stored:
             return _AT_ONCE if status.state == COMPLETED else max(_AT_ONCE, patience)
+        starts = any([role.running + role.completed < len(role.tasks) for role in status.roles])
+        if counts and starts and self._api.is_crowded(self._namespace, Priority.CREATION):
+            patience = _LONGEST_COUNT
         tasks = _SOON if status.waiting else self._pace if status.transitioned > status.stored else _LATER
         return max(tasks, _SHARE * self._took, patience)
 
@@ -183,7 +194,7 @@ class StatusWriter:
                 raise Superseded(None) from None
             self._take(found)
             return 0
-        self._known, self._stored = {**self._known, "metadata": metadata}, text
+        self._known, self._stored = {**self._known, "metadata": metadata}, _packed(text)
         self._seen = self._seen if self._seen and _is_newer(self._seen, self._known) else None
         self._sent.clear()
         return kept.revision
@@ -193,9 +204,19 @@ class StatusWriter:
         if not _is_newer(seen, self._known):
             return
         status = _without_nulls(seen.get("status"))
-        if all(status != _without_nulls(json.loads(text)) for text in (self._stored, *self._sent)):
+        if all(status != _without_nulls(json.loads(text)) for text in (_unpacked(self._stored), *self._sent)):
             raise Superseded(seen)
-        self._known, self._stored, self._seen = without_status(seen), json.dumps(seen.get("status")), None
+        self._known, self._stored, self._seen = without_status(seen), _packed(json.dumps(seen.get("status"))), None
+
+
+def _packed(status: str) -> bytes:
+    """Return a status that is kept: as values it takes a hundred times the memory. A very large one is packed as it is stored."""
+    data = status.encode()
+    return zlib.compress(data, 1) if len(data) < _LARGE else data
+
+
+def _unpacked(status: bytes) -> str:
+    return (zlib.decompress(status) if status[:1] == b"\x78" else status).decode()
 
 
 def without_status(framework: Json) -> Json:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from fcontroller.act.dispatcher import Priority
 from fcontroller.act.requests import Refused, is_lasting
-from fcontroller.act.retry import SILENT, SLOW, backoff
+from fcontroller.act.retry import QUEUED, SILENT, SLOW, backoff
 from fcontroller.api import Unreachable, Unwanted
 from fcontroller.decide.context import (
     Action,
@@ -36,8 +36,8 @@ from fcontroller.mailbox import Broken, Decided, Due, Mailbox, Performed, Result
 from fcontroller.reconcile.perform import ActionContext, perform
 
 _AT_A_TIME = 32
-_IN_A_CROWD = 4
-"""Where more wait in the namespace than it may have under way: a thousand Frameworks with 32 each would take a hundred MiB for waiting."""
+_IN_A_CROWD = 8
+"""Where more wait in the namespace than it may have under way: a thousand Frameworks with 32 each would take 200 MiB for waiting."""
 _MOVES_AT_A_TIME = 16
 """Half of what a namespace may have under way: moves that hang must not hold up other Frameworks, or the deletion of the ConfigMap."""
 _MANY = 50
@@ -168,7 +168,7 @@ class Workers:
         failed = {failure.action.key[0]: failure for failure in self._failing(status) if isinstance(failure.action, CreatePod)}
         wanted = {role for role, jobs in self._creations.items() if jobs} | failed.keys()
         why = {role: str(failure.error) for role, failure in failed.items() if failure.lasts()}
-        why |= {job.key[0]: SILENT for job in self._slow(self._creating) if job.key is not None}
+        why |= {job.key[0]: SILENT if job.sent else QUEUED for job in self._slow(self._creating) if job.key is not None}
         return why | {role: window.why for role, window in self.windows.items() if window.why and role in wanted}
 
     def failing(self, status: Status, *kinds: type) -> list[str]:
@@ -316,8 +316,11 @@ class Workers:
 
     def _is_wanted(self, job: _Job, began: ActionContext, context: Callable[[], ActionContext]) -> bool:
         """Return whether an action is still decided, with the intent that it began with, and note that something is sent then."""
-        job.sent = not self._stopped and self._may_send(job, now := context()) and now.renderer is began.renderer
-        return job.sent
+        sent = not self._stopped and self._may_send(job, now := context()) and now.renderer is began.renderer
+        if sent and not job.sent:
+            job.began = self._now()  # From here on it is the server who takes its time.
+        job.sent = sent
+        return sent
 
     def _may_send(self, job: _Job, now: ActionContext) -> bool:
         # A Stop, a deadline or a pause changes what was decided only when no action is under way for the Framework itself.
