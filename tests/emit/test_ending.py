@@ -13,11 +13,12 @@ from fcompile.emit import files, folder
 from tests.emit.test_files import content
 
 BEGIN = """
-import os, sys
+import os, signal, sys
 from fcompile.emit import files
 from fcompile.emit import folder
 
 out, number = sys.argv[1], int(sys.argv[2])
+signal.signal(number, signal.SIG_DFL)  # Under nohup a test run has SIGHUP ignored, and what it starts inherits that.
 
 
 def told():
