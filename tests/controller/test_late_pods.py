@@ -10,6 +10,7 @@ from typing import cast
 from fcontroller.act.dispatcher import Dispatcher, Priority
 from fcontroller.act.retry import QUEUED, SILENT
 from fcontroller.api import Answer, Body, Projection, collection, path_of
+from fcontroller.decide.conditions import problems
 from fcontroller.decide.context import CreatePod
 from fcontroller.decide.status import Status
 from fcontroller.dependencies import Dependencies
@@ -20,7 +21,7 @@ from fcontroller.reconcile.pod_renderer import PodRenderer
 from fcontroller.reconcile.services import Services
 from fcontroller.reconcile.workers import Workers
 from fcontroller.testing.memory_api.facade import Facade
-from tests.controller.lab import Refusing, in_memory, lab, run_in_memory
+from tests.controller.lab import Refusing, in_memory, lab, now, run_in_memory
 from tests.decide.world import role_spec
 
 
@@ -140,8 +141,11 @@ def test_a_server_is_not_said_to_be_silent_before_it_was_asked() -> None:
                 await busy.make(f"large{number}", {"taskRoles": [role_spec("a", 100, run="forever")]})
             await asyncio.sleep(80)
             said = [await busy.framework(f"large{number}") for number in range(40)]
-            messages = [one["message"] for each in said for one in each["status"]["conditions"] if one["type"] == "PodsCreated"]
-            assert any(QUEUED in message for message in messages)
-            assert not any(SILENT in message for message in messages)
+            found = [one for each in said for one in each["status"]["conditions"] if one["type"] == "PodsCreated"]
+            assert {one["reason"] for one in found if one["status"] == "False"} == {"WaitsForTurn"}
+            assert any(QUEUED in one["message"] for one in found)
+            assert not any(SILENT in one["message"] for one in found)
+            statuses = [reconciler.status for reconciler in busy.controller.reconcilers.values()]
+            assert not any(problems(status, now()) for status in statuses if status is not None)
 
     run_in_memory(work())

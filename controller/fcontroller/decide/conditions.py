@@ -46,6 +46,9 @@ ADOPTED = "Adopted"
 """That an attempt was begun by FrameworkController, and whether its Pods are what the intent says. Only said of such attempts."""
 PROBLEMS: Final = (INTENT_STORED, PODS_CREATED, PODS_STARTED, OBJECTS_DELETED, SCALE_ACCEPTED, SERVICES_MADE)
 """Those that are False while something that the Framework needs waits."""
+_WAITS_FOR_TURN: Final = "WaitsForTurn"
+"""The reason while Pods are not requested yet since many others are. That is no problem."""
+_CREATED: Final = "Created", "The API server takes the Pods again"
 _NOT_NEEDED = "NotNeeded"
 _IS_PAUSED = f"Nothing is created, retried or deleted while the annotation {names.PAUSE_ANNOTATION} is true; Stop works"
 _LONGEST: Final = 4096
@@ -102,6 +105,15 @@ def set_problem(status: Status, kind: str, reason: str, message: str, fine: tupl
     if before is not None and before["status"] != "True":
         set_condition(status, kind, True, *fine, generation, now)
     return False
+
+
+def set_pods_created(status: Status, refused: Sequence[str], queued: Sequence[str], generation: int, now: float) -> None:
+    """Set the condition about Pods that are asked for.
+
+    :param refused: why Pods are not created. :param queued: which ones wait until it is their turn.
+    """
+    reason = "Refused" if refused else _WAITS_FOR_TURN if queued else ""
+    set_problem(status, PODS_CREATED, reason, some(refused or queued), _CREATED, generation, now)
 
 
 def set_paused(status: Status, paused: bool, generation: int, now: float) -> None:
@@ -235,7 +247,8 @@ def set_condition(status: Status, kind: str, value: bool | None, reason: str, me
 def problems(status: Status, before: float) -> list[str]:
     """Return the problems that have lasted since a time, or longer; none if somebody has written nonsense into the conditions."""
     try:
-        false = [condition for condition in status.others.get("conditions") or () if condition["status"] == "False"]
+        said = status.others.get("conditions") or ()
+        false = [condition for condition in said if condition["status"] == "False" and condition["reason"] != _WAITS_FOR_TURN]
         lasting = [condition["type"] for condition in false if condition["lastTransitionTime"] <= str(to_time(before))]
     except (LookupError, TypeError, AttributeError):
         return []

@@ -19,20 +19,20 @@ from fcompile.model.framework import MAX_TASKS, asks_for_pause
 from fcontroller import intent as intents
 from fcontroller.act import requests
 from fcontroller.act.requests import Refused
-from fcontroller.act.retry import backoff
+from fcontroller.act.retry import QUEUED, backoff
 from fcontroller.api import Json, Unreachable
 from fcontroller.breath import turns, unhurried
 from fcontroller.decide.conditions import (
     INTENT_STORED,
     MESSAGES_KEPT,
     OBJECTS_DELETED,
-    PODS_CREATED,
     SCALE_ACCEPTED,
     SERVICES_MADE,
     is_said,
     set_adopted,
     set_completed,
     set_condition,
+    set_pods_created,
     set_problem,
     set_services,
     some,
@@ -104,7 +104,6 @@ _OVERDUE, _LOOK_AT_DELETIONS = 20.0, 10.0
 _OVERWRITTEN = (
     "Another controller writes this status, or somebody does by hand: each undoes what the other does. Let only one run a Framework"
 )
-_CREATED_AGAIN = ("Created", "The API server takes the Pods again")
 
 
 class Reconciler:
@@ -360,7 +359,8 @@ class Reconciler:
         generation, now = self.framework["metadata"]["generation"], self.dependencies.now()
         if not self.paused:  # Otherwise nothing is requested, so that the absence of refusals means nothing.
             refused = [f"role {role}: {why}" for role, why in self.workers.refused(status).items()]
-            set_problem(status, PODS_CREATED, "Refused" if refused else "", some(refused), _CREATED_AGAIN, generation, now)
+            queued = [f"role {role}: {QUEUED}" for role in self.workers.queued]
+            set_pods_created(status, refused, queued, generation, now)
             held = [*self.workers.failing(status, *_DELETIONS), *self._overdue(status)]
             if set_problem(status, OBJECTS_DELETED, "Held" if held else "", some(held), _GONE, generation, now):
                 self.dependencies.report.warn(self.framework, "DeletionHeld", some(held))

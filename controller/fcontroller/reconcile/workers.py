@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from fcontroller.act.dispatcher import Priority
 from fcontroller.act.requests import Refused, is_lasting
-from fcontroller.act.retry import QUEUED, SILENT, SLOW, backoff
+from fcontroller.act.retry import SILENT, SLOW, backoff
 from fcontroller.api import Unreachable, Unwanted
 from fcontroller.decide.context import (
     Action,
@@ -168,8 +168,13 @@ class Workers:
         failed = {failure.action.key[0]: failure for failure in self._failing(status) if isinstance(failure.action, CreatePod)}
         wanted = {role for role, jobs in self._creations.items() if jobs} | failed.keys()
         why = {role: str(failure.error) for role, failure in failed.items() if failure.lasts()}
-        why |= {job.key[0]: SILENT if job.sent else QUEUED for job in self._slow(self._creating) if job.key is not None}
+        why |= {job.key[0]: SILENT for job in self._slow(self._creating) if job.key is not None and job.sent}
         return why | {role: window.why for role, window in self.windows.items() if window.why and role in wanted}
+
+    @property
+    def queued(self) -> list[str]:
+        """Return the roles of which Pods have waited for long to be requested, since many others are."""
+        return sorted({job.key[0] for job in self._slow(self._creating) if job.key is not None and not job.sent})
 
     def failing(self, status: Status, *kinds: type) -> list[str]:
         """Return why actions of these kinds fail that are still decided, each reason once."""
