@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Mapping
-from typing import cast
+from typing import Any, cast
 
 from fcontroller.act.dispatcher import Dispatcher, Priority
 from fcontroller.act.retry import QUEUED, SILENT
@@ -21,7 +21,7 @@ from fcontroller.reconcile.pod_renderer import PodRenderer
 from fcontroller.reconcile.services import Services
 from fcontroller.reconcile.workers import Workers
 from fcontroller.testing.memory_api.facade import Facade
-from tests.controller.lab import Refusing, in_memory, lab, now, run_in_memory
+from tests.controller.lab import Lab, Refusing, in_memory, lab, now, run_in_memory
 from tests.decide.world import role_spec
 
 
@@ -78,16 +78,28 @@ def test_a_pod_whose_task_is_scaled_away_while_it_is_read_is_left_to_the_next_lo
     run_in_memory(work())
 
 
+def late_pods(seconds: float) -> Refusing:
+    """An API server that takes so long for each Pod that it creates."""
+
+    async def late(method: str, path: str) -> None:
+        await asyncio.sleep(seconds if (method, path) == ("POST", collection("pods", "default")) else 0)
+
+    return Refusing(late)
+
+
+async def make_crowd(made: Lab) -> None:
+    """40 Frameworks that want more Pods than the namespace may ask for at once."""
+    for number in range(40):
+        await made.make(f"large{number}", {"taskRoles": [role_spec("a", 100, run="forever")]})
+
+
 def test_roles_take_turns() -> None:
     """The first two took every place until all their Pods were made: one of another role that had failed was not made again until then."""
 
     async def work() -> None:
         made = Counter[str]()
 
-        async def late(method: str, path: str) -> None:
-            await asyncio.sleep(0.1 if (method, path) == ("POST", collection("pods", "default")) else 0)
-
-        async with lab(Refusing(late)) as busy:
+        async with lab(late_pods(0.1)) as busy:
             await busy.make("train", {"taskRoles": [role_spec(name, 150, run="forever") for name in "abcd"]})
             await asyncio.sleep(2)
             made.update(task_of(pod["metadata"]["name"])[1][0] for pod in await busy.pods())
@@ -115,12 +127,8 @@ def test_in_a_crowd_few_pods_of_each_framework_wait_for_their_turn() -> None:
     """Those of 40 large ones took 100 MiB to wait, and all of them had to go before one of a small Framework."""
 
     async def work() -> None:
-        async def late(method: str, path: str) -> None:
-            await asyncio.sleep(0.1 if (method, path) == ("POST", collection("pods", "default")) else 0)
-
-        async with lab(Refusing(late)) as busy:
-            for number in range(40):
-                await busy.make(f"large{number}", {"taskRoles": [role_spec("a", 100, run="forever")]})
+        async with lab(late_pods(0.1)) as busy:
+            await make_crowd(busy)
             await asyncio.sleep(8)
             api = busy.controller.dependencies.api
             assert api.under_way >= 24
@@ -133,12 +141,8 @@ def test_in_a_crowd_few_pods_of_each_framework_wait_for_their_turn() -> None:
 
 def test_a_server_is_not_said_to_be_silent_before_it_was_asked() -> None:
     async def work() -> None:
-        async def late(method: str, path: str) -> None:
-            await asyncio.sleep(4 if (method, path) == ("POST", collection("pods", "default")) else 0)
-
-        async with lab(Refusing(late)) as busy:
-            for number in range(40):
-                await busy.make(f"large{number}", {"taskRoles": [role_spec("a", 100, run="forever")]})
+        async with lab(late_pods(4)) as busy:
+            await make_crowd(busy)
             await asyncio.sleep(80)
             said = [await busy.framework(f"large{number}") for number in range(40)]
             found = [one for each in said for one in each["status"]["conditions"] if one["type"] == "PodsCreated"]
@@ -147,5 +151,27 @@ def test_a_server_is_not_said_to_be_silent_before_it_was_asked() -> None:
             assert not any(SILENT in one["message"] for one in found)
             statuses = [reconciler.status for reconciler in busy.controller.reconcilers.values()]
             assert not any(problems(status, now()) for status in statuses if status is not None)
+
+    run_in_memory(work())
+
+
+def test_in_a_crowd_counts_of_tasks_are_stored_now_and_then() -> None:
+    """A thousand Frameworks that each wrote theirs every few seconds kept the API server from making their Pods."""
+
+    async def work() -> None:
+        late, asked = late_pods(4).refusal, Counter[tuple[str, str]]()
+
+        def counted(method: str, path: str) -> Any:
+            asked[method, path] += 1
+            return late(method, path)
+
+        async with lab(Refusing(counted)) as busy:
+            await make_crowd(busy)
+            await asyncio.sleep(20)
+            asked.clear()
+            await asyncio.sleep(60)
+            writes = [count for (method, path), count in asked.items() if method == "PUT" and path.endswith("/status")]
+            assert len(writes) == 40
+            assert max(writes) <= 60 / 20 + 1
 
     run_in_memory(work())

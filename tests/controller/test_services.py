@@ -16,7 +16,7 @@ from fcompile.pipeline.compiled import compile_framework
 from fcontroller.act.dispatcher import Dispatcher
 from fcontroller.act.requests import Refused
 from fcontroller.api import Answer, Api, Body, Json, Projection, Unreachable, collection, path_of
-from fcontroller.mailbox import Mailbox, Start
+from fcontroller.mailbox import Mailbox
 from fcontroller.observe.cache import SeenServices
 from fcontroller.reconcile import services
 from fcontroller.testing.memory_api.facade import Facade
@@ -448,8 +448,11 @@ def test_an_edit_that_is_refused_late_undoes_no_newer_one() -> None:
         answers: list[Awaitable[Answer | None]] = []
         api = Refusing(lambda method, _: answers.pop() if method == "PUT" and answers else None)
         tasks: list[asyncio.Task[None]] = []
-        start: Start = lambda work: tasks.append(asyncio.create_task(work))  # noqa: E731
         old, new, newer = map(edited, (80, 81, 82))
+
+        def start(work: Coroutine[Any, Any, None]) -> None:
+            tasks.append(asyncio.create_task(work))
+
         made = services.Services(Dispatcher(api), framework, SeenServices(lambda: 0), start, Mailbox(lambda: None))
         await made.ensure(old, framework)
         made.maintain(old, framework)

@@ -8,7 +8,6 @@ import random
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping
-from typing import Any
 
 import pytest
 
@@ -296,13 +295,7 @@ def test_while_many_events_are_taken_in_others_have_their_turns() -> None:
     """A thousand may have come in one piece, after a server was busy: the lease was not renewed until all were taken in."""
     events = 1_000
 
-    class Many(Api):
-        def __init__(self, api: Facade) -> None:
-            self.api = api
-
-        async def request(self, *arguments: Any, **options: Any) -> Answer:
-            return await self.api.request(*arguments, **options)
-
+    class Many(Facade):
         async def watch(self, path: str, query: Mapping[str, str], projection: Projection = Projection.WHOLE) -> AsyncIterator[Json]:
             version = int(query["resourceVersion"])
             for number in range(1, events + 1):
@@ -318,7 +311,7 @@ def test_while_many_events_are_taken_in_others_have_their_turns() -> None:
 
     async def work() -> None:
         nonlocal turn
-        reflecting = asyncio.create_task(Reflector(Many(in_memory()), PODS, Slow()).run())
+        reflecting = asyncio.create_task(Reflector(Many(in_memory().server), PODS, Slow()).run())
         while len(told) < events:
             turn += 1
             await asyncio.sleep(0)

@@ -48,7 +48,7 @@ PROBLEMS: Final = (INTENT_STORED, PODS_CREATED, PODS_STARTED, OBJECTS_DELETED, S
 """Those that are False while something that the Framework needs waits."""
 _WAITS_FOR_TURN: Final = "WaitsForTurn"
 """The reason while Pods are not requested yet since many others are. That is no problem."""
-_CREATED: Final = "Created", "The API server takes the Pods again"
+_CREATED_AGAIN: Final = "Created", "The API server takes the Pods again"
 _NOT_NEEDED = "NotNeeded"
 _IS_PAUSED = f"Nothing is created, retried or deleted while the annotation {names.PAUSE_ANNOTATION} is true; Stop works"
 _LONGEST: Final = 4096
@@ -113,7 +113,7 @@ def set_pods_created(status: Status, refused: Sequence[str], queued: Sequence[st
     :param refused: why Pods are not created. :param queued: which ones wait until it is their turn.
     """
     reason = "Refused" if refused else _WAITS_FOR_TURN if queued else ""
-    set_problem(status, PODS_CREATED, reason, some(refused or queued), _CREATED, generation, now)
+    set_problem(status, PODS_CREATED, reason, some(refused or queued), _CREATED_AGAIN, generation, now)
 
 
 def set_paused(status: Status, paused: bool, generation: int, now: float) -> None:

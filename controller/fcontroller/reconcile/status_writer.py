@@ -60,12 +60,13 @@ class StatusWriter:
         """:param framework: what the status was read from."""
         self._api, self._start, self._mailbox = api, start, mailbox
         self._namespace: str = framework["metadata"]["namespace"]
-        self._known = without_status(framework)
+        self._known: Json
         """The Framework as it was when its status was known to be `_stored`."""
-        self._stored = _packed(json.dumps(framework.get("status")))
+        self._stored: bytes
         """The status that is stored."""
-        self._seen: Json | None = None
+        self._seen: Json | None
         """The Framework with its status, if it was seen to be newer than `_known`."""
+        self.begin(framework)
         self._sent: list[str] = []
         self._due: asyncio.TimerHandle | None = None
         self._due_at = float("inf")
@@ -109,15 +110,15 @@ class StatusWriter:
             self._due, self._due_at = loop.call_at(due, self._begin, status), due
 
     def _delay(self, status: Status) -> float:
-        counts = status.changed <= status.stored and not status.waiting
-        patience = min(_PATIENCE * self._answered, _LONGEST_COUNT if counts else _LONGEST)
+        patience, share = _PATIENCE * self._answered, _SHARE * self._took
         if status.changed > status.stored:
-            return _AT_ONCE if status.state == COMPLETED else max(_AT_ONCE, patience)
-        starts = any([role.running + role.completed < len(role.tasks) for role in status.roles])
-        if counts and starts and self._api.is_crowded(self._namespace, Priority.CREATION):
-            patience = _LONGEST_COUNT
-        tasks = _SOON if status.waiting else self._pace if status.transitioned > status.stored else _LATER
-        return max(tasks, _SHARE * self._took, patience)
+            return _AT_ONCE if status.state == COMPLETED else max(_AT_ONCE, min(patience, _LONGEST))
+        if status.waiting:
+            return max(_SOON, share, min(patience, _LONGEST))
+        if self._api.is_crowded(self._namespace, Priority.CREATION) and _starts(status):
+            return max(_LONGEST_COUNT, share)
+        tasks = self._pace if status.transitioned > status.stored else _LATER
+        return max(tasks, share, min(patience, _LONGEST_COUNT))
 
     def done(self) -> None:
         """Allow the next write: the result of the last one was taken in."""
@@ -206,17 +207,23 @@ class StatusWriter:
         status = _without_nulls(seen.get("status"))
         if all(status != _without_nulls(json.loads(text)) for text in (_unpacked(self._stored), *self._sent)):
             raise Superseded(seen)
-        self._known, self._stored, self._seen = without_status(seen), _packed(json.dumps(seen.get("status"))), None
+        self.begin(seen)
+
+
+def _starts(status: Status) -> bool:
+    """Return whether there are tasks that neither run nor are over."""
+    return any([role.running + role.completed < len(role.tasks) for role in status.roles])
 
 
 def _packed(status: str) -> bytes:
-    """Return a status that is kept: as values it takes a hundred times the memory. A very large one is packed as it is stored."""
+    """Compress a status to be kept, unless it is so large that most of it is stored compressed anyway."""
     data = status.encode()
     return zlib.compress(data, 1) if len(data) < _LARGE else data
 
 
 def _unpacked(status: bytes) -> str:
-    return (zlib.decompress(status) if status[:1] == b"\x78" else status).decode()
+    is_compressed = status[:1] == b"\x78"  # With which no JSON begins.
+    return (zlib.decompress(status) if is_compressed else status).decode()
 
 
 def without_status(framework: Json) -> Json:
