@@ -50,8 +50,14 @@ class Unwanted(Exception):
     """The request was not sent: when its turn came, it was not wanted any more."""
 
 
-Body = Json | list[Any] | bytes
-"""What is sent: values, or JSON text."""
+Body = Json | list[Any] | bytes | Callable[[], bytes]
+"""What is sent: values, or JSON text, or what makes the text when it is sent: a large one takes memory while it waits for its turn."""
+
+
+def content_of(body: Body | None) -> Json | list[Any] | bytes | None:
+    """Return what is sent now."""
+    return body() if callable(body) else body
+
 
 Query = Mapping[str, str]
 

@@ -7,7 +7,7 @@ import contextvars
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Generator
-from typing import TypeVar
+from typing import Generic, TypeVar
 from weakref import WeakKeyDictionary
 
 _AT_ONCE = 0.01
@@ -104,23 +104,30 @@ async def unhurried(steps: Generator[None, None, T]) -> tuple[T, float]:
 
     If several run at once, their steps share the turns of the loop.
     """
-    ours, over, worked = turns(), asyncio.get_running_loop().create_future(), 0.0
+    work = _Steps(steps)
+    turns().put(work.run)
+    value: T = await work.over
+    return value, work.seconds
 
-    def step() -> None:
-        nonlocal worked
-        if over.cancelled():
+
+class _Steps(Generic[T]):
+    """Runs a generator, one step in a turn. No closure: one that puts itself again is a cycle, which keeps the result for an hour."""
+
+    def __init__(self, steps: Generator[None, None, T]) -> None:
+        self._steps = steps
+        self.over: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        self.seconds = 0.0
+
+    def run(self) -> None:
+        if self.over.cancelled():
             return
         began = time.perf_counter()
         try:
-            next(steps)
+            next(self._steps)
         except StopIteration as end:
-            over.set_result(end.value)
+            self.over.set_result(end.value)
         except Exception as error:
-            over.set_exception(error)
+            self.over.set_exception(error)
         else:
-            ours.put(step)
-        worked += time.perf_counter() - began
-
-    ours.put(step)
-    value: T = await over
-    return value, worked
+            turns().put(self.run)
+        self.seconds += time.perf_counter() - began

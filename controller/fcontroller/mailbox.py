@@ -153,6 +153,10 @@ Message = (
 )
 
 
+def _nobody() -> None:
+    """Take in that something has come, which nobody wants to know any more."""
+
+
 class Mailbox:
     """Collects messages until they are taken."""
 
@@ -164,6 +168,10 @@ class Mailbox:
     def put(self, message: Message) -> None:
         self._messages.append(message)
         self._arrived()
+
+    def close(self) -> None:
+        """Tell nobody any more of what comes, and so forget who was told."""
+        self._arrived = _nobody
 
     def take(self) -> list[Message]:
         """Return what has come since the last time, in order."""

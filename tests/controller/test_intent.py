@@ -13,7 +13,7 @@ from fcompile.lower.intent import Intent, lower
 from fcompile.model import names
 from fcompile.pipeline.compiled import compile_framework
 from fcontroller import intent as intents
-from fcontroller.api import Answer, Body, Json, Projection, path_of
+from fcontroller.api import Answer, Body, Json, Projection, content_of, path_of
 from fcontroller.testing.memory_api.facade import Facade
 from tests.controller.lab import LENIENT, Lab, in_memory, lab, run_in_memory, stored_document
 from tests.decide.world import role_spec
@@ -149,8 +149,9 @@ class EditsFirst(Facade):
         projection: Projection = Projection.WHOLE,
     ) -> Answer:
         if method == "PUT" and path.endswith("/status") and not self.edited:
-            assert isinstance(body, bytes)
-            if json.loads(body)["status"]["state"] == "AttemptRunning":
+            sent = content_of(body)
+            assert isinstance(sent, bytes)
+            if json.loads(sent)["status"]["state"] == "AttemptRunning":
                 self.edited = True
                 patch = [{"op": "replace", "path": "/spec/taskRoles/0/taskNumber", "value": 3}]
                 assert (await super().request("PATCH", path.removesuffix("/status"), patch)).ok

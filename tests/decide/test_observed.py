@@ -29,6 +29,19 @@ def test_when_it_has_finished(phase: str) -> None:
     assert (pod(phase).finished is not None) == (phase in ("Succeeded", "Failed"))
 
 
+def test_what_else_becomes_of_a_pod_that_has_finished_is_not_seen() -> None:
+    """The same end with another address, or another condition, is told to nobody."""
+    ended = {"terminated": {"exitCode": 1, "finishedAt": AT, "containerID": "one"}}
+    status: dict[str, Any] = {"phase": "Failed", "containerStatuses": [{"name": "main", "ready": True, "state": ended}], "conditions": []}
+    value = {"metadata": {"uid": "u", "name": "p"}, "spec": {"nodeName": "n"}, "status": status}
+    first = observed.pod(value)
+    status["conditions"].append({"type": "Ready", "status": "False"})
+    status["containerStatuses"][0]["ready"], value["metadata"]["resourceVersion"] = False, "2"
+    assert observed.pod(value) == first
+    ended["terminated"]["exitCode"] = 2
+    assert observed.pod(value) != first
+
+
 @pytest.mark.parametrize(
     ("metadata", "start", "grace", "marked"),
     [

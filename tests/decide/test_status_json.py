@@ -15,9 +15,9 @@ from fcompile.model.packed import STATUS_BYTES
 from fcontroller.decide.status import IntentRecord, Retries, Role, Status, Task
 from fcontroller.decide.status_json import (
     COMPRESSED_FROM,
+    StatusText,
     from_json,
     role_statuses,
-    snapshot,
     status_from,
     task_to_json,
     text_of,
@@ -106,9 +106,10 @@ def test_what_older_controllers_did_not_write_is_not_there() -> None:
     assert from_json({**stored, "observedRestart": "2"}).restart == "2"
 
 
-def status_with(said: int) -> Status:
+def status_with(said: int, beside: int = 0) -> Status:
     """One that has so many bytes of messages."""
     status, role = Status("f-attempt", 1.5), Role("a", "uid-a")
+    status.beside = beside
     task = Task(0, "uid-a-0", "f-a-0", 2.5)
     task.attempt.completion = {"code": 1, "diagnostics": "x" * said}
     role.tasks.append(task)
@@ -116,12 +117,20 @@ def status_with(said: int) -> Status:
     return status
 
 
-def all_at_once(steps: Generator[None, None, str]) -> str:
+def in_steps(steps: Generator[None, None, StatusText]) -> StatusText:
     try:
         while True:
             next(steps)
     except StopIteration as end:
-        return str(end.value)
+        made: StatusText = end.value
+        return made
+
+
+def status_of(tasks: int) -> Status:
+    status, role = Status("f-attempt", 1.5), Role("a", "uid-a")
+    role.tasks = [Task(index, f"uid-{index}", f"f-a-{index}", 2.5) for index in range(tasks)]
+    status.roles = [role]
+    return status
 
 
 @pytest.mark.parametrize(
@@ -129,7 +138,7 @@ def all_at_once(steps: Generator[None, None, str]) -> str:
     [(1000, 0, False), (COMPRESSED_FROM - 2000, 0, False), (COMPRESSED_FROM, 0, True), (1000, 1_500_000, True), (1000, 1_000_000, False)],
 )
 def test_tasks_are_compressed_when_they_are_large_or_the_object_is(said: int, beside: int, compressed: bool) -> None:
-    stored = json.loads(all_at_once(text_of(snapshot(status_with(said)), beside)))
+    stored = json.loads(to_text(status_with(said, beside)))
     assert (stored["attemptStatus"]["taskRoleStatuses"] is None) is compressed
     assert from_json(stored).roles[0].tasks[0].attempt.completion == {"code": 1, "diagnostics": "x" * said}
 
@@ -158,21 +167,45 @@ def test_all_that_is_stored_is_read_again() -> None:
 
 def test_many_tasks_are_written_and_read_a_hundred_at_a_time() -> None:
     """So that nobody else waits for all of them."""
-    status, role = Status("f-attempt", 1.5), Role("a", "uid-a")
-    role.tasks = [Task(index, f"uid-{index}", f"f-a-{index}", 2.5) for index in range(1000)]
-    status.roles = [role]
-    assert len(list(text_of(snapshot(status)))) == 10
-    assert len(list(text_of(snapshot(status), beside=1_000_000))) >= 2 * 10, "and compressed so too"
+    status = status_of(1000)
+    assert len(list(text_of(status))) == 1 + 10
+    status.beside = 1_000_000
+    assert len(list(text_of(status))) >= 1 + 2 * 10, "and compressed so too"
+    status.beside = 0
     assert len(list(status_from(to_json(status)))) == 10
 
 
 def test_what_does_not_fit_is_compressed_better() -> None:
     rng = random.Random(1)
     words = ["".join(rng.choices("abcdefghij", k=rng.randint(3, 9))) for _ in range(2000)]
-    status = status_with(0)
-    status.roles[0].tasks[0].attempt.completion = {"code": 1, "diagnostics": " ".join(rng.choices(words, k=150_000))}
-    fast, small = (len(all_at_once(text_of(snapshot(status), beside))) for beside in (0, 900_000))
+    said, sizes = " ".join(rng.choices(words, k=150_000)), []
+    for beside in (0, 900_000):
+        status = status_with(0, beside)
+        status.roles[0].tasks[0].attempt.completion = {"code": 1, "diagnostics": said}
+        sizes.append(len(to_text(status)))
+    fast, small = sizes
     assert small < 0.95 * fast
+
+
+def test_what_changes_after_the_first_step_is_not_stored() -> None:
+    status = status_of(1000)
+    steps = text_of(status)
+    next(steps)
+    for task in status.roles[0].tasks:
+        task.pod_ip = "10.0.0.1"
+    revision = status.revision
+    status.touch()
+    stored = in_steps(steps)
+    assert stored.revision == revision
+    assert "10.0.0.1" not in stored.text
+
+
+@pytest.mark.parametrize(("tasks", "kept"), [(1000, False), (1001, True)])
+def test_texts_of_tasks_are_kept_only_where_there_are_many(tasks: int, kept: bool) -> None:
+    status = status_of(tasks)
+    text = to_text(status)
+    assert all((task.text is not None) is kept for task in status.roles[0].tasks)
+    assert to_text(status) == text
 
 
 @pytest.mark.parametrize(("bytes_", "compressed"), [(COMPRESSED_FROM - 1, False), (COMPRESSED_FROM, True)])

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from fcontroller.api import Answer, Api, Body, Json, Unreachable
+from fcontroller.api import Answer, Api, Body, Json, Unreachable, content_of
 from fcontroller.testing.memory_api import MemoryApi
 from fcontroller.testing.memory_api.answers import failure
 from fcontroller.testing.memory_api.store import Change, Collection
@@ -176,6 +176,7 @@ class Connection(Api):
 
     def _carried_out(self, method: str, path: str, body: Any, query: Mapping[str, str] | None) -> Answer:
         server = self.server
+        body = content_of(body)
         body = json.loads(body) if isinstance(body, bytes) else body
         if method == "GET":
             query = self._older(path, query or {})

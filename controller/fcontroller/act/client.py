@@ -18,7 +18,7 @@ from fcontroller.act import decode, http
 from fcontroller.act.decode import Unreadable
 from fcontroller.act.http import Origin
 from fcontroller.act.plain import NoServer, tls_of
-from fcontroller.api import Answer, Api, Body, Json, Projection, Query, Unreachable, Wanted, always, target_of
+from fcontroller.api import Answer, Api, Body, Json, Projection, Query, Unreachable, Wanted, always, content_of, target_of
 
 _REQUEST_TIMEOUT = 60
 _SILENCE = 70
@@ -73,7 +73,8 @@ class Client(Api):
     async def request(
         self, method: str, path: str, body: Body | None = None, query: Query | None = None, projection: Projection = Projection.WHOLE
     ) -> Answer:
-        data = body if body is None or isinstance(body, bytes) else msgspec.json.encode(body)
+        content = content_of(body)
+        data = content if content is None or isinstance(content, bytes) else msgspec.json.encode(content)
         headers = {
             "Content-Type": "application/json-patch+json" if method == "PATCH" else "application/json",
             "Accept": _accept(projection, _is_list(method, path)),
@@ -86,8 +87,8 @@ class Client(Api):
             if code == 401:
                 self._authorized_until = 0.0
             self._note_time(about.get("date"))
-            body = decode.answer(text, projection, _is_list(method, path)) if code < 300 else _refusal(code, text)
-            return Answer(code, body, _seconds(about.get("retry-after")))
+            answer = decode.answer(text, projection, _is_list(method, path)) if code < 300 else _refusal(code, text)
+            return Answer(code, answer, _seconds(about.get("retry-after")))
         except Unreadable as error:  # A refusal too: a proxy may have answered instead of the API server.
             raise Unreachable(f"{method} {path}: {code}, and what follows is no object: {_beginning(text)}") from error
         except Unreachable as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Callable
 
-from fcontroller.api import Answer, Api, Body, Json, Projection, Query, Unreachable
+from fcontroller.api import Answer, Api, Body, Json, Projection, Query, Unreachable, content_of
 
 _VERBS = {"POST": "create", "PUT": "update", "PATCH": "update", "DELETE": "delete"}
 
@@ -23,7 +23,8 @@ class DryRun(Api):
     ) -> Answer:
         if method == "GET":
             return await self._api.request(method, path, body, query, projection)
-        content: Json = json.loads(body) if isinstance(body, bytes) else body if isinstance(body, dict) else {}
+        sent = content_of(body)
+        content: Json = json.loads(sent) if isinstance(sent, bytes) else sent if isinstance(sent, dict) else {}
         if path.endswith("/status"):
             return await self._as_if_stored(path.removesuffix("/status"), content["status"])
         name = f"/{content['metadata']['name']}" if method == "POST" else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 
 from fcompile.model import names
 from fcontroller.act.dispatcher import Dispatcher
@@ -43,12 +44,18 @@ def _taken(answer: Answer) -> Json:
     return answer.body
 
 
-async def write_status(api: Api, framework: Json, status: str) -> Json:
-    """Store the status of a Framework, as JSON text, unless the Framework has changed meanwhile. Return its new metadata."""
+async def write_status(api: Api, framework: Json, status: Callable[[], str]) -> Json:
+    """Store the status of a Framework unless the Framework has changed meanwhile. Return its new metadata.
+
+    :param status: returns its JSON text.
+    """
     metadata = {key: framework["metadata"][key] for key in ("name", "namespace", "uid", "resourceVersion")}
     head = {"apiVersion": framework["apiVersion"], "kind": framework["kind"], "metadata": metadata, "spec": framework["spec"]}
     path = path_of("frameworks", metadata["namespace"], metadata["name"])
-    body = f'{json.dumps(head)[:-1]},"status":{status}}}'.encode()
+
+    def body() -> bytes:
+        return f'{json.dumps(head)[:-1]},"status":{status()}}}'.encode()
+
     written: Json = _taken(await api.request("PUT", f"{path}/status", body, projection=Projection.METADATA))["metadata"]
     return written
 

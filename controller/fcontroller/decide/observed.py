@@ -12,6 +12,7 @@ from fcontroller.decide.status import from_time
 PENDING, CREATING, INITIALIZING = "Pending", "ContainerCreating", "PodInitializing"
 _SAME: Final = {"ErrImagePull": "ImagePullBackOff"}
 """A reason that comes and goes in turns with another one."""
+_DISRUPTION: Final = "DisruptionTarget"
 _LONGEST: Final = 300
 """Characters of a message, of which ten thousand may be in memory."""
 
@@ -48,7 +49,7 @@ class Pod(NamedTuple):
     deletion_start: float | None
     """When it was told to go, in seconds since 1970; None: it was not."""
     finished: str | None
-    """The Pod as it is, in JSON, once its phase is Failed or Succeeded: how it ended is in there. Values take five times the memory."""
+    """What tells how the Pod ended (`_end`), in JSON, once its phase is Failed or Succeeded. Values take five times the memory."""
     grace: float = 0
     """For how many seconds it may go on after it was told to go."""
     marked: bool = False
@@ -82,7 +83,7 @@ def pod(value: Mapping[str, Any]) -> Pod:
         ip=status.get("podIP", ""),
         host_ip=sys.intern(status.get("hostIP", "")),
         deletion_start=_deletion_start(metadata),
-        finished=json.dumps(value) if phase in ("Succeeded", "Failed") else None,
+        finished=json.dumps(_end(value)) if phase in ("Succeeded", "Failed") else None,
         grace=metadata.get("deletionGracePeriodSeconds") or 0,
         marked="deletionTimestamp" in metadata and not metadata.get("deletionGracePeriodSeconds") and not metadata.get("finalizers"),
         disruption=": ".join(disruption(status)) if "deletionTimestamp" in metadata else "",
@@ -91,11 +92,36 @@ def pod(value: Mapping[str, Any]) -> Pod:
     )
 
 
+def _end(pod: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the part of a finished Pod that `failures.classify` reads. The rest may change without a meaning."""
+    status = pod["status"]
+    kept = _only(status, "phase", "reason", "message")
+    for key in ("initContainerStatuses", "containerStatuses"):
+        if isinstance(containers := status.get(key), list):
+            kept[key] = [_container_end(item) if isinstance(item, dict) else {} for item in containers]
+    if why := disruption(status):
+        kept["conditions"] = [{"type": _DISRUPTION, "status": "True", "reason": why[0], "message": why[1]}]
+    sidecars = [_only(container, "name", "restartPolicy") for container in pod["spec"].get("initContainers") or ()]
+    return {"metadata": _only(pod["metadata"], "name"), "spec": {"initContainers": sidecars}, "status": kept}
+
+
+def _container_end(status: Mapping[str, Any]) -> dict[str, Any]:
+    kept, state = _only(status, "name"), status.get("state")
+    terminated = state.get("terminated") if isinstance(state, dict) else None
+    if isinstance(terminated, dict):
+        kept["state"] = {"terminated": _only(terminated, "reason", "message", "signal", "exitCode", "finishedAt")}
+    return kept
+
+
+def _only(value: Mapping[str, Any], *keys: str) -> dict[str, Any]:
+    return {key: value[key] for key in keys if key in value}
+
+
 def disruption(status: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the reason and the message with which Kubernetes says that it takes a Pod away; nothing if it does not."""
     conditions = status.get("conditions")
     for condition in conditions if isinstance(conditions, list) else ():
-        if isinstance(condition, dict) and (condition.get("type"), condition.get("status")) == ("DisruptionTarget", "True"):
+        if isinstance(condition, dict) and (condition.get("type"), condition.get("status")) == (_DISRUPTION, "True"):
             return str(condition.get("reason", "")), str(condition.get("message", ""))
     return ()
 

@@ -122,7 +122,7 @@ class Task(Life):
         self.pod_kept = False
         """Whether the finished Pod of the last attempt stays. From then on nothing follows from what becomes of it."""
         self.text: tuple[tuple[object, ...], str] | None = None
-        """The task's JSON and what it was made from (`status_json`)."""
+        """In a large Framework: the task's JSON and what it was made from (`status_json`)."""
         self.begin_attempt(pod_name, now)
 
     def begin_attempt(self, pod_name: str, now: float) -> None:

@@ -29,6 +29,8 @@ _GZIP = 16 + zlib.MAX_WBITS
 """What zlib calls a header and an end as of gzip."""
 _STEP = 100
 """Tasks in one step."""
+_FEW = 1_000
+"""Tasks of which the texts are made anew each time: kept, those of 1,000 Frameworks of 100 tasks would take 150 MiB."""
 _OWN = frozenset(
     (
         *("activeStartTime", "attemptStatus", "completionTime", "intent", "observedRestart", "retryPolicyStatus"),
@@ -43,18 +45,17 @@ _ROLE = re.compile(r'{"name":"[^"\\]*","instanceUID":"[^"\\]*","podGracefulDelet
 T = TypeVar("T")
 
 
-class Snapshot(NamedTuple):
-    """A status as it was at one moment."""
+class StatusText(NamedTuple):
+    """The stored form of a status."""
 
     revision: int
-    head: str
-    """The JSON of all but the tasks, up to them."""
-    roles: list[tuple[str, list[tuple[Task, tuple[Any, ...]]]]]
-    """The JSON of each role up to its tasks, and what each task's JSON is made from."""
+    """Which it is of."""
+    text: str
+    """JSON."""
 
 
-def snapshot(status: Status) -> Snapshot:
-    """Keep a status as it is now. What changes later is not in it."""
+def text_of(status: Status) -> Generator[None, None, StatusText]:
+    """Make the stored form of a status, as it is at the first step, in steps."""
     own, others = status.attempt, "".join(f"{_text(key)}:{_text(value)}," for key, value in status.others.items())
     # In the attempt: an older controller, which knows nothing of it and may begin another one, stores the attempts as it knows them.
     last = '"retryRefused":true,' if status.retry_refused else ""
@@ -63,26 +64,22 @@ def snapshot(status: Status) -> Snapshot:
     restart = f'"observedRestart":{_text(status.restart)},' if status.restart else ""
     since = f'"activeStartTime":{_time(status.active_since)},' if status.active_since is not None else ""
     head = f'{{{others}{_life_text(status)},"taskCounts":{_text(task_counts(status))},{since}{intent}{restart}"attemptStatus":{attempt}'
-    return Snapshot(status.revision, head, [(_role_head(role), [(task, _content(task)) for task in role.tasks]) for role in status.roles])
-
-
-def text_of(kept: Snapshot, beside: int = 0) -> Generator[None, None, str]:
-    """Make the stored form of a status, JSON text, in steps.
-
-    :param beside: the size in bytes of the rest of the object.
-    """
+    revision, roles = status.revision, [(_role_head(role), [(task, _content(task)) for task in role.tasks]) for role in status.roles]
+    again = status.task_number > _FEW
+    yield
     pieces: list[bytes] = []
-    for head, tasks in kept.roles:
-        before = f"{',' if pieces else '['}{head}"
+    for role_head, tasks in roles:
+        before = f"{',' if pieces else '['}{role_head}"
         for start in range(0, len(tasks), _STEP):
-            texts = [_task_text(task, content) for task, content in tasks[start : start + _STEP]]
+            some = tasks[start : start + _STEP]
+            texts = [_known_text(task, content) if again else _task_text(content) for task, content in some]
             pieces.append(f"{before}{','.join(texts)}".encode())
             before = ","
             yield
         pieces.append(f"{'' if tasks else before}]}}".encode())
     pieces.append(b"]" if pieces else b"[]")
-    packed = yield from _packed(pieces, beside)
-    return f"{kept.head}{packed}}}}}"
+    packed = yield from _packed(pieces, status.beside)
+    return StatusText(revision, f"{head}{packed}}}}}")
 
 
 def _packed(pieces: list[bytes], beside: int) -> Generator[None, None, str]:
@@ -106,7 +103,7 @@ def _compress(pieces: list[bytes], level: int) -> Generator[None, None, bytes]:
 
 def to_text(status: Status) -> str:
     """Return the JSON of the status as it is stored."""
-    return _done(text_of(snapshot(status)))
+    return _done(text_of(status)).text
 
 
 def to_json(status: Status) -> Json:
@@ -227,14 +224,14 @@ def _content(task: Task) -> tuple[Any, ...]:
     )
 
 
-def _task_text(task: Task, content: tuple[Any, ...]) -> str:
+def _known_text(task: Task, content: tuple[Any, ...]) -> str:
     # Most tasks of a large Framework are as they were when its status was stored the last time.
     if task.text is None or task.text[0] != content:
-        task.text = content, _new_task_text(content)
+        task.text = content, _task_text(content)
     return task.text[1]
 
 
-def _new_task_text(content: tuple[Any, ...]) -> str:
+def _task_text(content: tuple[Any, ...]) -> str:
     state, start, run, end, transition, total, accountable, delay, *rest = content
     attempt, started, ran, ended, instance, completion, pod_name, pod_uid, node, ip, host_ip, index, uid, deletion_pending, kept = rest
     return (
@@ -247,7 +244,7 @@ def _new_task_text(content: tuple[Any, ...]) -> str:
 
 def task_to_json(task: Task) -> Json:
     """Return an item of `taskStatuses`."""
-    value: Json = json.loads(_task_text(task, _content(task)))
+    value: Json = json.loads(_task_text(_content(task)))
     return value
 
 

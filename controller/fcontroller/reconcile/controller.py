@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 from fcompile.model import names
@@ -124,10 +123,9 @@ class Controller:
         self.dependencies.report.framework_deleted({**framework, "status": status})
 
     def _begin(self, name: Name, framework: Json) -> None:
-        reconciler = self.reconcilers[name] = Reconciler(self.dependencies, framework, self.cache)
-        reconciler.over.add_done_callback(partial(self._retire, reconciler))
+        self.reconcilers[name] = Reconciler(self.dependencies, framework, self.cache, self._retire)
 
-    def _retire(self, reconciler: Reconciler, _: object) -> None:
+    def _retire(self, reconciler: Reconciler) -> None:
         """Keep only what retention needs of a Framework that is over."""
         if self.reconcilers.get(reconciler.key) is reconciler and reconciler.status is not None:
             self._drop(reconciler.key)

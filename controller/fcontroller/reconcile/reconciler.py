@@ -10,7 +10,7 @@ import contextlib
 import json
 import time
 import uuid
-from collections.abc import Coroutine
+from collections.abc import Callable
 from typing import Any
 
 from fcompile.default import default
@@ -78,12 +78,13 @@ from fcontroller.observe.cache import Cache, pod_name
 from fcontroller.observe.reflector import Name
 from fcontroller.reconcile.adopt import differing_pods
 from fcontroller.reconcile.attempt_intent import AttemptIntent
+from fcontroller.reconcile.background import Background
 from fcontroller.reconcile.dirty import DirtyTasks
 from fcontroller.reconcile.perform import ActionContext
 from fcontroller.reconcile.pod_renderer import PodRenderer
 from fcontroller.reconcile.services import Services
 from fcontroller.reconcile.starting import Starting
-from fcontroller.reconcile.status_writer import StatusWriter, without_status
+from fcontroller.reconcile.status_writer import StatusWriter, remembered
 from fcontroller.reconcile.workers import Workers, decided_now
 
 _LAG = 0.5
@@ -109,15 +110,15 @@ _OVERWRITTEN = (
 class Reconciler:
     """Runs one Framework, by its uid."""
 
-    def __init__(self, dependencies: Dependencies, framework: Json, cache: Cache) -> None:
-        self.dependencies, self._cache = dependencies, cache
+    def __init__(self, dependencies: Dependencies, framework: Json, cache: Cache, over: Callable[[Reconciler], None]) -> None:
+        """:param over: is called once the Framework has come to its end, and that is stored and told."""
+        self.dependencies, self._cache, self._over = dependencies, cache, over
         self.key: Name = (framework["metadata"]["namespace"], framework["metadata"]["name"])
         self.uid: str = framework["metadata"]["uid"]
         self.owned = cache.of(self.key)
         self.stopped = False
-        self.over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        """Done when the Framework has come to its end, and that is stored and told."""
-        self._running: set[asyncio.Task[None]] = set()
+        self._is_over = False
+        self._background = Background()
         self._loading: asyncio.Task[None] | None = None
         self._timers: dict[Key | None, asyncio.TimerHandle] = {}
         self._mending: asyncio.TimerHandle | None = None
@@ -136,8 +137,8 @@ class Reconciler:
         :param is_new: whether the Framework has no status; if it may have one, it is read first.
         """
         # Requests still under way report to the old mailbox, which nobody reads any more.
-        self.mailbox = Mailbox(self._schedule)
-        self.framework = without_status(framework)
+        self.mailbox = self._background.mailbox = Mailbox(self._schedule)
+        self.framework = remembered(framework)
         """All but its status, as it was last seen."""
         self.status = None
         self._uid_base, self._uids = str(uuid.uuid4())[:-12], 0
@@ -155,15 +156,16 @@ class Reconciler:
         """Since when each Pod, and the ConfigMap (None) without Pods, is being deleted, by the clock of the loop."""
         self.workers = Workers(self.dependencies, self.mailbox)
         self.starting = Starting(self.mailbox)
-        self.writer = StatusWriter(self.dependencies.api, framework, self._start, self.mailbox)
-        self.services = Services(self.dependencies.api, framework, self.owned.services, self._start, self.mailbox)
-        self.intent = AttemptIntent(self.dependencies, framework, self.services, self._start, self.mailbox)
+        start = self._background.start
+        self.writer = StatusWriter(self.dependencies.api, framework, start, self.mailbox)
+        self.services = Services(self.dependencies.api, framework, self.owned.services, start, self.mailbox)
+        self.intent = AttemptIntent(self.dependencies, framework, self.services, start, self.mailbox)
         self._loaded = is_new
         if self._loaded:
             self._schedule()
         else:
             self.writer.unsaved_since = asyncio.get_running_loop().time()  # Until it is read, nothing of it is stored.
-            self._loading = self._start(self._load(framework, self.mailbox))
+            self._loading = start(self._load(framework, self.mailbox))
 
     def _begin_again(self, framework: Json) -> None:
         self._halt()
@@ -203,7 +205,7 @@ class Reconciler:
     @property
     def under_way(self) -> set[asyncio.Task[Any]]:
         """Return all work under way for the Framework."""
-        return {*self._running, *self.workers.under_way}
+        return {*self._background.under_way, *self.workers.under_way}
 
     def is_of(self, framework: Json) -> bool:
         """Return whether this reconciler is for this Framework, not for another one of the same name, and was not stopped."""
@@ -213,6 +215,7 @@ class Reconciler:
         """Make no more decisions. Requests under way come to their end."""
         self.stopped = True
         self._halt()
+        self.mailbox.close()
 
     def _halt(self) -> None:
         if self._loading is not None:
@@ -251,17 +254,6 @@ class Reconciler:
                 await self.writer.finish(status)
         self.dependencies.report.stored(self.framework, status.take_transitions())
 
-    def _start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        task = asyncio.get_running_loop().create_task(work)
-        self._running.add(task)
-        task.add_done_callback(self._ended)
-        return task
-
-    def _ended(self, task: asyncio.Task[None]) -> None:
-        self._running.discard(task)
-        if not task.cancelled() and (error := task.exception()) is not None:
-            self.mailbox.put(Broken(error))
-
     # Reconciling
 
     def _schedule(self) -> None:
@@ -295,8 +287,9 @@ class Reconciler:
         renderer = self.renderer if runs else None
         self.services.maintain(renderer.intent if renderer else None, self.framework)
         self.writer.see(context.status)
-        if context.status.state == COMPLETED and context.status.revision <= context.status.stored and not self.over.done():
-            self.over.set_result(None)
+        if context.status.state == COMPLETED and context.status.revision <= context.status.stored and not self._is_over:
+            self._is_over = True
+            asyncio.get_running_loop().call_soon(self._over, self)
 
     def _decide(self, results: ReconcileContext | None) -> ReconcileContext:
         """Decide about everything that may have changed."""
@@ -341,7 +334,7 @@ class Reconciler:
                 self._dirty.add_all()
             if renderer is not None and renderer is not self._compared and status.intent.adopted:
                 self._compared = renderer
-                self._start(self._compare(renderer, config_map.uid, self.mailbox))
+                self._background.start(self._compare(renderer, config_map.uid, self.mailbox))
 
     async def _compare(self, renderer: PodRenderer, config_map_uid: str, mailbox: Mailbox) -> None:
         try:
@@ -511,7 +504,7 @@ class Reconciler:
         """Take in the Framework, unless it is older than what is known."""
         if not _is_newer(framework, self.framework):
             return
-        old, new = self.framework, without_status(framework)
+        old, new = self.framework, remembered(framework)
         self.framework = new
         if "status" in framework:
             self.writer.seen_framework(framework)

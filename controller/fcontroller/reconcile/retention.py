@@ -234,7 +234,7 @@ class Retention:
         said = set_retained(status, tracker, generation, now) if tracker else set_not_retained(status, why_not, generation, now)
         metadata = framework["metadata"]
         if said is not None:
-            metadata = await requests.write_status(self._dependencies.api, framework, json.dumps(said))
+            metadata = await requests.write_status(self._dependencies.api, framework, lambda: json.dumps(said))
         return int(metadata["resourceVersion"])
 
 

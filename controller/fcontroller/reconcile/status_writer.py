@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import time
 import zlib
+from functools import partial
 from typing import Any
 
 from fcontroller.act import requests
@@ -21,7 +21,7 @@ from fcontroller.api import Json, Unreachable
 from fcontroller.breath import unhurried
 from fcontroller.decide.states import ATTEMPT_COMPLETED, COMPLETED, CREATION_PENDING, CREATION_REQUESTED, DELETION_PENDING
 from fcontroller.decide.status import Status
-from fcontroller.decide.status_json import snapshot, text_of
+from fcontroller.decide.status_json import text_of
 from fcontroller.mailbox import Mailbox, Start, StatusRefused, StatusStored, StatusSuperseded
 
 _AT_ONCE, _SOON, _LATER = 0.05, 0.25, 1.0
@@ -67,7 +67,7 @@ class StatusWriter:
         self._seen: Json | None
         """The Framework with its status, if it was seen to be newer than `_known`."""
         self.begin(framework)
-        self._sent: list[str] = []
+        self._sent: list[bytes] = []
         self._due: asyncio.TimerHandle | None = None
         self._due_at = float("inf")
         """By the clock of the loop. A handle of uvloop's does not always know."""
@@ -87,7 +87,7 @@ class StatusWriter:
 
     def begin(self, framework: Json) -> None:
         """Begin with the status of this Framework."""
-        self._known, self._stored, self._seen = without_status(framework), _packed(json.dumps(framework.get("status"))), None
+        self._known, self._stored, self._seen = remembered(framework), _packed(json.dumps(framework.get("status"))), None
 
     def seen_framework(self, framework: Json) -> None:
         """Note the Framework as the watch last showed it, if it is newer than the known one."""
@@ -178,34 +178,32 @@ class StatusWriter:
         """Try to store the status. Return its revision; 0: the Framework had changed, and was read again."""
         if self._seen is not None:
             self._take(self._seen)
-        began = time.perf_counter()
-        kept = snapshot(status)
-        copied = time.perf_counter() - began
-        text, worked = await unhurried(text_of(kept, status.beside))
-        self._took = copied + worked
-        self._sent = [*(sent for sent in self._sent if sent != text), text][-_REMEMBERED:]
+        (revision, text), self._took = await unhurried(text_of(status))
+        packed = _packed(text)
+        del text  # A hundred Frameworks may wait for their turn.
+        self._sent = [*(sent for sent in self._sent if sent != packed), packed][-_REMEMBERED:]
         try:
-            metadata = await requests.write_status(self._api, self._known, text)
+            metadata = await requests.write_status(self._api, self._known, partial(_unpacked, packed))
         except Refused as error:
             if error.code not in (404, 409):
                 raise
-            self._conflict = error
+            self._conflict = error.with_traceback(None)  # Whose frames know this writer.
             found = await requests.read_framework(self._api, self._known)
             if found is None:
                 raise Superseded(None) from None
             self._take(found)
             return 0
-        self._known, self._stored = {**self._known, "metadata": metadata}, _packed(text)
+        self._known, self._stored = {**self._known, "metadata": metadata}, packed
         self._seen = self._seen if self._seen and _is_newer(self._seen, self._known) else None
         self._sent.clear()
-        return kept.revision
+        return revision
 
     def _take(self, seen: Json) -> None:
         """Continue from a newer Framework if its status is ours. Raises Superseded."""
         if not _is_newer(seen, self._known):
             return
         status = _without_nulls(seen.get("status"))
-        if all(status != _without_nulls(json.loads(text)) for text in (_unpacked(self._stored), *self._sent)):
+        if all(status != _without_nulls(json.loads(_unpacked(known))) for known in (self._stored, *self._sent)):
             raise Superseded(seen)
         self.begin(seen)
 
@@ -226,9 +224,10 @@ def _unpacked(status: bytes) -> str:
     return (zlib.decompress(status) if is_compressed else status).decode()
 
 
-def without_status(framework: Json) -> Json:
-    """Return a Framework without its status, which is most of it."""
-    return {key: value for key, value in framework.items() if key != "status"}
+def remembered(framework: Json) -> Json:
+    """Return what is kept of a Framework: all but its status, which is most of it, and the names of who has written which field."""
+    metadata = {key: value for key, value in framework["metadata"].items() if key != "managedFields"}
+    return {**{key: value for key, value in framework.items() if key != "status"}, "metadata": metadata}
 
 
 def _is_newer(one: Json, other: Json) -> bool:

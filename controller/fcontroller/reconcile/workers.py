@@ -335,6 +335,7 @@ class Workers:
 
     def _done(self, job: _Job, work: asyncio.Task[Result | None]) -> None:
         self._of(job).discard(job)
+        job.work = None  # With the traceback of what was cancelled it would be a cycle.
         if job.window is not None:
             job.window.under_way -= 1
         error = None if work.cancelled() else work.exception()
@@ -342,7 +343,7 @@ class Workers:
             self._mailbox.put(Broken(error))
             return
         result = work.result() if error is None and not work.cancelled() else None
-        failed = error if isinstance(error, Refused | Unreachable) else None
+        failed = error.with_traceback(None) if isinstance(error, Refused | Unreachable) else None
         self._mailbox.put(Performed(job.action, job.decided, result, failed, self._now() - job.began))
 
     def _note_creation(self, role: str, performed: Performed) -> None:

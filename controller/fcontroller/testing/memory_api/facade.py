@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 
-from fcontroller.api import Answer, Api, Body, Json, Projection, Query
+from fcontroller.api import Answer, Api, Body, Json, Projection, Query, content_of
 from fcontroller.testing.memory_api.server import MemoryApi
 
 _COLLECTED_AFTER = 0.05
@@ -24,7 +24,7 @@ class Facade(Api):
     ) -> Answer:
         await asyncio.sleep(0)
         before = self.server.revision
-        answer = Answer(*self.server.request(method, path, body, query or {}))
+        answer = Answer(*self.server.request(method, path, content_of(body), query or {}))
         if self.server.revision != before:
             self._wake()
         return answer

@@ -1,0 +1,32 @@
+"""The background work of one Framework."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any
+
+from fcontroller.mailbox import Broken, Mailbox
+
+
+class Background:
+    """Starts work, and tells the mailbox if it fails.
+
+    It knows nothing of the reconciler: what starts work belongs to that, and would make a cycle of it, which is only freed once an hour.
+    """
+
+    def __init__(self) -> None:
+        self.mailbox: Mailbox
+        """The reconciler's present one."""
+        self.under_way: set[asyncio.Task[None]] = set()
+
+    def start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = asyncio.get_running_loop().create_task(work)
+        self.under_way.add(task)
+        task.add_done_callback(self._ended)
+        return task
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self.under_way.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self.mailbox.put(Broken(error))
