@@ -8,12 +8,15 @@ from itertools import count
 
 import pytest
 
+from fcompile.model import names
 from fcontroller.api import Json, collection, path_of
 from fcontroller.testing.memory_api.answers import failure
 from tests.decide.world import role_spec as role
 from tests.safety.faults import Call, Fault
 from tests.safety.scenarios import SCENARIOS, calm, live, runs
 from tests.safety.world import NAMESPACE, RETRY, World, compiled
+
+OTHER_LABEL = [{"op": "replace", "path": f"/metadata/labels/{names.FRAMEWORK_NAME}", "value": "another"}]
 
 
 def test_a_pod_is_deleted_and_one_that_looks_the_same_is_made() -> None:
@@ -127,3 +130,35 @@ def test_the_config_map_goes_while_pods_are_asked_for(batch: int) -> None:
             world.run(chance.uniform(0, 1.5))
             world.delete("configmaps", "f-attempt", propagationPolicy="Foreground")
             world.settle(60)
+
+
+@pytest.mark.parametrize("restarts", [False, True])
+def test_a_pod_with_the_label_of_another_framework_is_deleted_as_one_without(restarts: bool) -> None:
+    """Lists of the Framework's Pods do not show it, which a new leader reads: what becomes of it must not depend on who leads."""
+    with World() as world:
+        world.make({"taskRoles": [role("a", 1, task={"retryPolicy": RETRY})]})
+        runs(world, 1)
+        uid = world.all("pods")["f-a-0"]["metadata"]["uid"]
+        if restarts:
+            world.die()
+        assert world.server.write("PATCH", path_of("pods", NAMESPACE, "f-a-0"), OTHER_LABEL).ok
+        if restarts:
+            world.start()
+        world.until(lambda: world.task("a", 0)["attemptStatus"]["id"] == 1, 60)
+        world.until(lambda: world.task("a", 0)["attemptStatus"]["podUID"] not in (None, uid), 60)
+        assert world.task("a", 0)["retryPolicyStatus"]["accountableRetriedCount"] == 0
+
+
+@pytest.mark.parametrize("restarts", [False, True])
+def test_a_config_map_with_the_label_of_another_framework_gets_its_own_again(restarts: bool) -> None:
+    with World() as world:
+        world.make({"taskRoles": [role("a", 1)]})
+        runs(world, 1)
+        if restarts:
+            world.die()
+        assert world.server.write("PATCH", path_of("configmaps", NAMESPACE, "f-attempt"), OTHER_LABEL).ok
+        if restarts:
+            world.start()
+        world.until(lambda: world.all("configmaps")["f-attempt"]["metadata"]["labels"][names.FRAMEWORK_NAME] == "f", 60)
+        runs(world, 1)
+        assert world.status()["attemptStatus"]["id"] == 0

@@ -137,7 +137,9 @@ class Watcher:
         if task is not None and task["attemptStatus"]["podUID"] == pod["metadata"]["uid"]:
             asked = task["state"] == CREATION_REQUESTED  # It was not seen in time, or is scaled away before it was.
             kept = task["deletionPending"] and task["attemptStatus"].get("podKept")  # Its index may be used again.
-            if task["state"] not in COMPLETING and not asked and not kept:
+            # Nobody would see it any more.
+            hidden = (pod["metadata"].get("labels") or {}).get(names.FRAMEWORK_NAME) != framework["metadata"]["name"]
+            if task["state"] not in COMPLETING and not asked and not kept and not hidden:
                 self._wrong(f"DELETE of {pod['metadata']['name']} in {task['state']}")
 
     def _before_pod(self, pod: Json) -> None:

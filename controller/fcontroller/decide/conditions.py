@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 from fcompile.diagnostics.visible import visible
@@ -222,6 +223,9 @@ def set_completed(status: Status, generation: int, now: float) -> None:
     set_condition(status, SUCCEEDED, completion["type"]["name"] == "Succeeded", reason, message, generation, now)
 
 
+_visible: Final = lru_cache(100)(visible)  # Most conditions are set again and again to what they are.
+
+
 def is_said(status: Status, kind: str, reason: str) -> bool:
     """Return whether a condition has this reason."""
     found = _found(status, kind)
@@ -234,7 +238,7 @@ def set_condition(status: Status, kind: str, value: bool | None, reason: str, me
     message = message if len(message) <= _LONGEST else f"{message[: _LONGEST - 1]}…"
     conditions: list[Json] = list(status.others.get("conditions") or ())
     old = _found(status, kind)
-    said = {"type": kind, "status": wanted, "reason": reason, "message": visible(message), "observedGeneration": generation}
+    said = {"type": kind, "status": wanted, "reason": reason, "message": _visible(message), "observedGeneration": generation}
     if old is not None and all(old.get(key) == item for key, item in said.items()):
         return False
     since = old["lastTransitionTime"] if old is not None and old["status"] == wanted else to_time(now)

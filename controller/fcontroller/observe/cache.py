@@ -145,7 +145,7 @@ class _Pods:
     def seen(self, value: Json) -> None:
         framework, key = task_of(value["metadata"]["name"])
         name = value["metadata"]["namespace"], framework
-        if _outlives(value):
+        if _outlives(value) or not _is_labelled(value, framework):
             return self._lose(value)
         owned, pod = self._cache.of(name), observed.pod(value)
         if _is_newer(value, owned.pods_version):
@@ -185,7 +185,8 @@ class _ConfigMaps:
 
     def seen(self, value: Json) -> None:
         # A ConfigMap's data is always read from the API server itself.
-        self._put(value, observed.config_map(value))
+        is_shown = _is_labelled(value, value["metadata"]["name"].removesuffix(_CONFIG_MAP))
+        self._put(value, observed.config_map(value) if is_shown else None)
 
     def deleted(self, value: Json) -> None:
         self._put(value, None)
@@ -301,6 +302,11 @@ def _identity(value: Json) -> Json:
 def _outlives(pod: Json) -> bool:
     """Return whether a Pod is the Framework's own, so that it has outlived its attempt: nothing is decided by it any more."""
     return any([owner.items() >= _OWN for owner in pod["metadata"].get("ownerReferences") or ()])
+
+
+def _is_labelled(value: Json, framework: str) -> bool:
+    """Return whether an object has the label of its Framework, without which lists of the Framework's objects do not show it."""
+    return bool((value["metadata"].get("labels") or {}).get(names.FRAMEWORK_NAME) == framework)
 
 
 def _differs(before: observed.Pod | None, pod: observed.Pod | None) -> bool:

@@ -270,8 +270,10 @@ class Reconciler:
         self.dependencies.report.looked(time.perf_counter() - began)
 
     def _reconcile(self) -> None:
-        mailbox, results = self.mailbox, self._context() if self.status is not None else None
-        for message in mailbox.take():
+        mailbox, messages = self.mailbox, self.mailbox.take()
+        has_results = self.status is not None and any([isinstance(message, Performed) for message in messages])
+        results = self._context() if has_results else None
+        for message in messages:
             self._receive(message, results)
             if self.stopped or self.mailbox is not mailbox:
                 return
@@ -350,16 +352,17 @@ class Reconciler:
             return  # Each failure is tried again, and has the conditions looked at.
         self._said = loop.time()
         generation, now = self.framework["metadata"]["generation"], self.dependencies.now()
+        workers, trouble = self.workers, self.workers.has_trouble  # Mostly there is none, and nothing to go through.
         if not self.paused:  # Otherwise nothing is requested, so that the absence of refusals means nothing.
-            refused = [f"role {role}: {why}" for role, why in self.workers.refused(status).items()]
-            queued = [f"role {role}: {QUEUED}" for role in self.workers.queued]
+            refused = [f"role {role}: {why}" for role, why in workers.refused(status).items()] if trouble else []
+            queued = [f"role {role}: {QUEUED}" for role in workers.queued] if trouble else []
             set_pods_created(status, refused, queued, generation, now)
-            held = [*self.workers.failing(status, *_DELETIONS), *self._overdue(status)]
+            held = [*(workers.failing(status, *_DELETIONS) if trouble else ()), *self._overdue(status)]
             if set_problem(status, OBJECTS_DELETED, "Held" if held else "", some(held), _GONE, generation, now):
                 self.dependencies.report.warn(self.framework, "DeletionHeld", some(held))
-        refused = [f"The attempt cannot begin: {why}" for why in self.workers.failing(status, CreateConfigMap)]
+        refused = [f"The attempt cannot begin: {why}" for why in workers.failing(status, CreateConfigMap)] if trouble else []
         lost = "The ConfigMap has lost its label, and nothing but Stop is decided until it can have it again"
-        refused += [f"{lost}: {why}" for why in self.workers.failing(status, ConfirmConfigMapGone)]
+        refused += [f"{lost}: {why}" for why in workers.failing(status, ConfirmConfigMapGone)] if trouble else []
         if refused:
             set_condition(status, INTENT_STORED, False, "Refused", refused[0], generation, now)
         elif status.state not in CREATED and is_said(status, INTENT_STORED, "Refused"):

@@ -150,6 +150,13 @@ class Workers:
         return len(self._waiting) + len(self._moves) + sum(map(len, self._creations.values()))
 
     @property
+    def has_trouble(self) -> bool:
+        """Return whether anything has failed, or takes long."""
+        since = self._now() - SLOW
+        slow = any([job.began <= since for job in self._creating]) or any([job.began <= since for job in self._others])
+        return bool(self._failures) or slow or any([window.why for window in self.windows.values()])
+
+    @property
     def has_many_failures(self) -> bool:
         """Return whether it takes long to go through all of them."""
         return len(self._failures) > _MANY
