@@ -53,12 +53,15 @@ def rows(folder: Path, times: int) -> Iterator[Row]:
 
 
 def cold_starts(folder: Path, times: int) -> Iterator[Row]:
-    one = folder / "one.yaml"
-    one.write_text(framework("train", {"ps": 2, "worker": 8}))
+    one, wrong = folder / "one.yaml", folder / "wrong.yaml"
+    text = framework("train", {"ps": 2, "worker": 8})
+    one.write_text(text)
+    wrong.write_text(text.replace("priorityClassName", "priorityClass", 1))
     for what, command, limit in (
         ("cold `fcompile --version` / `python -c pass`", [FCOMPILE, "--version"], 4.0),
         ("cold `fcompile validate` of one 5 KB file / `python -c pass`", [FCOMPILE, "validate", str(one)], 8.0),
-        ("cold `fcompile build` of the same / `python -c pass`", [FCOMPILE, "build", str(one)], None),
+        ("… of one with a problem, of which it tells the place", [FCOMPILE, "validate", str(wrong)], None),
+        ("cold `fcompile build` of the first / `python -c pass`", [FCOMPILE, "build", str(one)], None),
     ):
         ours, floor, ratio = paired(command, [PYTHON, "-c", "pass"], times)
         yield what, milliseconds(ours), milliseconds(floor), ratio, limit, ours.memory

@@ -7,6 +7,10 @@ from pathlib import Path
 ROLE = """\
   - name: {role}
     taskNumber: {tasks}
+    service:
+      ports:
+      - name: rendezvous
+        port: 29500
     frameworkAttemptCompletionPolicy:
       minFailedTaskCount: 1
       minSucceededTaskCount: -1
