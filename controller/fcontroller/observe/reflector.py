@@ -26,8 +26,6 @@ from fcontroller.breath import Breath
 TIMEOUT = 55
 """Seconds after which the server is asked to end a watch."""
 _FIRST_DELAY, _LONGEST_DELAY = 1.0, 30.0
-_WATCHING = 0.02
-"""Seconds of taking in events after which others get their turn: thousands may have come at once. An API server ends a watch that lags."""
 _KINDS = ("ADDED", "MODIFIED", "DELETED", "BOOKMARK")
 _OLDER_ANSWERS = 5
 """The number of older answers in a row after which the server's data is taken to come from a backup, so that waiting does not help."""
@@ -183,7 +181,7 @@ class Reflector:
             "allowWatchBookmarks": "true",
             "timeoutSeconds": str(TIMEOUT),
         }
-        breath = Breath(_WATCHING)
+        breath = Breath()  # Thousands of events may have come at once.
         async for event in self._api.watch(self.path, query, self._projection):
             await breath.take()
             kind, value, newer = _read(event)

@@ -24,9 +24,9 @@ from fcontroller.reconcile.reconciler import Reconciler
 
 _PAUSE = 60.0
 """Seconds between one round and the next."""
-_PAGE = 50
+_PAGE = 25
 """Pods at most that are looked at in one go, while nothing else is done: each takes 0.2 ms of CPU with its way from the server."""
-_BREATH = 2.0
+_BREATH = 1.0
 """Seconds between one page and the next: half a hundredth of the time goes into this, and 10,000 Pods take seven minutes."""
 
 
