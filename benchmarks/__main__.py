@@ -57,13 +57,13 @@ def cold_starts(folder: Path, times: int) -> Iterator[Row]:
     text = framework("train", {"ps": 2, "worker": 8})
     one.write_text(text)
     wrong.write_text(text.replace("priorityClassName", "priorityClass", 1))
-    for what, command, limit in (
-        ("cold `fcompile --version` / `python -c pass`", [FCOMPILE, "--version"], 4.0),
-        ("cold `fcompile validate` of one 5 KB file / `python -c pass`", [FCOMPILE, "validate", str(one)], 8.0),
-        ("… of one with a problem, of which it tells the place", [FCOMPILE, "validate", str(wrong)], None),
-        ("cold `fcompile build` of the first / `python -c pass`", [FCOMPILE, "build", str(one)], None),
+    for what, command, limit, code in (
+        ("cold `fcompile --version` / `python -c pass`", [FCOMPILE, "--version"], 4.0, 0),
+        ("cold `fcompile validate` of one 5 KB file / `python -c pass`", [FCOMPILE, "validate", str(one)], 8.0, 0),
+        ("… of one with a problem, of which it tells the place", [FCOMPILE, "validate", str(wrong)], None, 1),
+        ("cold `fcompile build` of the first / `python -c pass`", [FCOMPILE, "build", str(one)], None, 0),
     ):
-        ours, floor, ratio = paired(command, [PYTHON, "-c", "pass"], times)
+        ours, floor, ratio = paired(command, [PYTHON, "-c", "pass"], times, (code,))
         yield what, milliseconds(ours), milliseconds(floor), ratio, limit, ours.memory
 
 

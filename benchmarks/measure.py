@@ -22,13 +22,17 @@ class Run(NamedTuple):
     """Bytes that it wrote to its standard output, a pipe that is read all the while."""
 
 
+WITH_BYTECODE = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+"""What is installed has its bytecode beside it; a checkout under this variable would be compiled anew by each process."""
+
+
 def run(command: Sequence[str], codes: Sequence[int] = (0,), folder: Path | None = None) -> Run:
     """Run the command to its end, in the folder if one is given.
 
     Any exit code that is not in `codes` is an error: what failed must not be timed.
     """
     started = time.perf_counter()
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=folder)
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=folder, env=WITH_BYTECODE)
     assert process.stdout is not None
     descriptor, written = process.stdout.fileno(), 0
     buffer = bytearray(1 << 20)
@@ -47,9 +51,12 @@ def median(runs: Sequence[Run]) -> Run:
     return Run(*(type(figures[0])(statistics.median(figures)) for figures in zip(*runs, strict=True)))
 
 
-def paired(ours: Sequence[str], floor: Sequence[str], times: int) -> tuple[Run, Run, float]:
-    """Both commands in turn, after one warm-up each: the medians, and the median of the ratios of wall time pair by pair."""
-    run(ours), run(floor)
-    pairs = [(run(ours), run(floor)) for _ in range(times)]
+def paired(ours: Sequence[str], floor: Sequence[str], times: int, codes: Sequence[int] = (0,)) -> tuple[Run, Run, float]:
+    """Run both commands in turn, after one warm-up each; returns the medians, and the median of the ratios of wall time pair by pair.
+
+    Ours may end with any of `codes`.
+    """
+    run(ours, codes), run(floor)
+    pairs = [(run(ours, codes), run(floor)) for _ in range(times)]
     ratio = statistics.median(one.wall / other.wall for one, other in pairs)
     return median([one for one, _ in pairs]), median([other for _, other in pairs]), ratio
