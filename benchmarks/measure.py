@@ -32,7 +32,9 @@ def run(command: Sequence[str], codes: Sequence[int] = (0,), folder: Path | None
     Any exit code that is not in `codes` is an error: what failed must not be timed.
     """
     started = time.perf_counter()
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=folder, env=WITH_BYTECODE)
+    process = subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=folder, env=WITH_BYTECODE
+    )
     assert process.stdout is not None
     descriptor, written = process.stdout.fileno(), 0
     buffer = bytearray(1 << 20)

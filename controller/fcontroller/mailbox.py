@@ -153,21 +153,21 @@ Message = (
 )
 
 
-def _nobody() -> None:
+def _nobody(_: Message) -> None:
     """Take in that something has come, which nobody wants to know any more."""
 
 
 class Mailbox:
     """Collects messages until they are taken."""
 
-    def __init__(self, arrived: Callable[[], object]) -> None:
-        """:param arrived: is called when there is something to take."""
+    def __init__(self, arrived: Callable[[Message], object]) -> None:
+        """:param arrived: is told each message that there is to take."""
         self._arrived = arrived
         self._messages: list[Message] = []
 
     def put(self, message: Message) -> None:
         self._messages.append(message)
-        self._arrived()
+        self._arrived(message)
 
     def close(self) -> None:
         """Tell nobody any more of what comes, and so forget who was told."""

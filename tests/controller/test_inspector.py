@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from fcontroller.act.compare import contains
-from fcontroller.api import Answer, Body, Json, Projection, collection, path_of
+from fcontroller.api import Answer, Body, Json, Projection, collection, content_of, path_of
 from fcontroller.log import Log
 from fcontroller.reconcile import inspector as inspector_module
 from fcontroller.reconcile.inspector import Inspector
@@ -38,8 +38,9 @@ class Mutates(Facade):
     ) -> Answer:
         self.lists += method == "GET" and path.endswith("/pods")
         if method == "POST" and path.endswith("/pods"):
-            assert isinstance(body, bytes)
-            pod = json.loads(body)
+            sent = content_of(body)
+            assert isinstance(sent, bytes)
+            pod = json.loads(sent)
             pod["spec"]["containers"][0]["image"] = self.mirror + pod["spec"]["containers"][0]["image"]
             pod["spec"]["containers"].append({"name": "proxy", "image": "proxy"})
             pod["metadata"]["annotations"]["proxy"] = "yes"

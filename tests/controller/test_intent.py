@@ -40,9 +40,10 @@ class Recorder(Facade):
         projection: Projection = Projection.WHOLE,
     ) -> Answer:
         if method == "POST" and path.endswith("/pods"):
-            assert isinstance(body, bytes)
+            sent = content_of(body)
+            assert isinstance(sent, bytes)
             assert query == {"fieldValidation": "Strict"}
-            self.asked.append(json.loads(body))
+            self.asked.append(json.loads(sent))
         return await super().request(method, path, body, query, projection)
 
 

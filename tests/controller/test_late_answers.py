@@ -174,7 +174,7 @@ def test_what_is_believed_and_made_is_right_in_the_end(seed: int) -> None:
         def start(work: Coroutine[Any, Any, None]) -> None:
             tasks.add(asyncio.create_task(work))
 
-        services = Services(Dispatcher(api), framework, cache.of(("default", "train")).services, start, Mailbox(lambda: None))
+        services = Services(Dispatcher(api), framework, cache.of(("default", "train")).services, start, Mailbox(lambda _: None))
         following = [asyncio.create_task(reflector.run()) for reflector in cache.reflectors]
         for _ in range(chance.choice([3, 10, 30])):
             await asyncio.sleep(chance.choice([0, 0.01, 0.3, 1]))

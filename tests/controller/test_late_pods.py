@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Mapping
+from itertools import count
 from typing import Any, cast
+
+import pytest
 
 from fcontroller.act.dispatcher import Dispatcher, Priority
 from fcontroller.act.retry import QUEUED, SILENT
@@ -114,7 +117,7 @@ def test_a_creation_that_was_not_sent_does_not_let_more_go_at_once() -> None:
 
     async def work() -> None:
         action, status = CreatePod(("a", 1)), Status("train-attempt", 0)
-        workers = Workers(cast(Dependencies, None), Mailbox(lambda *_: None))
+        workers = Workers(cast(Dependencies, None), Mailbox(lambda _: None))
         workers.note(Performed(action, Decided(0, None, None), None, None), status)
         assert workers.windows["a"].size == 1
         workers.note(Performed(action, Decided(0, None, None), lambda _: None, None), status)
@@ -173,5 +176,53 @@ def test_in_a_crowd_counts_of_tasks_are_stored_now_and_then() -> None:
             writes = [count for (method, path), count in asked.items() if method == "PUT" and path.endswith("/status")]
             assert len(writes) == 40
             assert max(writes) <= 60 / 20 + 1
+
+    run_in_memory(work())
+
+
+def test_in_a_crowd_what_happens_to_pods_is_taken_in_together() -> None:
+    """Each Pod had its Framework reconciled four times, and most of what that decided had to wait."""
+
+    async def work() -> None:
+        turns = count()
+
+        async def uneven(method: str, path: str) -> None:
+            asks = (method, path) == ("POST", collection("pods", "default"))
+            await asyncio.sleep(0.05 + next(turns) * 37 % 100 / 1000 if asks else 0)
+
+        async with lab(Refusing(uneven)) as busy:
+            looks = list[float]()
+            busy.report.looked = looks.append  # type: ignore[assignment]
+            await make_crowd(busy)
+            await asyncio.sleep(5)
+            looks.clear()
+            before = len(await busy.pods())
+            await asyncio.sleep(10)
+            made = len(await busy.pods()) - before
+            assert made > 1000
+            assert len(looks) < made
+
+    run_in_memory(work())
+
+
+def test_a_pod_is_rendered_when_its_turn_has_come() -> None:
+    """Thousands that waited took four kilobytes each."""
+
+    async def work() -> None:
+        async with lab(late_pods(0.1)) as busy:
+            rendered = list[int]()
+            pod = PodRenderer.pod
+
+            def counted(*arguments: Any) -> bytes:
+                rendered.append(1)
+                return pod(*arguments)
+
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(PodRenderer, "pod", counted)
+                await make_crowd(busy)
+                await asyncio.sleep(5)
+                api = busy.controller.dependencies.api
+                assert api.waiting[Priority.CREATION] > 100
+                assert len(rendered) <= len(await busy.pods()) + api.under_way
 
     run_in_memory(work())

@@ -453,7 +453,7 @@ def test_an_edit_that_is_refused_late_undoes_no_newer_one() -> None:
         def start(work: Coroutine[Any, Any, None]) -> None:
             tasks.append(asyncio.create_task(work))
 
-        made = services.Services(Dispatcher(api), framework, SeenServices(lambda: 0), start, Mailbox(lambda: None))
+        made = services.Services(Dispatcher(api), framework, SeenServices(lambda: 0), start, Mailbox(lambda _: None))
         await made.ensure(old, framework)
         made.maintain(old, framework)
         answers.append(asyncio.sleep(2, refusal(403, "Forbidden", "no")))

@@ -90,7 +90,7 @@ def test_a_status_that_waits_for_its_turn_takes_little_memory() -> None:
 
         work: list[asyncio.Task[None]] = []
         writer = status_writer.StatusWriter(
-            Dispatcher(Refusing(hang)), framework, lambda write: work.append(asyncio.create_task(write)), Mailbox(lambda: None)
+            Dispatcher(Refusing(hang)), framework, lambda write: work.append(asyncio.create_task(write)), Mailbox(lambda _: None)
         )
         tracemalloc.start()
         try:

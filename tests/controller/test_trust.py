@@ -382,7 +382,7 @@ def test_large_documents_are_read_one_after_another_and_in_many_turns(monkeypatc
     framework: Json = {"metadata": {"name": "train", "namespace": "default", "uid": "f"}}
 
     async def work() -> None:
-        api, mailbox, longest = Dispatcher(Refusing(lambda *_: Answer(200, config_map))), Mailbox(lambda: None), Longest()
+        api, mailbox, longest = Dispatcher(Refusing(lambda *_: Answer(200, config_map))), Mailbox(lambda _: None), Longest()
         async with asyncio.TaskGroup() as tasks:
             for _ in range(20):
                 services = Services(api, framework, SeenServices(lambda: 0), tasks.create_task, mailbox)
@@ -411,7 +411,7 @@ def test_a_deletion_that_orphans_takes_the_owner_off_for_good(deleted: bool) -> 
                 assert (await made.api.request("DELETE", path, {})).ok
             await forged(made, lambda config_map: config_map["metadata"].pop("ownerReferences"))
             uid = (await made.api.request("GET", PATH)).body["metadata"]["uid"]
-            api, mailbox = Dispatcher(made.api), Mailbox(lambda: None)
+            api, mailbox = Dispatcher(made.api), Mailbox(lambda _: None)
             async with asyncio.TaskGroup() as tasks:
                 services = Services(api, framework, SeenServices(lambda: 0), tasks.create_task, mailbox)
                 keeper = IntentKeeper(api, framework, services, tasks.create_task, mailbox)

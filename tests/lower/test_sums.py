@@ -92,7 +92,7 @@ def test_the_controller_makes_the_same_pods() -> None:
     metadata = {**compiled.framework["metadata"], "uid": "u"}
     renderer = PodRenderer(compiled.intent, {**compiled.framework, "metadata": metadata}, "c")
     status = RoleStatus("worker", "role")
-    sent = [json.loads(renderer.pod(0, status, Task(index, "task", "", 0.0)) or b"") for index in range(12)]
+    sent = [json.loads(renderer.pod(0, status, Task(index, "task", "", 0.0))) for index in range(12)]
     assert ranks(sent) == [str(index + 1) for index in range(12)]
 
 

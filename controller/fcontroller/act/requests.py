@@ -96,8 +96,11 @@ async def replace(api: Api, path: str, value: Json) -> Json:
     return _taken(await api.request("PUT", path, value))
 
 
-async def create_pod(api: Dispatcher, namespace: str, pod: bytes, wanted: Wanted = always) -> str:
-    """Create a Pod, and return its uid. What the API server does not know in it is an error, not dropped."""
+async def create_pod(api: Dispatcher, namespace: str, pod: Callable[[], bytes], wanted: Wanted = always) -> str:
+    """Create a Pod, and return its uid. What the API server does not know in it is an error, not dropped.
+
+    :param pod: returns its JSON text.
+    """
     query = {"fieldValidation": "Strict"}
     made = _taken(await api.request("POST", collection("pods", namespace), pod, query, Projection.METADATA, wanted))
     return sys.intern(made["metadata"]["uid"])  # The watch will show the same.

@@ -65,17 +65,19 @@ def text_of(status: Status) -> Generator[None, None, StatusText]:
     since = f'"activeStartTime":{_time(status.active_since)},' if status.active_since is not None else ""
     head = f'{{{others}{_life_text(status)},"taskCounts":{_text(task_counts(status))},{since}{intent}{restart}"attemptStatus":{attempt}'
     revision, roles = status.revision, [(_role_head(role), [(task, _content(task)) for task in role.tasks]) for role in status.roles]
-    again = status.task_number > _FEW
-    yield
+    number = status.task_number
+    if number > _STEP:  # Small ones are done at once: a thousand that took turns would all be in memory.
+        yield
     pieces: list[bytes] = []
     for role_head, tasks in roles:
         before = f"{',' if pieces else '['}{role_head}"
         for start in range(0, len(tasks), _STEP):
             some = tasks[start : start + _STEP]
-            texts = [_known_text(task, content) if again else _task_text(content) for task, content in some]
+            texts = [_known_text(task, content) if number > _FEW else _task_text(content) for task, content in some]
             pieces.append(f"{before}{','.join(texts)}".encode())
             before = ","
-            yield
+            if number > _STEP:
+                yield
         pieces.append(f"{'' if tasks else before}]}}".encode())
     pieces.append(b"]" if pieces else b"[]")
     packed = yield from _packed(pieces, status.beside)

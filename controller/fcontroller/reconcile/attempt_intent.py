@@ -54,10 +54,13 @@ class AttemptIntent:
         self._next: NextIntent | None = None
         """What the next attempt may begin with."""
         self._renderer: tuple[str, str, PodRenderer] | None = None
+        self._maintained: tuple[object, ...] = ()
+        """What `maintain` went by the last time. While that stays the same, and the keeper rests, there is nothing to do."""
 
     def note(self, message: IntentRead | IntentRefused) -> None:
         """Take in what has become of reading or writing the ConfigMap."""
         self._keeper.note(message)
+        self._maintained = ()
 
     def spec(self, wanted: Spec, last: Spec, status: Status, framework: Json) -> Spec:
         """Return the spec that holds now.
@@ -120,6 +123,7 @@ class AttemptIntent:
         """Take in that an attempt has begun with the intent that `next` returned."""
         if self._next is not None:
             self._keeper.begin(self._next.intent, self._next.digest)
+            self._maintained = ()
 
     def maintain(self, status: Status, framework: Json, version: str, paused: bool) -> None:
         """Keep the attempt's ConfigMap as the status says, and put edits of the spec in force.
@@ -127,6 +131,10 @@ class AttemptIntent:
         :param version: the ConfigMap's resourceVersion. :param paused: whether an edit waits, since it would create and delete Services.
         """
         keeper, record, uid = self._keeper, status.intent, status.attempt.object_uid or ""
+        inputs = status, record, status.named <= status.stored, framework, version, paused
+        if inputs == self._maintained and keeper.rests:  # So it is for most Pods that something happens to.
+            return
+        self._maintained = inputs
         keeper.seen(version)
         spec = self._lowered_spec(status, framework)
         plan = plan_intent(record, status.named <= status.stored, spec, keeper.stored, keeper.held)

@@ -104,6 +104,11 @@ class IntentKeeper:
     def working(self) -> bool:
         return self._work is not None
 
+    @property
+    def rests(self) -> bool:
+        """Return whether nothing is under way, waits or is wrong: then nothing changes but by a message."""
+        return self._work is None and self._waiting is None and self.stored is not None and not (self.refused or self.orphaned)
+
     def begin(self, intent: Intent, digest: str) -> None:
         """Note that a new attempt began with this intent in its ConfigMap."""
         self.held, self.stored, self.problem, self._version, self.orphaned = {digest: intent}, digest, "", "", False

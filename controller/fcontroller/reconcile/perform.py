@@ -151,10 +151,10 @@ async def _confirm_config_map_gone(api: Dispatcher, when_wanted: Api, context: A
 
 async def _create_pod(dependencies: Dependencies, context: ActionContext, key: Key, wanted: Wanted) -> Result | None:
     role, task = find(context.status, key)
-    pod = context.renderer.pod(context.status.attempt.id, role, task) if context.renderer else None
-    if pod is None:  # The role has left the spec in the meantime.
+    if context.renderer is None or not context.renderer.has(role):  # The role has left the spec in the meantime.
         return None
     try:
+        pod = partial(context.renderer.pod, context.status.attempt.id, role, task)
         uid = await requests.create_pod(dependencies.api, context.namespace, pod, wanted)
     except Refused as error:
         completion = creation_failure(error.code, error.reason, str(error))
@@ -196,9 +196,8 @@ def is_own(pod: Json, status: Status, renderer: PodRenderer, key: Key) -> bool:
 
 async def _adopt_pod(dependencies: Dependencies, context: ActionContext, key: Key, uid: str) -> None:
     role, task = find(context.status, key)
-    made = None if context.renderer is None else context.renderer.pod(context.status.attempt.id, role, task)
-    if made is not None:
-        owners = json.loads(made)["metadata"]["ownerReferences"]
+    if context.renderer is not None and context.renderer.has(role):
+        owners = json.loads(context.renderer.pod(context.status.attempt.id, role, task))["metadata"]["ownerReferences"]
         if await _write_owners(dependencies.api, context, key, uid, owners, "has other owners than it was made with, and keeps them"):
             said = f"Somebody had changed the owners of Pod `{pod_name(context.name, key)}`: it would have stayed"
             dependencies.report.warn(context.framework, "PodOwnersRestored", said)

@@ -61,14 +61,16 @@ class PodRenderer:
         self._roles = {role.name: role for role in intent.roles}
         self._templates: dict[str, RoleTemplate | None] = {}
 
-    def pod(self, attempt: int, role_status: Role, task: Task) -> bytes | None:
-        """Return the Pod of a task's attempt as JSON; None: its role is not in the intent.
+    def has(self, role_status: Role) -> bool:
+        """Return whether a role is in the intent. Of another one there are no Pods."""
+        return role_status.name in self._roles
+
+    def pod(self, attempt: int, role_status: Role, task: Task) -> bytes:
+        """Return the Pod of a task's attempt as JSON.
 
         :param attempt: the id of the Framework's attempt.
         """
-        role = self._roles.get(role_status.name)
-        if role is None:
-            return None
+        role = self._roles[role_status.name]
         template = self._templates.get(role.name)
         if role.name not in self._templates or (template and template.role_uid != role_status.instance_uid):
             template = self._templates[role.name] = self._cut(role, attempt, role_status.instance_uid)
@@ -79,8 +81,10 @@ class PodRenderer:
 
     def differing_fields(self, pod: Json, attempt: int, role_status: Role, task: Task) -> list[str] | None:
         """Return the fields in which a Pod in the cluster differs from that of a task's attempt; None: its role is not in the intent."""
+        if not self.has(role_status):
+            return None
         made = self.pod(attempt, role_status, task)
-        return None if made is None else differing_fields(pod, made, self._roles[role_status.name], self.namespace, task.index)
+        return differing_fields(pod, made, self._roles[role_status.name], self.namespace, task.index)
 
     def _cut(self, role: RoleIntent, attempt: int, role_uid: str) -> RoleTemplate | None:
         """Return the template of a role; None where strings are not all that differs between its Pods."""

@@ -18,6 +18,7 @@ from fcompile.model import names
 from fcompile.model.framework import MAX_TASKS, asks_for_pause
 from fcontroller import intent as intents
 from fcontroller.act import requests
+from fcontroller.act.dispatcher import Priority
 from fcontroller.act.requests import Refused
 from fcontroller.act.retry import QUEUED, backoff
 from fcontroller.api import Json, Unreachable
@@ -77,6 +78,7 @@ from fcontroller.mailbox import (
 from fcontroller.observe.cache import Cache, pod_name
 from fcontroller.observe.reflector import Name
 from fcontroller.reconcile.adopt import differing_pods
+from fcontroller.reconcile.alarms import Alarms
 from fcontroller.reconcile.attempt_intent import AttemptIntent
 from fcontroller.reconcile.background import Background
 from fcontroller.reconcile.dirty import DirtyTasks
@@ -87,6 +89,8 @@ from fcontroller.reconcile.starting import Starting
 from fcontroller.reconcile.status_writer import StatusWriter, remembered
 from fcontroller.reconcile.workers import Workers, decided_now
 
+_GATHERED = 0.5
+"""Seconds between two reconciliations for Pods, in a namespace that is crowded with requests: what is decided would only wait."""
 _LAG = 0.5
 """Seconds after which objects that the watches do not show yet are read."""
 _BROKEN_DELAY = 30.0
@@ -120,10 +124,13 @@ class Reconciler:
         self._is_over = False
         self._background = Background()
         self._loading: asyncio.Task[None] | None = None
-        self._timers: dict[Key | None, asyncio.TimerHandle] = {}
         self._mending: asyncio.TimerHandle | None = None
         self._next_look: asyncio.TimerHandle | None = None
         """When to look at what is being deleted."""
+        self._reconciled = float("-inf")
+        """When it was last reconciled, by the clock of the loop."""
+        self._gathering: asyncio.TimerHandle | None = None
+        """When what has come in a crowd is looked at."""
         self._said = float("-inf")
         """When the conditions for what is refused were last set, by the clock of the loop."""
         self._superseded = float("-inf"), 0
@@ -137,14 +144,11 @@ class Reconciler:
         :param is_new: whether the Framework has no status; if it may have one, it is read first.
         """
         # Requests still under way report to the old mailbox, which nobody reads any more.
-        self.mailbox = self._background.mailbox = Mailbox(self._schedule)
-        self.framework = remembered(framework)
-        """All but its status, as it was last seen."""
+        self.mailbox = self._background.mailbox = Mailbox(self._arrive)
+        self._know(remembered(framework), _spec(framework))
         self.status = None
         self._uid_base, self._uids = str(uuid.uuid4())[:-12], 0
-        self._read = framework["metadata"]["generation"], _spec(framework)
-        """The spec as it was read last, and the generation that it was read from."""
-        self.spec = self._read[1]
+        self.spec = self._newest_spec
         """The one that holds."""
         self._measured = -1
         """The generation that was measured."""
@@ -156,6 +160,7 @@ class Reconciler:
         """Since when each Pod, and the ConfigMap (None) without Pods, is being deleted, by the clock of the loop."""
         self.workers = Workers(self.dependencies, self.mailbox)
         self.starting = Starting(self.mailbox)
+        self._alarms = Alarms(self.mailbox)
         start = self._background.start
         self.writer = StatusWriter(self.dependencies.api, framework, start, self.mailbox)
         self.services = Services(self.dependencies.api, framework, self.owned.services, start, self.mailbox)
@@ -166,6 +171,12 @@ class Reconciler:
         else:
             self.writer.unsaved_since = asyncio.get_running_loop().time()  # Until it is read, nothing of it is stored.
             self._loading = start(self._load(framework, self.mailbox))
+
+    def _know(self, framework: Json, spec: Spec) -> None:
+        self.framework, self._newest_spec = framework, spec
+        """All but its status, as it was last seen, and the spec in it."""
+        self.paused = is_paused(asks_for_pause(framework), spec)
+        """Whether nothing of this Framework may be created or deleted."""
 
     def _begin_again(self, framework: Json) -> None:
         self._halt()
@@ -198,11 +209,6 @@ class Reconciler:
         return None if self.status is None else self.intent.renderer(self.status, self.framework)
 
     @property
-    def paused(self) -> bool:
-        """Return whether nothing of this Framework may be created or deleted."""
-        return is_paused(asks_for_pause(self.framework), self._newest_spec())
-
-    @property
     def under_way(self) -> set[asyncio.Task[Any]]:
         """Return all work under way for the Framework."""
         return {*self._background.under_way, *self.workers.under_way}
@@ -225,11 +231,11 @@ class Reconciler:
         self.workers.stop()
         self.starting.stop()
         turns().drop(self.reconcile)
-        for handle in (self._next_look, *self._timers.values()):
-            if handle is not None:
-                handle.cancel()
+        self._alarms.clear()
+        self._gather_no_more()
+        if self._next_look is not None:
+            self._next_look.cancel()
         self._next_look = None
-        self._timers.clear()
 
     async def finish(self, seconds: float) -> None:
         """Wait, after `stop`, for requests under way and store their results, so that the next leader can go on from there."""
@@ -260,9 +266,29 @@ class Reconciler:
         if not self.stopped:
             turns().put(self.reconcile)
 
+    def _arrive(self, message: Message) -> None:
+        """Take in that there is a message: have it looked at at once, or, if that is of no use yet, together with others."""
+        loop, again = asyncio.get_running_loop(), self._reconciled + _GATHERED
+        if loop.time() >= again or not self._can_wait(message):
+            self._schedule()
+        elif self._gathering is None and not self.stopped:
+            self._gathering = loop.call_at(again, self._schedule)
+
+    def _can_wait(self, message: Message) -> bool:
+        namespace, is_crowded = self.key[0], self.dependencies.api.is_crowded
+        if isinstance(message, PodSeen):
+            return is_crowded(namespace, Priority.CREATION) or is_crowded(namespace, Priority.URGENT)
+        return isinstance(message, Performed) and message.error is None and self.workers.are_kept_busy(namespace)
+
+    def _gather_no_more(self) -> None:
+        if self._gathering is not None:
+            self._gathering.cancel()
+        self._gathering = None
+
     def reconcile(self) -> None:
         """Take in what has happened, decide, and have the decisions carried out and the status stored."""
-        began = time.perf_counter()
+        began, self._reconciled = time.perf_counter(), asyncio.get_running_loop().time()
+        self._gather_no_more()
         try:
             self._reconcile()
         except Exception as error:
@@ -296,7 +322,7 @@ class Reconciler:
     def _decide(self, results: ReconcileContext | None) -> ReconcileContext:
         """Decide about everything that may have changed."""
         if self.status is not None:
-            self.spec = self.intent.spec(self._newest_spec(), self.spec, self.status, self.framework)
+            self.spec = self.intent.spec(self._newest_spec, self.spec, self.status, self.framework)
         state = None if self.status is None else self.status.state
         keys, policies_too = self._dirty.take(self.status, self.owned.pods)
         context = self._context()
@@ -312,8 +338,10 @@ class Reconciler:
             self._dirty.put_back(keys, policies_too)
         elif self._dirty:
             self._schedule()
-        for when, key in (*context.requeue_after, *(results.requeue_after if results else ())):
-            self._requeue_at(when, key)
+        self._requeue(results)
+        if context.looked_at_tasks:
+            self._alarms.drop(keys)  # What they still wait for is among what follows.
+        self._requeue(context)
         ended, status.ended = status.ended, []
         for each in ended:
             self.dependencies.report.ended(self.framework, each)
@@ -409,12 +437,6 @@ class Reconciler:
         else:
             self._goes.pop(key, None)
 
-    def _newest_spec(self) -> Spec:
-        generation = self.framework["metadata"]["generation"]
-        if self._read[0] != generation:
-            self._read = generation, _spec(self.framework)
-        return self._read[1]
-
     def _measure(self, status: Status) -> None:
         """Note how large the Framework is without its status."""
         generation = self.framework["metadata"]["generation"]
@@ -463,9 +485,8 @@ class Reconciler:
     def _action_context(self) -> ActionContext:
         assert self.status is not None
         next_intent, paused = self.intent.next(self.status, self.framework), self.paused
-        spec = self._newest_spec()
-        end = deadline(spec, self.status)
-        ends = spec.stops or (end is not None and not paused and self.dependencies.sure_now() >= end)
+        end = deadline(self._newest_spec, self.status)
+        ends = self._newest_spec.stops or (end is not None and not paused and self.dependencies.sure_now() >= end)
         return ActionContext(self.framework, self.status, self.renderer, self.services, next_intent, paused, ends)
 
     # What has happened
@@ -508,7 +529,8 @@ class Reconciler:
         if not _is_newer(framework, self.framework):
             return
         old, new = self.framework, remembered(framework)
-        self.framework = new
+        is_edited = new["metadata"]["generation"] != old["metadata"]["generation"]
+        self._know(new, _spec(new) if is_edited else self._newest_spec)
         if "status" in framework:
             self.writer.seen_framework(framework)
         if _asks(old) != _asks(new):
@@ -604,19 +626,11 @@ class Reconciler:
             except Exception as error:
                 self._break(error)
 
-    def _requeue_at(self, when: float, key: Key | None) -> None:
-        """Look again at a time, or before: the Framework may wait for several times at once, of which the first is kept."""
-        loop, timer = asyncio.get_running_loop(), self._timers.get(key)
-        at = loop.time() + max(when - self.dependencies.now(), 0) + 0.01
-        if timer is not None and timer.when() <= at:
-            return
-        if timer is not None:
-            timer.cancel()
-        self._timers[key] = loop.call_at(at, self._note_due, key)
-
-    def _note_due(self, key: Key | None) -> None:
-        del self._timers[key]  # Of a hundred thousand tasks each has had one.
-        self.mailbox.put(Due(key))
+    def _requeue(self, context: ReconcileContext | None) -> None:
+        """Look again when the time has come that was waited for."""
+        loop, now = asyncio.get_running_loop(), self.dependencies.now()
+        for when, key in context.requeue_after if context is not None else ():
+            self._alarms.set(key, loop.time() + max(when - now, 0) + 0.01)
 
 
 def _asks(framework: Json) -> tuple[Any, ...]:

@@ -149,6 +149,12 @@ class Workers:
         """Return how many actions wait until others are done."""
         return len(self._waiting) + len(self._moves) + sum(map(len, self._creations.values()))
 
+    def are_kept_busy(self, namespace: str) -> bool:
+        """Return whether the namespace is crowded with requests, and enough of ours wait for their turn: no more need to be added yet."""
+        is_crowded, enough = self._dependencies.api.is_crowded, _IN_A_CROWD // 2
+        creations = len(self._creating) > enough and is_crowded(namespace, Priority.CREATION)
+        return creations or (len(self._others) > enough and is_crowded(namespace, Priority.URGENT))
+
     @property
     def has_trouble(self) -> bool:
         """Return whether anything has failed, or takes long."""
