@@ -33,7 +33,7 @@ _SHARE = 50
 """Encoding a large status takes long: it may use at most one part in this many of the time."""
 _PATIENCE = 10
 """A slow server is asked less often: writes that can wait do so for this many times the duration of the last write."""
-_LONGEST, _LONGEST_COUNT = 3.0, 20.0
+_LONGEST, _LONGEST_COUNT = 3.0, 60.0
 """Seconds for which they do so at most; the second: if only tasks have changed, and nothing waits for that. A Framework that starts waits
 as long where more Pods are to be created than the namespace may have under way: a thousand that each wrote every few seconds kept the API
 server from making their Pods."""
