@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import random
 import zlib
 from functools import partial
 from typing import Any
@@ -75,6 +76,8 @@ class StatusWriter:
         self._stopped = asyncio.Event()
         self._conflict: Refused | None = None
         """Why the Framework had to be read again, the last time."""
+        self._spread = random.uniform(0.8, 1.2)
+        """A thousand Frameworks that were created at the same time must not all write again at the same time."""
         self._took = 0.0
         """Seconds that encoding the last status took."""
         self._answered = 0.0
@@ -116,7 +119,7 @@ class StatusWriter:
         if status.waiting:
             return max(_SOON, share, min(patience, _LONGEST))
         if self._api.is_crowded(self._namespace, Priority.CREATION) and _starts(status):
-            return max(_LONGEST_COUNT, share)
+            return max(_LONGEST_COUNT * self._spread, share)
         tasks = self._pace if status.transitioned > status.stored else _LATER
         return max(tasks, share, min(patience, _LONGEST_COUNT))
 
