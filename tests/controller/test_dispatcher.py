@@ -121,7 +121,25 @@ def test_what_deletes_passes_what_creates() -> None:
         hanging = [loop.create_task(create(api, "bad")) for _ in range(1000)]
         await asyncio.sleep(5)
         assert await took(asyncio.gather(*(delete(api, "bad") for _ in range(20)))) < SOON
-        assert api.waiting == {Priority.URGENT: 0, Priority.CREATION: 1000 - module._MOST[Priority.CREATION], Priority.EVENT: 0}
+        creations = {Priority.CREATION: 1000 - module._MOST[Priority.CREATION]}
+        assert {priority: count for priority, count in api.waiting.items() if count} == creations
+        for task in hanging:
+            task.cancel()
+
+    in_virtual_time(work)
+
+
+def test_what_is_urgent_passes_all_that_hangs() -> None:
+    """Where all deletions of Pods hung in a webhook, no Framework of the namespace could be stopped."""
+
+    async def work(loop: VirtualLoop) -> None:
+        server = Slow(lambda namespace, method: 0.01 if method == "PUT" else 30)
+        api, pod = Dispatcher(server), path_of("pods", "bad", "p")
+        hanging = [loop.create_task(api.request(method, pod, {})) for method in ("DELETE", "PATCH") for _ in range(100)]
+        hanging += [loop.create_task(create(api, "bad")) for _ in range(100)]
+        hanging += [loop.create_task(api.request("POST", collection("events", "bad"), {})) for _ in range(100)]
+        await asyncio.sleep(5)
+        assert await took(api.request("PUT", f"{path_of('frameworks', 'bad', 'f')}/status", {})) < SOON
         for task in hanging:
             task.cancel()
 
@@ -252,7 +270,10 @@ def test_who_gives_up_leaves_nothing_behind() -> None:
         ("POST", "/api/v1/namespaces/a/configmaps", "a", Priority.URGENT),
         ("POST", "/api/v1/namespaces/a/events", "a", Priority.EVENT),
         ("PATCH", "/api/v1/namespaces/a/events/b", "a", Priority.EVENT),
-        ("DELETE", "/api/v1/namespaces/a/pods/b", "a", Priority.URGENT),
+        ("DELETE", "/api/v1/namespaces/a/pods/b", "a", Priority.DELETION),
+        ("DELETE", "/apis/frameworkcontroller.microsoft.com/v1/namespaces/a/frameworks/b", "a", Priority.DELETION),
+        ("DELETE", "/api/v1/namespaces/a/configmaps/b", "a", Priority.URGENT),
+        ("PATCH", "/api/v1/namespaces/a/pods/b", "a", Priority.OWNERS),
         ("PUT", "/apis/frameworkcontroller.microsoft.com/v1/namespaces/a/frameworks/b/status", "a", Priority.URGENT),
         ("POST", "/api/v1/namespaces/events/pods", "events", Priority.CREATION),
         ("POST", "/api/v1/namespaces/events-prod/configmaps", "events-prod", Priority.URGENT),

@@ -358,3 +358,37 @@ def test_what_was_under_way_when_the_lease_ran_out_changes_nothing() -> None:
             await old.request("PUT", f"{PATH}/a", again.body)
 
     run_in_memory(work())
+
+
+class Silent(Cut):
+    """Answers one request late or never, as where one of several servers has died without a word, and all others at once."""
+
+    def __init__(self, api: Api, seconds: float) -> None:
+        super().__init__(api)
+        self.seconds, self.asked = seconds, 0
+
+    async def request(
+        self, method: str, path: str, body: Any = None, query: Any = None, projection: Projection = Projection.WHOLE
+    ) -> Answer:
+        self.asked += 1
+        is_late = self.asked == 5
+        answer = await self.api.request(method, path, body, query, projection)
+        await asyncio.sleep(self.seconds if is_late else 0)
+        return answer
+
+
+@pytest.mark.parametrize("seconds", [4.9, 5, 5.1, 6, 3600])
+def test_one_renewal_that_is_not_answered_does_not_cost_the_lease(seconds: float) -> None:
+    """It had all the time that the leader had."""
+
+    async def work() -> None:
+        silent = Silent(in_memory(), seconds)
+        lease = Lease(silent, "default", "x", "one", clock=asyncio.get_running_loop().time)
+        await lease.acquire()
+        keeping = asyncio.create_task(lease.keep())
+        await asyncio.sleep(120)
+        assert not keeping.done()
+        assert silent.asked < 2 + 120 / 3 + 5
+        keeping.cancel()
+
+    run_in_memory(work())

@@ -1,11 +1,12 @@
 """Sends requests so that nobody waits for long behind somebody else's.
 
 Requests wait by tenant, which is the namespace that they are about. Tenants take turns. Within one the important requests go first: what
-deletes, stores a status or reads comes before the creation of Pods, and Events come last. The number of requests that a tenant may
-have under way is limited, and that of creations is lower, so that deletions pass Pods that hang in a webhook. A request that hangs does not
-hold up the other tenants. A request that is told to come back later (429) waits without a slot; when that takes long, its answer is the
-server's 429. After a 429 for the creation of a Pod, or for an Event, the tenant's other creations or Events wait too. A deletion may be
-told to wait because of its object alone, so others do not wait with it.
+stores a status, ends an attempt or reads; then the deletion of Pods, changes of their owners, their creation, and Events. The number of
+requests that a tenant may have under way is limited, and so is that of each kind: with all deletions and creations of Pods hanging in a
+webhook, the tenant's Frameworks can still be stopped. A request that hangs does not hold up the other tenants. A request that is told to
+come back later (429) waits without a slot; when that takes long, its answer is the server's 429. After a 429 for the creation of a Pod,
+or for an Event, the tenant's other creations or Events wait too. A deletion may be told to wait because of its object alone, so others do
+not wait with it.
 
 Whether a request is still wanted is asked right before it is sent, and again before it is sent once more.
 """
@@ -22,7 +23,7 @@ from fcontroller.api import Answer, Api, Body, Json, Projection, Query, Target, 
 
 AT_A_TIME = 64
 """Requests of all tenants under way, without those that hang."""
-PER_TENANT = 32
+PER_TENANT = 56
 GUARANTEED = 2
 """Of each tenant, whatever the others do; at once while there are not too many."""
 _MOST_ACTIVE = 10 * AT_A_TIME
@@ -39,12 +40,17 @@ class Priority(IntEnum):
     """What goes first within a tenant."""
 
     URGENT = 0
-    CREATION = 1
-    EVENT = 2
+    DELETION = 1
+    OWNERS = 2
+    """A change of a Pod's owners, so that it stays or goes."""
+    CREATION = 3
+    EVENT = 4
 
 
-_MOST = {Priority.URGENT: PER_TENANT, Priority.CREATION: 24, Priority.EVENT: 4}
-"""Requests of one kind that a tenant has under way at most."""
+_MOST = {Priority.URGENT: 32, Priority.DELETION: 16, Priority.OWNERS: 8, Priority.CREATION: 24, Priority.EVENT: 4}
+"""Requests of one kind that a tenant has under way at most. Those that are not urgent leave room for some that are."""
+_PAUSED_TOGETHER = (Priority.CREATION, Priority.EVENT)
+"""Kinds of which all wait after one was told to."""
 
 
 class _Phase(IntEnum):
@@ -137,7 +143,7 @@ class Dispatcher(Api):
                 if answer.code != 429:
                     return answer
                 delay = answer.retry_after * random.uniform(1, 1.25)
-                if priority is not Priority.URGENT:
+                if priority in _PAUSED_TOGETHER:
                     self._pause(tenant, priority, delay)
             except GeneratorExit:  # The event loop has ended first: no request is left to start.
                 thrown_away = True
@@ -147,7 +153,7 @@ class Dispatcher(Api):
                     self._leave(waiter)
             if loop.time() + delay > patience:
                 return answer
-            if priority is Priority.URGENT:
+            if priority not in _PAUSED_TOGETHER:
                 await asyncio.sleep(delay)
 
     def watch(self, path: str, query: Query, projection: Projection = Projection.WHOLE) -> AsyncIterator[Json]:
@@ -260,4 +266,8 @@ class _When(Api):
 def _priority(method: str, target: Target) -> Priority:
     if method in ("POST", "PATCH") and target.resource == "events":
         return Priority.EVENT
+    if method == "DELETE" and target.resource in ("pods", "frameworks"):
+        return Priority.DELETION
+    if method == "PATCH" and target.resource == "pods":
+        return Priority.OWNERS
     return Priority.CREATION if method == "POST" and target.resource == "pods" and not target.name else Priority.URGENT

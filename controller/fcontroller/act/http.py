@@ -25,6 +25,8 @@ ANSWER_BYTES = 24 * 1024 * 1024
 
 An API server takes an object of 3 MiB, and makes six times that of it when it writes each `<` as `\\u003c`.
 """
+_PIECE_BYTES = 16 * 1024
+"""What is written at a time, as much as a record of TLS has. The buffer in which it is encrypted stays as large as it once was."""
 _CLOSED = "the client is closed"
 _HEAD_BYTES = 256 * 1024
 _BUFFER_BYTES = 128 * 1024
@@ -214,7 +216,9 @@ class _Connection(asyncio.BufferedProtocol):
     def send(self, head: bytes, body: bytes | None) -> None:
         self._begun = self._complete = False
         self._head_bytes = 0
-        self._transport.write(head + body if body else head)
+        data = head + body if body else head
+        for start in range(0, len(data), _PIECE_BYTES):
+            self._transport.write(data[start : start + _PIECE_BYTES])
 
     async def begun(self, timeout: float) -> None:
         """Wait until the status and the headers are there. Raises Unreachable, as do the methods below."""

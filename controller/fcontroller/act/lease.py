@@ -86,23 +86,42 @@ class Lease:
     async def keep(self) -> None:
         """Renew for as long as that works. Raises LostLease as soon as it is over, whatever is under way, and WentBack.
 
-        A renewal that took long is followed by the next at once: the lease counts from its beginning.
+        A renewal that took long is followed by the next at once: the lease counts from its beginning. One that is not answered for half of
+        the time is accompanied by another, on another connection: that of the first may be dead, and nobody has said so.
         """
-        renewing: asyncio.Task[bool] | None = None
+        under_way: set[asyncio.Task[bool]] = set()
         try:
             while self.held:
-                if renewing is None or renewing.done():
+                if not under_way:
                     await asyncio.sleep(min(self._began + self._duration / 5 - self._clock(), self.left))
-                    renewing = asyncio.create_task(self._try())
-                else:
-                    await asyncio.wait([renewing], timeout=self.left)
-                    error = renewing.exception() if renewing.done() else None
-                    if isinstance(error, WentBack):
-                        raise error
+                    under_way.add(self._begin())
+                    continue
+                silence = (self._duration - self._margin) / 2 if len(under_way) == 1 else self._duration
+                timeout = min(self._began + silence - self._clock(), self.left)
+                done, _ = await asyncio.wait(under_way, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
+                if not done and len(under_way) == 1 and self.held:
+                    under_way.add(self._begin())
+                under_way = self._outcome(done, under_way - done)
         finally:
-            if renewing is not None:
-                renewing.cancel()
+            for each in under_way:
+                each.cancel()
         raise LostLease
+
+    def _begin(self) -> asyncio.Task[bool]:
+        self._began = self._clock()
+        return asyncio.create_task(self._try())
+
+    def _outcome(self, done: set[asyncio.Task[bool]], others: set[asyncio.Task[bool]]) -> set[asyncio.Task[bool]]:
+        """Return the renewals that are still to be waited for: after a success none. Raises WentBack."""
+        errors = [each.exception() for each in done]
+        if any([error is None and each.result() for each, error in zip(done, errors, strict=True)]):
+            for each in others:  # Its answer would show a version that is older by now.
+                each.cancel()
+            return set()
+        for error in errors:
+            if isinstance(error, WentBack):
+                raise error
+        return others
 
     async def release(self) -> None:
         """Let others lead at once."""
@@ -114,7 +133,7 @@ class Lease:
 
     async def _try(self) -> bool:
         """Take or renew the lease if it is free or ours. Return whether it is ours then. Raises WentBack."""
-        self._began = self._clock()
+        began = self._began = self._clock()
         try:
             async with asyncio.timeout(self._duration - self._margin):  # What comes later is of no use.
                 taken = await self._renew() or await self._take()
@@ -125,7 +144,7 @@ class Lease:
             self._failed(f"{self._path}: no answer in {self._duration - self._margin:g} s")
             return False
         if taken:  # The lease counts from before the write, which may have been stored long before its answer came.
-            self._until = self._began + self._duration - self._margin
+            self._until = max(self._until, began + self._duration - self._margin)
         return taken
 
     async def _renew(self) -> bool:

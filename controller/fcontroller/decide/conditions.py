@@ -108,11 +108,14 @@ def set_problem(status: Status, kind: str, reason: str, message: str, fine: tupl
     return False
 
 
-def set_pods_created(status: Status, refused: Sequence[str], queued: Sequence[str], generation: int, now: float) -> None:
+def set_pods_created(status: Status, refused: Sequence[str], queued: Sequence[str], some_wait: bool, generation: int, now: float) -> None:
     """Set the condition about Pods that are asked for.
 
-    :param refused: why Pods are not created. :param queued: which ones wait until it is their turn.
+    :param refused: why Pods are not created. :param queued: which ones have waited long until it is their turn. :param some_wait: whether
+        any waits for it: while that is so, what was said stays, since each change is a write of the status.
     """
+    if some_wait and not refused and is_said(status, PODS_CREATED, _WAITS_FOR_TURN):
+        return
     reason = "Refused" if refused else _WAITS_FOR_TURN if queued else ""
     set_problem(status, PODS_CREATED, reason, some(refused or queued), _CREATED_AGAIN, generation, now)
 
@@ -244,7 +247,7 @@ def set_condition(status: Status, kind: str, value: bool | None, reason: str, me
     since = old["lastTransitionTime"] if old is not None and old["status"] == wanted else to_time(now)
     new = {**said, "lastTransitionTime": since}
     status.others = {**status.others, "conditions": [*(condition for condition in conditions if condition is not old), new]}
-    status.touch()
+    status.conditioned = status.touch()
     return True
 
 

@@ -234,6 +234,8 @@ class Status(Life):
         self.roles: list[Role] = []
         self.others: Json = {}
         """Fields that are not upstream's, such as `conditions`."""
+        self.conditioned = 0
+        """The revision of the last change of a condition."""
         self.revision = self.changed = 1
         self.transitioned = 1
         """The revision of the last change of any state."""

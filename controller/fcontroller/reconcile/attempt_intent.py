@@ -137,6 +137,8 @@ class AttemptIntent:
         self._maintained = inputs
         keeper.seen(version)
         spec = self._lowered_spec(status, framework)
+        if record.digest and record.digest not in keeper.held and keeper.stored not in (None, record.digest):
+            self._recover(record.digest, framework)
         plan = plan_intent(record, status.named <= status.stored, spec, keeper.stored, keeper.held)
         self._edit = "" if paused else plan.record.next or ""
         if keeper.working:
@@ -158,8 +160,6 @@ class AttemptIntent:
             keeper.write(plan.write, uid, framework, status.attempt.id, repair=False, wanted=wanted)
         elif keeper.orphaned and record.digest and record.digest == keeper.stored and record.digest in keeper.held:
             keeper.write(record.digest, uid, framework, status.attempt.id, repair=True)
-        elif record.digest and record.digest not in keeper.held and keeper.stored != record.digest:
-            self._recover(record.digest, framework)
         self._say_stored(status, framework)
 
     def _is_wanted(self, edit: str, uid: str, status: Status) -> bool:

@@ -277,7 +277,7 @@ class Reconciler:
     def _can_wait(self, message: Message) -> bool:
         namespace, is_crowded = self.key[0], self.dependencies.api.is_crowded
         if isinstance(message, PodSeen):
-            return is_crowded(namespace, Priority.CREATION) or is_crowded(namespace, Priority.URGENT)
+            return is_crowded(namespace, Priority.CREATION) or is_crowded(namespace, Priority.DELETION)
         return isinstance(message, Performed) and message.error is None and self.workers.are_kept_busy(namespace)
 
     def _gather_no_more(self) -> None:
@@ -384,7 +384,7 @@ class Reconciler:
         if not self.paused:  # Otherwise nothing is requested, so that the absence of refusals means nothing.
             refused = [f"role {role}: {why}" for role, why in workers.refused(status).items()] if trouble else []
             queued = [f"role {role}: {QUEUED}" for role in workers.queued] if trouble else []
-            set_pods_created(status, refused, queued, generation, now)
+            set_pods_created(status, refused, queued, workers.await_turn, generation, now)
             held = [*(workers.failing(status, *_DELETIONS) if trouble else ()), *self._overdue(status)]
             if set_problem(status, OBJECTS_DELETED, "Held" if held else "", some(held), _GONE, generation, now):
                 self.dependencies.report.warn(self.framework, "DeletionHeld", some(held))

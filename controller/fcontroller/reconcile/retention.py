@@ -34,7 +34,7 @@ _LOOK_AGAIN = 60.0
 _FIRST, _LONGEST = 1.0, 600.0
 """Seconds until a Framework is tried again whose deletion was refused; the second also until one is that should be gone by then."""
 _AT_A_TIME = 16
-"""Deletions of one namespace: half of what it may ask for, so that its Frameworks that run are not held by webhooks that hang."""
+"""Deletions of one namespace."""
 _GOES, _PAUSED = "it goes by itself", "it is paused"
 _NEVER = float("inf")
 

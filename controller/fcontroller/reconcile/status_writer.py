@@ -116,7 +116,7 @@ class StatusWriter:
         patience, share = _PATIENCE * self._answered, _SHARE * self._took
         if status.changed > status.stored:
             return _AT_ONCE if status.state == COMPLETED else max(_AT_ONCE, min(patience, _LONGEST))
-        if status.waiting:
+        if status.waiting or status.conditioned > status.stored:
             return max(_SOON, share, min(patience, _LONGEST))
         if self._api.is_crowded(self._namespace, Priority.CREATION) and _starts(status):
             return max(_LONGEST_COUNT * self._spread, share)

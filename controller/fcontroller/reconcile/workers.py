@@ -38,8 +38,7 @@ from fcontroller.reconcile.perform import ActionContext, perform
 _AT_A_TIME = 32
 _IN_A_CROWD = 8
 """Where more wait in the namespace than it may have under way: a thousand Frameworks with 32 each would take 200 MiB for waiting."""
-_MOVES_AT_A_TIME = 16
-"""Half of what a namespace may have under way: moves that hang must not hold up other Frameworks, or the deletion of the ConfigMap."""
+_MOVES_AT_A_TIME = 8
 _MANY = 50
 """Failures of which conditions are set once a second: each of them has the Framework looked at, and each look would go through all."""
 _TRANSITORY = 3
@@ -153,7 +152,7 @@ class Workers:
         """Return whether the namespace is crowded with requests, and enough of ours wait for their turn: no more need to be added yet."""
         is_crowded, enough = self._dependencies.api.is_crowded, _IN_A_CROWD // 2
         creations = len(self._creating) > enough and is_crowded(namespace, Priority.CREATION)
-        return creations or (len(self._others) > enough and is_crowded(namespace, Priority.URGENT))
+        return creations or (len(self._others) > enough and is_crowded(namespace, Priority.DELETION))
 
     @property
     def has_trouble(self) -> bool:
@@ -188,6 +187,11 @@ class Workers:
     def queued(self) -> list[str]:
         """Return the roles of which Pods have waited for long to be requested, since many others are."""
         return sorted({job.key[0] for job in self._slow(self._creating) if job.key is not None and not job.sent})
+
+    @property
+    def await_turn(self) -> bool:
+        """Return whether Pods are to be requested that were not yet."""
+        return any(self._creations.values()) or any([not job.sent for job in self._creating])
 
     def failing(self, status: Status, *kinds: type) -> list[str]:
         """Return why actions of these kinds fail that are still decided, each reason once."""
@@ -267,7 +271,8 @@ class Workers:
         if isinstance(action, CreatePod):
             self._creations.setdefault(action.key[0], deque()).append(job)
         else:
-            (self._moves if isinstance(action, MovePod) else self._waiting).append(job)
+            jobs = self._moves if isinstance(action, MovePod) else self._waiting
+            jobs.append(job) if key is not None else jobs.appendleft(job)
 
     def _purge(self, status: Status) -> None:
         """Drop actions that were decided before the Framework's state or scale changed and were not sent yet."""
@@ -295,17 +300,17 @@ class Workers:
     def _startable(self, namespace: str) -> Iterator[_Job]:
         """Take out the actions that may begin now."""
         creating, held, is_crowded = self.creating, deque[_Job](), self._dependencies.api.is_crowded
-        others = _IN_A_CROWD if is_crowded(namespace, Priority.URGENT) else _AT_A_TIME
+        others = _IN_A_CROWD if is_crowded(namespace, Priority.DELETION) else _AT_A_TIME
         creations = _IN_A_CROWD if is_crowded(namespace, Priority.CREATION) else 2 * _AT_A_TIME
-        while self._waiting and len(self._others) < others:
+        moving = sum([isinstance(job.action, MovePod) for job in self._others])
+        while self._waiting and (self._waiting[0].key is None or len(self._others) - moving < others):
             job = self._waiting.popleft()
             if creating and isinstance(job.action, DeleteConfigMap):
                 held.append(job)  # A Pod created after the end of its attempt would run for a while.
             else:
                 yield job
         self._waiting.extendleft(reversed(held))
-        moving = sum([isinstance(job.action, MovePod) for job in self._others])
-        while self._moves and moving < _MOVES_AT_A_TIME and len(self._others) < others:
+        while self._moves and moving < min(_MOVES_AT_A_TIME, others):
             moving += 1
             yield self._moves.popleft()
         roles = deque(self._creations)
@@ -357,6 +362,8 @@ class Workers:
             return
         result = work.result() if error is None and not work.cancelled() else None
         failed = error.with_traceback(None) if isinstance(error, Refused | Unreachable) else None
+        if failed is not None:  # A failure is remembered, and its causes have the frames of the request.
+            failed.__cause__ = failed.__context__ = None
         self._mailbox.put(Performed(job.action, job.decided, result, failed, self._now() - job.began))
 
     def _note_creation(self, role: str, performed: Performed) -> None:

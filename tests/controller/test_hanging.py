@@ -1,0 +1,88 @@
+"""What hangs of one Framework in a webhook holds up no other of its namespace, and not its own end."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from fcontroller.api import Answer
+from tests.controller.lab import Lab, refusal
+from tests.controller.test_kept_pods import POLICY, is_move, play, spec
+from tests.decide.world import role_spec
+
+
+async def slow() -> Answer:
+    """Take as long as the API server waits for a webhook."""
+    await asyncio.sleep(30)
+    return refusal(500, "InternalError", "failed calling webhook: context deadline exceeded")
+
+
+def test_deletions_that_hang_hold_up_no_other_framework() -> None:
+    """Its Stop took two minutes."""
+
+    async def work(made: Lab) -> None:
+        loop = asyncio.get_running_loop()
+        await made.make("runs", {"taskRoles": [role_spec("a", 1, run="forever")]})
+        await made.until("runs", lambda status: status["taskCounts"]["running"] == 1)
+        roles = [role_spec("a", 100, run="1", frameworkAttemptCompletionPolicy=POLICY), role_spec("b", 1, run="forever")]
+        await made.make("train", {"taskRoles": roles})
+        await asyncio.sleep(15)
+        began = loop.time()
+        await made.edit("runs", "executionType", "Stop")
+        await made.until("runs", lambda status: status["state"] == "Completed", 2000)
+        assert loop.time() - began < 20
+
+    def refuse(method: str, path: str) -> Any:
+        return slow() if method == "DELETE" and "/pods/train-" in path else None
+
+    play(work, refuse)
+
+
+def test_deletions_that_hang_do_not_hold_up_the_frameworks_own_end() -> None:
+    async def work(made: Lab) -> None:
+        loop = asyncio.get_running_loop()
+        roles = [role_spec("a", 100, run="1", frameworkAttemptCompletionPolicy=POLICY), role_spec("b", 1, run="forever")]
+        await made.make("train", {"taskRoles": roles})
+        await asyncio.sleep(15)
+        began = loop.time()
+        await made.edit("train", "executionType", "Stop")
+        await made.until("train", lambda status: status["state"] in ("AttemptDeletionRequested", "AttemptDeleting"), 2000)
+        assert loop.time() - began < 5
+
+    def refuse(method: str, path: str) -> Any:
+        return slow() if method == "DELETE" and "/pods/train-" in path else None
+
+    play(work, refuse)
+
+
+@pytest.mark.parametrize("ending", [1, 2, 5])
+def test_moves_that_hang_hold_up_no_other_framework(ending: int) -> None:
+    """From two on, another's Stop took a minute and a half, and the last one's own end two minutes."""
+
+    async def work(made: Lab) -> None:
+        for number in range(ending):
+            await made.make(f"train{number}", spec(50))
+        await made.make("runs", {"taskRoles": [role_spec("a", 1, run="forever")]})
+        for number in range(ending):
+            await made.until(f"train{number}", lambda status: status["taskCounts"]["completed"] == 50, 600)
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        for number in range(ending):
+            await made.edit(f"train{number}", "executionType", "Stop")
+        await asyncio.sleep(3)
+        stopped = loop.time()
+        await made.edit("runs", "executionType", "Stop")
+        await made.until("runs", lambda status: status["state"] == "Completed", 2000)
+        held = loop.time() - stopped
+        for number in range(ending):
+            await made.until(f"train{number}", lambda status: status["state"] == "Completed", 2000)
+        ended = loop.time() - began
+        assert held < 20
+        assert ended < 60 + 50 // 20 + 35
+
+    def refuse(method: str, path: str) -> Any:
+        return slow() if is_move(method, path) else None
+
+    play(work, refuse)

@@ -1,0 +1,69 @@
+"""What is refused or not answered is said within half a minute, in a namespace that is crowded too."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from fcontroller.api import Unreachable, collection
+from tests.controller.lab import Refusing, lab, refusal, run_in_memory
+from tests.decide.world import role_spec
+
+
+@pytest.mark.parametrize("frameworks", [5, 60])
+def test_pods_that_are_not_answered_are_said_within_half_a_minute(frameworks: int) -> None:
+    async def work() -> None:
+        async def hangs(method: str, path: str) -> None:
+            if (method, path) == ("POST", collection("pods", "default")):
+                await asyncio.sleep(60)
+                raise Unreachable("no answer")
+
+        async with lab(Refusing(hangs)) as made:
+            loop = asyncio.get_running_loop()
+            began = loop.time()
+            for number in range(frameworks):
+                await made.make(f"train{number}", {"taskRoles": [role_spec("a", 3, run="forever")]})
+            said = dict[str, float]()
+            while loop.time() < began + 100:
+                for number in range(frameworks):
+                    status = (await made.framework(f"train{number}")).get("status") or {}
+                    for each in status.get("conditions") or ():
+                        if (each["type"], each["status"]) == ("PodsCreated", "False"):
+                            said.setdefault(f"train{number}", loop.time() - began)
+                await asyncio.sleep(0.5)
+            assert len(said) == frameworks
+            assert max(said.values()) <= 31
+
+    run_in_memory(work())
+
+
+@pytest.mark.parametrize("crowd", [0, 40])
+def test_a_refused_configmap_is_said_soon(crowd: int) -> None:
+    async def work() -> None:
+        async def late(method: str, path: str) -> Any:
+            if (method, path) == ("POST", collection("configmaps", "default")) and refused:
+                return refusal(403, "Forbidden", "a webhook")
+            if (method, path) == ("POST", collection("pods", "default")):
+                await asyncio.sleep(4)
+            return None
+
+        refused = False
+        async with lab(Refusing(late)) as made:
+            loop = asyncio.get_running_loop()
+            for number in range(crowd):
+                await made.make(f"large{number}", {"taskRoles": [role_spec("a", 100, run="forever")]})
+            await asyncio.sleep(15)
+            refused = True
+            began = loop.time()
+            await made.make("train", {"taskRoles": [role_spec("a", 3, run="forever")]})
+
+            def said(status: Any) -> bool:
+                return any((each["type"], each["status"]) == ("IntentStored", "False") for each in status.get("conditions") or ())
+
+            await made.until("train", said, 100)
+            took = loop.time() - began
+            assert took <= 15
+
+    run_in_memory(work())
