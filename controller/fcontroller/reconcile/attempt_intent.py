@@ -207,12 +207,14 @@ class AttemptIntent:
             self._dependencies.report.warn(framework, *wrong)
 
     def _say_stored(self, status: Status, framework: Json) -> None:
+        if self._keeper.stored is None and not self._keeper.refused:
+            return  # What was said stays until the ConfigMap was read.
         reason, message = self._trouble(status)
         if set_problem(status, INTENT_STORED, reason, message, _STORED, framework["metadata"]["generation"], self._dependencies.now()):
             self._dependencies.report.warn(framework, f"Intent{reason}", message)
 
     def _trouble(self, status: Status) -> tuple[str, str]:
-        """Return the reason and message of a problem with the stored intent; empty if there is none, or none is known yet."""
+        """Return the reason and message of a problem with the stored intent; empty if there is none."""
         keeper, digest, where = self._keeper, status.intent.digest, f"ConfigMap `{status.attempt.object_name}`"
         if digest and digest not in keeper.held and keeper.stored == digest:
             return "UnknownLowering", f"{where} holds an intent of lowering rules that this controller does not have: no Pod is created"
