@@ -1,8 +1,6 @@
 """`python -m fcompile`: the same as the script `fcompile`."""
 
-import sys
-
-from fcompile.cli import main
+from fcompile.cli import entry_point
 
 if __name__ == "__main__":
-    sys.exit(main())
+    entry_point()

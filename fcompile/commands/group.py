@@ -26,9 +26,6 @@ UNKNOWN: Final = "fcompile.unknown"
 
 
 class _Context(click.Context):
-    def __init__(self, *names: Any, **settings: Any) -> None:
-        super().__init__(*names, **{"help_option_names": ["-h", "--help"], **settings})
-
     def make_formatter(self) -> click.HelpFormatter:
         try:
             columns = os.get_terminal_size(sys.stdout.fileno()).columns
@@ -79,13 +76,11 @@ class Command(click.Command):
         """Commands, each with what it is for."""
         self.usages = usages
         """Several forms, if one does not say it."""
+        self._help = _eager_flag("-h", "--help", show=lambda context: click.echo(context.get_help()), help="print this help")
 
     def get_help_option(self, ctx: click.Context) -> click.Option | None:
-        """Return `--help`, in our words."""
-        option = super().get_help_option(ctx)
-        if option is not None:
-            option.help = "print this help"
-        return option
+        """Return `--help`. For click's own, gettext would look for a translation first, and import `locale`."""
+        return self._help
 
     def make_parser(self, ctx: click.Context) -> Parser:
         """Return a parser with all parameters."""
@@ -231,13 +226,18 @@ def completed(kind: str) -> Callable[[click.Context, click.Parameter, str], list
 
 def version_option(text: Callable[[], str]) -> click.Option:
     """Return `--version` of a program. By itself it is answered before click is imported."""
+    return _eager_flag("--version", show=lambda _: click.echo(text()), help="print the version")
 
-    def say_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+
+def _eager_flag(*names: str, show: Callable[[click.Context], None], help: str) -> click.Option:
+    """Return an option that shows something instead of running the command."""
+
+    def callback(context: click.Context, _: click.Parameter, wanted: bool) -> None:
         if wanted and not context.resilient_parsing:
-            print(text())
+            show(context)
             context.exit()
 
-    return click.Option(["--version"], is_flag=True, expose_value=False, is_eager=True, callback=say_version, help="print the version")
+    return click.Option(names, is_flag=True, expose_value=False, is_eager=True, callback=callback, help=help)
 
 
 def run(group: Group, name: str, arguments: Sequence[str]) -> int:

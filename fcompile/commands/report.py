@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TextIO
@@ -124,6 +123,8 @@ def holds_current_folder(paths: Sequence[str]) -> bool:
 
 def job_hint(files: Inputs) -> str:
     """Return what to do with a job of Kubeflow's that the files hold in place of a Framework; empty when they hold none."""
+    import shlex
+
     from fcompile.convert.registry import is_job
 
     for file in files.holding(b"kubeflow.org"):

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from json.encoder import encode_basestring
 from typing import Any
+
+from fcompile.model.patterns import lazy
 
 
 class EmitError(ValueError):
     """A value that JSON, and so Kubernetes, has no form for: NaN, an infinity, half a surrogate pair, a key that is no string."""
 
 
-SHOWN_ESCAPED = re.compile(
+SHOWN_ESCAPED = lazy(
     "["
     "\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls, NEL among them; not tab and line feed
     "\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\U000e0000-\U000e0fff"  # invisible, or turns the text around

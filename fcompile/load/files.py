@@ -22,6 +22,8 @@ from fnmatch import fnmatchcase
 from itertools import islice
 from typing import BinaryIO, Final, NamedTuple
 
+from fcompile.model.patterns import lazy
+
 from . import rules
 from .source import LoadError, file_error, file_too_large
 
@@ -32,9 +34,9 @@ IGNORE_FILE: Final = ".fcompileignore"
 NO_PATH: Final = "a path holds no NUL character, and no half of a surrogate pair"
 
 _LITERAL: Final = re.compile(rb"frameworkcontroller\.microsoft\.com|FC_|taskRoles")
-_SERVICE: Final = re.compile(rb"""(?<![^\s:"'{,\[])Service["']?[ \t]*(?:[\r\n,}\]#]|\Z)""")
+_SERVICE: Final = lazy(rb"""(?<![^\s:"'{,\[])Service["']?[ \t]*(?:[\r\n,}\]#]|\Z)""")
 """As a whole value: in the prose of definitions of resources it is a word among others."""
-_HIDDEN: Final = re.compile(rb"\\(?:[xuU\r\n]|\xc2\x85|\xe2\x80[\xa8\xa9])|!\S*(?:binary|%)|!<|^%TAG", re.MULTILINE)
+_HIDDEN: Final = lazy(rb"\\(?:[xuU\r\n]|\xc2\x85|\xe2\x80[\xa8\xa9])|!\S*(?:binary|%)|!<|^%TAG", re.MULTILINE)
 """What can make a text without its letters: escapes, a continued line in double quotes, and base64 under any name of its tag."""
 _QUARTERS: Final = (b"framewor", b"kcontrol", b"ler.micr", b"osoft.com")
 PIECE: Final = 1024 * 1024

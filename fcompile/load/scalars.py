@@ -12,6 +12,8 @@ import re
 from collections.abc import Callable
 from typing import Final, TypeVar
 
+from fcompile.model.patterns import lazy
+
 Scalar = str | int | float | bool | None
 
 TAG: Final = "tag:yaml.org,2002:"
@@ -26,10 +28,10 @@ _WORDS: dict[str, Scalar] = {
 }
 _FIRST_OF_NUMBER: Final = frozenset("0123456789+-.")
 _INTEGER: Final = re.compile(r"([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[bB]([01]+)|0[oO]?([0-7]+)|(0|[1-9][0-9]*))\Z")
-_SIGNED_BINARY: Final = re.compile(r"0b[-+][01]+\Z")
+_SIGNED_BINARY: Final = lazy(r"0b[-+][01]+\Z")
 """`0b-1`: a slip of the Go library, which then reads -1."""
-_FLOAT: Final = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\Z")
-_DOT_FLOAT: Final = re.compile(r"\.[0-9](?:_?[0-9])*(?:[eE][-+]?[0-9](?:_?[0-9])*)?\Z")
+_FLOAT: Final = lazy(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\Z")
+_DOT_FLOAT: Final = lazy(r"\.[0-9](?:_?[0-9])*(?:[eE][-+]?[0-9](?:_?[0-9])*)?\Z")
 # Of tagged scalars, which are rare: not compiled until one comes.
 _TIMESTAMP: Final = (
     r"([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from yaml._yaml import CParser
@@ -10,6 +9,7 @@ from yaml.error import MarkedYAMLError, YAMLError
 from yaml.events import CollectionEndEvent, CollectionStartEvent
 
 from fcompile.diagnostics.problem import Rule
+from fcompile.model.patterns import lazy
 
 from . import rules
 from .faults import Fault
@@ -17,13 +17,13 @@ from .scalars import shorten
 from .source import end_of_line
 from .yaml_nodes import event_range
 
-_FORBIDDEN: Final = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_INDENTATION: Final = re.compile(r"[ \t]*")
-_TEXT: Final = re.compile(r" *(?:- +)*(?P<text>[^\s'\"\[\]{}#&*!|>%@`-][^\r\n]*)")
+_FORBIDDEN: Final = lazy("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_INDENTATION: Final = lazy(r"[ \t]*")
+_TEXT: Final = lazy(r" *(?:- +)*(?P<text>[^\s'\"\[\]{}#&*!|>%@`-][^\r\n]*)")
 """A line of plain text, perhaps in a list."""
-_KEY: Final = re.compile(r"[^\s'\"\[\]{}#&*!|>%@`-][^:#\r\n]*")
-_KEY_AND_VALUE: Final = re.compile(r"(?P<key>[^:\r\n]+): +(?P<value>\S[^\r\n]*)")
-_KEY_WITHOUT_SPACE: Final = re.compile(r"[A-Za-z][\w./-]*:[^\s/]")
+_KEY: Final = lazy(r"[^\s'\"\[\]{}#&*!|>%@`-][^:#\r\n]*")
+_KEY_AND_VALUE: Final = lazy(r"(?P<key>[^:\r\n]+): +(?P<value>\S[^\r\n]*)")
+_KEY_WITHOUT_SPACE: Final = lazy(r"[A-Za-z][\w./-]*:[^\s/]")
 
 _MESSAGES: Final = {
     "mapping values are not allowed in this context": (

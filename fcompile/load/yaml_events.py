@@ -21,6 +21,8 @@ from yaml.events import (
     StreamEndEvent,
 )
 
+from fcompile.model.patterns import lazy
+
 from . import rules
 from .faults import Fault
 from .yaml_errors import syntax_fault
@@ -36,8 +38,8 @@ _MEANINGS: Final = {":": ":", "\\": ""}
 """What a hidden character adds to the text of its scalar."""
 _IN_TAG: Final = "x"
 """What stands for a character of a tag. No such tag means anything to kubectl, and so not its name either."""
-_MARK_IN_TEXT: Final = re.compile("(?:[\n\r\x85\u2028\u2029]|^)\ufeff")
-_ESCAPE: Final = re.compile(r"\\.", re.DOTALL)
+_MARK_IN_TEXT: Final = lazy("(?:[\n\r\x85\u2028\u2029]|^)\ufeff")
+_ESCAPE: Final = lazy(r"\\.", re.DOTALL)
 
 
 def with_events(text: str, use: Callable[[Events], Result]) -> Result:

@@ -11,6 +11,8 @@ import re
 from functools import lru_cache
 from typing import Any, Final
 
+from fcompile.model.patterns import lazy
+
 from . import rules
 from .scalars import PLAIN_KEYS, PLAIN_VALUES, NotAJsonNumber
 
@@ -35,8 +37,8 @@ _LINE: Final = re.compile(
     (?:
       ({_PLAIN})                        # 4 plain scalar, perhaps with white space at its end
       |({_QUOTED})                      # 5 quoted scalar
-      |(\[[ ]*+(?:(?:{_ITEM})(?:,[ ]*+(?:{_ITEM}))*+)?+\])      # 6 flat list
-      |(\{{[ ]*+(?:(?:{_PAIR})(?:,[ ]*+(?:{_PAIR}))*+)?+\}})    # 7 flat mapping
+      |(\[[ ]*+(?:(?:{_ITEM})(?:,[ ]*+(?!\])|(?=\])))*+\])     # 6 flat list
+      |(\{{[ ]*+(?:(?:{_PAIR})(?:,[ ]*+(?!\}})|(?=\}})))*+\}})  # 7 flat mapping
       |(\|[-+]?+)                       # 8 text follows
     )?+
     [ ]*+(?:(?<=[ ])\#[^\n]*+)?\n
@@ -45,8 +47,8 @@ _LINE: Final = re.compile(
 )
 _REST: Final = re.compile(r"(?:[ ]*+(?:\#[^\n]*+)?(?:\n|\Z))*+\Z")
 _START: Final = re.compile(r"---[ ]*+(?:(?<=[ ])\#[^\n]*+)?\n")
-_LIST_ITEM: Final = re.compile(rf"\s*({_ITEM})\s*[,\]]")
-_MAPPING_ITEM: Final = re.compile(rf"\s*({_KEY}):\s+({_ITEM})\s*[,}}]")
+_LIST_ITEM: Final = lazy(rf"\s*({_ITEM})\s*[,\]]")
+_MAPPING_ITEM: Final = lazy(rf"\s*({_KEY}):\s+({_ITEM})\s*[,}}]")
 _INDENTED: Final = re.compile(r"( *+)[^ \n]")
 
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, Final
 
 from yaml.events import DocumentStartEvent, Event, NodeEvent, ScalarEvent
+
+from fcompile.model.patterns import lazy
 
 from . import rules
 from .faults import Fault
 from .scalars import PLAIN_KEYS, PLAIN_VALUES, TAG, NotAJsonNumber, NotOfTag, Scalar, as_key, finite_value, resolve_tagged, shorten
 
-_TAG: Final = re.compile(r"(?:&[0-9A-Za-z_-]+[ \t\r\n]+)?!(?:<[^>]*>|[^\s,\[\]{}]*)")
+_TAG: Final = lazy(r"(?:&[0-9A-Za-z_-]+[ \t\r\n]+)?!(?:<[^>]*>|[^\s,\[\]{}]*)")
 
 
 def event_range(event: Any) -> tuple[int, int]:

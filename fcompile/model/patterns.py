@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import Any, cast
+from typing import Any, AnyStr, cast
 
 
 class _Lazy:
-    def __init__(self, source: str, flags: int) -> None:
+    def __init__(self, source: str | bytes, flags: int) -> None:
         self._source = source
         self._flags = flags
 
@@ -17,6 +17,6 @@ class _Lazy:
         return value
 
 
-def lazy(source: str, flags: int = 0) -> re.Pattern[str]:
+def lazy(source: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
     """Return the same as `re.compile`, but compile at the first use: an error in `source` shows only then."""
-    return cast("re.Pattern[str]", _Lazy(source, flags))
+    return cast("re.Pattern[AnyStr]", _Lazy(source, flags))

@@ -37,7 +37,7 @@ _HOST = lazy(r"(?<![\w.-])([a-z0-9](?:[a-z0-9-]*[a-z0-9])?)-([0-9]{1,5})((?:\.[a
 _FEW = 100
 """Roles that are looked for in the text one by one."""
 _LABELS = ("training.kubeflow.org/", "trainer.kubeflow.org/", "jobset.sigs.k8s.io/", "batch.kubernetes.io/")
-_LABEL = re.compile(rf"metadata\.(label|annotation)s\['((?:{'|'.join(map(re.escape, _LABELS))})[^']*)'\]")
+_LABEL = lazy(rf"metadata\.(label|annotation)s\['((?:{'|'.join(map(re.escape, _LABELS))})[^']*)'\]")
 
 
 def address_rules(context: FrameworkContext, source: str) -> Iterator[Finding]:

@@ -74,7 +74,7 @@ SUM_OF_OURS = rule(
 
 _LOOKS_LIKE = lazy(r"\{\{[ \t]*(FC_[A-Za-z0-9_]*)([ \t]*[-+*/%][^{}\n]{0,40})?[ \t]*(\}\}?)?", re.IGNORECASE)
 _UNUSUAL = re.compile(rf"\{{\{{(?!(?:{'|'.join(names.PLACEHOLDERS)}|{names.SUM})\}}\}})[ \t]*[Ff][Cc]_")
-_REFERENCE = re.compile(r"\$\$|\$\((FC_[A-Za-z0-9_.-]*)\)")
+_REFERENCE = lazy(r"\$\$|\$\((FC_[A-Za-z0-9_.-]*)\)")
 _FEW = 200
 """With more variables than this, no similar name is searched for: it would take time for each reference."""
 
