@@ -6,9 +6,10 @@ import asyncio
 import contextvars
 import time
 from collections import OrderedDict, deque
-from collections.abc import Callable, Generator
+from collections.abc import AsyncIterator, Callable, Generator
+from contextlib import asynccontextmanager
 from typing import Generic, TypeVar
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 _AT_ONCE = 0.01
 """Seconds of work after which others get their turn."""
@@ -39,8 +40,8 @@ class Turns:
         self._due: OrderedDict[Callable[[], object], contextvars.Context] = OrderedDict()
         """What a plain dict would give up from its front only slower and slower."""
         self._begun = False
-        self.alone = asyncio.Lock()
-        """Held by work that takes much memory, so that no two run at once."""
+        self._alone = asyncio.Lock()
+        self._of_tenants: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def put(self, work: Callable[[], object]) -> None:
         """Run something soon. Something that waits already is run only once."""
@@ -48,6 +49,13 @@ class Turns:
         if not self._begun:
             self._begun = True
             asyncio.get_running_loop().call_soon(self._run)
+
+    @asynccontextmanager
+    async def alone(self, tenant: str) -> AsyncIterator[None]:
+        """Let work that takes much memory run by itself. Of each tenant one waits at a time: nobody waits behind all of another's."""
+        own = self._of_tenants.setdefault(tenant, asyncio.Lock())
+        async with own, self._alone:
+            yield
 
     def drop(self, work: Callable[[], object]) -> None:
         """Forget something that waits to be run."""

@@ -14,6 +14,7 @@ import pytest
 from fcontroller import intent as intents
 from fcontroller.act.dispatcher import Dispatcher
 from fcontroller.api import Answer, Json, path_of
+from fcontroller.breath import turns
 from fcontroller.decide.review import Rules
 from fcontroller.mailbox import IntentRead, Mailbox
 from fcontroller.observe.cache import SeenServices
@@ -390,6 +391,26 @@ def test_large_documents_are_read_one_after_another_and_in_many_turns(monkeypatc
         assert [message.problem for message in mailbox.take() if isinstance(message, IntentRead)] == 20 * ["it holds another document"]
         assert most == [1]
         assert longest.turn < 0.1
+
+    run_in_memory(work())
+
+
+def test_what_many_of_one_namespace_hold_does_not_keep_others_waiting() -> None:
+    """After a restart a thousand forged ones had to be unpacked before anybody else's."""
+
+    async def work() -> None:
+        done = list[str]()
+
+        async def unpack(tenant: str) -> None:
+            async with turns().alone(tenant):
+                await asyncio.sleep(1)
+                done.append(tenant)
+
+        async with asyncio.TaskGroup() as tasks:
+            for tenant in [*["bad"] * 100, *["good"] * 2]:
+                tasks.create_task(unpack(tenant))
+        assert len(done) == 102
+        assert [place for place, tenant in enumerate(done) if tenant == "good"] <= [2, 4]
 
     run_in_memory(work())
 

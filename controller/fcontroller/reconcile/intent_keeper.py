@@ -217,7 +217,7 @@ class IntentKeeper:
         version, orphaned = found["metadata"]["resourceVersion"], await self._is_orphaned(found, framework["metadata"])
         wanted = [digest for digest in digests if digest]
         try:
-            async with turns().alone:
+            async with turns().alone(framework["metadata"]["namespace"]):
                 (document, hashed), _ = await unhurried(intents.read_stored(found, max(map(self._size, wanted), default=0)))
         except ValueError as error:
             return IntentRead(version, "", problem=str(error), orphaned=orphaned)
