@@ -392,3 +392,32 @@ def test_one_renewal_that_is_not_answered_does_not_cost_the_lease(seconds: float
         keeping.cancel()
 
     run_in_memory(work())
+
+
+class Failing(Cut):
+    """Answers everything late, and one write with an error, as an API server does whose etcd was busy."""
+
+    asked = 0
+
+    async def request(
+        self, method: str, path: str, body: Any = None, query: Any = None, projection: Projection = Projection.WHOLE
+    ) -> Answer:
+        self.asked += 1
+        await asyncio.sleep(2 if self.asked > 2 else 0)
+        if self.asked == 6:
+            return Answer(504, failure(504, "Timeout", "etcdserver: request timed out"))
+        return await self.api.request(method, path, body, query, projection)
+
+
+def test_one_error_of_a_slow_server_does_not_cost_the_lease() -> None:
+    """The next try came three seconds later, and it needs two answers."""
+
+    async def work() -> None:
+        lease = Lease(Failing(in_memory()), "default", "x", "one", clock=asyncio.get_running_loop().time)
+        await lease.acquire()
+        keeping = asyncio.create_task(lease.keep())
+        await asyncio.sleep(60)
+        assert not keeping.done()
+        keeping.cancel()
+
+    run_in_memory(work())

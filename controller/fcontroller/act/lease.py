@@ -60,8 +60,8 @@ class Lease:
         """The version that our last write has made; 0: it is not known."""
         self._last: Json | None = None
         """The lease as our last write has made it, if nothing has failed since."""
-        self._began = float("-inf")
-        """When it was last tried."""
+        self._began = self._renewed = float("-inf")
+        """When it was last tried, and when the last try that succeeded began."""
 
     @property
     def held(self) -> bool:
@@ -86,14 +86,16 @@ class Lease:
     async def keep(self) -> None:
         """Renew for as long as that works. Raises LostLease as soon as it is over, whatever is under way, and WentBack.
 
-        A renewal that took long is followed by the next at once: the lease counts from its beginning. One that is not answered for half of
-        the time is accompanied by another, on another connection: that of the first may be dead, and nobody has said so.
+        A renewal that took long is followed by the next at once: the lease counts from its beginning. One that has failed is tried again
+        three times as soon. One that is not answered for half of the time is accompanied by another, on another connection: that of the
+        first may be dead, and nobody has said so.
         """
         under_way: set[asyncio.Task[bool]] = set()
         try:
             while self.held:
                 if not under_way:
-                    await asyncio.sleep(min(self._began + self._duration / 5 - self._clock(), self.left))
+                    pause = self._duration / (5 if self._renewed >= self._began else 15)
+                    await asyncio.sleep(min(self._began + pause - self._clock(), self.left))
                     under_way.add(self._begin())
                     continue
                 silence = (self._duration - self._margin) / 2 if len(under_way) == 1 else self._duration
@@ -144,7 +146,8 @@ class Lease:
             self._failed(f"{self._path}: no answer in {self._duration - self._margin:g} s")
             return False
         if taken:  # The lease counts from before the write, which may have been stored long before its answer came.
-            self._until = max(self._until, began + self._duration - self._margin)
+            self._renewed = max(self._renewed, began)
+            self._until = self._renewed + self._duration - self._margin
         return taken
 
     async def _renew(self) -> bool:
