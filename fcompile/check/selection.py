@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import stat
+from collections import deque
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import pairwise
@@ -36,12 +37,33 @@ def frameworks_in(value: Any) -> Iterator[tuple[Path, dict[str, Any]]]:
 
 
 def objects_in(value: Any) -> Iterator[tuple[Path, Any]]:
-    """Yield the objects of a document with their paths: itself, or the items of a list of any kind."""
-    if isinstance(value, dict) and isinstance(value.get("items"), list) and (text(value, "kind") or "").endswith("List"):
+    """Yield the objects of a document with their paths: itself, or the items of a list of any kind.
+
+    An item that says neither its version nor its kind has those of its list, as kubectl reads it: `FrameworkList` of Frameworks.
+    """
+    if is_list(value):
+        version, kind = value.get("apiVersion"), value["kind"].removesuffix("List")
         for index, item in enumerate(value["items"]):
-            yield ("items", index), item
+            bare = kind and isinstance(item, dict) and not text(item, "apiVersion") and not text(item, "kind")
+            named = {"apiVersion": version, "kind": kind}
+            yield ("items", index), {**named, **item, **named} if bare else item
     else:
         yield (), value
+
+
+def all_objects_in(value: Any) -> Iterator[tuple[Path, Any]]:
+    """Yield the objects of a document like `objects_in`, and those in the `items` of each of them too, as in a list within a list."""
+    waiting = deque(objects_in(value))
+    while waiting:
+        path, item = waiting.popleft()
+        yield path, item
+        inner = objects_in(item) if is_list(item) else ((("items", index), one) for index, one in enumerate(sequence(item, "items")))
+        waiting.extend(((*path, *step), one) for step, one in inner)
+
+
+def is_list(value: Any) -> bool:
+    """Return whether an object is a list of objects, of any kind."""
+    return isinstance(value, dict) and isinstance(value.get("items"), list) and (text(value, "kind") or "").endswith("List")
 
 
 def is_framework(value: Any) -> bool:
