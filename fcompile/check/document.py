@@ -116,8 +116,10 @@ def check_document(document: Document, options: Options, checked: Checked) -> No
     for path, value in objects_in(document.value):
         if not is_framework(value):
             held = Framework(document, path, value)
-            checked.problems.extend(_place_finding(held, finding, "") for finding in chain(misspelt_kind(value), unread_lists(value, path)))
+            checked.problems.extend(_place_finding(held, finding, "") for finding in misspelt_kind(value))
             checked.services.extend(user_services(value, options.namespace, _places_in(checked.file, held)))
+    whole = Framework(document, (), document.value)
+    checked.problems.extend(_place_finding(whole, finding, "") for finding in unread_lists(document.value))
 
 
 def _places_in(file: str, held: Framework) -> Callable[[Path, Part], Where]:

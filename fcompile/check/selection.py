@@ -37,28 +37,36 @@ def frameworks_in(value: Any) -> Iterator[tuple[Path, dict[str, Any]]]:
 
 
 def objects_in(value: Any) -> Iterator[tuple[Path, Any]]:
-    """Yield the objects of a document with their paths: itself, or the items of a list of any kind.
+    """Yield the objects of a document with their paths: itself, or the items of a list of any kind, and of lists in it.
 
     An item that says neither its version nor its kind has those of its list, as kubectl reads it: `FrameworkList` of Frameworks.
     """
-    if is_list(value):
-        version, kind = value.get("apiVersion"), value["kind"].removesuffix("List")
-        for index, item in enumerate(value["items"]):
-            bare = kind and isinstance(item, dict) and not text(item, "apiVersion") and not text(item, "kind")
-            named = {"apiVersion": version, "kind": kind}
-            yield ("items", index), {**named, **item, **named} if bare else item
-    else:
-        yield (), value
+    waiting: list[tuple[Path, Any]] = [((), value)]
+    while waiting:
+        path, item = waiting.pop()
+        if is_list(item):
+            waiting.extend(((*path, "items", index), _named(item["items"][index], item)) for index in reversed(range(len(item["items"]))))
+        else:
+            yield path, item
+
+
+def _named(item: Any, listed: dict[str, Any]) -> Any:
+    """Return an item of a list with the list's version and kind where it says neither."""
+    kind = listed["kind"].removesuffix("List")
+    if not kind or not isinstance(item, dict) or text(item, "apiVersion") or text(item, "kind"):
+        return item
+    named = {"apiVersion": listed.get("apiVersion"), "kind": kind}
+    return {**named, **item, **named}
 
 
 def all_objects_in(value: Any) -> Iterator[tuple[Path, Any]]:
-    """Yield the objects of a document like `objects_in`, and those in the `items` of each of them too, as in a list within a list."""
-    waiting = deque(objects_in(value))
+    """Yield the objects of a document like `objects_in`, and those in the `items` of objects that are no lists."""
+    waiting: deque[tuple[Path, Any]] = deque([((), value)])
     while waiting:
-        path, item = waiting.popleft()
-        yield path, item
-        inner = objects_in(item) if is_list(item) else ((("items", index), one) for index, one in enumerate(sequence(item, "items")))
-        waiting.extend(((*path, *step), one) for step, one in inner)
+        above, holder = waiting.popleft()
+        for path, item in objects_in(holder):
+            yield (*above, *path), item
+            waiting.extend(((*above, *path, "items", index), one) for index, one in enumerate(sequence(item, "items")))
 
 
 def is_list(value: Any) -> bool:

@@ -23,20 +23,24 @@ FRAMEWORK_IN_UNREAD_LIST = rule(
 )
 
 
-def unread_lists(value: Any, path: Path) -> Iterator[Finding]:
-    """Yield the first Framework that is in the `items` of an object, which is no Framework itself.
+def unread_lists(document: Any) -> Iterator[Finding]:
+    """Yield the first Framework, or what is meant as one, of each list in a document that kubectl does not read."""
+    if not sequence(document, "items"):
+        return
+    told: set[Path] = set()
+    for path, item in all_objects_in(document):
+        if path[:-2] not in told and (message := _unread(document, path)) and (is_framework(item) or any(misspelt_kind(item))):
+            told.add(path[:-2])
+            yield Finding(FRAMEWORK_IN_UNREAD_LIST, path, message, part="key")
 
-    :param path: where the object is in its document.
-    """
-    if not sequence(value, "items"):
-        return
-    found = next((step for step, item in all_objects_in(value) if step and (is_framework(item) or any(misspelt_kind(item)))), None)
-    if found is None:
-        return
-    if path and is_list(value):
-        message = "kubectl refuses a list within a list: put its items into the outer one"
-    else:
-        kind = text(value, "kind")
-        holder = f"the kind `{kind}`" if kind else "an object without a kind"
-        message = f"a Framework stands in `items` of {holder}, which is no list: write kind: List"
-    yield Finding(FRAMEWORK_IN_UNREAD_LIST, found, message, part="key")
+
+def _unread(document: Any, path: Path) -> str:
+    """Return why kubectl does not read the object at a path of `items` as one of its own; empty if it does."""
+    holder = document
+    for index in path[1::2]:
+        if not is_list(holder):
+            kind = text(holder, "kind")
+            said = f"the kind `{kind}`" if kind else "an object without a kind"
+            return f"a Framework stands in `items` of {said}, which is no list: write kind: List"
+        holder = holder["items"][index]
+    return "kubectl refuses a list within a list: put its items into the outer one" if len(path) > 2 else ""

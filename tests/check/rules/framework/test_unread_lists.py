@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -40,9 +41,9 @@ def test_items_have_the_kind_of_their_list_where_they_name_none() -> None:
     assert problems(listed(BARE)) == []
 
 
-def test_objects_of_other_kinds_have_it_too(capsys: pytest.CaptureFixture[str], tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_objects_of_other_kinds_have_it_too(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """`build` left out the ConfigMaps of a ConfigMapList."""
-    path = tmp_path_factory.mktemp("lists") / "all.json"
+    path = tmp_path / "all.json"
     path.write_text(json.dumps(listed({"metadata": {"name": "a"}, "data": {"b": "c"}}, kind="ConfigMapList")))
     assert main(["build", "--format", "json", str(path)]) == 2, "there is no Framework"
     path.write_text(path.read_text() + json.dumps(FRAMEWORK))
@@ -56,7 +57,6 @@ def test_objects_of_other_kinds_have_it_too(capsys: pytest.CaptureFixture[str], 
     [
         (listed(listed(FRAMEWORK)), "items[0].items[0]"),
         (listed({"kind": "ConfigMap"}, listed(listed(FRAMEWORK))), "items[1].items[0].items[0]"),
-        (listed(listed({**FRAMEWORK, "kind": "framework"})), "items[0].items[0]"),
         (listed(listed(BARE, kind="FrameworkList", version=f"{GROUP}/v1")), "items[0].items[0]"),
         (listed(FRAMEWORK, kind="list"), "items[0]"),
         ({"items": [FRAMEWORK]}, "items[0]"),
@@ -67,6 +67,27 @@ def test_objects_of_other_kinds_have_it_too(capsys: pytest.CaptureFixture[str], 
 def test_a_framework_that_is_in_no_list_of_kubectls(value: object, field: str) -> None:
     """`validate` said nothing, and `build` passed the inner list through: what nobody had checked was applied."""
     assert problems(value) == [("FC164", field)]
+
+
+def test_each_list_is_told_once_and_what_is_in_it_is_checked() -> None:
+    wrong = {**FRAMEWORK, "metadata": {"name": "a-b"}}
+    assert problems(listed(listed(FRAMEWORK, wrong), listed({**FRAMEWORK, "kind": "framework"}))) == [
+        ("FC151", "items[0].items[1].metadata.name"),
+        ("FC163", "items[1].items[0].kind"),
+        ("FC164", "items[0].items[0]"),
+        ("FC164", "items[1].items[0]"),
+    ]
+
+
+def test_what_build_makes_of_lists_in_lists_is_the_same_the_next_time(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each time a list was taken away."""
+    path = tmp_path / "all.json"
+    path.write_text(json.dumps(listed(listed(listed({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}})), FRAMEWORK)))
+    assert main(["build", str(path)]) == 0
+    path.write_text(first := capsys.readouterr().out)
+    assert first.startswith("---\napiVersion: v1\nkind: ConfigMap\n")
+    assert main(["build", str(path)]) == 0
+    assert capsys.readouterr().out == first
 
 
 @pytest.mark.parametrize(
