@@ -29,8 +29,9 @@ class Defaulted(NamedTuple):
 def default(framework: dict[str, Any]) -> Defaulted:
     """Return the Framework with its defaults, and without what only a server sets. The input is not changed.
 
-    Idempotent. An explicit null means the same as leaving a field out, and is left out. A quantity that is a number becomes a
-    string, a whole number in decimal notation (`1.0`) an integer, as the API server would read them.
+    Idempotent. An explicit null means the same as leaving a field out, and is left out; so does an empty text where there is a
+    default. A quantity that is a number becomes a string, a whole number in decimal notation (`1.0`) an integer, as the API
+    server would read them.
     """
     filled: list[Path] = []
     value = {key: item for key, item in framework.items() if key != "status"}
@@ -58,8 +59,10 @@ class _Filler:
         fields = self.types[type_name]
         result: dict[str, Any] = {}
         for name, item in value.items():
-            if item is not None:
-                field = fields.get(name)
+            if item is None:
+                continue
+            field = fields.get(name)
+            if item != "" or field is None or field.default is None:
                 # Most values by far are strings: a call for each of them would take most of the time.
                 result[name] = item if field is None or type(item) is str else self.value(item, field, field.kind, (*path, name))
         for name, field in _with_defaults(type_name):

@@ -308,7 +308,13 @@ def block(tree: Any, indent: int, random: Random) -> str:
     return f"{margin}{_scalar(tree, random)}\n"
 
 
+_DEEPEST = 150
+"""From this level on all is in one line. Several deep values can be one in another: in blocks, each level takes three of Python's calls."""
+
+
 def _below(item: Any, indent: int, random: Random) -> str:
+    if isinstance(item, dict | list) and item and indent >= _DEEPEST:
+        return f" {json.dumps(item)}\n"
     if isinstance(item, dict | list) and item:
         return "\n" + block(item, indent + 1, random)
     return f" {_scalar(item, random)}\n"

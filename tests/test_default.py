@@ -104,6 +104,13 @@ def test_null_is_the_same_as_left_out() -> None:
     assert made == default(framework(role())).framework
 
 
+def test_an_empty_text_is_the_same_as_left_out_where_there_is_a_default() -> None:
+    """As the check has it, and the API server too. `kubectl diff --server-side` fails with a port that has no protocol."""
+    bare, empty = ({"containers": [{"name": "c", "ports": [{"containerPort": 80, **more}]}]} for more in ({}, {"protocol": ""}))
+    given = framework(role(spec=empty, service={"ports": [{"port": 80, "protocol": ""}]}), executionType="")
+    assert default(given) == default(framework(role(spec=bare, service={"ports": [{"port": 80}]})))
+
+
 def test_whole_numbers_with_a_fraction_are_as_kubectl_sends_them() -> None:
     probe = {"tcpSocket": {"port": 80.0}, "periodSeconds": 5.0, "timeoutSeconds": 1.5}
     ports = [{"port": 80.0, "targetPort": 8080.0}]

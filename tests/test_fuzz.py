@@ -67,9 +67,16 @@ FOUND = {
     "line ends of Windows": (CONFIG_MAP + b"  a: |\n    b\n---\n" + HEAD + b"spec: {}\n").replace(b"\n", b"\r\n"),
     "a kind of two lines": b'{"apiVersion": "v1", "kind": "a\\n\\n"}\n{"apiVersion": "frameworkcontroller.microsoft.com/v1", "kind": '
     b'"Framework", "metadata": {"name": "a"}, "spec": {}}',
+    "a list in a list in a list": HEAD
+    + b"spec: {}\n---\n{apiVersion: v1, kind: List, items: [{apiVersion: v1, kind: List, items: [[1]]}]}\n",
     "no object, no Framework": HEAD + b"spec: {}\n---\n[1, 2]\n---\nkind: [List]\n",
 }
 """What fuzzing found, once mended."""
+
+
+def test_three_deep_values_one_in_another_can_be_written() -> None:
+    """The search with seed 5 ended with a traceback of its own."""
+    assert mutations.block(mutations.deep(450), 0, Random(1)).strip()
 
 
 @pytest.mark.parametrize("data", FOUND.values(), ids=FOUND)

@@ -51,6 +51,11 @@ def test_a_port_by_number_or_name() -> None:
     assert made["service"]["ports"][0]["targetPort"] == "http"
 
 
+def test_null_where_it_is_a_value_of_its_own() -> None:
+    made = set_one("worker.task.podGracefulDeletionTimeoutSec=60", "worker.task.podGracefulDeletionTimeoutSec=null")
+    assert made["task"]["podGracefulDeletionTimeoutSec"] is None
+
+
 def test_the_framework_can_be_named() -> None:
     made = frameworks()
     apply([parse("other/ps.taskNumber=3")], made, types(NEWEST))
@@ -70,6 +75,8 @@ def test_the_framework_can_be_named() -> None:
         ("worker.taskNumber=three", "a whole number"),
         ("worker.taskNumber=true", "a whole number"),
         ("worker.taskNumber=[", "not readable"),
+        ("worker.taskNumber=null", "is a whole number, not `null`"),
+        ("worker.task.podGracefulDeletionTimeoutSec=", "is a whole number or null, not ``"),
         ("nobody.taskNumber=3", "no such role; there are: train/worker, train/ps, other/ps"),
         ("ps.taskNumber=3", "2 Frameworks have a role `ps`"),
         ("worker.taskNumber.x=3", "has no fields"),

@@ -14,6 +14,7 @@ from fcompile.check.rules.framework.ambiguous_scalars import ambiguous
 from fcompile.check.rules.framework.cross_file import FrameworkFact, ServiceFact, own_services, user_services
 from fcompile.check.rules.framework.misspelt_kind import misspelt_kind
 from fcompile.check.rules.framework.placeholders import may_hold_placeholders
+from fcompile.check.rules.framework.unread_lists import unread_lists
 from fcompile.check.selection import frameworks_in, is_framework, objects_in
 from fcompile.diagnostics.problem import Edit, Finding, Fix, Part, Path, Problem, Related, field_path, framework_label
 from fcompile.load import Document, LoadError
@@ -117,6 +118,8 @@ def check_document(document: Document, options: Options, checked: Checked) -> No
             held = Framework(document, path, value)
             checked.problems.extend(_place_finding(held, finding, "") for finding in misspelt_kind(value))
             checked.services.extend(user_services(value, options.namespace, _places_in(checked.file, held)))
+    whole = Framework(document, (), document.value)
+    checked.problems.extend(_place_finding(whole, finding, "") for finding in unread_lists(document.value))
 
 
 def _places_in(file: str, held: Framework) -> Callable[[Path, Part], Where]:

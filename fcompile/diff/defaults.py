@@ -50,6 +50,25 @@ MEANS_NOTHING: dict[str, dict[str, Any]] = {
     "VolumeMount": {"mountPropagation": "None", "readOnly": False, "recursiveReadOnly": "Disabled"},
 }
 """What is stored as it is written, and means the same as leaving the field out."""
+EMPTY: dict[str, tuple[str, ...]] = {
+    "Container": ("imagePullPolicy", "terminationMessagePath", "workingDir"),
+    "ContainerPort": ("hostIP", "name"),
+    "HTTPGetAction": ("host", "path", "scheme"),
+    "PodSpec": (
+        "dnsPolicy",
+        "hostname",
+        "nodeName",
+        "priorityClassName",
+        "restartPolicy",
+        "schedulerName",
+        "serviceAccountName",
+        "subdomain",
+    ),
+    "Probe": ("failureThreshold", "periodSeconds", "successThreshold", "timeoutSeconds"),
+    "TCPSocketAction": ("host",),
+    "VolumeMount": ("subPath", "subPathExpr"),
+}
+"""Fields in which an empty text, or 0, is to the API server as if they were left out: it fills in the default, or drops them."""
 
 
 def as_the_server_reads(pod: dict[str, Any]) -> dict[str, Any]:
@@ -59,10 +78,13 @@ def as_the_server_reads(pod: dict[str, Any]) -> dict[str, Any]:
 
 def _without_defaults(value: dict[str, Any], type_name: str) -> dict[str, Any]:
     idle = {**FILLED_IN.get(type_name, {}), **MEANS_NOTHING.get(type_name, {})}
+    empty = EMPTY.get(type_name, ())
     made = {
         name: item
         for name, item in value.items()
-        if item != [] and not (name in idle and idle[name] == item and type(idle[name]) is type(item))
+        if item != []
+        and not (name in idle and idle[name] == item and type(idle[name]) is type(item))
+        and not (name in empty and type(item) in (str, int) and not item)
     }
     if type_name == "Container" and made.get("imagePullPolicy") == _pull_policy(made.get("image")):
         del made["imagePullPolicy"]

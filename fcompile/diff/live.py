@@ -142,8 +142,8 @@ def _without_cluster_values(live: Json, expected: Json) -> Json:
         **({"ownerReferences": owners} if owners else {}),
     }
     spec, reviewed = live["spec"], expected["spec"]
-    kept = {key: value for key, value in spec.items() if key in reviewed or key not in _PLACED}
-    if "serviceAccountName" not in reviewed and kept.get("serviceAccountName") == "default":
+    kept = {key: value for key, value in spec.items() if key not in _PLACED or reviewed.get(key, "") != ""}
+    if not reviewed.get("serviceAccountName") and kept.get("serviceAccountName") == "default":
         del kept["serviceAccountName"]
     kept["volumes"] = [volume for volume in sequence(spec, "volumes") if not (text(volume, "name") or "").startswith(_TOKEN)]
     kept["tolerations"] = [
@@ -189,7 +189,9 @@ def _services(compiled: Compiled, objects: Iterable[Json]) -> Iterable[tuple[str
         spec, wanted = live[name]["spec"], expected["spec"]
         running = {key: spec.get(key) for key in ("clusterIP", "publishNotReadyAddresses", "selector")}
         ports = [
-            {key: port.get(key) for key in want} for port, want in zip(sequence(spec, "ports"), sequence(wanted, "ports"), strict=False)
+            # The API server drops an empty name.
+            {key: port.get(key, item if item == "" else None) for key, item in want.items()}
+            for port, want in zip(sequence(spec, "ports"), sequence(wanted, "ports"), strict=False)
         ]
         ports += sequence(spec, "ports")[len(ports) :]
         found = tuple(differences({**running, "ports": ports}, {**wanted, "ports": sequence(wanted, "ports")}, ANY, "spec"))

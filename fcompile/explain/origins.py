@@ -146,7 +146,7 @@ class _Finder:
 
     def _in_source(self, path: Path, value: Any) -> Origin:
         written, raw = self._walk(path)
-        if raw is _MISSING or (not raw and _is_set_by_us(path)):
+        if raw is _MISSING or (raw == "" != value) or (not raw and _is_set_by_us(path)):
             return self._added(path, written)
         override = next((text for text, field in self._overridden if field == written[: len(field)]), None)
         if override is not None:

@@ -188,11 +188,13 @@ def _typed(override: Override, field: Field, where: str) -> Any:
     except LoadError as error:
         raise _refused(override.written, f"the value is not readable: {error.message}") from None
     value = read[0] if read else None
+    if read and value is None and field.nullable:
+        return None
     if field.kind == "int-or-string" and not (isinstance(value, int) and not isinstance(value, bool)):
         return override.value
     expected, called = _TYPES.get(field.kind, (object, field.kind))
     if not isinstance(value, expected) or (isinstance(value, bool) and field.kind != "boolean"):
-        raise _refused(override.written, f"`{where}` is {called}, not `{override.value}`")
+        raise _refused(override.written, f"`{where}` is {called}{' or null' if field.nullable else ''}, not `{override.value}`")
     return value
 
 

@@ -15,11 +15,12 @@ from fcompile.model.framework import MAX_TASKS
 
 
 class Rule(NamedTuple):
-    """A rule in CEL, for Kubernetes 1.`since` and newer."""
+    """A rule in CEL, for Kubernetes 1.`since` and newer, and for versions before 1.`before`."""
 
     expression: str
     message: str
     since: int = 0
+    before: int = gates.NEVER
     optional_old: bool = False
     """Whether it is asked of new objects too, and `oldSelf` is optional."""
 
@@ -30,7 +31,7 @@ def rules(type_name: str, fields: Type, version: int) -> dict[str, Any]:
     listed = [
         {"rule": rule.expression, "message": rule.message, **({"optionalOldSelf": True} if rule.optional_old else {})}
         for rule in found
-        if version >= rule.since
+        if rule.since <= version < rule.before
     ]
     return {**FORMS.get(type_name, {}), **({"x-kubernetes-validations": listed} if listed else {})}
 
@@ -82,6 +83,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
         Rule(
             "!has(self.spec.taskRoles) || !self.spec.taskRoles.exists(r, has(r.service)) || self.metadata.name.matches('^[a-z]')",
             "the Service {framework}-{role} of a role with a service begins with a letter: let the Framework's name begin with one",
+            before=gates.SERVICE_NAMES_WITH_DIGIT_FIRST,
         ),
     ),
     "FrameworkSpec": (

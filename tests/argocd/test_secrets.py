@@ -82,6 +82,23 @@ def test_a_secret_on_the_same_line_is_not_shown(app: Path) -> None:
         assert "hunter2" not in answer.said
 
 
+@pytest.mark.parametrize("kind", ["List", "ConfigMap"])
+def test_a_secret_beside_a_framework_that_nobody_reads_is_not_shown(app: Path, kind: str) -> None:
+    framework, secret = (values(text.encode())[0] for text in (good(), SECRET_BEFORE))
+    inner = {"apiVersion": "v1", "kind": kind, "items": [secret, framework]}
+    for value in (inner | {"kind": "ConfigMap"}, {"apiVersion": "v1", "kind": "List", "items": [inner]}):
+        (app / "train.yaml").write_text(json.dumps(value))
+        answer = generate(app)
+        refused(answer, "error[FC164]")
+        assert "hunter2" not in answer.said
+
+
+def test_a_secret_in_a_list_of_secrets_is_not_shown() -> None:
+    secret = {key: value for key, value in values(SECRET_BEFORE.encode())[0].items() if key not in ("apiVersion", "kind")}
+    listed = json.dumps({"apiVersion": "v1", "kind": "SecretList", "items": [secret]})
+    assert _hidden(listed).secrets == ((1, 1),)
+
+
 def _hidden(text: str) -> Hidden:
     return pickle.loads(pickle.dumps(hidden_lines(list(read(text.encode(), "a.yaml", with_duplicates=True)))))  # type: ignore[no-any-return]
 

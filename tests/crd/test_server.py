@@ -150,6 +150,8 @@ NEEDS = {
     "while there are schedulingGates": 27,
 }
 """The first Kubernetes minor version that has a rule."""
+ENDS = {"begins with a letter": 36}
+"""The first that has it no longer."""
 
 ACCEPTED: dict[str, Edit] = {
     "as it is": lambda f: None,
@@ -180,6 +182,7 @@ ACCEPTED: dict[str, Edit] = {
     "a sidecar with a probe": lambda f: pod(f)["initContainers"][0].update(
         restartPolicy="Always", startupProbe={"exec": {"command": ["a"]}}
     ),
+    "a service whose name begins with a digit": lambda f: (f["metadata"].update(name="1a"), role(f).update(service=SERVICE)),
     "a service of several ports": lambda f: role(f).update(
         service={
             "ports": [
@@ -196,6 +199,8 @@ ACCEPTED: dict[str, Edit] = {
 def test_refused(message: str, cluster: Cluster, namespace: str) -> None:
     if minor(cluster) < NEEDS.get(message, 0):
         pytest.skip(f"a rule for 1.{NEEDS[message]} and newer")
+    if minor(cluster) >= ENDS.get(message, 1000):
+        pytest.skip(f"a rule for what is older than 1.{ENDS[message]}")
     value = framework()
     REFUSED[message](value)
     status, answer = create(cluster, namespace, value)
@@ -212,6 +217,8 @@ def test_every_rule_is_tried(cluster: Cluster) -> None:
 def test_accepted(name: str, cluster: Cluster, namespace: str) -> None:
     if "sidecar" in name and minor(cluster) < 29:
         pytest.skip("sidecars came with 1.29")
+    if "a digit" in name and minor(cluster) < 36:
+        pytest.skip("so can names of Services since 1.36")
     value = framework()
     ACCEPTED[name](value)
     status, answer = create(cluster, namespace, value)

@@ -25,12 +25,15 @@ def stored(wanted: Json) -> Json:
     made["metadata"] |= {"uid": "s", "resourceVersion": "1"}
     spec = made["spec"]
     spec |= {"type": "ClusterIP", "clusterIPs": ["None"], "sessionAffinity": "None", "ipFamilies": ["IPv4"]}
-    spec["ports"] = [{"protocol": "TCP", "targetPort": port["port"], **port} for port in spec["ports"]]
+    said = [{key: value for key, value in port.items() if value != ""} for port in spec["ports"]]
+    spec["ports"] = [{"protocol": "TCP", "targetPort": port["port"], **port} for port in said]
     return {**made, "spec": {key: value for key, value in spec.items() if value}}
 
 
 @pytest.mark.parametrize("publish", [True, False])
-@pytest.mark.parametrize("ports", [(), ({"port": 80},), ({"port": 53, "protocol": "UDP", "targetPort": "dns"},)])
+@pytest.mark.parametrize(
+    "ports", [(), ({"port": 80},), ({"port": 53, "protocol": "UDP", "targetPort": "dns"},), ({"port": 80, "name": "", "protocol": ""},)]
+)
 def test_what_is_right_is_left_alone(publish: bool, ports: Any) -> None:
     wanted = service(publish, ports)
     assert plan({"f-a": wanted}, {"f-a": stored(wanted)}, "u") == Plan([], [])

@@ -73,6 +73,12 @@ def test_execution_types(before: str, after: str, effect: str) -> None:
     assert effects(spec(executionType=before), spec(executionType=after))["spec.executionType"] == effect
 
 
+def test_an_empty_execution_type_is_start() -> None:
+    """It was reported as a Stop, which ends all Pods."""
+    assert diff(spec(), spec(executionType="")) is None
+    assert effects(spec(executionType=""), spec(executionType="Stop"))["spec.executionType"] == "on-the-fly"
+
+
 @pytest.mark.parametrize(
     ("before", "after"),
     [

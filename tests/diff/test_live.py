@@ -84,6 +84,12 @@ def test_what_only_the_cluster_knows() -> None:
     assert found(lambda spec, metadata: None) == []
 
 
+def test_an_empty_text_is_what_the_api_server_fills_in() -> None:
+    expected = pod(compiled(imagePullPolicy="", terminationMessagePath="").intent.roles[0], "default", 0)
+    expected["spec"] = {**expected["spec"], "dnsPolicy": "", "nodeName": "", "serviceAccountName": ""}
+    assert list(pod_differences(stored(), expected)) == []
+
+
 def test_what_admission_adds() -> None:
     assert fields(lambda spec, metadata: spec["tolerations"].append({"key": "x", "operator": "Exists"})) == ["spec.tolerations[]"]
     assert fields(lambda spec, metadata: spec["containers"][0]["env"].append({"name": "PROXY", "value": "x"})) == [
@@ -196,6 +202,14 @@ def test_services() -> None:
     assert stands(other) == [("train-worker", [("spec.publishNotReadyAddresses", False, True), ("spec.ports[a].port", 81, 80)])]
     more = {**there, "spec": {**there["spec"], "ports": [port, {**port, "name": "b", "port": 90}]}}
     assert [field for field, _, _ in stands(more)[0][1]] == ["spec.ports[b]"]
+
+
+def test_the_empty_name_of_a_port_is_none_to_the_api_server() -> None:
+    served = compile_framework(framework(spec(role(service={"ports": [{"port": 80, "name": ""}]}))), "default")
+    made = service(served.intent.roles[0], "default")
+    assert made is not None
+    there = {**made, "spec": {**made["spec"], "ports": [{"port": 80, "protocol": "TCP", "targetPort": 80}]}}
+    assert look(served, None, [there]).services == ()
 
 
 def test_phases() -> None:

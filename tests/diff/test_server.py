@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from fcompile.cli import main
-from fcompile.diff.defaults import FILLED_IN
+from fcompile.diff.defaults import EMPTY, FILLED_IN
 from fcompile.emit import yaml
 from fcompile.pipeline.compiled import compile_framework
 from fcontroller.api import path_of
@@ -93,6 +93,32 @@ def test_what_is_filled_in(cluster: Cluster, namespace: str) -> None:
         "ServiceAccountTokenProjection": by_name["d"]["projected"]["sources"][0]["serviceAccountToken"],
     }
     assert {name: {field: value.get(field) for field in FILLED_IN[name]} for name, value in found.items()} == FILLED_IN
+
+
+def test_what_is_filled_in_for_an_empty_text_or_zero(cluster: Cluster, namespace: str) -> None:
+    """The server stores the same Pod as for one that leaves all of these fields out."""
+
+    def stored(empty: bool) -> Json:
+        def lacking(kind: str) -> Json:
+            return dict.fromkeys(EMPTY[kind], 0 if kind == "Probe" else "") if empty else {}
+
+        probes = [{"httpGet": {"port": 80, **lacking("HTTPGetAction")}}, {"tcpSocket": {"port": 80, **lacking("TCPSocketAction")}}]
+        container = {
+            "name": "m",
+            "image": "a:1",
+            "ports": [{"containerPort": 80, **lacking("ContainerPort")}],
+            "volumeMounts": [{"name": "v", "mountPath": "/v", **lacking("VolumeMount")}],
+            **lacking("Container"),
+            **{name: {**probe, **lacking("Probe")} for name, probe in zip(("livenessProbe", "readinessProbe"), probes, strict=True)},
+        }
+        spec = {"containers": [container], "volumes": [{"name": "v", "emptyDir": {}}], **lacking("PodSpec")}
+        pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": spec}
+        status, made = cluster.api.request("POST", f"/api/v1/namespaces/{namespace}/pods", pod, {"dryRun": "All"})
+        assert status == 201, made["message"]
+        found: Json = made["spec"]
+        return found
+
+    assert stored(empty=True) == stored(empty=False)
 
 
 DIGEST = f"sha256:{'0' * 64}"

@@ -135,7 +135,7 @@ spec:
             env:
             - &pod {name: POD, valueFrom: {fieldRef: {fieldPath: metadata.name}}}
             resources: {limits: {cpu: 0.5, memory: 1024Mi}}
-            ports: [{containerPort: 80}]
+            ports: [{containerPort: 80}, {containerPort: 81, protocol: ""}]
           initContainers:
           - name: first
             image: b
@@ -179,6 +179,7 @@ def train(*written: str) -> dict[str, tuple[Any, str, str, tuple[int, ...] | Non
         ("spec.containers.0.resources.limits.cpu", "500m", SOURCE, "written as 0.5", (25, 39)),
         ("spec.containers.0.resources.limits.memory", "1Gi", SOURCE, "written as 1024Mi", (25, 52)),
         ("spec.containers.0.ports.0.protocol", "TCP", DEFAULT, "what identifies an item of a list is written out", None),
+        ("spec.containers.0.ports.1.protocol", "TCP", DEFAULT, "what identifies an item of a list is written out", None),
         ("spec.hostname", "worker-3", CONTROLLER, "the role's service makes its tasks known by name", (8, 14)),
         ("spec.subdomain", "train-worker", CONTROLLER, "the role's service makes its tasks known by name", (8, 14)),
     ],

@@ -43,8 +43,8 @@ def _role(draw: st.DrawFn, framework: str, name: str, counts: Strategy) -> dict[
     if draw(st.booleans()):
         limits = st.sampled_from([-1, 0, 1, 3])
         made["frameworkAttemptCompletionPolicy"] = draw(some({"minFailedTaskCount": limits, "minSucceededTaskCount": limits}))
-    # A Service's name begins with a letter, and it and the tasks' host names end at 63 characters. (Some are left for another name.)
-    if framework[0].isalpha() and len(framework) + len(name) < 59 and len(name) < 58 and draw(st.booleans()):
+    # A Service's name and the tasks' host names end at 63 characters. (Some are left for another name.)
+    if len(framework) + len(name) < 59 and len(name) < 58 and draw(st.booleans()):
         made["service"] = draw(_service())
     return made
 

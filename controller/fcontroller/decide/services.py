@@ -105,5 +105,5 @@ def _ports(wanted: Sequence[Json], there: list[Json]) -> list[Json]:
 
 
 def _port(port: Json) -> Json:
-    """Return a port with the defaults that the API server fills in."""
-    return {"protocol": "TCP", "targetPort": port["port"], **port}
+    """Return a port as the API server stores it: with its defaults, and without an empty text."""
+    return {"protocol": "TCP", "targetPort": port["port"], **{key: value for key, value in port.items() if value != ""}}

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
-from fcompile.check.selection import objects_in
+from fcompile.check.selection import all_objects_in
 from fcompile.diagnostics.problem import Problem
 from fcompile.diagnostics.writer import Filter, Waived, Writer
 from fcompile.load import Document, LoadError
@@ -97,7 +97,7 @@ def _bounded(stretches: Iterable[tuple[int, int]]) -> Lines:
 def _secrets(documents: Sequence[Document]) -> Iterator[tuple[int, int]]:
     """Yield the lines of each Secret, the first and the last."""
     for document in documents:
-        for path, value in objects_in(document.value):
+        for path, value in all_objects_in(document.value):
             if (text(value, "kind") or "").casefold() == "secret":
                 start, end = document.extent(path) if path else (document.start, document.end)
                 span = document.source.span(start, max(start, end - 1))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from fcompile.check.context import FrameworkContext, RoleContext
 from fcompile.diagnostics.problem import Finding, Path, Severity, rule
-from fcompile.model import names
+from fcompile.model import gates, names
 from fcompile.model.values import mapping, sequence, text
 
 MAX_LABEL = 63
@@ -34,7 +34,7 @@ SERVICE_NAME_INVALID = rule(
     name="service-name-invalid",
     severity=Severity.ERROR,
     summary="The Service `{framework}-{role}` that a role asks for cannot have that name.",
-    why="A Service's name has at most 63 characters and begins with a letter.",
+    why="A Service's name has at most 63 characters and, before Kubernetes 1.36, begins with a letter.",
     remedy="Change the Framework's or the role's name.",
 )
 RESERVED_METADATA = rule(
@@ -97,10 +97,10 @@ def _service_names(context: FrameworkContext, role: RoleContext, path: Path) -> 
             f"the role's by {len(service) - MAX_LABEL}"
         )
         yield Finding(SERVICE_NAME_INVALID, path, message)
-    elif not service[0].isalpha():
+    elif not service[0].isalpha() and context.version < gates.SERVICE_NAMES_WITH_DIGIT_FIRST:
         message = (
-            f"the Service `{service}` would begin with a digit, and a Service's name begins with a letter: let the Framework's name begin "
-            "with one"
+            f"the Service `{service}` would begin with a digit, and before Kubernetes 1.{gates.SERVICE_NAMES_WITH_DIGIT_FIRST} a Service's "
+            "name begins with a letter: let the Framework's name begin with one"
         )
         yield Finding(SERVICE_NAME_INVALID, ("metadata", "name"), message)
     if len(host) > MAX_LABEL and not text(mapping(role.template, "spec"), "hostname"):

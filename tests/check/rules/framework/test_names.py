@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from fcompile.check.context import framework_context
 from fcompile.check.rules.framework.names import name_rules
 from fcompile.check.rules.framework.placeholders import placeholder_rules
 from fcompile.check.rules.framework.services import service_rules
@@ -40,11 +41,18 @@ def test_a_host_name_of_its_own_is_not_cut() -> None:
         ("a" * 32, "b" * 31, 10, [("FC403", NAME)]),
         ("a", "b" * 61, 10, []),
         ("a", "b" * 61, 11, [("FC402", NAME)]),
-        ("1a", "b", 1, [("FC403", ("metadata", "name"))]),
+        ("1a", "b", 1, []),
     ],
 )
 def test_names_of_a_service(name: str, role_name: str, count: int, expected: list[object]) -> None:
     assert found(name_rules, framework(role(role_name, count, service={}), name=name)) == expected
+
+
+@pytest.mark.parametrize(("version", "codes"), [(25, ["FC403"]), (35, ["FC403"]), (36, []), (37, [])])
+def test_a_service_whose_name_begins_with_a_digit(version: int, codes: list[str]) -> None:
+    """From 1.36 on the API server takes it. It was refused."""
+    context = framework_context(framework(role(service={}), name="1a"), "default", version, lambda path, part: None, False)
+    assert [finding.rule.code for finding in name_rules(context)] == codes
 
 
 def test_reserved_names() -> None:
