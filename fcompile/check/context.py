@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from fcompile.check.met_indices import met_indices
 from fcompile.diagnostics.problem import Part, Path
-from fcompile.lower.placeholders import substitute, sums_in, values_of
+from fcompile.lower.placeholders import role_values, substitute, sums_in, values_of
 from fcompile.model import names
 from fcompile.model.framework import MAX_TASKS
 from fcompile.model.values import at, integer, mapping, sequence, text
@@ -28,6 +29,8 @@ class RoleContext(NamedTuple):
     """`taskNumber`, 1 when it is left out or of a wrong type."""
     sums: tuple[str, ...] = ()
     """The sums with the index in its template, as `FC_TASK_INDEX+1`."""
+    met: tuple[int, ...] = ()
+    """Tasks between the first and the last whose own names meet a fixed one."""
 
     @property
     def path(self) -> Path:
@@ -68,12 +71,16 @@ class FrameworkContext(NamedTuple):
     """Whether there may be placeholders; if not, rules need not look for them."""
 
     def templates(self) -> Iterator[tuple[RoleContext, dict[str, Any]]]:
-        """Yield each role's template as its first task gets it and, where the index can matter to any rule, as its last one does."""
+        """Yield each role's template as its first task gets it and, where the index can matter to any rule, as its last one does.
+
+        So too for those in between whose own names meet a fixed one.
+        """
         for role in self.roles:
             first = self.substituted(role, 0)
             yield role, first
             if role.last_index > 0 and _index_matters(role.template, first):
-                yield role, self.substituted(role, role.last_index)
+                for index in (role.last_index, *role.met):
+                    yield role, self.substituted(role, index)
 
     def substituted(self, role: RoleContext, index: int) -> dict[str, Any]:
         """Return a role's template with the placeholders of one task filled in; the template itself when there are none."""
@@ -103,7 +110,7 @@ class FrameworkContext(NamedTuple):
         if isinstance(step, int) or not isinstance(node, dict) or step in node:
             return step
         for key in node:
-            for index in (0, role.last_index):
+            for index in (0, role.last_index, *role.met):
                 if substitute(key, self.values(role, index)) == step:
                     return str(key)
         return step
@@ -113,13 +120,20 @@ def framework_context(
     value: dict[str, Any], namespace: str, version: int, plain: Callable[[Path, Part], str | None], holds: bool
 ) -> FrameworkContext:
     """Return the context in which the rules look at the Framework `value`; `holds`: its text has a placeholder somewhere."""
+    name = text(mapping(value, "metadata"), "name") or ""
+    own_namespace = text(mapping(value, "metadata"), "namespace") or namespace
     roles = tuple(
         RoleContext(role, index, text(role, "name") or "", task_number(role), sums_in(_template(role)) if holds else ())
         for index, role in enumerate(sequence(mapping(value, "spec"), "taskRoles"))
     )
-    name = text(mapping(value, "metadata"), "name") or ""
-    own_namespace = text(mapping(value, "metadata"), "namespace") or namespace
+    if holds:
+        roles = tuple(role._replace(met=_met(role, name, own_namespace)) for role in roles)
     return FrameworkContext(value, name, own_namespace, version, plain, roles, holds)
+
+
+def _met(role: RoleContext, framework: str, namespace: str) -> tuple[int, ...]:
+    values = {**role_values(framework, role.name), names.FRAMEWORK_NAMESPACE: namespace}
+    return met_indices(substitute(role.template, values), role.last_index)
 
 
 def _template(role: Any) -> dict[str, Any]:

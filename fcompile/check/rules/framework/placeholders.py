@@ -95,7 +95,8 @@ def placeholder_rules(context: FrameworkContext, source: str) -> Iterator[Findin
             yield from _inside(role)
     if escapes or _may_be_in_key(source) or "? " in source:
         for role in context.roles:
-            yield from _collisions(role.template, role.template_path, context.values(role, 0))
+            for index in (0, *role.met):
+                yield from _collisions(role.template, role.template_path, context.values(role, index))
     if "$(FC_" in source or escapes:
         for role in context.roles:
             yield from _references(role)
@@ -187,7 +188,6 @@ def _collisions(value: Any, path: Path, values: dict[str, str]) -> Iterator[Find
 def _same_keys(mapping: dict[str, Any], path: Path, values: dict[str, str]) -> Iterator[Finding]:
     seen = Seen()
     for key in mapping:
-        # A key of digits could also meet one task's index; the first index stands for all of them.
         replaced = substitute(key, values)
         if first := seen.again(replaced, (*path, key)):
             other = first[0].path[-1]

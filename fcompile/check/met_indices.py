@@ -1,0 +1,54 @@
+"""The tasks, neither first nor last, whose own names meet a fixed one: `data{{FC_TASK_INDEX}}` and `data5` are the same for task 5."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+_MARK = re.compile(r"\{\{FC_TASK_INDEX([+-][0-9]+)?\}\}")
+_NUMBER = re.compile("[0-9]+")
+_DIGITS = 5
+"""Of the highest sum of an index and a number that is looked for."""
+_LONGEST, _RUNS = 253, 8
+"""Characters of the longest name that there is, and the numbers in one that are looked at."""
+_MOST = 8
+"""Tasks that are looked at: each costs as much as the first one."""
+
+
+def met_indices(template: Any, last: int) -> tuple[int, ...]:
+    """Return the indices between 0 and `last` for which two names become the same, the lowest first, and not more than a few.
+
+    :param template: the role's, with all placeholders filled in but the index, and sums with it.
+    """
+    texts = list(_names(template)) if last > 1 else []
+    marked: dict[tuple[str, str], set[int]] = {}
+    for text in texts:
+        parts = _MARK.split(text)  # Before, what is added, after.
+        if len(parts) == 3:
+            marked.setdefault((parts[0], parts[2]), set()).add(int(parts[1] or 0))
+    fixed = [text for text in texts if marked and len(text) <= _LONGEST and not _MARK.search(text)]
+    met = {number - added for text in fixed for around, number in _numbers(text) for added in marked.get(around, ())}
+    return tuple(sorted(index for index in met if 0 < index < last)[:_MOST])
+
+
+def _numbers(text: str) -> Iterator[tuple[tuple[str, str], int]]:
+    """Yield the numbers in a text, with what stands before and after each."""
+    for run in islice(_NUMBER.finditer(text), _RUNS):
+        if run[0] == str(int(run[0][:_DIGITS])):
+            yield (text[: run.start()], text[run.end() :]), int(run[0])
+
+
+def _names(value: Any, parent: str = "") -> Iterator[str]:
+    """Yield the strings of a template, keys included, but for free text: commands, arguments, values of variables and annotations."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for item in value:
+            yield from _names(item, parent)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield key
+            if key not in ("command", "args") and parent != "annotations" and not (parent == "env" and key == "value"):
+                yield from _names(item, key)
