@@ -13,6 +13,7 @@ import time
 import traceback
 import uuid
 from collections.abc import Callable
+from itertools import count
 
 from fcontroller.act.client import Client
 from fcontroller.act.dispatcher import Dispatcher
@@ -41,8 +42,10 @@ _FINISH, _RELEASE = 10, 5
 _GC_THRESHOLDS = 5_000, 4, 1_000_000
 """Collecting young objects takes milliseconds: of those that have survived once there are some 25,000. A full collection takes a second
 with 100,000 tasks, so it runs by the clock: otherwise it would run most often while many Pods are created."""
-_FULL_COLLECTION = 3600
-"""Seconds between full collections. Old objects are hardly ever garbage."""
+_FULL_COLLECTION, _YOUNG_COLLECTION, _YOUNG_TOGETHER = 3600, 1.0, 4
+"""Seconds between full collections, since old objects are hardly ever garbage; and between two of young objects, of which each fourth looks
+again at those that were left by the three before. Python counts only by how many there are more than before: where each new object takes
+the place of an old one, 100,000 of them become young, and the next thing that makes a few thousand takes a quarter of a second."""
 
 Connect = Callable[[Wanted], Client]
 """Makes a client of the API server, which writes only while it may."""
@@ -73,7 +76,7 @@ class Process:
 
     async def run(self) -> int:
         """Run until told to stop. Return the exit code: 0 after a signal, 1 after a failure or a lost lease. Raises Unlistenable."""
-        beside = [asyncio.create_task(work) for work in (self._metrics.measure_lag(), _collect_everything())]
+        beside = [asyncio.create_task(work) for work in (self._metrics.measure_lag(), _collect_everything(), _collect_young())]
         try:
             listen = self._config.listen
             server = Server(self._metrics, self._trouble, self._unready)
@@ -201,6 +204,12 @@ async def _collect_everything() -> None:
     while True:
         await asyncio.sleep(_FULL_COLLECTION)
         gc.collect()
+
+
+async def _collect_young() -> None:
+    for number in count(1):
+        await asyncio.sleep(_YOUNG_COLLECTION)
+        gc.collect(number % _YOUNG_TOGETHER == 0)
 
 
 def _settings(effective: EffectiveSettings) -> Settings:
