@@ -146,6 +146,25 @@ def test_what_is_urgent_passes_all_that_hangs() -> None:
     in_virtual_time(work)
 
 
+def test_deletions_go_on_beside_statuses_without_an_end() -> None:
+    """A thousand Frameworks that stored how their Pods had ended kept these from being deleted."""
+
+    async def work(loop: VirtualLoop) -> None:
+        api = Dispatcher(Slow(lambda namespace, method: 0.1))
+
+        async def statuses(namespace: str) -> None:
+            while True:
+                await api.request("PUT", f"{path_of('frameworks', namespace, 'f')}/status", {})
+
+        endless = [loop.create_task(statuses(f"tenant{number % 50}")) for number in range(1000)]
+        await asyncio.sleep(5)
+        assert await took(asyncio.gather(*(delete(api, "tenant7") for _ in range(100)))) < 20
+        for task in endless:
+            task.cancel()
+
+    in_virtual_time(work)
+
+
 def test_the_server_is_not_run_over() -> None:
     async def work(loop: VirtualLoop) -> None:
         server = Slow(lambda namespace, method: 0.01)

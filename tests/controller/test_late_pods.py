@@ -226,3 +226,21 @@ def test_a_pod_is_rendered_when_its_turn_has_come() -> None:
                 assert len(rendered) <= len(await busy.pods()) + api.under_way
 
     run_in_memory(work())
+
+
+def test_deletions_that_wait_for_their_turn_are_not_said_to_be_held() -> None:
+    """Where all Pods of many Frameworks ended at the same time, an alert was raised for each Framework."""
+
+    async def work() -> None:
+        async def late(method: str, path: str) -> None:
+            await asyncio.sleep(2 if method == "DELETE" and "/pods/" in path else 0)
+
+        async with lab(Refusing(late)) as busy:
+            for number in range(40):
+                await busy.make(f"many{number}", {"taskRoles": [role_spec("a", 20, run="30")]})
+            await asyncio.sleep(80)
+            assert busy.controller.dependencies.api.longest_wait(Priority.DELETION) > 15
+            said = [await busy.framework(f"many{number}") for number in range(40)]
+            assert not [one for each in said for one in each["status"]["conditions"] if one["type"] == "ObjectsDeleted"]
+
+    run_in_memory(work())

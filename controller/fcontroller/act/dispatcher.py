@@ -1,7 +1,7 @@
 """Sends requests so that nobody waits for long behind somebody else's.
 
 Requests wait by tenant, which is the namespace that they are about. Tenants take turns. Within one the important requests go first: what
-stores a status, ends an attempt or reads; then the deletion of Pods, changes of their owners, their creation, and Events. The number of
+stores a status, ends an attempt, reads, or deletes Pods; then the creation of Pods, and Events. The number of
 requests that a tenant may have under way is limited, and so is that of each kind: with all deletions and creations of Pods hanging in a
 webhook, the tenant's Frameworks can still be stopped. A request that hangs does not hold up the other tenants. A request that is told to
 come back later (429) waits without a slot; when that takes long, its answer is the server's 429. After a 429 for the creation of a Pod,
@@ -37,7 +37,7 @@ _PATIENCE = 15.0
 
 
 class Priority(IntEnum):
-    """What goes first within a tenant."""
+    """Kinds of requests of a tenant."""
 
     URGENT = 0
     DELETION = 1
@@ -49,6 +49,8 @@ class Priority(IntEnum):
 
 _MOST = {Priority.URGENT: 32, Priority.DELETION: 16, Priority.OWNERS: 8, Priority.CREATION: 24, Priority.EVENT: 4}
 """Requests of one kind that a tenant has under way at most. Those that are not urgent leave room for some that are."""
+_RANKS = ((Priority.URGENT, Priority.DELETION, Priority.OWNERS), (Priority.CREATION,), (Priority.EVENT,))
+"""What goes first. Those of one rank go in the order in which they came: a thousand statuses must not keep Pods from being deleted."""
 _PAUSED_TOGETHER = (Priority.CREATION, Priority.EVENT)
 """Kinds of which all wait after one was told to."""
 
@@ -93,14 +95,19 @@ class _Tenant:
         """Take out the request that goes next; return None if none may go now, as when `most` are under way."""
         if self.total >= most:
             return None
-        for priority, waiting in self.waiting.items():
-            if now < self.paused_until[priority] or self.under_way[priority] >= _MOST[priority]:
-                continue
-            while waiting:
-                waiter = waiting.popleft()
-                if not waiter.turn.done():  # The caller may have given up waiting.
-                    return waiter
+        for priorities in _RANKS:
+            first = min(filter(None, (self._first(priority, now) for priority in priorities)), key=_since, default=None)
+            if first is not None:
+                return self.waiting[first.priority].popleft()
         return None
+
+    def _first(self, priority: Priority, now: float) -> _Waiter | None:
+        """Return the request of a kind that has waited longest, if it may go now."""
+        waiting = self.waiting[priority]
+        while waiting and waiting[0].turn.done():  # The caller may have given up waiting.
+            waiting.popleft()
+        may_go = waiting and now >= self.paused_until[priority] and self.under_way[priority] < _MOST[priority]
+        return waiting[0] if may_go else None
 
 
 class Dispatcher(Api):
@@ -261,6 +268,10 @@ class _When(Api):
 
     def watch(self, path: str, query: Query, projection: Projection = Projection.WHOLE) -> AsyncIterator[Json]:
         return self._dispatcher.watch(path, query, projection)
+
+
+def _since(waiter: _Waiter) -> float:
+    return waiter.since
 
 
 def _priority(method: str, target: Target) -> Priority:

@@ -24,6 +24,7 @@ from fcontroller.decide.context import (
     CreateConfigMap,
     CreatePod,
     DeleteConfigMap,
+    DeletePod,
     Key,
     MovePod,
     is_deletion,
@@ -196,7 +197,9 @@ class Workers:
     def failing(self, status: Status, *kinds: type) -> list[str]:
         """Return why actions of these kinds fail that are still decided, each reason once."""
         found = {str(failure.error) for failure in self._failing(status) if isinstance(failure.action, kinds) and failure.lasts()}
-        return sorted(found | {SILENT for job in self._slow(self._others) if isinstance(job.action, kinds)})
+        slow = [job for job in self._slow(self._others) if isinstance(job.action, kinds)]
+        # The deletion of a Pod that was not sent yet waits for its turn.
+        return sorted(found | {SILENT for job in slow if job.sent or not isinstance(job.action, DeletePod)})
 
     def _slow(self, jobs: Iterable[_Job]) -> list[_Job]:
         since = self._now() - SLOW
