@@ -244,3 +244,29 @@ def test_deletions_that_wait_for_their_turn_are_not_said_to_be_held() -> None:
             assert not [one for each in said for one in each["status"]["conditions"] if one["type"] == "ObjectsDeleted"]
 
     run_in_memory(work())
+
+
+def test_in_a_crowd_what_waits_for_its_deletion_is_stored_now_and_then() -> None:
+    """A thousand Frameworks stored the end of nearly each Pod by itself, and the API server did little else."""
+
+    async def work() -> None:
+        writes = Counter[str]()
+
+        async def late(method: str, path: str) -> None:
+            if method == "PUT" and path.endswith("/status"):
+                writes[path] += 1
+                await asyncio.sleep(1)
+            elif method == "DELETE" and "/pods/" in path:
+                await asyncio.sleep(2)
+
+        async with lab(Refusing(late)) as busy:
+            for number in range(40):
+                roles = [role_spec(f"a{index}", 1, run=str(20 + index * 1.7)) for index in range(30)]
+                await busy.make(f"many{number}", {"taskRoles": roles})
+            await asyncio.sleep(30)
+            writes.clear()
+            await asyncio.sleep(60)
+            assert len(writes) == 40
+            assert writes.total() < 40 * 60 / 8
+
+    run_in_memory(work())

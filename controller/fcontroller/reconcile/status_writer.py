@@ -34,8 +34,9 @@ _SHARE = 50
 """Encoding a large status takes long: it may use at most one part in this many of the time."""
 _PATIENCE = 10
 """A slow server is asked less often: writes that can wait do so for this many times the duration of the last write."""
-_LONGEST, _LONGEST_COUNT = 3.0, 60.0
-"""Seconds for which they do so at most; the second: if only tasks have changed, and nothing waits for that. A Framework that starts waits
+_LONGEST, _LONGEST_CROWD, _LONGEST_COUNT = 3.0, 15.0, 60.0
+"""Seconds for which they do so at most; the second: if only Pods wait for it that could not be deleted yet, since those of many others are;
+the third: if only tasks have changed, and nothing waits for that. A Framework that starts waits
 as long where more Pods are to be created than the namespace may have under way: a thousand that each wrote every few seconds kept the API
 server from making their Pods."""
 _LARGE = 256 * 1024
@@ -117,7 +118,8 @@ class StatusWriter:
         if status.changed > status.stored:
             return _AT_ONCE if status.state == COMPLETED else max(_AT_ONCE, min(patience, _LONGEST))
         if status.waiting or status.conditioned > status.stored:
-            return max(_SOON, share, min(patience, _LONGEST))
+            would_wait = status.conditioned <= status.stored and self._api.is_crowded(self._namespace, Priority.DELETION)
+            return max(_SOON, share, min(patience, _LONGEST_CROWD if would_wait else _LONGEST))
         if self._api.is_crowded(self._namespace, Priority.CREATION) and _starts(status):
             return max(_LONGEST_COUNT * self._spread, share)
         tasks = self._pace if status.transitioned > status.stored else _LATER
