@@ -404,6 +404,40 @@ def test_a_certificate_is_looked_at(cluster: Cluster, loop: Callable[[], asyncio
     run(loop, test())
 
 
+def test_a_large_body_is_written_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The buffer in which TLS encrypts stayed as large as the largest body: 120 KiB for each connection that had carried a status."""
+    body, written = bytes(range(256)) * 500, list[bytes]()
+
+    async def test() -> None:
+        server = Server(LENGTH, LENGTH)
+        async with server.origin() as origin:
+            await get(origin)
+            (connection,) = origin._open
+            write = connection._transport.write
+
+            def noted(data: bytes) -> None:
+                written.append(bytes(data))
+                write(data)
+
+            monkeypatch.setattr(connection, "_transport", _Noted(connection._transport, noted))
+            assert (await origin.request("PUT", "/a", {}, body, 60)).body == BODY
+            assert server.asked[-1].endswith(body)
+
+    asyncio.run(test())
+    assert b"".join(written).endswith(body)
+    assert max(map(len, written)) <= 16 * 1024
+
+
+class _Noted:
+    """A transport whose writes are noted."""
+
+    def __init__(self, transport: asyncio.Transport, write: Callable[[bytes], None]) -> None:
+        self._transport, self.write = transport, write
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+
 @pytest.mark.parametrize("loop", LOOPS)
 def test_a_small_answer_over_tls_takes_little_memory(cluster: Cluster, loop: Callable[[], asyncio.AbstractEventLoop]) -> None:
     """Each piece was received into a new block of 256 KiB: 38 GB for 10,000 Pods."""
