@@ -132,6 +132,9 @@ def framework_context(
 
 
 def _met(role: RoleContext, framework: str, namespace: str) -> tuple[int, ...]:
+    first = substitute(role.template, values_of(framework, role.name, namespace, 0, role.sums))
+    if role.last_index < 2 or not _index_matters(role.template, first):
+        return ()
     values = {**role_values(framework, role.name), names.FRAMEWORK_NAMESPACE: namespace}
     return met_indices(substitute(role.template, values), role.last_index)
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-_MARK = re.compile(r"\{\{FC_TASK_INDEX([+-][0-9]+)?\}\}")
-_NUMBER = re.compile("[0-9]+")
+from fcompile.model.patterns import lazy
+
+_MARK = lazy(r"\{\{FC_TASK_INDEX([+-][0-9]+)?\}\}")
+_NUMBER = lazy("[0-9]+")
 _DIGITS = 5
 """Of the highest sum of an index and a number that is looked for."""
 _LONGEST, _RUNS = 253, 8
@@ -22,7 +23,7 @@ def met_indices(template: Any, last: int) -> tuple[int, ...]:
 
     :param template: the role's, with all placeholders filled in but the index, and sums with it.
     """
-    texts = list(_names(template)) if last > 1 else []
+    texts = list(_names(template))
     marked: dict[tuple[str, str], set[int]] = {}
     for text in texts:
         parts = _MARK.split(text)  # Before, what is added, after.
