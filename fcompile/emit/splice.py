@@ -19,7 +19,7 @@ from typing import Any
 from fcompile.model.values import mappings, strings
 
 MARK = "903172845160273814526038"
-_CHUNK = 16 * 1024
+_CHUNK = 64 * 1024
 
 
 def pods(pod: Callable[[str], Any], indices: Sequence[int], dump: Callable[[Any], str]) -> Iterator[str]:

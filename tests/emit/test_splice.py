@@ -122,7 +122,7 @@ class TestWork:
             return {"name": f"a-{index}", "text": "x" * 2000}
 
         sizes = [len(chunk) for chunk in pods(pod, range(10_000), yaml.document)]
-        assert 16 * 1024 <= min(sizes[:-1]) <= max(sizes) < 32 * 1024
+        assert 64 * 1024 <= min(sizes[:-1]) <= max(sizes) < 80 * 1024
 
     @pytest.mark.parametrize("length", [0, 10, 200_000])
     def test_whatever_their_size(self, length: int) -> None:
