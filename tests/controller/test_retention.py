@@ -15,7 +15,8 @@ from fcontroller.dependencies import Dependencies
 from fcontroller.reconcile import retention as module
 from fcontroller.reconcile.retention import Retention
 from fcontroller.testing.memory_api.facade import Facade
-from tests.controller.lab import SETTINGS, Refusing, in_memory, now, refusal, run_in_memory
+from tests.controller.lab import SETTINGS, Refusing, in_memory, lab, now, refusal, run_in_memory
+from tests.decide.world import role_spec
 
 RETAINED = SETTINGS.completed_retention
 PATH = path_of("frameworks", "default", "train")
@@ -177,5 +178,30 @@ def test_it_ends_when_it_is_told_to_while_a_framework_comes_to_its_end(turns: in
         running.cancel()
         done, _ = await asyncio.wait([running], timeout=5)
         assert done
+
+    run_in_memory(work())
+
+
+def test_what_the_watch_tells_late_begins_nothing_anew() -> None:
+    """In a crowd the watch tells of states before the end after that was stored: a third of 300 Frameworks were read again."""
+
+    async def work() -> None:
+        async with lab(in_memory()) as made:
+            await made.make("train", {"taskRoles": [role_spec("a", 1, run="0.1")]})
+            before = None
+            while before is None or before["status"]["state"] == "AttemptCreationPending":
+                found = await made.framework("train")
+                before = found if found.get("status") else None
+                await asyncio.sleep(0.01)
+            await made.completed("train")
+            while made.controller.reconcilers:
+                await asyncio.sleep(0.01)
+            kept = dict(made.controller.retention.kept)
+            made.controller.seen(before)
+            assert not made.controller.reconcilers
+            assert made.controller.retention.kept == kept
+            anew = {**before, "metadata": {**before["metadata"], "uid": "another", "resourceVersion": "999999"}}
+            made.controller.seen(anew)
+            assert made.controller.reconcilers
 
     run_in_memory(work())

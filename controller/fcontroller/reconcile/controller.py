@@ -101,7 +101,7 @@ class Controller:
         elif _is_over(framework):
             self._stop(name)
             self.retention.keep(framework, framework["status"])
-        else:
+        elif not self.retention.has_seen(framework):  # In a crowd the watch still tells of states before the end after that was stored.
             self._drop(name)
             self._begin(name, framework)
 

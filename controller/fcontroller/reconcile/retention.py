@@ -85,6 +85,12 @@ class Retention:
             due = since if is_retained(status) else _NEVER if hold in (_GOES, _PAUSED) else since + retention
             self._look_at(name, Kept(uid, hold, retention, since, due, version))
 
+    def has_seen(self, framework: Json) -> bool:
+        """Return whether the Framework is kept as it was at this resourceVersion, or later."""
+        metadata = framework["metadata"]
+        kept = self.kept.get((metadata["namespace"], metadata["name"]))
+        return kept is not None and kept.uid == metadata["uid"] and int(metadata["resourceVersion"]) <= kept.version
+
     def drop(self, name: Name) -> None:
         """Forget a Framework that is gone, or is not over any more."""
         self.kept.pop(name, None)
