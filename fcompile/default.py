@@ -30,7 +30,7 @@ def default(framework: dict[str, Any]) -> Defaulted:
     """Return the Framework with its defaults, and without what only a server sets. The input is not changed.
 
     Idempotent. An explicit null means the same as leaving a field out, and is left out; so does an empty text where there is a
-    default. A quantity that is a number becomes a string, a whole number in decimal notation (`1.0`) an integer, as the API
+    default. As the value of a map's entry null is an empty text, or the quantity 0. A quantity that is a number becomes a string, a whole number in decimal notation (`1.0`) an integer, as the API
     server would read them.
     """
     filled: list[Path] = []
@@ -76,7 +76,7 @@ class _Filler:
             if kind == "object":
                 return self.object(value, field.ref, path)
             if kind == "map":
-                return {key: self.value(entry, field, field.items, (*path, key)) for key, entry in value.items()}
+                return {key: self.value(_entry(entry, field), field, field.items, (*path, key)) for key, entry in value.items()}
         elif isinstance(value, list) and kind == "list":
             return [self.value(entry, field, field.items, (*path, index)) for index, entry in enumerate(value)]
         return _scalar(value, kind)
@@ -86,6 +86,11 @@ class _Filler:
 def _with_defaults(type_name: str) -> tuple[tuple[str, Field], ...]:
     """Return the fields of a type that have a default."""
     return tuple((name, field) for name, field in types(NEWEST)[type_name].items() if field.default is not None)
+
+
+def _entry(value: Any, field: Field) -> Any:
+    """Return the value of an entry of a map. The API server reads null as an empty one; `kubectl apply` would take the entry out."""
+    return ("0" if field.items == "quantity" else "") if value is None else value
 
 
 def _scalar(value: Any, kind: str) -> Any:

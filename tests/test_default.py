@@ -111,6 +111,15 @@ def test_an_empty_text_is_the_same_as_left_out_where_there_is_a_default() -> Non
     assert default(given) == default(framework(role(spec=bare, service={"ports": [{"port": 80}]})))
 
 
+def test_null_in_a_map_is_an_empty_value() -> None:
+    """As the API server reads it. `kubectl apply` would take the entry out of what it has stored, and the digest would be another's."""
+    containers = [{"name": "c", "resources": {"limits": {"cpu": None, "memory": "1Gi"}}}]
+    made, _ = default(framework(role(spec={"nodeSelector": {"example.com/gpu": None}, "containers": containers})))
+    spec = made["spec"]["taskRoles"][0]["task"]["pod"]["spec"]
+    assert spec["nodeSelector"] == {"example.com/gpu": ""}
+    assert spec["containers"][0]["resources"]["limits"] == {"cpu": "0", "memory": "1Gi"}
+
+
 def test_whole_numbers_with_a_fraction_are_as_kubectl_sends_them() -> None:
     probe = {"tcpSocket": {"port": 80.0}, "periodSeconds": 5.0, "timeoutSeconds": 1.5}
     ports = [{"port": 80.0, "targetPort": 8080.0}]

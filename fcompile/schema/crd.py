@@ -153,7 +153,9 @@ class _Printer:
         if field.kind == "list":
             return self._list(field, owner, name, own)
         if field.kind == "map":
-            return {"type": "object", "additionalProperties": self._item(field, own)}
+            entry = self._item(field, own)
+            # A null that is not allowed is taken out without a word, and what is stored is not what was reviewed.
+            return {"type": "object", "additionalProperties": entry if own else {**entry, "nullable": True}}
         if field.kind == "any":
             return {"x-kubernetes-preserve-unknown-fields": True}
         if field.kind == "quantity":

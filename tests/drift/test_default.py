@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any
 
 from fcompile.default import default
+from fcompile.model import names
 from tests.cluster import Cluster
 from tests.drift.conftest import fitting, generate, in_namespace
 from tests.drift.objects import Frameworks, create, own
@@ -23,6 +24,26 @@ def test_of_examples(cluster: Cluster, given_frameworks: Frameworks) -> None:
 
 def test_of_partial_frameworks(cluster: Cluster, namespace: str) -> None:
     _agree(cluster, in_namespace(fitting(partial(), cluster), namespace))
+
+
+def test_of_nulls_in_maps(cluster: Cluster, namespace: str) -> None:
+    """The server takes a null that its definition does not allow out of what it stores, without a word: the digest was another's then."""
+    limits = {"limits": {"cpu": None, "memory": "1Gi"}}
+    volume = {"name": "data", "csi": {"driver": "csi.example.com", "volumeAttributes": {"a": None}}}
+    spec = {
+        "containers": [{"name": "c", "image": "i", "resources": limits}],
+        "nodeSelector": {"example.com/gpu": None},
+        "resources": limits,
+        "volumes": [volume],
+    }
+    metadata = {"labels": {"a": None}, "annotations": {"b": None}}
+    written = {
+        "apiVersion": names.API_VERSION,
+        "kind": names.KIND,
+        "metadata": {"name": "nulls", **metadata},
+        "spec": {"taskRoles": [{"name": "worker", "task": {"pod": {"metadata": metadata, "spec": spec}}}]},
+    }
+    _agree(cluster, in_namespace([written, default(written).framework], namespace))
 
 
 def _agree(cluster: Cluster, given: Frameworks) -> None:
