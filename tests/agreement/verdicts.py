@@ -127,8 +127,9 @@ class Judge:
         status, answer = self.api.request("POST", path.format(self.namespace), body, _STRICT)
         if status in (200, 201) or answer.get("reason") == "AlreadyExists":
             return None
-        # In older versions admission looks a class up under whatever name it has, and fails where that cannot be a name.
-        if (status >= 500 and "invalid resource name" not in answer.get("message", "")) or status == 429:
+        # Admission looks a class up under whatever name it has, and fails where that cannot be a name.
+        no_name = re.search("invalid resource name|resource name may not be empty", answer.get("message", ""))
+        if (status >= 500 and not no_name) or status == 429:
             raise AssertionError(f"the server failed: {status} {answer} for {body}")
         message = answer["message"]
         if attempts and body.get("kind") == "Pod" and (other := _in_another_cluster(message, body)):
