@@ -15,45 +15,28 @@ from typing import Any
 
 from fcompile.default import default
 from fcompile.model import names
-from fcompile.model.framework import MAX_TASKS, asks_for_pause
+from fcompile.model.framework import asks_for_pause
 from fcontroller import intent as intents
 from fcontroller.act import requests
 from fcontroller.act.dispatcher import Priority
 from fcontroller.act.requests import Refused
-from fcontroller.act.retry import QUEUED, backoff
+from fcontroller.act.retry import backoff
 from fcontroller.api import Json, Unreachable
 from fcontroller.breath import turns, unhurried
 from fcontroller.decide.conditions import (
-    INTENT_STORED,
-    MESSAGES_KEPT,
-    OBJECTS_DELETED,
-    SCALE_ACCEPTED,
-    SERVICES_MADE,
-    is_said,
     set_adopted,
     set_completed,
-    set_condition,
-    set_pods_created,
-    set_problem,
     set_services,
-    some,
 )
 from fcontroller.decide.context import (
-    AdoptPod,
-    ConfirmConfigMapGone,
     CreateConfigMap,
-    DeleteConfigMap,
-    DeletePod,
     Key,
-    MovePod,
     ReconcileContext,
-    RemoveConfigMap,
-    RemovePod,
     deadline,
 )
 from fcontroller.decide.framework import reconcile_framework
 from fcontroller.decide.spec import Spec, is_paused, read_spec, restart_of
-from fcontroller.decide.states import COMPLETED, CREATED, CREATION_PENDING, DELETING, ENDED
+from fcontroller.decide.states import COMPLETED, CREATED, CREATION_PENDING
 from fcontroller.decide.status import Status
 from fcontroller.decide.status_json import status_from
 from fcontroller.dependencies import Dependencies
@@ -75,7 +58,7 @@ from fcontroller.mailbox import (
     StatusStored,
     StatusSuperseded,
 )
-from fcontroller.observe.cache import Cache, pod_name
+from fcontroller.observe.cache import Cache
 from fcontroller.observe.reflector import Name
 from fcontroller.reconcile.adopt import differing_pods
 from fcontroller.reconcile.alarms import Alarms
@@ -85,8 +68,8 @@ from fcontroller.reconcile.dirty import DirtyTasks
 from fcontroller.reconcile.perform import ActionContext
 from fcontroller.reconcile.pod_renderer import PodRenderer
 from fcontroller.reconcile.services import Services
-from fcontroller.reconcile.starting import Starting
 from fcontroller.reconcile.status_writer import StatusWriter, remembered
+from fcontroller.reconcile.waits import Waits
 from fcontroller.reconcile.workers import Workers, decided_now
 
 _GATHERED = 0.5
@@ -98,14 +81,6 @@ _FOR_ACTIONS = 0.8
 """Of the time that the end may take; in the rest their results are stored."""
 _OFTEN, _WHILE = 2, 600.0
 """This many foreign statuses within this many seconds mean that there is another controller. One alone may be a former leader's."""
-_ACCEPTED = ("Accepted", "The Framework may have as many tasks as it wants")
-_CUT = "Failures say more than a status can hold: the first ones are kept whole, the others are cut. Their Pods' logs have all of it"
-_WHOLE = ("Whole", "The messages of failures are whole")
-_DELETIONS = (DeletePod, RemovePod, DeleteConfigMap, RemoveConfigMap, MovePod, AdoptPod)
-_NOT_NEEDED = ("NotNeeded", "No attempt runs")
-_GONE = ("Gone", "What was to be deleted is gone")
-_OVERDUE, _LOOK_AT_DELETIONS = 20.0, 10.0
-"""Seconds after which a deleted object that still exists is reported as held, and between two checks of that."""
 _OVERWRITTEN = (
     "Another controller writes this status, or somebody does by hand: each undoes what the other does. Let only one run a Framework"
 )
@@ -125,14 +100,10 @@ class Reconciler:
         self._background = Background()
         self._loading: asyncio.Task[None] | None = None
         self._mending: asyncio.TimerHandle | None = None
-        self._next_look: asyncio.TimerHandle | None = None
-        """When to look at what is being deleted."""
         self._reconciled = float("-inf")
         """When it was last reconciled, by the clock of the loop."""
         self._gathering: asyncio.TimerHandle | None = None
         """When what has come in a crowd is looked at."""
-        self._said = float("-inf")
-        """When the conditions for what is refused were last set, by the clock of the loop."""
         self._superseded = float("-inf"), 0
         """Since when statuses of somebody else's are counted, and how many there were."""
         self.status: Status | None = None
@@ -154,12 +125,8 @@ class Reconciler:
         """The generation that was measured."""
         self._dirty = DirtyTasks()
         self._compared: PodRenderer | None = None
-        self._held: list[str] = []
-        """What does not go, and why."""
-        self._goes: dict[Key | None, float] = self._being_deleted()
-        """Since when each Pod, and the ConfigMap (None) without Pods, is being deleted, by the clock of the loop."""
         self.workers = Workers(self.dependencies, self.mailbox)
-        self.starting = Starting(self.mailbox)
+        self.waits = Waits(self.dependencies, self.workers, self.owned, self.mailbox)
         self._alarms = Alarms(self.mailbox)
         start = self._background.start
         self.writer = StatusWriter(self.dependencies.api, framework, start, self.mailbox)
@@ -229,13 +196,10 @@ class Reconciler:
         self.writer.stop()
         self.services.maintain(None, self.framework)
         self.workers.stop()
-        self.starting.stop()
+        self.waits.stop()
         turns().drop(self.reconcile)
         self._alarms.clear()
         self._gather_no_more()
-        if self._next_look is not None:
-            self._next_look.cancel()
-        self._next_look = None
 
     async def finish(self, seconds: float) -> None:
         """Wait, after `stop`, for requests under way and store their results, so that the next leader can go on from there."""
@@ -309,7 +273,7 @@ class Reconciler:
             self._maintain_intent(self.status)
         context = self._decide(results)
         self._prepare_intent(context.status)
-        self._say_what_waits(context.status)
+        self.waits.say(context.status, self.framework, self.spec, self.paused)
         self.workers.advance(context.actions, self._action_context)
         runs = context.status.state in CREATED and not context.deleting and not self.paused
         renderer = self.renderer if runs else None
@@ -372,70 +336,6 @@ class Reconciler:
         except (Refused, Unreachable):
             return  # Adopted Pods are compared again when the spec changes or the controller starts.
         mailbox.put(PodsCompared(config_map_uid, found))
-
-    def _say_what_waits(self, status: Status) -> None:
-        """Set the conditions for what the API server refuses, or does not remove."""
-        loop = asyncio.get_running_loop()
-        if self.workers.has_many_failures and loop.time() < self._said + 1:
-            return  # Each failure is tried again, and has the conditions looked at.
-        self._said = loop.time()
-        generation, now = self.framework["metadata"]["generation"], self.dependencies.now()
-        workers, trouble = self.workers, self.workers.has_trouble  # Mostly there is none, and nothing to go through.
-        if not self.paused:  # Otherwise nothing is requested, so that the absence of refusals means nothing.
-            refused = [f"role {role}: {why}" for role, why in workers.refused(status).items()] if trouble else []
-            queued = [f"role {role}: {QUEUED}" for role in workers.queued] if trouble else []
-            set_pods_created(status, refused, queued, workers.await_turn, generation, now)
-            held = [*(workers.failing(status, *_DELETIONS) if trouble else ()), *self._overdue(status)]
-            if set_problem(status, OBJECTS_DELETED, "Held" if held else "", some(held), _GONE, generation, now):
-                self.dependencies.report.warn(self.framework, "DeletionHeld", some(held))
-        refused = [f"The attempt cannot begin: {why}" for why in workers.failing(status, CreateConfigMap)] if trouble else []
-        lost = "The ConfigMap has lost its label, and nothing but Stop is decided until it can have it again"
-        refused += [f"{lost}: {why}" for why in workers.failing(status, ConfirmConfigMapGone)] if trouble else []
-        if refused:
-            set_condition(status, INTENT_STORED, False, "Refused", refused[0], generation, now)
-        elif status.state not in CREATED and is_said(status, INTENT_STORED, "Refused"):
-            set_condition(status, INTENT_STORED, True, *_NOT_NEEDED, generation, now)
-        if status.state in ENDED:  # Whatever could not be made is not tried again.
-            set_problem(status, SERVICES_MADE, "", "", _NOT_NEEDED, generation, now)
-        self.starting.say(status, self.owned.pods, generation, now)
-        too_many = not self.spec.may_have_all(status.task_number)
-        message = f"{self.spec.task_number:,} tasks are too many: a Framework has {MAX_TASKS:,} at most, and none is added to it until then"
-        if set_problem(status, SCALE_ACCEPTED, "TooManyTasks" if too_many else "", message, _ACCEPTED, generation, now):
-            self.dependencies.report.warn(self.framework, "TooManyTasks", message)
-        if status.cut or status.state == CREATION_PENDING:
-            set_problem(status, MESSAGES_KEPT, "Cut" if status.cut else "", _CUT, _WHOLE, generation, now)
-
-    def _overdue(self, status: Status) -> list[str]:
-        """Return what still exists long after it should be gone. Checked from time to time, since there may be no event."""
-        self._note_deletion(None, status.state == DELETING and not self.owned.pods)
-        if self._next_look is not None and not self._held:
-            return []
-        loop, pods = asyncio.get_running_loop(), self.owned.pods
-        ends = {key: since + (pods[key].grace if key in pods else 0) + _OVERDUE for key, since in self._goes.items()}
-        late = [
-            f"Pod `{pod_name(self.key[1], key)}`" if key else f"ConfigMap `{status.attempt.object_name}`"
-            for key, end in ends.items()
-            if loop.time() > end
-        ]
-        self._held = [f"{name} is still there: a finalizer, or the node of a Pod, holds it" for name in late]
-        if self._goes and self._next_look is None:
-            self._next_look = loop.call_later(_LOOK_AT_DELETIONS, self._look_again)
-        return self._held
-
-    def _being_deleted(self) -> dict[Key | None, float]:
-        now = asyncio.get_running_loop().time()
-        return {key: now for key, pod in self.owned.pods.items() if pod.deletion_start is not None}
-
-    def _look_again(self) -> None:
-        self._next_look = None
-        self.mailbox.put(Due(None))
-
-    def _note_deletion(self, key: Key | None, deleted: bool) -> None:
-        """Note since when a Pod, or (None) the ConfigMap, is being deleted."""
-        if deleted:
-            self._goes.setdefault(key, asyncio.get_running_loop().time())
-        else:
-            self._goes.pop(key, None)
 
     def _measure(self, status: Status) -> None:
         """Note how large the Framework is without its status."""
@@ -521,7 +421,7 @@ class Reconciler:
 
     def _see_pod(self, key: Key) -> None:
         pod = self.owned.pods.get(key)
-        self._note_deletion(key, pod is not None and pod.deletion_start is not None)
+        self.waits.note_deletion(key, pod is not None and pod.deletion_start is not None)
         self._dirty.add(key)
 
     def _see(self, framework: Json) -> None:
@@ -543,7 +443,8 @@ class Reconciler:
         """Take in the Framework and its status as they were read at the start."""
         if framework is None:
             return self._leave_alone()
-        self.status, self._goes = status, self._being_deleted()
+        self.status = status
+        self.waits.begin()
         self.writer.begin(framework)
         self._see(framework)
         self._dirty.add_all()

@@ -1,0 +1,139 @@
+"""Says of one Framework what it waits for: what the API server refuses or does not answer, what is not gone, and what does not start."""
+
+from __future__ import annotations
+
+import asyncio
+
+from fcompile.model.framework import MAX_TASKS
+from fcontroller.act.retry import QUEUED
+from fcontroller.api import Json
+from fcontroller.decide.conditions import (
+    INTENT_STORED,
+    MESSAGES_KEPT,
+    OBJECTS_DELETED,
+    SCALE_ACCEPTED,
+    SERVICES_MADE,
+    is_said,
+    set_condition,
+    set_pods_created,
+    set_problem,
+    some,
+)
+from fcontroller.decide.context import (
+    AdoptPod,
+    ConfirmConfigMapGone,
+    CreateConfigMap,
+    DeleteConfigMap,
+    DeletePod,
+    Key,
+    MovePod,
+    RemoveConfigMap,
+    RemovePod,
+)
+from fcontroller.decide.spec import Spec
+from fcontroller.decide.states import CREATED, CREATION_PENDING, DELETING, ENDED
+from fcontroller.decide.status import Status
+from fcontroller.dependencies import Dependencies
+from fcontroller.mailbox import Due, Mailbox
+from fcontroller.observe.cache import Owned, pod_name
+from fcontroller.reconcile.starting import Starting
+from fcontroller.reconcile.workers import Workers
+
+_ACCEPTED = ("Accepted", "The Framework may have as many tasks as it wants")
+_CUT = "Failures say more than a status can hold: the first ones are kept whole, the others are cut. Their Pods' logs have all of it"
+_WHOLE = ("Whole", "The messages of failures are whole")
+_DELETIONS = (DeletePod, RemovePod, DeleteConfigMap, RemoveConfigMap, MovePod, AdoptPod)
+_NOT_NEEDED = ("NotNeeded", "No attempt runs")
+_GONE = ("Gone", "What was to be deleted is gone")
+_OVERDUE, _LOOK_AT_DELETIONS = 20.0, 10.0
+"""Seconds after which a deleted object that still exists is reported as held, and between two checks of that."""
+
+
+class Waits:
+    """Sets the conditions for what a Framework waits for."""
+
+    def __init__(self, dependencies: Dependencies, workers: Workers, owned: Owned, mailbox: Mailbox) -> None:
+        self._dependencies, self._workers, self._owned, self._mailbox = dependencies, workers, owned, mailbox
+        self._starting = Starting(mailbox)
+        self._said = float("-inf")
+        """When the conditions for what is refused were last set, by the clock of the loop."""
+        self._next_look: asyncio.TimerHandle | None = None
+        """When to look at what is being deleted."""
+        self._held: list[str] = []
+        """What does not go, and why."""
+        self._goes: dict[Key | None, float]
+        """Since when each Pod, and the ConfigMap (None) without Pods, is being deleted, by the clock of the loop."""
+        self.begin()
+
+    def begin(self) -> None:
+        """Take what is being deleted for being so since now."""
+        now = asyncio.get_running_loop().time()
+        self._goes = {key: now for key, pod in self._owned.pods.items() if pod.deletion_start is not None}
+
+    def stop(self) -> None:
+        """Look no more."""
+        self._starting.stop()
+        if self._next_look is not None:
+            self._next_look.cancel()
+        self._next_look = None
+
+    def note_deletion(self, key: Key | None, deleted: bool) -> None:
+        """Note since when a Pod, or (None) the ConfigMap, is being deleted."""
+        if deleted:
+            self._goes.setdefault(key, asyncio.get_running_loop().time())
+        else:
+            self._goes.pop(key, None)
+
+    def say(self, status: Status, framework: Json, spec: Spec, paused: bool) -> None:
+        """Set the conditions, and write Events for what people are to look at."""
+        loop = asyncio.get_running_loop()
+        if self._workers.has_many_failures and loop.time() < self._said + 1:
+            return  # Each failure is tried again, and has the conditions looked at.
+        self._said = loop.time()
+        generation, now, warn = framework["metadata"]["generation"], self._dependencies.now(), self._dependencies.report.warn
+        workers, trouble = self._workers, self._workers.has_trouble  # Mostly there is none, and nothing to go through.
+        if not paused:  # Otherwise nothing is requested, so that the absence of refusals means nothing.
+            refused = [f"role {role}: {why}" for role, why in workers.refused(status).items()] if trouble else []
+            queued = [f"role {role}: {QUEUED}" for role in workers.queued] if trouble else []
+            set_pods_created(status, refused, queued, workers.await_turn, generation, now)
+            held = [*(workers.failing(status, *_DELETIONS) if trouble else ()), *self._overdue(status, framework)]
+            if set_problem(status, OBJECTS_DELETED, "Held" if held else "", some(held), _GONE, generation, now):
+                warn(framework, "DeletionHeld", some(held))
+        refused = [f"The attempt cannot begin: {why}" for why in workers.failing(status, CreateConfigMap)] if trouble else []
+        lost = "The ConfigMap has lost its label, and nothing but Stop is decided until it can have it again"
+        refused += [f"{lost}: {why}" for why in workers.failing(status, ConfirmConfigMapGone)] if trouble else []
+        if refused:
+            set_condition(status, INTENT_STORED, False, "Refused", refused[0], generation, now)
+        elif status.state not in CREATED and is_said(status, INTENT_STORED, "Refused"):
+            set_condition(status, INTENT_STORED, True, *_NOT_NEEDED, generation, now)
+        if status.state in ENDED:  # Whatever could not be made is not tried again.
+            set_problem(status, SERVICES_MADE, "", "", _NOT_NEEDED, generation, now)
+        self._starting.say(status, self._owned.pods, generation, now)
+        too_many = not spec.may_have_all(status.task_number)
+        message = f"{spec.task_number:,} tasks are too many: a Framework has {MAX_TASKS:,} at most, and none is added to it until then"
+        if set_problem(status, SCALE_ACCEPTED, "TooManyTasks" if too_many else "", message, _ACCEPTED, generation, now):
+            warn(framework, "TooManyTasks", message)
+        if status.cut or status.state == CREATION_PENDING:
+            set_problem(status, MESSAGES_KEPT, "Cut" if status.cut else "", _CUT, _WHOLE, generation, now)
+
+    def _overdue(self, status: Status, framework: Json) -> list[str]:
+        """Return what still exists long after it should be gone. Checked from time to time, since there may be no event."""
+        pods = self._owned.pods
+        self.note_deletion(None, status.state == DELETING and not pods)
+        if self._next_look is not None and not self._held:
+            return []
+        loop = asyncio.get_running_loop()
+        ends = {key: since + (pods[key].grace if key in pods else 0) + _OVERDUE for key, since in self._goes.items()}
+        late = [
+            f"Pod `{pod_name(framework['metadata']['name'], key)}`" if key else f"ConfigMap `{status.attempt.object_name}`"
+            for key, end in ends.items()
+            if loop.time() > end
+        ]
+        self._held = [f"{name} is still there: a finalizer, or the node of a Pod, holds it" for name in late]
+        if self._goes and self._next_look is None:
+            self._next_look = loop.call_later(_LOOK_AT_DELETIONS, self._look_again)
+        return self._held
+
+    def _look_again(self) -> None:
+        self._next_look = None
+        self._mailbox.put(Due(None))
