@@ -30,8 +30,8 @@ def default(framework: dict[str, Any]) -> Defaulted:
     """Return the Framework with its defaults, and without what only a server sets. The input is not changed.
 
     Idempotent. An explicit null means the same as leaving a field out, and is left out; so does an empty text where there is a
-    default. As the value of a map's entry null is an empty text, or the quantity 0. A quantity that is a number becomes a string, a whole number in decimal notation (`1.0`) an integer, as the API
-    server would read them.
+    default. As the value of a map's entry null is an empty text, or the quantity 0. A quantity that is a number becomes a string,
+    a whole number in decimal notation (`1.0`) an integer, as the API server would read them.
     """
     filled: list[Path] = []
     value = {key: item for key, item in framework.items() if key != "status"}

@@ -1,108 +1,215 @@
-"""A Pod without the fields that only repeat a default.
+"""A Pod without what the API server fills in, or drops.
 
-Whether `restartPolicy: Always` is written or left out, the same Pod runs. Only what is certain is in the tables.
+Whether `restartPolicy: Always` is written or left out, the same Pod runs. Both sides of a comparison are taken to the shorter form. Only
+what is certain is here: `tests/diff/test_server.py` asks the API server about it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
+from fcompile.diff.resources import container_limits, container_requests
+from fcompile.model.fields import Field
+from fcompile.model.quantities import nanos
+from fcompile.model.values import mapping, sequence
+from fcompile.schema.pod_schemas import NEWEST
 from fcompile.schema.rewrite import rewritten
+from fcompile.schema.types import types
 
 FILLED_IN: dict[str, dict[str, Any]] = {
+    "AzureDiskVolumeSource": {"cachingMode": "ReadWrite", "fsType": "ext4", "kind": "Shared"},
     "ConfigMapVolumeSource": {"defaultMode": 420},
     "Container": {"resources": {}, "terminationMessagePath": "/dev/termination-log"},
     "ContainerPort": {"protocol": "TCP"},
     "DownwardAPIVolumeSource": {"defaultMode": 420},
     "HTTPGetAction": {"path": "/", "scheme": "HTTP"},
-    "HostPathVolumeSource": {"type": ""},
+    "ISCSIVolumeSource": {"iscsiInterface": "default"},
     "ObjectFieldSelector": {"apiVersion": "v1"},
+    "PersistentVolumeClaimSpec": {"resources": {}, "volumeMode": "Filesystem"},
+    "PersistentVolumeClaimTemplate": {"metadata": {}},
     "PodSpec": {
         "dnsPolicy": "ClusterFirst",
         "enableServiceLinks": True,
         "restartPolicy": "Always",
         "schedulerName": "default-scheduler",
         "securityContext": {},
+        "serviceAccountName": "default",
         "terminationGracePeriodSeconds": 30,
     },
+    "PreferredSchedulingTerm": {"preference": {}},
     "Probe": {"failureThreshold": 3, "periodSeconds": 10, "successThreshold": 1, "timeoutSeconds": 1},
     "ProjectedVolumeSource": {"defaultMode": 420},
+    "RBDVolumeSource": {"keyring": "/etc/ceph/keyring", "pool": "rbd", "user": "admin"},
     "ResourceFieldSelector": {"divisor": "0"},
+    "ScaleIOVolumeSource": {"fsType": "xfs", "storageMode": "ThinProvisioned"},
     "SecretVolumeSource": {"defaultMode": 420},
     "ServiceAccountTokenProjection": {"expirationSeconds": 3600},
 }
-"""What the API server fills in."""
+"""What the API server fills in. What depends on other fields is below."""
 MEANS_NOTHING: dict[str, dict[str, Any]] = {
-    "ConfigMapKeySelector": {"optional": False},
-    "ConfigMapVolumeSource": {"optional": False},
-    "Container": {"stdin": False, "stdinOnce": False, "tty": False},
-    "ContainerPort": {"hostPort": 0},
-    "EmptyDirVolumeSource": {"medium": ""},
-    "EnvVar": {"value": ""},
-    "PersistentVolumeClaimVolumeSource": {"readOnly": False},
-    "PodSpec": {"hostIPC": False, "hostNetwork": False, "hostPID": False, "hostUsers": True, "shareProcessNamespace": False},
-    "Probe": {"initialDelaySeconds": 0},
-    "SecretKeySelector": {"optional": False},
-    "SecretVolumeSource": {"optional": False},
-    "SecurityContext": {"privileged": False, "readOnlyRootFilesystem": False},
+    "Container": {"lifecycle": {}},
+    "PodSpec": {"hostUsers": True},
     "Toleration": {"operator": "Equal"},
     "TopologySpreadConstraint": {"nodeAffinityPolicy": "Honor", "nodeTaintsPolicy": "Ignore"},
-    "VolumeMount": {"mountPropagation": "None", "readOnly": False, "recursiveReadOnly": "Disabled"},
+    "VolumeMount": {"mountPropagation": "None", "recursiveReadOnly": "Disabled"},
 }
 """What is stored as it is written, and means the same as leaving the field out."""
-EMPTY: dict[str, tuple[str, ...]] = {
-    "Container": ("imagePullPolicy", "terminationMessagePath", "workingDir"),
-    "ContainerPort": ("hostIP", "name"),
-    "HTTPGetAction": ("host", "path", "scheme"),
-    "PodSpec": (
-        "dnsPolicy",
-        "hostname",
-        "nodeName",
-        "priorityClassName",
-        "restartPolicy",
-        "schedulerName",
-        "serviceAccountName",
-        "subdomain",
-    ),
-    "Probe": ("failureThreshold", "periodSeconds", "successThreshold", "timeoutSeconds"),
-    "TCPSocketAction": ("host",),
-    "VolumeMount": ("subPath", "subPathExpr"),
-}
-"""Fields in which an empty text, or 0, is to the API server as if they were left out: it fills in the default, or drops them."""
+EMPTY_COUNTS = frozenset(
+    (
+        "activeDeadlineSeconds",
+        "allowPrivilegeEscalation",
+        "automountServiceAccountToken",
+        "defaultMode",
+        "enableServiceLinks",
+        "fsGroup",
+        "hostProcess",
+        "hostUsers",
+        "hostnameOverride",
+        "mode",
+        "priority",
+        "runAsGroup",
+        "runAsNonRoot",
+        "runAsUser",
+        "storageClassName",
+        "terminationGracePeriodSeconds",
+        "tolerationSeconds",
+        "volumeAttributesClassName",
+    )
+)
+"""Fields in which an empty text, 0 or false is something else than none. In all others the API server drops it, or it means the same."""
+_EMPTY: dict[str, Any] = {"string": "", "integer": 0, "boolean": False, "map": {}, "list": []}
+_APP_ARMOR = "container.apparmor.security.beta.kubernetes.io/"
+_APP_ARMOR_TYPES = {"unconfined": "Unconfined", "runtime/default": "RuntimeDefault"}
+_HUGE_PAGES = "hugepages-"
 
 
 def as_the_server_reads(pod: dict[str, Any]) -> dict[str, Any]:
-    """Return a lowered Pod without fields that only repeat a default. The input is not changed."""
-    return {**pod, "spec": rewritten(pod["spec"], "PodSpec", _without_defaults)}
+    """Return a lowered or live Pod without what only repeats a default. The input is not changed."""
+    spec, metadata = pod["spec"], mapping(pod, "metadata")
+    annotations = {key: item for key, item in mapping(metadata, "annotations").items() if str(key).startswith(_APP_ARMOR)}
+    if annotations:
+        spec = _with_containers(spec, partial(_without_annotated_profile, annotations=annotations))
+    rewrite = partial(_without_defaults, labels=mapping(metadata, "labels"))
+    return {**pod, "metadata": rewritten(metadata, "ObjectMeta", rewrite), "spec": rewritten(spec, "PodSpec", rewrite)}
 
 
-def _without_defaults(value: dict[str, Any], type_name: str) -> dict[str, Any]:
+def _without_defaults(value: dict[str, Any], type_name: str, labels: Mapping[str, Any]) -> dict[str, Any]:
+    fields = types(NEWEST)[type_name]
     idle = {**FILLED_IN.get(type_name, {}), **MEANS_NOTHING.get(type_name, {})}
-    empty = EMPTY.get(type_name, ())
     made = {
-        name: item
+        name: _without_nulls(item, fields.get(name))
         for name, item in value.items()
-        if item != []
-        and not (name in idle and idle[name] == item and type(idle[name]) is type(item))
-        and not (name in empty and type(item) in (str, int) and not item)
+        if not (_is_empty(name, item, fields.get(name)) or (name in idle and idle[name] == item and type(idle[name]) is type(item)))
     }
-    if type_name == "Container" and made.get("imagePullPolicy") == _pull_policy(made.get("image")):
-        del made["imagePullPolicy"]
-    return _without_repeated_requests(made) if type_name == "ResourceRequirements" else made
+    match type_name:
+        case "Container":
+            return _without_pull_policy(made, "imagePullPolicy", "image")
+        case "ImageVolumeSource":
+            return _without_pull_policy(made, "pullPolicy", "reference")
+        case "ResourceRequirements":
+            return _without_amounts(made, {"requests": mapping(made, "limits")})
+        case "TopologySpreadConstraint" | "PodAffinityTerm":
+            return _without_merged_keys(made, labels)
+        case "PodSpec":
+            return _without_copies(made, idle)
+        case "Volume" if made.keys() == {"name"}:
+            return {**made, "emptyDir": {}}
+    return made
 
 
-def _pull_policy(image: Any) -> str:
-    """Return the pull policy that the API server fills in for an image."""
-    name, _, digest = str(image or "").partition("@")
+def _is_empty(name: str, item: Any, field: Field | None) -> bool:
+    if item is None or field is None or name in EMPTY_COUNTS:
+        return item is None
+    return field.kind in _EMPTY and item == _EMPTY[field.kind] and type(item) is type(_EMPTY[field.kind])
+
+
+def _without_nulls(value: Any, field: Field | None) -> Any:
+    """Return a list with an empty item in place of each null, as the API server reads it, and anything else as it is."""
+    if field is None or not isinstance(value, list) or None not in value:
+        return value
+    return [_EMPTY.get(field.items, {}) if item is None else item for item in value]
+
+
+def _without_pull_policy(made: dict[str, Any], policy: str, image: str) -> dict[str, Any]:
+    """Drop the policy that the API server fills in for an image."""
+    name, _, digest = str(made.get(image) or "").partition("@")
     tag = name.rpartition("/")[2].partition(":")[2]
-    return "Always" if tag == "latest" or not (tag or digest) else "IfNotPresent"
+    usual = "Always" if tag == "latest" or not (tag or digest) else "IfNotPresent"
+    return {key: item for key, item in made.items() if key != policy or item != usual}
 
 
-def _without_repeated_requests(resources: dict[str, Any]) -> dict[str, Any]:
-    """Drop requests that equal the limit, since the API server fills these in."""
-    limits, requests = resources.get("limits"), resources.get("requests")
-    if not isinstance(limits, dict) or not isinstance(requests, dict):
-        return resources
-    kept = {name: amount for name, amount in requests.items() if limits.get(name) != amount}
-    made = {key: value for key, value in resources.items() if key != "requests"}
-    return {**made, "requests": kept} if kept else made
+def _without_amounts(resources: dict[str, Any], filled_in: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Drop requests and limits that the API server fills in. `filled_in` has the amounts, in billionths or as they are written."""
+    made = {}
+    for kind, amounts in resources.items():
+        usual = filled_in.get(kind)
+        if usual and isinstance(amounts, dict):
+            amounts = {name: amount for name, amount in amounts.items() if usual.get(name, amounts) not in (amount, nanos(amount))}
+        if amounts != {}:
+            made[kind] = amounts
+    return made
+
+
+def _without_merged_keys(term: dict[str, Any], labels: Mapping[str, Any]) -> dict[str, Any]:
+    """Drop the expressions that the API server makes of `matchLabelKeys` and `mismatchLabelKeys`."""
+    merged = [
+        {"key": key, "operator": operator, "values": [labels.get(key)]}
+        for kind, operator in (("matchLabelKeys", "In"), ("mismatchLabelKeys", "NotIn"))
+        for key in sequence(term, kind)
+    ]
+    if not merged or not isinstance(term.get("labelSelector"), dict):
+        return term
+    own = [expression for expression in sequence(term["labelSelector"], "matchExpressions") if expression not in merged]
+    rest = {key: item for key, item in term["labelSelector"].items() if key != "matchExpressions"}
+    return {**term, "labelSelector": {**rest, "matchExpressions": own} if own else rest}
+
+
+def _without_copies(spec: dict[str, Any], usual: Mapping[str, Any]) -> dict[str, Any]:
+    """Drop what the API server copies from one field into another."""
+    made = {name: item for name, item in spec.items() if name not in ("serviceAccount", "serviceAccountName", "resources")}
+    account = spec.get("serviceAccountName", spec.get("serviceAccount", usual["serviceAccountName"]))
+    if account != usual["serviceAccountName"]:
+        made["serviceAccountName"] = account
+    if made.get("hostNetwork") is True:
+        made = _with_containers(made, _without_host_ports)
+    if isinstance(spec.get("resources"), dict):
+        huge = {name: amount for name, amount in container_limits(spec).items() if name.startswith(_HUGE_PAGES)}
+        resources = _without_amounts(spec["resources"], {"requests": container_requests(spec), "limits": huge})
+        if resources:
+            made["resources"] = resources
+    return made
+
+
+def _with_containers(spec: dict[str, Any], change: Callable[[dict[str, Any]], dict[str, Any]]) -> dict[str, Any]:
+    """Return a Pod spec with each container as `change` makes it. The Pod may be of any form: somebody else's file is compared too."""
+    return {**spec, **{kind: _each(spec[kind], change) for kind in ("initContainers", "containers") if kind in spec}}
+
+
+def _each(items: Any, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Any:
+    return [change(item) if isinstance(item, dict) else item for item in items] if isinstance(items, list) else items
+
+
+def _without_host_ports(container: dict[str, Any]) -> dict[str, Any]:
+    """Drop the ports of the node that are those of the container: with the node's network they cannot be others."""
+    return {**container, "ports": _each(container["ports"], _without_host_port)} if "ports" in container else container
+
+
+def _without_host_port(port: dict[str, Any]) -> dict[str, Any]:
+    return {name: item for name, item in port.items() if name != "hostPort" or item != port.get("containerPort")}
+
+
+def _without_annotated_profile(container: dict[str, Any], annotations: Mapping[str, Any]) -> dict[str, Any]:
+    """Drop the AppArmor profile that the API server takes from the annotation that came before the field."""
+    annotation = annotations.get(f"{_APP_ARMOR}{container.get('name')}")
+    if not isinstance(annotation, str):
+        return container
+    local = annotation.removeprefix("localhost/")
+    profile = {"type": _APP_ARMOR_TYPES.get(annotation)} if local == annotation else {"type": "Localhost", "localhostProfile": local}
+    context = mapping(container, "securityContext")
+    if context.get("appArmorProfile") != profile:
+        return container
+    kept = {name: item for name, item in context.items() if name != "appArmorProfile"}
+    made = {name: item for name, item in container.items() if name != "securityContext"}
+    return {**made, "securityContext": kept} if kept else made

@@ -20,7 +20,7 @@ from fcompile.pipeline.compiled import Compiled
 
 Json = dict[str, Any]
 _CLUSTER_ENV = frozenset({*names.CLUSTER_NAMES, names.TASK_ATTEMPT_INSTANCE_UID})
-_PLACED = {"nodeName", "preemptionPolicy", "priority", "serviceAccount"}
+_PLACED = {"nodeName", "preemptionPolicy", "priority"}
 """What the scheduler and the API server's own admission put into every Pod."""
 _OWNERS = ("ConfigMap", names.KIND)
 """What the controller lets a Pod belong to: its attempt, and after the end the Framework, where `cleanPodPolicy` keeps the Pod."""
@@ -143,8 +143,6 @@ def _without_cluster_values(live: Json, expected: Json) -> Json:
     }
     spec, reviewed = live["spec"], expected["spec"]
     kept = {key: value for key, value in spec.items() if key not in _PLACED or reviewed.get(key, "") != ""}
-    if not reviewed.get("serviceAccountName") and kept.get("serviceAccountName") == "default":
-        del kept["serviceAccountName"]
     kept["volumes"] = [volume for volume in sequence(spec, "volumes") if not (text(volume, "name") or "").startswith(_TOKEN)]
     kept["tolerations"] = [
         toleration

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from fcompile.check.amounts import Amounts, add, at_once
@@ -19,11 +19,24 @@ _UNITS = ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
 
 def pod_requests(spec: Mapping[str, Any]) -> Amounts:
     """Return what one Pod with this spec requests from the scheduler, in billionths."""
-    containers = [(_requests(container), False, False) for container in sequence(spec, "containers")]
-    containers += [(_requests(one), True, text(one, "restartPolicy") == "Always") for one in sequence(spec, "initContainers")]
-    total = at_once(containers)
+    total = container_requests(spec)
     total.update(_of_the_pod(spec, total))
     return add(total, _amounts(mapping(spec, "overhead")))
+
+
+def container_requests(spec: Mapping[str, Any]) -> Amounts:
+    """Return what the containers of one Pod request together, in billionths."""
+    return _together(spec, _requests)
+
+
+def container_limits(spec: Mapping[str, Any]) -> Amounts:
+    """Return the limits of the containers of one Pod together, in billionths."""
+    return _together(spec, lambda container: _amounts(mapping(mapping(container, "resources"), "limits")))
+
+
+def _together(spec: Mapping[str, Any], read: Callable[[Any], Amounts]) -> Amounts:
+    containers = [(read(container), False, False) for container in sequence(spec, "containers")]
+    return at_once(containers + [(read(one), True, text(one, "restartPolicy") == "Always") for one in sequence(spec, "initContainers")])
 
 
 def role_requests(pod: Mapping[str, Any], count: int, sums: tuple[str, ...] = ()) -> Amounts:

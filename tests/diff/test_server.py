@@ -6,6 +6,7 @@ import asyncio
 import copy
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,10 +15,14 @@ from typing import Any
 import pytest
 
 from fcompile.cli import main
-from fcompile.diff.defaults import EMPTY, FILLED_IN
+from fcompile.diff.defaults import EMPTY_COUNTS, FILLED_IN
+from fcompile.diff.live import pod_differences
 from fcompile.emit import yaml
+from fcompile.expand import pod
 from fcompile.pipeline.compiled import compile_framework
 from fcontroller.api import path_of
+from tests.agreement.run import run as agreement
+from tests.agreement.verdicts import Judge
 from tests.cluster import Cluster
 from tests.controller.lab import Lab, lab, run
 from tests.diff.frameworks import Json, diff, framework, role, spec
@@ -54,71 +59,177 @@ def test_what_is_refused(cluster: Cluster, namespace: str) -> None:
         assert (status == 422) == (found.effect == "refused"), (before, after, answer)
 
 
+def stored(cluster: Cluster, namespace: str, pod_spec: Json, **metadata: Any) -> Json:
+    """A Pod as the API server would store it."""
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", **metadata}, "spec": pod_spec}
+    status, made = cluster.api.request("POST", f"/api/v1/namespaces/{namespace}/pods", pod, {"dryRun": "All"})
+    assert status == 201, made["message"]
+    found: Json = made
+    return found
+
+
 def test_what_is_filled_in(cluster: Cluster, namespace: str) -> None:
     """A Pod that leaves out everything of the table: the server fills in just that."""
     downward = [
         {"path": "a", "fieldRef": {"fieldPath": "metadata.name"}},
         {"path": "b", "resourceFieldRef": {"containerName": "m", "resource": "limits.cpu"}},
     ]
-    volumes: list[Json] = [
-        {"name": "a", "configMap": {"name": "x"}},
-        {"name": "b", "secret": {"secretName": "x"}},
-        {"name": "c", "downwardAPI": {"items": downward}},
-        {"name": "d", "projected": {"sources": [{"serviceAccountToken": {"path": "t"}}]}},
-        {"name": "e", "hostPath": {"path": "/x"}},
-    ]
-    container = {"name": "m", "image": "a:1", "ports": [{"containerPort": 80}], "readinessProbe": {"httpGet": {"port": 80}}}
-    pod = {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {"name": "p"},
-        "spec": {"serviceAccountName": "default", "containers": [container], "volumes": volumes},
+    claim = {"spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}}
+    sources: dict[str, Json] = {
+        "ConfigMapVolumeSource": {"configMap": {"name": "x"}},
+        "SecretVolumeSource": {"secret": {"secretName": "x"}},
+        "DownwardAPIVolumeSource": {"downwardAPI": {"items": downward}},
+        "ProjectedVolumeSource": {"projected": {"sources": [{"serviceAccountToken": {"path": "t"}}]}},
+        "AzureDiskVolumeSource": {"azureDisk": {"diskName": "x", "diskURI": "https://a/b.vhd"}},
+        "ISCSIVolumeSource": {"iscsi": {"targetPortal": "1.2.3.4", "iqn": "iqn.2015-02.example.com:test", "lun": 0}},
+        "RBDVolumeSource": {"rbd": {"monitors": ["1.2.3.4"], "image": "x"}},
+        "ScaleIOVolumeSource": {"scaleIO": {"gateway": "x", "system": "x", "volumeName": "x", "secretRef": {"name": "x"}}},
+        "PersistentVolumeClaimTemplate": {"ephemeral": {"volumeClaimTemplate": claim}},
     }
-    status, made = cluster.api.request("POST", f"/api/v1/namespaces/{namespace}/pods", pod, {"dryRun": "All"})
-    assert status == 201, made["message"]
-    main_container, by_name = made["spec"]["containers"][0], {one["name"]: one for one in made["spec"]["volumes"]}
+    preferred = {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1}]}
+    made = stored(
+        cluster,
+        namespace,
+        {
+            "serviceAccountName": "default",
+            "containers": [{"name": "m", "image": "a:1", "ports": [{"containerPort": 80}], "readinessProbe": {"httpGet": {"port": 80}}}],
+            "volumes": [{"name": f"v{number}", **source} for number, source in enumerate(sources.values())],
+            "affinity": {"nodeAffinity": preferred},
+        },
+    )["spec"]
+    container = made["containers"][0]
+    of_volumes = {name: volume[next(iter(sources[name]))] for name, volume in zip(sources, made["volumes"], strict=True)}
+    template = of_volumes["PersistentVolumeClaimTemplate"]["volumeClaimTemplate"]
+    items = of_volumes["DownwardAPIVolumeSource"]["items"]
     found = {
-        "ConfigMapVolumeSource": by_name["a"]["configMap"],
-        "Container": main_container,
-        "ContainerPort": main_container["ports"][0],
-        "DownwardAPIVolumeSource": by_name["c"]["downwardAPI"],
-        "HTTPGetAction": main_container["readinessProbe"]["httpGet"],
-        "HostPathVolumeSource": by_name["e"]["hostPath"],
-        "ObjectFieldSelector": by_name["c"]["downwardAPI"]["items"][0]["fieldRef"],
-        "PodSpec": made["spec"],
-        "Probe": main_container["readinessProbe"],
-        "ProjectedVolumeSource": by_name["d"]["projected"],
-        "ResourceFieldSelector": by_name["c"]["downwardAPI"]["items"][1]["resourceFieldRef"],
-        "SecretVolumeSource": by_name["b"]["secret"],
-        "ServiceAccountTokenProjection": by_name["d"]["projected"]["sources"][0]["serviceAccountToken"],
+        **of_volumes,
+        "Container": container,
+        "ContainerPort": container["ports"][0],
+        "HTTPGetAction": container["readinessProbe"]["httpGet"],
+        "ObjectFieldSelector": items[0]["fieldRef"],
+        "PersistentVolumeClaimSpec": {"resources": {}, **template["spec"]} | {"resources": {}},
+        "PersistentVolumeClaimTemplate": template,
+        "PodSpec": made,
+        "PreferredSchedulingTerm": made["affinity"]["nodeAffinity"]["preferredDuringSchedulingIgnoredDuringExecution"][0],
+        "Probe": container["readinessProbe"],
+        "ResourceFieldSelector": items[1]["resourceFieldRef"],
+        "ServiceAccountTokenProjection": of_volumes["ProjectedVolumeSource"]["sources"][0]["serviceAccountToken"],
     }
     assert {name: {field: value.get(field) for field in FILLED_IN[name]} for name, value in found.items()} == FILLED_IN
 
 
-def test_what_is_filled_in_for_an_empty_text_or_zero(cluster: Cluster, namespace: str) -> None:
-    """The server stores the same Pod as for one that leaves all of these fields out."""
+PORTS = {"ports": [{"containerPort": 80}, {"containerPort": 81, "hostPort": 81}]}
+ONE = {"name": "m", "image": "a:1", "terminationMessagePolicy": "File"}
+SPREAD = {
+    "maxSkew": 1,
+    "topologyKey": "zone",
+    "whenUnsatisfiable": "DoNotSchedule",
+    "matchLabelKeys": ["a"],
+    "labelSelector": {"matchLabels": {"b": "2"}, "matchExpressions": [{"key": "c", "operator": "Exists"}]},
+}
+TERM = {"topologyKey": "zone", "labelSelector": {"matchLabels": {"b": "2"}}, "matchLabelKeys": ["a"], "mismatchLabelKeys": ["c"]}
+APP_ARMOR = {"container.apparmor.security.beta.kubernetes.io/m": "runtime/default"}
+ZERO_PROBE: Json = {"httpGet": {"port": 80, "host": "", "path": "", "scheme": ""}, "periodSeconds": 0, "initialDelaySeconds": 0}
+EMPTY_CONTAINER: Json = {
+    **{"workingDir": "", "imagePullPolicy": "", "terminationMessagePath": "", "stdin": False, "tty": False, "command": [], "env": None},
+    "ports": [{"containerPort": 80, "name": "", "hostIP": "", "hostPort": 0, "protocol": ""}],
+    "resources": {"limits": {}, "requests": {}},
+    "securityContext": {"capabilities": {"add": []}},
+    "volumeMounts": [{"name": "v", "mountPath": "/v", "subPath": "", "readOnly": False}],
+    "livenessProbe": ZERO_PROBE,
+    "readinessProbe": {"grpc": {"port": 80}},
+    "lifecycle": {"preStop": {"sleep": {}}},
+    "args": ["a", None],
+}
+EMPTY_POD: Json = {"hostNetwork": False, "hostname": "", "nodeName": "", "nodeSelector": {}, "restartPolicy": "", "tolerations": []}
+DERIVED: list[tuple[Json, Json]] = [
+    ({"hostNetwork": True, "containers": [{**ONE, **PORTS}], "initContainers": [{**ONE, "name": "i", **PORTS}]}, {}),
+    ({"containers": [ONE], "topologySpreadConstraints": [SPREAD]}, {"labels": {"a": "1", "b": "2"}}),
+    (
+        {"containers": [ONE], "affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [TERM]}}},
+        {"labels": {"a": "1", "b": "2", "c": "3"}},
+    ),
+    ({"containers": [ONE], "resources": {"limits": {"cpu": "2", "memory": "1Gi"}}}, {}),
+    (
+        {
+            "containers": [
+                {**ONE, "resources": {"requests": {"cpu": "500m"}}},
+                {**ONE, "name": "n", "resources": {"limits": {"cpu": "1"}}},
+            ],
+            "initContainers": [{**ONE, "name": "i", "restartPolicy": "Always", "resources": {"requests": {"cpu": "100m"}}}],
+            "resources": {"limits": {"cpu": "2", "memory": "1Gi"}},
+        },
+        {},
+    ),
+    (
+        {
+            "containers": [{**ONE, "resources": {"limits": {"cpu": "1", "memory": "1Gi", "hugepages-2Mi": "4Mi"}}}],
+            "resources": {"requests": {"cpu": "2"}},
+        },
+        {},
+    ),
+    ({"containers": [{**ONE, "resources": {"limits": {"cpu": "1", "memory": "1Gi"}, "requests": {"memory": "1Gi"}}}]}, {}),
+    ({"containers": [{**ONE, "securityContext": {"runAsUser": 0}}, {**ONE, "name": "n"}]}, {"annotations": APP_ARMOR}),
+    ({"containers": [ONE], "serviceAccount": "x"}, {}),
+    ({"containers": [ONE], "serviceAccountName": "default", "serviceAccount": ""}, {}),
+    ({"containers": [ONE], "volumes": [{"name": "v"}, {"name": "w", "image": {"reference": "a"}}]}, {}),
+    ({"containers": [{**ONE, **EMPTY_CONTAINER}], "volumes": [{"name": "v", "emptyDir": {"medium": ""}}], **EMPTY_POD}, {"finalizers": []}),
+]
 
-    def stored(empty: bool) -> Json:
-        def lacking(kind: str) -> Json:
-            return dict.fromkeys(EMPTY[kind], 0 if kind == "Probe" else "") if empty else {}
 
-        probes = [{"httpGet": {"port": 80, **lacking("HTTPGetAction")}}, {"tcpSocket": {"port": 80, **lacking("TCPSocketAction")}}]
-        container = {
-            "name": "m",
-            "image": "a:1",
-            "ports": [{"containerPort": 80, **lacking("ContainerPort")}],
-            "volumeMounts": [{"name": "v", "mountPath": "/v", **lacking("VolumeMount")}],
-            **lacking("Container"),
-            **{name: {**probe, **lacking("Probe")} for name, probe in zip(("livenessProbe", "readinessProbe"), probes, strict=True)},
-        }
-        spec = {"containers": [container], "volumes": [{"name": "v", "emptyDir": {}}], **lacking("PodSpec")}
-        pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": spec}
-        status, made = cluster.api.request("POST", f"/api/v1/namespaces/{namespace}/pods", pod, {"dryRun": "All"})
-        assert status == 201, made["message"]
-        found: Json = made["spec"]
-        return found
+@pytest.mark.parametrize(("pod_spec", "metadata"), DERIVED)
+def test_what_is_derived_or_dropped_is_no_difference(cluster: Cluster, namespace: str, pod_spec: Json, metadata: Json) -> None:
+    made = stored(cluster, namespace, pod_spec, **metadata)
+    assert list(pod_differences(made, {"metadata": {"name": "p", "namespace": namespace, **metadata}, "spec": pod_spec})) == []
 
-    assert stored(empty=True) == stored(empty=False)
+
+def test_empty_values_that_count(cluster: Cluster, namespace: str) -> None:
+    """The server stores each as it is written, and a Pod without it differs."""
+    user = {"runAsGroup": 0, "runAsNonRoot": False, "runAsUser": 0}
+    claim = {"spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}, "storageClassName": ""}}
+    volumes = [
+        {"name": "a", "configMap": {"name": "x", "defaultMode": 0, "items": [{"key": "k", "path": "p", "mode": 0}]}},
+        {"name": "b", "ephemeral": {"volumeClaimTemplate": claim}},
+    ]
+    pod_spec = {
+        **{"automountServiceAccountToken": False, "enableServiceLinks": False, "hostUsers": False, "terminationGracePeriodSeconds": 0},
+        "containers": [{**ONE, "securityContext": {"allowPrivilegeEscalation": False, **user}}],
+        "securityContext": {"fsGroup": 0},
+        "tolerations": [{"key": "a", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 0}],
+        "volumes": volumes,
+    }
+    without = json.loads(
+        json.dumps(pod_spec), object_pairs_hook=lambda pairs: {key: item for key, item in pairs if key not in EMPTY_COUNTS}
+    )
+    made = stored(cluster, namespace, pod_spec)
+    bare: Json = {"name": "p", "namespace": namespace}
+    assert list(pod_differences(made, {"metadata": bare, "spec": pod_spec})) == []
+    differ = {one.field.rpartition(".")[2] for one in pod_differences(made, {"metadata": bare, "spec": without})}
+    of_windows_and_gates = {"activeDeadlineSeconds", "hostProcess", "hostnameOverride", "priority", "volumeAttributesClassName"}
+    assert differ - {"securityContext"} == EMPTY_COUNTS - of_windows_and_gates - {"fsGroup"}
+
+
+GATED = re.compile(r"clusterTrustBundle|podCertificate|schedulingGroup|stopSignal")
+"""What the server drops, since a feature is off in it: a difference indeed."""
+
+
+def test_changed_frameworks_run_as_reviewed(cluster: Cluster, namespace: str) -> None:
+    """What the API server makes of hundreds of Pods, most of which nobody would write, is no difference."""
+    judge = Judge(cluster.api, int(cluster.version.split(".")[1]), namespace)
+    found, compared = [], 0
+    for mutant, verdict in agreement(judge, 600, seed=11, every=3).judged:
+        if not verdict.is_made or verdict.server or verdict.crd or verdict.errors or mutant.framework["metadata"].get("namespace"):
+            continue
+        for one in compile_framework(mutant.framework, namespace).intent.roles:
+            expected = pod(one, namespace, 0)
+            status, made = cluster.api.request("POST", f"/api/v1/namespaces/{namespace}/pods", expected, {"dryRun": "All"})
+            if status == 201:
+                compared += 1
+                found += [
+                    (mutant.place, *difference) for difference in pod_differences(made, expected) if not GATED.search(difference.field)
+                ]
+    assert found == []
+    assert compared > 200
 
 
 DIGEST = f"sha256:{'0' * 64}"
