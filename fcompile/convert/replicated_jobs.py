@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from fcompile.check.rules.framework.sizes import ETCD_BYTES
 from fcompile.convert.draft import Draft, RoleDraft
 from fcompile.convert.field_variables import field_variables
 from fcompile.convert.fields import Fields
@@ -18,8 +16,7 @@ from fcompile.convert.names import Hosts, Task
 from fcompile.convert.retries import COUNT_RESTARTS, NOT_COUNTED, made_anew
 from fcompile.convert.shape import NAMED_BYTES, refuse_misspelt, require_room, require_shape, require_size
 from fcompile.convert.texts import rewrite_texts
-from fcompile.diagnostics.problem import Path, cut, field_path
-from fcompile.diagnostics.visible import listed
+from fcompile.diagnostics.problem import Path, field_path
 from fcompile.model.framework import MAX_ROLES, MAX_TASKS
 from fcompile.model.patterns import lazy
 from fcompile.model.values import mapping, text
@@ -32,8 +29,8 @@ _LONGEST_NAME = 63
 _INDEX_VARIABLE = "JOB_COMPLETION_INDEX"
 """Kubernetes gives it to every container of an indexed Job, and a JobSet's Jobs are indexed unless they say otherwise."""
 _DEADLINE = "activeDeadlineSeconds"
-_LIMITS = ("backoffLimit", "backoffLimitPerIndex", "maxFailedIndexes")
-_OF_JOB = {"template", "parallelism", "completions", "completionMode", _DEADLINE, *_LIMITS}
+LIMITS = ("backoffLimit", "backoffLimitPerIndex", "maxFailedIndexes")
+_OF_JOB = {"template", "parallelism", "completions", "completionMode", _DEADLINE, *LIMITS}
 _LEFT_OUT_OF_JOB = {
     "managedBy",
     "manualSelector",
@@ -68,11 +65,7 @@ _OF_SET = {
 
 STEP = "trainer.kubeflow.org/trainjob-ancestor-step"
 """The label that says what a replicated job does for its TrainJob."""
-_SHOWN = 10
-"""Fields that are lost: a Pod can have thousands that it has not."""
 _PLACE = lazy(r"(?<= at )spec\.\S+")
-_OF_BOTH = {"containers", "initContainers", "volumes"}
-"""Of a Pod that runs first: they go into the other one."""
 
 
 @dataclass(eq=False)
@@ -183,120 +176,7 @@ def _require_limits(job: Fields, *, indexed: bool, source: Path | None) -> None:
         raise Refusal(source or job.at("maxFailedIndexes"), f"{why}: it must have `backoffLimitPerIndex` too")
 
 
-def run_once_first(parts: list[ReplicatedJob], source: Path, draft: Draft, ledger: Ledger) -> list[ReplicatedJob]:
-    """Return the parts without those that only run before others: these become init containers of the others. Raises Refusal."""
-    by_name = {part.name: part for part in parts}
-    left = ETCD_BYTES // NAMED_BYTES
-    first = {name for part in parts for name, status in part.needs.items() if status == "Complete"}
-    before: dict[str, _Before] = {}
-    for part in parts:
-        target = _Target(part)
-        for name, status in reversed(list(part.needs.items())):
-            if name not in by_name:
-                raise Refusal(source, f"`{part.name}` waits for `{name}`, and there is no such job")
-            if status == "Complete":
-                if name not in before:
-                    before[name] = _Before(by_name[name])  # only now: others may have been put before it
-                other = before[name]
-                left -= len(other.containers) + len(other.volumes)
-                if left < 0:
-                    raise Refusal(
-                        source, f"as init containers, `{name}` and others would be more than {ETCD_BYTES:,} bytes: etcd takes no more"
-                    )
-                if target.put_before(other, source):
-                    draft.remarks.append(
-                        f"What `{name}` fetches is in an emptyDir: `{part.name}` finds it only here, where they are one Pod"
-                    )
-                draft.remarks.append(f"`{name}` runs as an init container of `{part.name}`, once more in each new Pod")
-                _tell_pod(part, other.part, ledger, source)
-                del part.needs[name]
-        target.finish()
-    return [part for part in parts if part.name not in first]
-
-
-class _Before:
-    """A job that runs first, and what becomes of it in the Pods of others."""
-
-    def __init__(self, part: ReplicatedJob) -> None:
-        self.part = part
-        spec = part.role.template["spec"]
-        if part.indexed:
-            _add_index(spec, "0")
-            _replace_index(part.role, "0")
-        self.containers = [*(spec.get("initContainers") or ()), *spec["containers"]]
-        self.volumes: dict[Any, dict[str, Any]] = {one.get("name"): one for one in spec.get("volumes") or ()}
-        self.mounted = _mounted(spec)
-
-
-class _Target:
-    """A job before whose containers those of others run."""
-
-    def __init__(self, part: ReplicatedJob) -> None:
-        self._part = part
-        self._spec = part.role.template["spec"]
-        self._mounted = _mounted(self._spec)
-        self._volumes: dict[Any, dict[str, Any]] = {one.get("name"): one for one in self._spec.get("volumes") or ()}
-        self._names = {one.get("name") for kind in ("initContainers", "containers") for one in self._spec.get(kind) or ()}
-        self._earlier: list[tuple[list[dict[str, Any]], Iterable[Any]]] = []
-        """The containers, and the names of the volumes, of each job that runs first; the last job first."""
-
-    def put_before(self, other: _Before, source: Path) -> bool:
-        """Make init containers of a job that runs first, where the result is the same: it needs a volume that the two share.
-
-        Return whether the operator's Pods would each have such a volume of their own. Raises Refusal.
-        """
-        part, first = self._part, other.part
-        said = f"`{first.name}` runs once before `{part.name}`"
-        if first.role.task_number * first.copies != 1 or first.needs:
-            raise Refusal(source, f"{said}, with more than one Pod or after others: that is no init container")
-        shared = self._mounted & other.mounted
-        if not shared:
-            raise Refusal(source, f"{said} and shares no volume with it: as an init container it would do nothing")
-        kinds = [other.volumes[name] for name in shared if name in other.volumes]
-        pods = part.role.task_number * part.copies
-        if pods > 1 and not all("emptyDir" in one or "ephemeral" in one for one in kinds):
-            why = f"as an init container it would run in each of {pods} Pods, and write into one volume"
-            raise Refusal(source, f"{said}: {why}. Use one node, or a volume of each Pod (emptyDir)")
-        for name, volume in other.volumes.items():
-            there = self._volumes.setdefault(name, volume)
-            if there != volume and not ("emptyDir" in volume and "emptyDir" in there):
-                raise Refusal(source, f"{said}, and the volumes `{name}` of the two are not the same: give one of them another name")
-        containers = [dict(one) for one in other.containers]
-        for container in containers:
-            if container.get("name") in self._names:
-                container["name"] = f"{first.role.name}-{container['name']}"
-        self._names |= {one.get("name") for one in containers}
-        self._mounted |= other.mounted
-        self._earlier.append((containers, other.volumes))
-        return any("emptyDir" in one for one in kinds)
-
-    def finish(self) -> None:
-        """Write what was put before it into its Pods."""
-        if not self._earlier:
-            return
-        order = [name for _, volumes in reversed(self._earlier) for name in volumes]
-        volumes = [self._volumes[name] for name in dict.fromkeys([*order, *self._volumes])]
-        if volumes:
-            self._spec["volumes"] = volumes
-        containers = [one for earlier, _ in reversed(self._earlier) for one in earlier]
-        self._spec["initContainers"] = [*containers, *(self._spec.get("initContainers") or ())]
-
-
-def _tell_pod(part: ReplicatedJob, other: ReplicatedJob, ledger: Ledger, source: Path) -> None:
-    """Take down what the Pod of a job that runs first has, and its containers will not find in the Pod that they are init containers of."""
-    spec, before = part.role.template["spec"], other.role.template["spec"]
-    metadata, kept = mapping(other.role.template, "metadata"), mapping(part.role.template, "metadata")
-    lost = [key for key in before if key not in _OF_BOTH and before[key] != spec.get(key)]
-    lost += [kind for kind in metadata if {**mapping(kept, kind), **metadata[kind]} != mapping(kept, kind)]
-    lost += [limit for limit in _LIMITS if limit in other.fields.below("template").below("spec")]
-    if lost:
-        shown = listed([cut(key) for key in lost], _SHOWN)
-        what = f"{shown} of `{other.name}`: left out, since it is an init container of `{part.name}`"
-        remedy = f"look whether `{part.name}` can have them, where `{other.name}` needs them"
-        ledger.different(source, what, "the two are one Pod here", remedy)
-
-
-def _mounted(spec: dict[str, Any]) -> set[str]:
+def mounted(spec: dict[str, Any]) -> set[str]:
     """Return the names of the volumes that the containers mount."""
     return {
         str(mount.get("name"))
@@ -328,8 +208,8 @@ def finish(parts: list[ReplicatedJob], hosts: Hosts, draft: Draft, ledger: Ledge
         own = Ledger() if source else ledger
         _own_host_names(part, own)
         if part.indexed:
-            _add_index(part.role.template["spec"], "{{FC_TASK_INDEX}}")
-        _replace_index(part.role, "{{FC_TASK_INDEX}}")
+            add_index(part.role.template["spec"], "{{FC_TASK_INDEX}}")
+        replace_index(part.role, "{{FC_TASK_INDEX}}")
         _rewrite(part, hosts, draft, own)
         _tell_limits(part, ledger, source)
         for entry in own.differences if source else ():
@@ -400,7 +280,7 @@ def add_claims(spec: Fields, parts: list[ReplicatedJob], ledger: Ledger, source:
     pods = [part.role.template["spec"] for part in parts]
     of_volume: dict[str, list[int]] = {}
     for number, pod in enumerate(pods):
-        for name in _mounted(pod):
+        for name in mounted(pod):
             of_volume.setdefault(name, []).append(number)
     added: list[list[dict[str, Any]]] = [[] for _ in pods]
     count = 0
@@ -430,7 +310,7 @@ def tell_metadata(metadata: Fields, ledger: Ledger, source: Path | None, *, of_p
                 tell_acted_upon(key, str(value), source or held.at(key), ledger, of_pods=of_pods)
 
 
-def _add_index(spec: dict[str, Any], index: str) -> None:
+def add_index(spec: dict[str, Any], index: str) -> None:
     """Give all containers the index that Kubernetes gives to those of an indexed Job."""
     for kind in ("initContainers", "containers"):
         for container in spec.get(kind) or ():
@@ -439,7 +319,7 @@ def _add_index(spec: dict[str, Any], index: str) -> None:
                 container["env"] = [*env, {"name": _INDEX_VARIABLE, "value": index}]
 
 
-def _replace_index(role: RoleDraft, index: str) -> None:
+def replace_index(role: RoleDraft, index: str) -> None:
     """Let variables that read the index of the Job have the task's."""
     for variable in field_variables(role):
         if variable.field in INDEX_FIELDS:

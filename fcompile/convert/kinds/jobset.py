@@ -17,11 +17,11 @@ from fcompile.convert.replicated_jobs import (
     hosts_of,
     read_parts,
     require_no_order,
-    run_once_first,
     tell_failure_policy,
     tell_network,
     tell_rest,
 )
+from fcompile.convert.run_first import run_once_first
 from fcompile.convert.run_policy import read_run_policy
 
 OPERATOR = "jobset.sigs.k8s.io/jobset-controller"

@@ -28,12 +28,12 @@ from fcompile.convert.replicated_jobs import (
     hosts_of,
     read_parts,
     require_no_order,
-    run_once_first,
     tell_failure_policy,
     tell_metadata,
     tell_network,
     tell_rest,
 )
+from fcompile.convert.run_first import run_once_first
 from fcompile.convert.run_policy import GANG, read_run_policy
 from fcompile.convert.runtimes import KINDS, Runtimes
 from fcompile.convert.shape import refuse_misspelt
