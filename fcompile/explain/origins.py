@@ -146,7 +146,9 @@ class _Finder:
 
     def _in_source(self, path: Path, value: Any) -> Origin:
         written, raw = self._walk(path)
-        if raw is _MISSING or (raw == "" != value) or (not raw and _is_set_by_us(path)):
+        if raw is None and value in ("", "0"):
+            return self._at(SOURCE, "null in a mapping is an empty value", (*self._root, *written))
+        if raw is None or raw is _MISSING or (raw == "" != value) or (not raw and _is_set_by_us(path)):
             return self._added(path, written)
         override = next((text for text, field in self._overridden if field == written[: len(field)]), None)
         if override is not None:
@@ -160,20 +162,18 @@ class _Finder:
         return self._at(SOURCE, "" if same or isinstance(raw, dict | list) else f"written as {raw}", field)
 
     def _walk(self, path: Path) -> tuple[Path, Any]:
-        """Return the path in the role that produces a path of the Pod, and its value there, or _MISSING."""
+        """Return the path in the role that produces a path of the Pod, and its value there, or _MISSING if there is none on the way."""
         written: Path = _TEMPLATE
         node: Any = self._role["task"]["pod"]
         for step in path:
             if isinstance(node, dict):
                 step = self._key(node, str(step))
-                node = node.get(step)
+                node = node.get(step, _MISSING)
             elif isinstance(node, list) and isinstance(step, int) and step < len(node):
                 node = node[step]
             else:
-                node = None
+                node = _MISSING
             written = (*written, step)
-            if node is None:
-                return written, _MISSING
         return written, node
 
     def _key(self, node: dict[str, Any], key: str) -> str:

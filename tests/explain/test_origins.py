@@ -134,7 +134,7 @@ spec:
             terminationMessagePolicy: ""
             env:
             - &pod {name: POD, valueFrom: {fieldRef: {fieldPath: metadata.name}}}
-            resources: {limits: {cpu: 0.5, memory: 1024Mi}}
+            resources: {limits: {cpu: 0.5, memory: 1024Mi, example.com/gpu: null}}
             ports: [{containerPort: 80}, {containerPort: 81, protocol: ""}]
           initContainers:
           - name: first
@@ -178,6 +178,7 @@ def train(*written: str) -> dict[str, tuple[Any, str, str, tuple[int, ...] | Non
         ("spec.containers.0.env.7.name", "POD", SOURCE, "", (24, 27)),
         ("spec.containers.0.resources.limits.cpu", "500m", SOURCE, "written as 0.5", (25, 39)),
         ("spec.containers.0.resources.limits.memory", "1Gi", SOURCE, "written as 1024Mi", (25, 52)),
+        ("spec.containers.0.resources.limits.example.com/gpu", "0", SOURCE, "null in a mapping is an empty value", (25, 77)),
         ("spec.containers.0.ports.0.protocol", "TCP", DEFAULT, "what identifies an item of a list is written out", None),
         ("spec.containers.0.ports.1.protocol", "TCP", DEFAULT, "what identifies an item of a list is written out", None),
         ("spec.hostname", "worker-3", CONTROLLER, "the role's service makes its tasks known by name", (8, 14)),
