@@ -185,14 +185,12 @@ def _services(compiled: Compiled, objects: Iterable[Json]) -> Iterable[tuple[str
             yield name, (Difference("service", ABSENT, "expected"),)
             continue
         spec, wanted = live[name]["spec"], expected["spec"]
-        running = {key: spec.get(key) for key in ("clusterIP", "publishNotReadyAddresses", "selector")}
-        ports = [
-            # The API server drops an empty name.
-            {key: port.get(key, item if item == "" else None) for key, item in want.items()}
-            for port, want in zip(sequence(spec, "ports"), sequence(wanted, "ports"), strict=False)
-        ]
+        # The API server drops what is false and an empty name, and fills in what else is empty.
+        running = {"publishNotReadyAddresses": False} | {key: spec[key] for key in wanted.keys() & spec.keys()}
+        right = [{key: item for key, item in port.items() if item != ""} for port in sequence(wanted, "ports")]
+        ports = [{key: port.get(key) for key in want} for port, want in zip(sequence(spec, "ports"), right, strict=False)]
         ports += sequence(spec, "ports")[len(ports) :]
-        found = tuple(differences({**running, "ports": ports}, {**wanted, "ports": sequence(wanted, "ports")}, ANY, "spec"))
+        found = tuple(differences({**running, "ports": ports}, {**wanted, "ports": right}, ANY, "spec"))
         if found:
             yield name, found
 

@@ -204,12 +204,17 @@ def test_services() -> None:
     assert [field for field, _, _ in stands(more)[0][1]] == ["spec.ports[b]"]
 
 
-def test_the_empty_name_of_a_port_is_none_to_the_api_server() -> None:
-    served = compile_framework(framework(spec(role(service={"ports": [{"port": 80, "name": ""}]}))), "default")
+@pytest.mark.parametrize("written", [{"name": ""}, {"targetPort": ""}, {"name": "", "targetPort": "", "protocol": ""}])
+def test_what_is_empty_in_a_service_is_as_the_api_server_reads_it(written: Json) -> None:
+    service_spec = {"ports": [{"port": 80, **written}], "publishNotReadyAddresses": False}
+    served = compile_framework(framework(spec(role(service=service_spec))), "default")
     made = service(served.intent.roles[0], "default")
     assert made is not None
-    there = {**made, "spec": {**made["spec"], "ports": [{"port": 80, "protocol": "TCP", "targetPort": 80}]}}
+    stored = {key: item for key, item in made["spec"].items() if key != "publishNotReadyAddresses"}
+    there = {**made, "spec": {**stored, "ports": [{"port": 80, "protocol": "TCP", "targetPort": 80}]}}
     assert look(served, None, [there]).services == ()
+    shown = {**there, "spec": {**there["spec"], "publishNotReadyAddresses": True}}
+    assert [found.field for found in look(served, None, [shown]).services[0][1]] == ["spec.publishNotReadyAddresses"]
 
 
 def test_phases() -> None:
