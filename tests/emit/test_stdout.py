@@ -1,7 +1,11 @@
 from __future__ import annotations
 
+import fcntl
+import os
 import subprocess
 import sys
+
+import pytest
 
 
 def run(script: str, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess[bytes]:
@@ -31,3 +35,20 @@ def test_a_closed_pipe_is_an_error_of_the_call() -> None:
         process.stdout.read(10)
         process.stdout.close()
         assert process.wait(timeout=60) == 7
+
+
+@pytest.mark.skipif(not hasattr(fcntl, "F_SETPIPE_SZ"), reason="only Linux has it")
+def test_a_pipe_is_made_to_hold_more_only_for_much() -> None:
+    """Else the writer and the reader of ten thousand Pods wait for each other."""
+    sizes = []
+    for length in (1000, 60_000 * 10):
+        reader, writer = os.pipe()
+        usual = fcntl.fcntl(reader, fcntl.F_GETPIPE_SZ)
+        script = f"from fcompile.emit.stdout import write\nwrite('x' * 1000 for _ in range({length // 1000}))"
+        with subprocess.Popen([sys.executable, "-c", script], stdout=writer) as process:
+            os.close(writer)
+            with os.fdopen(reader, "rb") as stream:
+                assert len(stream.read()) == length
+                sizes.append(fcntl.fcntl(stream, fcntl.F_GETPIPE_SZ) - usual)
+        assert process.returncode == 0
+    assert sizes[0] == 0 < sizes[1]
