@@ -13,6 +13,7 @@ from .scalars import number_of_json
 
 _TOKEN: Final = re.compile(r'[ \t\r\n]*("(?:[^"\\]++|\\.)*+"|[\[\]{},:]|[^ \t\r\n"\[\]{},:]+)', re.DOTALL)
 _HALF_OF_PAIR: Final = re.compile("[\ud800-\udfff]")
+_NUMBER: Final = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 
 
 def places(text: str, start: int = 0, repeated: list[DuplicateKey] | None = None) -> Place:
@@ -71,10 +72,12 @@ def _attach(parent: Place, key: tuple[str, int, int] | None, place: Place) -> No
 
 
 def _check_number(sign: str, begin: int) -> None:
-    if sign[0] not in "-0123456789":
+    # A number that is a whole JSON value may have other text right behind it, which is not part of it.
+    match = _NUMBER.match(sign)
+    if match is None:
         return
     try:
-        number_of_json(sign)
+        number_of_json(match.group())
     except OverflowError:
         message = "the number is too large for a 64-bit floating point number: quote it if a text is meant"
-        raise Fault(rules.NOT_A_JSON_NUMBER, message, begin, begin + len(sign)) from None
+        raise Fault(rules.NOT_A_JSON_NUMBER, message, begin, begin + match.end()) from None

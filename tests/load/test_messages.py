@@ -48,6 +48,8 @@ FAULTS = [
     ("a: [1, -.inf]\n", "FC017", "-.inf", 1, "JSON"),
     ("a: !!float .nan\n", "FC017", "!!float .nan", 1, "JSON"),
     ('{"a": 1e999}', "FC017", "1e999", 1, "too large"),
+    ('{"a": 1}\n-1e999--\n', "FC017", "-1e999", 2, "too large"),
+    ('{"a": 1}1e999False ---\nb:\n', "FC017", "1e999", 1, "too large"),
     ("a: 1\n--- foo\n", "FC018", "foo", 2, "only a comment after `---`"),
     ('{"a": 1}%YAML 1.1\n---\na: 1\n', "FC002", "%", 1, "a JSON value is expected"),
     ("%YAML 1.1\n---\na: 1\n", "FC019", "%YAML 1.1", 1, "remove this line"),
