@@ -21,7 +21,7 @@ class Decoded:
     def __init__(self, source: Source, marked: bool, fault: Fault | None = None, bad: dict[int, int] | None = None) -> None:
         self.source = source
         self.marked = marked
-        """The file begins with a byte order mark."""
+        """The text began with one more byte order mark than the one that kubectl takes away."""
         self.fault = fault
         """Why no document can be read at all."""
         self._bad = bad or {}
@@ -50,6 +50,5 @@ def decode(data: bytes, name: str) -> Decoded:
         escaped = data.decode("utf-8", "surrogateescape")
         bad = {match.start(): ord(match.group()) - 0xDC00 for match in _ESCAPED.finditer(escaped)}
         text = _ESCAPED.sub("\ufffd", escaped)
-    if not text.startswith(_MARK):
-        return Decoded(Source(name, text), False, None, bad)
-    return Decoded(Source(name, text[1:]), True, None, {offset - 1: byte for offset, byte in bad.items()})
+    marks = next(count for count in (0, 1, 2) if count == 2 or not text.startswith(_MARK, count))
+    return Decoded(Source(name, text[marks:]), marks > 1, None, {offset - marks: byte for offset, byte in bad.items()})
