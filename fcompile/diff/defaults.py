@@ -14,40 +14,11 @@ from fcompile.diff.resources import container_limits, container_requests
 from fcompile.model.fields import Field
 from fcompile.model.quantities import nanos
 from fcompile.model.values import mapping, sequence
+from fcompile.schema.filled_in import EMPTY, EMPTY_COUNTS, FILLED_IN, without_null_items
 from fcompile.schema.pod_schemas import NEWEST
 from fcompile.schema.rewrite import rewritten
 from fcompile.schema.types import types
 
-FILLED_IN: dict[str, dict[str, Any]] = {
-    "AzureDiskVolumeSource": {"cachingMode": "ReadWrite", "fsType": "ext4", "kind": "Shared"},
-    "ConfigMapVolumeSource": {"defaultMode": 420},
-    "Container": {"resources": {}, "terminationMessagePath": "/dev/termination-log"},
-    "ContainerPort": {"protocol": "TCP"},
-    "DownwardAPIVolumeSource": {"defaultMode": 420},
-    "HTTPGetAction": {"path": "/", "scheme": "HTTP"},
-    "ISCSIVolumeSource": {"iscsiInterface": "default"},
-    "ObjectFieldSelector": {"apiVersion": "v1"},
-    "PersistentVolumeClaimSpec": {"resources": {}, "volumeMode": "Filesystem"},
-    "PersistentVolumeClaimTemplate": {"metadata": {}},
-    "PodSpec": {
-        "dnsPolicy": "ClusterFirst",
-        "enableServiceLinks": True,
-        "restartPolicy": "Always",
-        "schedulerName": "default-scheduler",
-        "securityContext": {},
-        "serviceAccountName": "default",
-        "terminationGracePeriodSeconds": 30,
-    },
-    "PreferredSchedulingTerm": {"preference": {}},
-    "Probe": {"failureThreshold": 3, "periodSeconds": 10, "successThreshold": 1, "timeoutSeconds": 1},
-    "ProjectedVolumeSource": {"defaultMode": 420},
-    "RBDVolumeSource": {"keyring": "/etc/ceph/keyring", "pool": "rbd", "user": "admin"},
-    "ResourceFieldSelector": {"divisor": "0"},
-    "ScaleIOVolumeSource": {"fsType": "xfs", "storageMode": "ThinProvisioned"},
-    "SecretVolumeSource": {"defaultMode": 420},
-    "ServiceAccountTokenProjection": {"expirationSeconds": 3600},
-}
-"""What the API server fills in. What depends on other fields is below."""
 MEANS_NOTHING: dict[str, dict[str, Any]] = {
     "Container": {"lifecycle": {}},
     "PodSpec": {"hostUsers": True},
@@ -56,30 +27,6 @@ MEANS_NOTHING: dict[str, dict[str, Any]] = {
     "VolumeMount": {"mountPropagation": "None", "recursiveReadOnly": "Disabled"},
 }
 """What is stored as it is written, and means the same as leaving the field out."""
-EMPTY_COUNTS = frozenset(
-    (
-        "activeDeadlineSeconds",
-        "allowPrivilegeEscalation",
-        "automountServiceAccountToken",
-        "defaultMode",
-        "enableServiceLinks",
-        "fsGroup",
-        "hostProcess",
-        "hostUsers",
-        "hostnameOverride",
-        "mode",
-        "priority",
-        "runAsGroup",
-        "runAsNonRoot",
-        "runAsUser",
-        "storageClassName",
-        "terminationGracePeriodSeconds",
-        "tolerationSeconds",
-        "volumeAttributesClassName",
-    )
-)
-"""Fields in which an empty text, 0 or false is something else than none. In all others the API server drops it, or it means the same."""
-_EMPTY: dict[str, Any] = {"string": "", "integer": 0, "boolean": False, "map": {}, "list": []}
 _APP_ARMOR = "container.apparmor.security.beta.kubernetes.io/"
 _APP_ARMOR_TYPES = {"unconfined": "Unconfined", "runtime/default": "RuntimeDefault"}
 _HUGE_PAGES = "hugepages-"
@@ -99,7 +46,7 @@ def _without_defaults(value: dict[str, Any], type_name: str, labels: Mapping[str
     fields = types(NEWEST)[type_name]
     idle = {**FILLED_IN.get(type_name, {}), **MEANS_NOTHING.get(type_name, {})}
     made = {
-        name: _without_nulls(item, fields.get(name))
+        name: without_null_items(item, fields.get(name))
         for name, item in value.items()
         if not (_is_empty(name, item, fields.get(name)) or (name in idle and idle[name] == item and type(idle[name]) is type(item)))
     }
@@ -122,14 +69,7 @@ def _without_defaults(value: dict[str, Any], type_name: str, labels: Mapping[str
 def _is_empty(name: str, item: Any, field: Field | None) -> bool:
     if item is None or field is None or name in EMPTY_COUNTS:
         return item is None
-    return field.kind in _EMPTY and item == _EMPTY[field.kind] and type(item) is type(_EMPTY[field.kind])
-
-
-def _without_nulls(value: Any, field: Field | None) -> Any:
-    """Return a list with an empty item in place of each null, as the API server reads it, and anything else as it is."""
-    if field is None or not isinstance(value, list) or None not in value:
-        return value
-    return [_EMPTY.get(field.items, {}) if item is None else item for item in value]
+    return field.kind in EMPTY and item == EMPTY[field.kind] and type(item) is type(EMPTY[field.kind])
 
 
 def _without_pull_policy(made: dict[str, Any], policy: str, image: str) -> dict[str, Any]:

@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 
 from fcompile.cli import main
-from fcompile.diff.defaults import EMPTY_COUNTS, FILLED_IN
 from fcompile.diff.live import pod_differences
 from fcompile.emit import yaml
 from fcompile.expand import pod
 from fcompile.pipeline.compiled import compile_framework
+from fcompile.schema.filled_in import EMPTY_COUNTS, FILLED_IN
 from fcontroller.api import path_of
 from tests.agreement.run import run as agreement
 from tests.agreement.verdicts import Judge

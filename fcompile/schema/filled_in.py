@@ -1,0 +1,70 @@
+"""What the API server fills in where a Pod says nothing, and which values of a field say nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fcompile.model.fields import Field
+
+FILLED_IN: dict[str, dict[str, Any]] = {
+    "AzureDiskVolumeSource": {"cachingMode": "ReadWrite", "fsType": "ext4", "kind": "Shared"},
+    "ConfigMapVolumeSource": {"defaultMode": 420},
+    "Container": {"resources": {}, "terminationMessagePath": "/dev/termination-log"},
+    "ContainerPort": {"protocol": "TCP"},
+    "DownwardAPIVolumeSource": {"defaultMode": 420},
+    "HTTPGetAction": {"path": "/", "scheme": "HTTP"},
+    "ISCSIVolumeSource": {"iscsiInterface": "default"},
+    "ObjectFieldSelector": {"apiVersion": "v1"},
+    "PersistentVolumeClaimSpec": {"resources": {}, "volumeMode": "Filesystem"},
+    "PersistentVolumeClaimTemplate": {"metadata": {}},
+    "PodSpec": {
+        "dnsPolicy": "ClusterFirst",
+        "enableServiceLinks": True,
+        "restartPolicy": "Always",
+        "schedulerName": "default-scheduler",
+        "securityContext": {},
+        "serviceAccountName": "default",
+        "terminationGracePeriodSeconds": 30,
+    },
+    "PreferredSchedulingTerm": {"preference": {}},
+    "Probe": {"failureThreshold": 3, "periodSeconds": 10, "successThreshold": 1, "timeoutSeconds": 1},
+    "ProjectedVolumeSource": {"defaultMode": 420},
+    "RBDVolumeSource": {"keyring": "/etc/ceph/keyring", "pool": "rbd", "user": "admin"},
+    "ResourceFieldSelector": {"divisor": "0"},
+    "ScaleIOVolumeSource": {"fsType": "xfs", "storageMode": "ThinProvisioned"},
+    "SecretVolumeSource": {"defaultMode": 420},
+    "ServiceAccountTokenProjection": {"expirationSeconds": 3600},
+}
+"""What the API server fills in, apart from what depends on other fields."""
+EMPTY_COUNTS = frozenset(
+    (
+        "activeDeadlineSeconds",
+        "allowPrivilegeEscalation",
+        "automountServiceAccountToken",
+        "defaultMode",
+        "enableServiceLinks",
+        "fsGroup",
+        "hostProcess",
+        "hostUsers",
+        "hostnameOverride",
+        "mode",
+        "priority",
+        "runAsGroup",
+        "runAsNonRoot",
+        "runAsUser",
+        "storageClassName",
+        "terminationGracePeriodSeconds",
+        "tolerationSeconds",
+        "volumeAttributesClassName",
+    )
+)
+"""Fields in which an empty text, 0 or false is something else than none. In all others the API server drops it, or it means the same."""
+EMPTY: dict[str, Any] = {"string": "", "integer": 0, "boolean": False, "map": {}, "list": []}
+"""The empty value of each kind of field."""
+
+
+def without_null_items(value: Any, field: Field | None) -> Any:
+    """Return a list with an empty item in place of each null, as the API server reads it, and anything else as it is."""
+    if field is None or not isinstance(value, list) or None not in value:
+        return value
+    return [EMPTY.get(field.items, {}) if item is None else item for item in value]
