@@ -125,6 +125,7 @@ def build(
     if to is not None and (format != "yaml" or not to):
         raise UsageError("--to writes YAML into a folder: --format goes with the standard output" if to else "--to: name a folder")
     checked, asked = checked_with(kubernetes_version, namespace), parsed(overrides)
+    wanted = wanted._replace(version=checked.version)
     waived, whole = waivers_file(waivers), holds_current_folder(paths)
     check_paths(paths)
     files = Inputs(paths)

@@ -97,6 +97,11 @@ class Compilation:
 
         return apply(overrides, [value for file in self._files if not file.skipped for value in file.frameworks()], types(NEWEST))
 
+    @property
+    def version(self) -> int:
+        """Return the Kubernetes 1.x minor version that is checked for."""
+        return self._options.version
+
     def checked(self) -> Iterator[Checked]:
         """Check each file, in their order."""
         for file in self._files:
@@ -153,7 +158,7 @@ class Compilation:
         from fcompile.pipeline.selection import selection
         from fcompile.pipeline.settings import text, texts
 
-        wanted = selection(text("kinds", kinds), texts("only", only))
+        wanted = selection(text("kinds", kinds), texts("only", only), self.version)
         wanted.require(self.frameworks)
         return [thing for framework in self.frameworks for thing in wanted.objects(framework)]
 

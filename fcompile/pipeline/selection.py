@@ -12,8 +12,10 @@ from fcompile.errors import SettingError
 from fcompile.expand import config_map, pod, service
 from fcompile.lower.intent import Role
 from fcompile.model.patterns import lazy
+from fcompile.pipeline.comparable import comparable
 from fcompile.pipeline.compiled import Compiled
 from fcompile.pipeline.passthrough import PassedThrough
+from fcompile.schema.pod_schemas import DEFAULT_VERSION
 
 KINDS = ("framework", "configmap", "services", "pods")
 EXPECTED = ("configmap", "services", "pods")
@@ -40,10 +42,12 @@ class Tasks(NamedTuple):
     compiled: Compiled
     role: Role
     indices: range
+    version: int
+    """Of the cluster, Kubernetes 1.x minor."""
 
     def pod(self, index: int | str) -> dict[str, Any]:
-        """Return the Pod of one of the tasks, in canonical order."""
-        made: dict[str, Any] = ordered(pod(self.role, self.compiled.namespace, index))
+        """Return the Pod of one of the tasks as the cluster has it, in canonical order."""
+        made: dict[str, Any] = ordered(comparable(pod(self.role, self.compiled.namespace, index), self.version))
         return made
 
 
@@ -54,6 +58,8 @@ class Selection(NamedTuple):
     only: tuple[Only, ...] = ()
     most: int | None = None
     """The largest number of Pods of each role; None: all."""
+    version: int = DEFAULT_VERSION
+    """Of the cluster, Kubernetes 1.x minor."""
 
     def objects(self, unit: Compiled | PassedThrough) -> Iterator[Any]:
         """Yield the objects one by one, in canonical order. Objects of other kinds count as `framework`, and are as they were read."""
@@ -86,10 +92,10 @@ class Selection(NamedTuple):
                     raise SettingError("only", "", f"role `{role.name}` has {role.task_number} tasks: there is no [{only.task}]")
             if not self.only or any(only.task is None for only in picked):
                 number = role.task_number if self.most is None else min(role.task_number, self.most)
-                yield Tasks(compiled, role, range(number))
+                yield Tasks(compiled, role, range(number), self.version)
             else:
                 for index in sorted({only.task for only in picked if only.task is not None}):
-                    yield Tasks(compiled, role, range(index, index + 1))
+                    yield Tasks(compiled, role, range(index, index + 1), self.version)
 
     def require(self, units: Sequence[Compiled]) -> None:
         """Raise SettingError if the selection names a role or task that does not exist."""
@@ -130,9 +136,9 @@ def _task_of_pod(name: str, units: Sequence[Compiled]) -> str:
     return ""
 
 
-def selection(kinds: str, only: Iterable[str] = ()) -> Selection:
+def selection(kinds: str, only: Iterable[str] = (), version: int = DEFAULT_VERSION) -> Selection:
     """Return what a comma-separated list of kinds, and roles and tasks as `[framework/]role[index]`, select. Raises SettingError."""
-    return Selection(_kinds(kinds), tuple(map(_only, only)))
+    return Selection(_kinds(kinds), tuple(map(_only, only)), version=version)
 
 
 def _kinds(written: str) -> tuple[str, ...]:

@@ -65,6 +65,60 @@ def _changes_show(cluster: Cluster, pod: Object) -> None:
         assert seen in out or "conflict" in err
 
 
+_SELECTOR = {"matchLabels": {"a": "b"}}
+_PREFERRED = {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1}]}
+_TERM = {"topologyKey": "t", "labelSelector": _SELECTOR, "matchLabelKeys": ["FC_TASK_INDEX", "none"], "mismatchLabelKeys": ["tier"]}
+_SPREAD = {"topologyKey": "z", "maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule", "labelSelector": _SELECTOR}
+_HTTP = {"port": 80, "path": "", "scheme": "", "httpHeaders": [{"name": "A"}]}
+_NO_TIMES = dict.fromkeys(("failureThreshold", "periodSeconds", "successThreshold", "timeoutSeconds"), 0)
+STORED_OTHERWISE: dict[str, Object] = {
+    "labels of the Pod in an affinity": {"affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [_TERM]}}},
+    "labels of the Pod in a spread": {"topologySpreadConstraints": [{**_SPREAD, "matchLabelKeys": ["FC_TASKROLE_NAME"]}]},
+    "empty texts": {"dnsPolicy": "", "restartPolicy": "", "schedulerName": "", "serviceAccountName": "", "serviceAccount": ""},
+    "empty texts of a container": {
+        "containers": [
+            {"name": "c", "image": "b", "imagePullPolicy": "", "terminationMessagePath": "", "livenessProbe": {"httpGet": _HTTP}}
+        ]
+    },
+    "no times of a probe": {"containers": [{"name": "c", "image": "b", "livenessProbe": {"tcpSocket": {"port": 80}, **_NO_TIMES}}]},
+    "empty texts of volumes": {
+        "volumes": [
+            {"name": "a", "image": {"reference": "d:1", "pullPolicy": ""}},
+            {"name": "b", "rbd": {"monitors": ["m"], "image": "i", "keyring": "", "pool": "", "user": ""}},
+            {"name": "c", "iscsi": {"targetPortal": "1.2.3.4", "iqn": "iqn.2015-02.example.com:test", "lun": 0, "iscsiInterface": ""}},
+            {"name": "d", "projected": {"sources": []}},
+        ]
+    },
+    "nulls in lists": {"containers": [{"name": "c", "image": "b", "args": ["a", None]}], "securityContext": {"supplementalGroups": [None]}},
+    "a system call's setting without a value": {"securityContext": {"sysctls": [{"name": "kernel.sem"}]}},
+    "no preference": {"affinity": {"nodeAffinity": _PREFERRED}},
+    "no exit codes": {
+        "restartPolicy": "Never",
+        "containers": [
+            {
+                "name": "c",
+                "image": "b",
+                "restartPolicy": "Never",
+                "restartPolicyRules": [{"action": "Restart", "exitCodes": {"operator": "NotIn", "values": []}}],
+            }
+        ],
+    },
+    "a negative grace period": {"terminationGracePeriodSeconds": -5},
+}
+
+
+def test_nothing_differs_where_the_server_stores_something_else(cluster: Cluster, namespace: str) -> None:
+    metadata = {"labels": {"tier": "x"}}
+    written = [framework(role(count=2, spec=spec, metadata=metadata), name=f"odd{n}") for n, spec in enumerate(STORED_OTHERWISE.values())]
+    for value in written:
+        value["metadata"]["namespace"] = namespace
+    assert len(run(cluster, written)) == 2 * len(written)
+    for what, value in zip(STORED_OTHERWISE, written, strict=True):
+        printed = build([value], "--emit=expected", f"--kubernetes-version={cluster.version}")
+        for way in ((), ("--server-side",)):
+            assert diff(cluster, printed, *way) == (0, "", ""), what
+
+
 def test_an_intent_that_is_stored_compressed(cluster: Cluster, namespace: str) -> None:
     """Its ConfigMap has `binaryData`, which is not in the expected manifest."""
     script = "".join(f"echo {number}\n" for number in range(60_000))

@@ -112,7 +112,7 @@ def _texts(
     compilation: Compilation, settings: Settings, left_out: list[str], pods_left_out: list[str], warnings: list[str]
 ) -> Iterator[str]:
     """Yield the manifests, one after the other, and note what is not among them, and what means something else under Argo CD."""
-    pods = Selection(("pods",), most=settings.pods_per_role)
+    pods = Selection(("pods",), most=settings.pods_per_role, version=compilation.version)
     for unit in compilation.units():
         result = unit.result
         if isinstance(result, Refused):
