@@ -22,6 +22,8 @@ Json = dict[str, Any]
 _CLUSTER_ENV = frozenset({*names.CLUSTER_NAMES, names.TASK_ATTEMPT_INSTANCE_UID})
 _PLACED = {"nodeName", "preemptionPolicy", "priority"}
 """What the scheduler and the API server's own admission put into every Pod."""
+_OVERHEAD = "overhead"
+"""What the API server copies from the runtime class that a Pod names."""
 _OWNERS = ("ConfigMap", names.KIND)
 """What the controller lets a Pod belong to: its attempt, and after the end the Framework, where `cleanPodPolicy` keeps the Pod."""
 _TOKEN = "kube-api-access-"
@@ -142,7 +144,8 @@ def _without_cluster_values(live: Json, expected: Json) -> Json:
         **({"ownerReferences": owners} if owners else {}),
     }
     spec, reviewed = live["spec"], expected["spec"]
-    kept = {key: value for key, value in spec.items() if key not in _PLACED or reviewed.get(key, "") != ""}
+    placed = _PLACED | {_OVERHEAD} if reviewed.get("runtimeClassName") else _PLACED
+    kept = {key: value for key, value in spec.items() if key not in placed or reviewed.get(key) not in (None, "", {})}
     kept["volumes"] = [volume for volume in sequence(spec, "volumes") if not (text(volume, "name") or "").startswith(_TOKEN)]
     kept["tolerations"] = [
         toleration

@@ -90,6 +90,20 @@ def test_an_empty_text_is_what_the_api_server_fills_in() -> None:
     assert list(pod_differences(stored(), expected)) == []
 
 
+def test_the_overhead_of_a_runtime_class() -> None:
+    """The API server copies it from the class that the Pod names."""
+    live = stored()
+    live["spec"] |= {"runtimeClassName": "kata", "overhead": {"cpu": "100m"}}
+    expected = pod(compiled().intent.roles[0], "default", 0)
+    expected["spec"] = {**expected["spec"], "runtimeClassName": "kata"}
+    assert list(pod_differences(live, expected)) == []
+    expected["spec"]["overhead"] = {}
+    assert list(pod_differences(live, expected)) == []
+    expected["spec"]["overhead"] = {"cpu": "50m"}
+    assert [one.field for one in pod_differences(live, expected)] == ["spec.overhead.cpu"]
+    assert fields(lambda spec, metadata: spec.update(overhead={"cpu": "100m"})) == ["spec.overhead"]
+
+
 def test_what_admission_adds() -> None:
     assert fields(lambda spec, metadata: spec["tolerations"].append({"key": "x", "operator": "Exists"})) == ["spec.tolerations[]"]
     assert fields(lambda spec, metadata: spec["containers"][0]["env"].append({"name": "PROXY", "value": "x"})) == [
