@@ -13,7 +13,7 @@ from typing import Any
 from fcompile.diff.resources import container_limits, container_requests
 from fcompile.model.fields import Field
 from fcompile.model.quantities import nanos
-from fcompile.model.values import mapping, sequence
+from fcompile.model.values import integer, mapping, sequence
 from fcompile.schema.filled_in import EMPTY, EMPTY_COUNTS, FILLED_IN, without_null_items
 from fcompile.schema.pod_schemas import NEWEST
 from fcompile.schema.rewrite import rewritten
@@ -112,6 +112,9 @@ def _without_copies(spec: dict[str, Any], usual: Mapping[str, Any]) -> dict[str,
     account = spec.get("serviceAccountName", spec.get("serviceAccount", usual["serviceAccountName"]))
     if account != usual["serviceAccountName"]:
         made["serviceAccountName"] = account
+    grace = integer(made, "terminationGracePeriodSeconds")
+    if grace is not None and grace < 0:
+        made["terminationGracePeriodSeconds"] = 1
     if made.get("hostNetwork") is True:
         made = _with_containers(made, _without_host_ports)
     if isinstance(spec.get("resources"), dict):

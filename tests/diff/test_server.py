@@ -171,6 +171,7 @@ DERIVED: list[tuple[Json, Json]] = [
     ({"containers": [{**ONE, "resources": {"limits": {"cpu": "1", "memory": "1Gi"}, "requests": {"memory": "1Gi"}}}]}, {}),
     ({"containers": [{**ONE, "securityContext": {"runAsUser": 0}}, {**ONE, "name": "n"}]}, {"annotations": APP_ARMOR}),
     ({"containers": [ONE], "serviceAccount": "x"}, {}),
+    ({"containers": [ONE], "terminationGracePeriodSeconds": -5}, {}),
     ({"containers": [ONE], "serviceAccountName": "default", "serviceAccount": ""}, {}),
     ({"containers": [ONE], "volumes": [{"name": "v"}, {"name": "w", "image": {"reference": "a"}}]}, {}),
     ({"containers": [{**ONE, **EMPTY_CONTAINER}], "volumes": [{"name": "v", "emptyDir": {"medium": ""}}], **EMPTY_POD}, {"finalizers": []}),
