@@ -39,13 +39,23 @@ def comparable(pod: dict[str, Any], version: int) -> dict[str, Any]:
 def _stored(value: dict[str, Any], type_name: str, labels: Mapping[str, Any], version: int) -> dict[str, Any]:
     value = _with_filled_in(value, type_name)
     match type_name:
-        case "PodSpec" if (integer(value, "terminationGracePeriodSeconds") or 0) < 0:
-            return {**value, "terminationGracePeriodSeconds": 1}
+        case "PodSpec":
+            return _with_what_counts(value)
         case "PodAffinityTerm" if version >= gates.AFFINITY_MATCH_LABEL_KEYS:
             return _with_merged_keys(value, labels)
         case "TopologySpreadConstraint" if version >= gates.SPREAD_SELECTOR_MERGE:
             return _with_merged_keys(value, labels)
     return value
+
+
+def _with_what_counts(spec: dict[str, Any]) -> dict[str, Any]:
+    """Return a Pod spec with what the API server puts in place of two of its fields."""
+    changed: dict[str, Any] = {}
+    if (integer(spec, "terminationGracePeriodSeconds") or 0) < 0:
+        changed["terminationGracePeriodSeconds"] = 1
+    if "serviceAccount" in spec and "serviceAccountName" in spec:  # an old name of the same field, which does not count beside it
+        changed["serviceAccount"] = spec["serviceAccountName"]
+    return {**spec, **changed} if any(spec[name] != item for name, item in changed.items()) else spec
 
 
 def _with_filled_in(value: dict[str, Any], type_name: str) -> dict[str, Any]:

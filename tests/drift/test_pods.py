@@ -103,6 +103,7 @@ STORED_OTHERWISE: dict[str, Object] = {
             }
         ],
     },
+    "two service accounts": {"serviceAccountName": "a", "serviceAccount": "b"},
     "a negative grace period": {"terminationGracePeriodSeconds": -5},
 }
 
