@@ -41,7 +41,7 @@ def decode(data: bytes, name: str) -> Decoded:
     encoding = _UTF16_MARKS.get(data[:2])
     if encoding is not None:
         text = data[2:].decode(encoding, "replace")
-        fault = Fault(rules.NOT_UTF8, "the file is in UTF-16, which kubectl cannot read: save it in UTF-8", 0)
+        fault = Fault(rules.NOT_UTF8, "the file is in UTF-16, which kubectl reads and most other tools do not: save it in UTF-8", 0)
         return Decoded(Source(name, text), True, fault)
     try:
         text = data.decode()
