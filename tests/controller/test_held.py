@@ -123,6 +123,47 @@ def test_stop_ends_at_once_what_has_no_pods(message: str) -> None:
     run_in_memory(work())
 
 
+class _Uncollected(Refusing):
+    """One whose garbage collector does nothing."""
+
+    async def collect(self) -> None:
+        await asyncio.Event().wait()
+
+
+def test_what_the_garbage_collector_leaves_is_deleted() -> None:
+    """All but what is nobody's task, and holds the ConfigMap nevertheless."""
+
+    async def work() -> None:
+        api = _Uncollected(lambda *_: None)
+        async with lab(api) as made:
+            await made.make("train", SPEC)
+            await all_run(made, "train", [0, 0])
+            config_map = path_of("configmaps", "default", "train-attempt")
+            found = (await made.api.request("GET", config_map)).body
+            owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": "train-attempt", "uid": found["metadata"]["uid"]}
+            other: dict[str, Any] = {"metadata": {"name": "other", "namespace": "default", "ownerReferences": [owner]}}
+            other |= {"apiVersion": "v1", "kind": "Pod", "spec": {"containers": [{"name": "main", "image": "b"}]}}
+            assert (await made.api.request("POST", collection("pods", "default"), other)).ok
+            holds = [*found["metadata"]["finalizers"], "example.com/hold"]
+            assert (await made.api.request("PUT", config_map, {**found, "metadata": {**found["metadata"], "finalizers": holds}})).ok
+            await made.edit("train", "executionType", "Stop")
+            said = await condition(made, "ObjectsDeleted", "False")
+            while "other" not in said["message"]:
+                await asyncio.sleep(1)
+                said = await condition(made, "ObjectsDeleted", "False")
+            assert "Pod `other` is still there, and `train-attempt`, which is being deleted, is its owner" in said["message"]
+            pods = (await made.api.request("GET", collection("pods", "default"))).body["items"]
+            assert [pod["metadata"]["name"] for pod in pods] == ["other"]
+            assert (await made.api.request("DELETE", path_of("pods", "default", "other"))).ok
+            while (found := (await made.api.request("GET", config_map)).body)["metadata"]["finalizers"] != ["example.com/hold"]:
+                await asyncio.sleep(1)
+            assert (await made.framework("train"))["status"]["state"] == "AttemptDeleting"
+            assert (await made.api.request("PUT", config_map, {**found, "metadata": {**found["metadata"], "finalizers": []}})).ok
+            await made.completed("train")
+
+    run_in_memory(work())
+
+
 @pytest.mark.parametrize("answer", [DENIED, refusal(500, "InternalError", "a conversion fails")])
 def test_a_framework_that_cannot_be_read_at_the_start(answer: Answer) -> None:
     """Everything else waits for that: it stood still, and nobody said so."""

@@ -10,11 +10,13 @@ from fcontroller.decide import states
 from fcontroller.decide.context import (
     FRAMEWORK_RETRY,
     ConfirmConfigMapGone,
+    ConfirmPodGone,
     CreateConfigMap,
     CreatePod,
     DeleteConfigMap,
     DeletePod,
     ReconcileContext,
+    ReleaseConfigMap,
     RemoveConfigMap,
 )
 from fcontroller.decide.framework import config_map_created, reconcile_framework
@@ -69,10 +71,10 @@ def test_nothing_is_decided_while_something_is_done_for_the_framework(state: str
 
 
 def test_a_config_map_of_unknown_uid_is_deleted_once() -> None:
-    for deleting, actions in ((False, [DeleteConfigMap("other")]), (True, [])):
+    for since, actions in ((None, [DeleteConfigMap("other")]), (START, [])):
         context = begun()
         assert context.config_map is not None
-        context.config_map = context.config_map._replace(uid="other", deleting=deleting)
+        context.config_map = context.config_map._replace(uid="other", deletion_start=since)
         reconcile_framework(context)
         assert context.actions == actions
         assert context.status.state == RUNNING
@@ -82,7 +84,7 @@ def test_a_config_map_of_unknown_uid_is_deleted_once() -> None:
 def test_one_that_is_being_deleted_by_others_has_ended_the_attempt() -> None:
     context = begun()
     assert context.config_map is not None
-    context.config_map = context.config_map._replace(deleting=True)
+    context.config_map = context.config_map._replace(deletion_start=START)
     reconcile_framework(context)
     assert (end(context), context.status.state) == (-100, states.DELETING)
     assert [task.attempt.completion for _, task in context.status.tasks()] == [None, None], "their Pods say how they end"
@@ -91,9 +93,61 @@ def test_one_that_is_being_deleted_by_others_has_ended_the_attempt() -> None:
 def test_an_end_that_is_known_stays_when_the_config_map_is_deleted() -> None:
     context = begun(states.DELETION_REQUESTED)
     assert context.config_map is not None
-    context.config_map, context.status.attempt.completion = context.config_map._replace(deleting=True), UNTIL_STOP
+    context.config_map, context.status.attempt.completion = context.config_map._replace(deletion_start=START), UNTIL_STOP
     reconcile_framework(context)
     assert (end(context), context.status.state) == (5, states.DELETING)
+
+
+def goes(since: float, uid: str | None = None, *, awaits: bool = True) -> ReconcileContext:
+    """A Framework whose ConfigMap was told to go so many seconds ago, and is kept by the garbage collector. Its Pods are gone."""
+    context = begun(states.DELETION_REQUESTED)
+    assert context.config_map is not None
+    at = context.now - since
+    context.config_map = context.config_map._replace(uid=uid or context.config_map.uid, deletion_start=at, awaits_collector=awaits)
+    context.pods = {}
+    return context
+
+
+@pytest.mark.parametrize("uid", [None, "of an earlier attempt"])
+def test_a_config_map_that_the_garbage_collector_does_not_let_go_is_released(uid: str | None) -> None:
+    context = goes(30, uid)
+    assert context.config_map is not None
+    reconcile_framework(context)
+    assert [action for action in context.actions if not isinstance(action, ConfirmPodGone)] == [ReleaseConfigMap(context.config_map.uid)]
+
+
+def test_the_garbage_collector_has_half_a_minute() -> None:
+    context = goes(29)
+    reconcile_framework(context)
+    assert ReleaseConfigMap not in map(type, context.actions)
+    assert (context.now + 1, None) in context.requeue_after
+    ahead = goes(30)
+    ahead.server_now = ahead.now - 10
+    reconcile_framework(ahead)
+    assert ReleaseConfigMap not in map(type, ahead.actions), "by the API server's clock it is too early"
+
+
+def test_what_others_hold_is_not_released() -> None:
+    context = goes(3000, awaits=False)
+    reconcile_framework(context)
+    assert ReleaseConfigMap not in map(type, context.actions)
+
+
+def test_pods_that_the_garbage_collector_does_not_delete_are_deleted_before_the_config_map_is_released() -> None:
+    context, (first, second) = goes(30), begun().pods.values()
+    context.pods = {("a", 0): first, ("a", 1): second, ("b", 0): first._replace(uid="of no task", deletion_start=context.now - 5)}
+    context.busy = {("a", 1)}
+    reconcile_framework(context)
+    assert context.actions == [DeletePod(("a", 0), first.uid)]
+
+
+def test_pods_of_others_do_not_keep_the_config_map() -> None:
+    context, (first, _) = goes(30), begun().pods.values()
+    assert context.config_map is not None
+    context.pods = {("b", 0): first._replace(uid="another's", controller="another's")}
+    reconcile_framework(context)
+    assert ReleaseConfigMap(context.config_map.uid) in context.actions
+    assert DeletePod not in map(type, context.actions)
 
 
 @pytest.mark.parametrize(("execution", "code"), [("Start", None), ("Stop", -210)])

@@ -72,8 +72,9 @@ def test_since_when_it_goes(metadata: Any, start: str | None, grace: int, marked
 def test_whose_it_is(owners: Any, uid: str) -> None:
     assert pod(ownerReferences=owners).controller == uid
     found = observed.config_map({"metadata": {"uid": "u", "ownerReferences": owners}})
-    assert (found.uid, found.controller, found.deleting) == ("u", uid, False)
-    assert observed.config_map({"metadata": {"uid": "u", "deletionTimestamp": AT}}).deleting
+    assert (found.uid, found.controller, found.deletion_start, found.awaits_collector) == ("u", uid, None, False)
+    going = observed.config_map({"metadata": {"uid": "u", "deletionTimestamp": AT, "finalizers": ["a.com/b", "foregroundDeletion"]}})
+    assert (going.deletion_start, going.awaits_collector) == (from_time(AT), True)
 
 
 DISRUPTED = {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler", "message": "makes room for n/train"}

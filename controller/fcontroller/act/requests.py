@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 
 from fcompile.model import names
 from fcontroller.act.dispatcher import Dispatcher
 from fcontroller.act.pages import Pages
-from fcontroller.api import Answer, Api, Json, Projection, Wanted, always, collection, path_of
-from fcontroller.decide.observed import controller_of
+from fcontroller.api import Answer, Api, Json, Projection, Query, Wanted, always, collection, path_of
+from fcontroller.decide.observed import FOREGROUND, controller_of
 
 
 class Refused(Exception):
@@ -83,12 +83,17 @@ async def list_owned(
 ) -> tuple[list[Json], int]:
     """Return the objects of a kind that have a Framework's label, and the resourceVersion of that list."""
     items: list[Json] = []
-    pages = Pages(api, collection(kind, namespace), {"labelSelector": f"{names.FRAMEWORK_NAME}={framework}"}, projection)
-    while True:
-        page = _taken(await pages.next())
+    version = 0
+    async for page in _pages(api, collection(kind, namespace), {"labelSelector": f"{names.FRAMEWORK_NAME}={framework}"}, projection):
         items += page["items"] or ()
-        if not pages.more:
-            return items, int(page["metadata"]["resourceVersion"])
+        version = int(page["metadata"]["resourceVersion"])
+    return items, version
+
+
+async def _pages(api: Api, path: str, query: Query, projection: Projection) -> AsyncIterator[Json]:
+    pages = Pages(api, path, query, projection)
+    while pages.more:
+        yield _taken(await pages.next())
 
 
 async def replace(api: Api, path: str, value: Json) -> Json:
@@ -127,6 +132,24 @@ async def delete(
         found = await find(api, path, Projection.METADATA, uid=uid)
         if found is not None:
             raise Refused(answer) if version and answer.code == 409 else StillThere(found)
+
+
+async def release(api: Api, path: str, uid: str) -> None:
+    """Take the garbage collector's finalizer off an object that is being deleted, if it still is the one with that uid.
+
+    Raises Refused if it still owns a Pod. All Pods of the namespace are looked at, since one may have lost its labels.
+    """
+    found = await find(api, path, uid=uid)
+    if found is None or FOREGROUND not in found["metadata"].get("finalizers", ()):
+        return
+    metadata = found["metadata"]
+    async for page in _pages(api, collection("pods", metadata["namespace"]), {}, Projection.METADATA):
+        for pod in page["items"] or ():
+            if any(owner["uid"] == uid for owner in pod["metadata"].get("ownerReferences") or ()):
+                message = f"Pod `{pod['metadata']['name']}` is still there, and `{metadata['name']}`, which is being deleted, is its owner"
+                raise Refused(Answer(200, pod), message)
+    kept = [finalizer for finalizer in metadata["finalizers"] if finalizer != FOREGROUND]
+    await replace(api, path, {**found, "metadata": {**metadata, "finalizers": kept}})
 
 
 async def write_owners(api: Api, path: str, uid: str, owners: list[Json]) -> bool:

@@ -66,6 +66,12 @@ class RemoveConfigMap(NamedTuple):
     completion: Json
 
 
+class ReleaseConfigMap(NamedTuple):
+    """Take the garbage collector's finalizer off the ConfigMap with that uid, which is being deleted, if no Pod has it for an owner."""
+
+    uid: str
+
+
 class ConfirmConfigMapGone(NamedTuple):
     """Ask the API server whether the ConfigMap is gone, which the cache no longer shows.
 
@@ -132,6 +138,7 @@ Action = (
     CreateConfigMap
     | DeleteConfigMap
     | RemoveConfigMap
+    | ReleaseConfigMap
     | ConfirmConfigMapGone
     | CreatePod
     | DeletePod
@@ -149,7 +156,7 @@ def key_of(action: Action) -> Key | None:
 
 
 _CREATIONS = (CreateConfigMap, CreatePod)
-_DELETIONS = (DeleteConfigMap, RemoveConfigMap, DeletePod, RemovePod, MovePod)
+_DELETIONS = (DeleteConfigMap, RemoveConfigMap, ReleaseConfigMap, DeletePod, RemovePod, MovePod)
 """Or what leads to one. The others look, and delete nothing while the Framework is paused."""
 
 

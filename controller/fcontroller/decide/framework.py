@@ -30,8 +30,10 @@ from fcontroller.decide.context import (
     DeletePod,
     Key,
     ReconcileContext,
+    ReleaseConfigMap,
     RemoveConfigMap,
 )
+from fcontroller.decide.observed import ConfigMap
 from fcontroller.decide.rescale import rescale
 from fcontroller.decide.retry import retry_decision
 from fcontroller.decide.spec import CREATE
@@ -49,6 +51,8 @@ from fcontroller.decide.states import (
 from fcontroller.decide.status import Attempt, IntentRecord, Json, Role, Task
 from fcontroller.decide.task import find, has_lost_owner, is_stored, reconcile_task
 
+_COLLECTED = 30
+"""Seconds after which what goes with the ConfigMap is deleted by us, and no more left to the garbage collector."""
 _MOVES, _MOVES_EACH = 60, 20
 """Seconds for which Pods that are kept may hold up the end, and the number of Pods for which it is one second more."""
 
@@ -134,21 +138,39 @@ def _config_map(context: ReconcileContext) -> bool:
     if found is not None and found.uid != status.attempt.object_uid:
         if found.controller == context.uid:
             # A ConfigMap that a controller made before it died, without storing its uid.
-            if not found.deleting:
+            if found.deletion_start is None:
                 context.actions.append(DeleteConfigMap(found.uid))
+            else:
+                _collect(context, found)
             return False
         found = None
     if found is None:
         return _without_config_map(context)
-    if found.deleting:
+    if found.deletion_start is not None:
         if status.attempt.completion is None:
             status.attempt.completion = CONFIG_MAP_DELETED_BY_OTHERS.ended("ConfigMap is being deleted by others")
         status.transition(states.FRAMEWORK_GOES, context.now)
+        _collect(context, found)
     elif status.state == DELETION_PENDING and not status.retry_refused:
         _delete(context, found.uid)
     elif status.state == CREATION_REQUESTED:
         status.transition(states.FRAMEWORK_SEEN, context.now)
     return True
+
+
+def _collect(context: ReconcileContext, config_map: ConfigMap) -> None:
+    """Do in the end what the garbage collector should have done with a ConfigMap that is being deleted, and with its Pods.
+
+    Where it hears nothing of the API server for a while, it can miss that a Pod is gone, or that there is a new one of the same name. It
+    waits for the first for ever, and lets the second run on.
+    """
+    if not config_map.awaits_collector or config_map.deletion_start is None:
+        return
+    if context.due(config_map.deletion_start, _COLLECTED, surely=True):
+        owned = [(key, pod) for key, pod in context.pods.items() if pod.controller == config_map.uid]
+        context.actions += [DeletePod(key, pod.uid) for key, pod in owned if pod.deletion_start is None and key not in context.busy]
+        if not owned:
+            context.actions.append(ReleaseConfigMap(config_map.uid))
 
 
 def _delete(context: ReconcileContext, uid: str) -> None:

@@ -9,6 +9,8 @@ from typing import Any, Final, NamedTuple
 
 from fcontroller.decide.status import from_time
 
+FOREGROUND: Final = "foregroundDeletion"
+"""The finalizer with which the garbage collector keeps an owner until what blocks its deletion is gone."""
 PENDING, CREATING, INITIALIZING = "Pending", "ContainerCreating", "PodInitializing"
 _SAME: Final = {"ErrImagePull": "ImagePullBackOff"}
 """A reason that comes and goes in turns with another one."""
@@ -23,7 +25,10 @@ class ConfigMap(NamedTuple):
     uid: str
     controller: str
     """The uid of its controller; empty when it has none."""
-    deleting: bool
+    deletion_start: float | None
+    """When it was told to go, in seconds since 1970; None: it was not."""
+    awaits_collector: bool = False
+    """Whether it stays until the garbage collector says that its Pods are gone."""
     created: float | None = None
     """When it was created, in seconds since 1970."""
     version: str = ""
@@ -65,9 +70,14 @@ class Pod(NamedTuple):
 def config_map(value: Mapping[str, Any]) -> ConfigMap:
     """Read the fields of a ConfigMap that decisions depend on."""
     metadata = value["metadata"]
-    created = from_time(metadata.get("creationTimestamp"))
-    version = metadata.get("resourceVersion", "")
-    return ConfigMap(metadata["uid"], controller_of(metadata), "deletionTimestamp" in metadata, created, version)
+    return ConfigMap(
+        metadata["uid"],
+        controller_of(metadata),
+        deletion_start=_deletion_start(metadata),
+        awaits_collector=FOREGROUND in (metadata.get("finalizers") or ()),
+        created=from_time(metadata.get("creationTimestamp")),
+        version=metadata.get("resourceVersion", ""),
+    )
 
 
 def pod(value: Mapping[str, Any]) -> Pod:

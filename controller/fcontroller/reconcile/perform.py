@@ -26,6 +26,7 @@ from fcontroller.decide.context import (
     Key,
     MovePod,
     RecognizePod,
+    ReleaseConfigMap,
     RemoveConfigMap,
     RemovePod,
 )
@@ -100,6 +101,9 @@ async def perform(dependencies: Dependencies, action: Action, context: ActionCon
         case RemoveConfigMap(completion):
             await requests.remove(when_wanted, context.config_map_path(), context.framework["metadata"]["uid"])
             return partial(config_map_gone, completion=completion)
+        case ReleaseConfigMap(uid):
+            await requests.release(when_wanted, context.config_map_path(), uid)
+            return None
         case ConfirmConfigMapGone(uid):
             return await _confirm_config_map_gone(api, when_wanted, context, uid)
         case CreatePod(key):

@@ -27,6 +27,7 @@ from fcontroller.decide.context import (
     DeletePod,
     Key,
     MovePod,
+    ReleaseConfigMap,
     RemoveConfigMap,
     RemovePod,
 )
@@ -42,7 +43,7 @@ from fcontroller.reconcile.workers import Workers
 _ACCEPTED = ("Accepted", "The Framework may have as many tasks as it wants")
 _CUT = "Failures say more than a status can hold: the first ones are kept whole, the others are cut. Their Pods' logs have all of it"
 _WHOLE = ("Whole", "The messages of failures are whole")
-_DELETIONS = (DeletePod, RemovePod, DeleteConfigMap, RemoveConfigMap, MovePod, AdoptPod)
+_DELETIONS = (DeletePod, RemovePod, DeleteConfigMap, RemoveConfigMap, ReleaseConfigMap, MovePod, AdoptPod)
 _NOT_NEEDED = ("NotNeeded", "No attempt runs")
 _GONE = ("Gone", "What was to be deleted is gone")
 _OVERDUE, _LOOK_AT_DELETIONS = 20.0, 10.0

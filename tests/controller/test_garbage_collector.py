@@ -1,0 +1,64 @@
+"""A Framework ends where the garbage collector of the cluster never comes to an end, on a real API server."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+
+import pytest
+
+from fcontroller.api import collection, path_of
+from tests.cluster import Cluster
+from tests.stress.deaths import kill_api_server
+from tests.stress.setting import Json, Setting, role, setting, until
+
+RETRY: Json = {"retryPolicy": {"fancyRetryPolicy": False, "maxRetryCount": -2}}
+
+
+@pytest.fixture(scope="module")
+def here(own_audited_cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Setting]:
+    with setting(own_audited_cluster, tmp_path_factory.mktemp("collector")) as made:
+        yield made
+
+
+@pytest.mark.parametrize("late", [False, True], ids=["waits for a Pod that is gone", "does not know of a new Pod"])
+def test_a_garbage_collector_that_has_heard_nothing_for_a_while(here: Setting, *, late: bool) -> None:
+    """Meanwhile a Pod that it knows to be going gives way to another of its name, which it takes for a newer state of the first.
+
+    :param late: whether it hears of the new Pod only when the ConfigMap is being deleted.
+    """
+    collector = here.cluster.pids["kube-controller-manager"]
+    with here.tenant() as namespace:
+        here.apply(namespace, "train", role("worker", 1, **RETRY))
+        until(lambda: here.running(namespace, "train") == 1, "it does not run")
+        path = path_of("pods", namespace, "train-worker-0")
+        first = here.ask("PATCH", path, {"metadata": {"finalizers": ["example.com/hold"]}})["metadata"]["uid"]
+        here.ask("DELETE", path)
+        until(lambda: here.running(namespace, "train") == 0, "the Pod does not end")
+        os.kill(collector, signal.SIGSTOP)
+        try:
+            kill_api_server(here)
+            here.ask("PATCH", path, {"metadata": {"finalizers": None}})
+            until(lambda: here.running(namespace, "train") == 1, "it does not run again")
+            if late:
+                here.stop(namespace, "train")
+                until(lambda: here.state(namespace, "train") == "AttemptDeleting", "it is not being deleted")
+        finally:
+            os.kill(collector, signal.SIGCONT)
+        if not late:
+            assert here.ask("GET", path)["metadata"]["uid"] != first
+            _wait_for_collector(here)
+            here.stop(namespace, "train")
+        until(lambda: here.state(namespace, "train") == "Completed", "the Framework does not end", 60)
+        assert here.ask("GET", collection("pods", namespace))["items"] == []
+
+
+def _wait_for_collector(here: Setting) -> None:
+    """Wait until the garbage collector follows what becomes of Pods."""
+    owner = here.ask("POST", collection("configmaps", "default"), {"metadata": {"generateName": "owner-"}})["metadata"]
+    reference = {"apiVersion": "v1", "kind": "ConfigMap", "name": owner["name"], "uid": owner["uid"]}
+    pod = {"metadata": {"generateName": "owned-", "ownerReferences": [reference]}, "spec": {"containers": [{"name": "main", "image": "a"}]}}
+    owned = path_of("pods", "default", here.ask("POST", collection("pods", "default"), pod)["metadata"]["name"])
+    here.ask("DELETE", path_of("configmaps", "default", owner["name"]))
+    until(lambda: here.cluster.api.request("GET", owned)[0] == 404, "what has no owner is not deleted")
