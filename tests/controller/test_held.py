@@ -164,6 +164,21 @@ def test_what_the_garbage_collector_leaves_is_deleted() -> None:
     run_in_memory(work())
 
 
+def test_another_framework_of_the_name_begins_as_soon_as_what_was_left_is_gone() -> None:
+    async def work() -> None:
+        async with lab(_Uncollected(lambda *_: None)) as made:
+            await made.make("train", SPEC)
+            await all_run(made, "train", [0, 0])
+            assert (await made.api.request("DELETE", path_of("frameworks", "default", "train"))).ok
+            assert (await made.api.request("DELETE", path_of("configmaps", "default", "train-attempt"))).ok
+            began = asyncio.get_running_loop().time()
+            await made.make("train", SPEC)
+            await all_run(made, "train", [0, 0])
+            assert 30 <= asyncio.get_running_loop().time() - began < 40
+
+    run_in_memory(work())
+
+
 @pytest.mark.parametrize("answer", [DENIED, refusal(500, "InternalError", "a conversion fails")])
 def test_a_framework_that_cannot_be_read_at_the_start(answer: Answer) -> None:
     """Everything else waits for that: it stood still, and nobody said so."""

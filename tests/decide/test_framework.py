@@ -100,8 +100,9 @@ def test_an_end_that_is_known_stays_when_the_config_map_is_deleted() -> None:
 
 def goes(since: float, uid: str | None = None, *, awaits: bool = True) -> ReconcileContext:
     """A Framework whose ConfigMap was told to go so many seconds ago, and is kept by the garbage collector. Its Pods are gone."""
-    context = begun(states.DELETION_REQUESTED)
+    context = begun(states.DELETING)
     assert context.config_map is not None
+    context.status.attempt.completion = UNTIL_STOP
     at = context.now - since
     context.config_map = context.config_map._replace(uid=uid or context.config_map.uid, deletion_start=at, awaits_collector=awaits)
     context.pods = {}
@@ -116,6 +117,15 @@ def test_a_config_map_that_the_garbage_collector_does_not_let_go_is_released(uid
     assert [action for action in context.actions if not isinstance(action, ConfirmPodGone)] == [ReleaseConfigMap(context.config_map.uid)]
 
 
+def test_one_of_an_earlier_framework_of_the_name_is_released() -> None:
+    context = goes(30)
+    assert context.config_map is not None
+    context.status.state, context.status.attempt.object_uid = CREATION_PENDING, None
+    context.config_map = context.config_map._replace(uid="of another Framework", controller="another Framework")
+    reconcile_framework(context)
+    assert context.actions == [ReleaseConfigMap("of another Framework"), CreateConfigMap()]
+
+
 def test_the_garbage_collector_has_half_a_minute() -> None:
     context = goes(29)
     reconcile_framework(context)
@@ -125,6 +135,17 @@ def test_the_garbage_collector_has_half_a_minute() -> None:
     ahead.server_now = ahead.now - 10
     reconcile_framework(ahead)
     assert ReleaseConfigMap not in map(type, ahead.actions), "by the API server's clock it is too early"
+
+
+def test_it_is_stored_that_the_attempt_ends_before_the_garbage_collectors_work_is_done() -> None:
+    context = goes(3000)
+    context.status.state = states.DELETION_REQUESTED
+    reconcile_framework(context)
+    assert context.status.state == states.DELETING
+    assert ReleaseConfigMap not in map(type, context.actions)
+    context.status.stored = context.status.revision
+    reconcile_framework(context)
+    assert ReleaseConfigMap in map(type, context.actions)
 
 
 def test_what_others_hold_is_not_released() -> None:

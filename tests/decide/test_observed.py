@@ -73,8 +73,25 @@ def test_whose_it_is(owners: Any, uid: str) -> None:
     assert pod(ownerReferences=owners).controller == uid
     found = observed.config_map({"metadata": {"uid": "u", "ownerReferences": owners}})
     assert (found.uid, found.controller, found.deletion_start, found.awaits_collector) == ("u", uid, None, False)
-    going = observed.config_map({"metadata": {"uid": "u", "deletionTimestamp": AT, "finalizers": ["a.com/b", "foregroundDeletion"]}})
-    assert (going.deletion_start, going.awaits_collector) == (from_time(AT), True)
+
+
+FRAMEWORK = {"apiVersion": "frameworkcontroller.microsoft.com/v1", "kind": "Framework", "uid": "f", "controller": True}
+
+
+@pytest.mark.parametrize(
+    ("owner", "finalizers", "awaits"),
+    [
+        (FRAMEWORK, ["a.com/b", "foregroundDeletion"], True),
+        (FRAMEWORK, ["a.com/b"], False),
+        (FRAMEWORK, None, False),
+        ({**FRAMEWORK, "controller": False}, ["foregroundDeletion"], False),
+        ({**FRAMEWORK, "apiVersion": "frameworkcontroller.example.com/v1"}, ["foregroundDeletion"], False),
+        ({**FRAMEWORK, "kind": "Other"}, ["foregroundDeletion"], False),
+    ],
+)
+def test_what_awaits_the_garbage_collector(owner: Any, finalizers: Any, awaits: bool) -> None:
+    going = observed.config_map({"metadata": {"uid": "u", "deletionTimestamp": AT, "finalizers": finalizers, "ownerReferences": [owner]}})
+    assert (going.deletion_start, going.awaits_collector) == (from_time(AT), awaits)
 
 
 DISRUPTED = {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler", "message": "makes room for n/train"}

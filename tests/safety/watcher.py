@@ -8,7 +8,7 @@ from typing import Any
 
 from fcompile.model import names
 from fcontroller.api import Json
-from fcontroller.decide.states import ATTEMPT_COMPLETED, COMPLETED, COMPLETING, CREATION_PENDING, CREATION_REQUESTED, DELETION_PENDING
+from fcontroller.decide.states import ATTEMPT_COMPLETED, COMPLETED, COMPLETING, CREATION_PENDING, CREATION_REQUESTED, DELETING, DELETION_PENDING
 from fcontroller.decide.status import from_time
 from fcontroller.testing.memory_api.store import Change, Collection
 from tests.safety import tally
@@ -137,9 +137,10 @@ class Watcher:
         if task is not None and task["attemptStatus"]["podUID"] == pod["metadata"]["uid"]:
             asked = task["state"] == CREATION_REQUESTED  # It was not seen in time, or is scaled away before it was.
             kept = task["deletionPending"] and task["attemptStatus"].get("podKept")  # Its index may be used again.
+            goes = framework["status"]["state"] == DELETING  # Or should: the garbage collector has left it.
             # Nobody would see it any more.
             hidden = (pod["metadata"].get("labels") or {}).get(names.FRAMEWORK_NAME) != framework["metadata"]["name"]
-            if task["state"] not in COMPLETING and not asked and not kept and not hidden:
+            if task["state"] not in COMPLETING and not asked and not kept and not goes and not hidden:
                 self._wrong(f"DELETE of {pod['metadata']['name']} in {task['state']}")
 
     def _before_pod(self, pod: Json) -> None:

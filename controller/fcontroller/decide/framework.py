@@ -136,12 +136,11 @@ def _config_map(context: ReconcileContext) -> bool:
     """Follow the attempt's ConfigMap. Return whether there is more to decide."""
     status, found = context.status, context.config_map
     if found is not None and found.uid != status.attempt.object_uid:
+        _collect(context, found)  # Perhaps of an earlier Framework of this name, which could not begin otherwise.
         if found.controller == context.uid:
             # A ConfigMap that a controller made before it died, without storing its uid.
             if found.deletion_start is None:
                 context.actions.append(DeleteConfigMap(found.uid))
-            else:
-                _collect(context, found)
             return False
         found = None
     if found is None:
@@ -166,7 +165,7 @@ def _collect(context: ReconcileContext, config_map: ConfigMap) -> None:
     """
     if not config_map.awaits_collector or config_map.deletion_start is None:
         return
-    if context.due(config_map.deletion_start, _COLLECTED, surely=True):
+    if context.due(config_map.deletion_start, _COLLECTED, surely=True) and context.status.is_stored(context.status):
         owned = [(key, pod) for key, pod in context.pods.items() if pod.controller == config_map.uid]
         context.actions += [DeletePod(key, pod.uid) for key, pod in owned if pod.deletion_start is None and key not in context.busy]
         if not owned:

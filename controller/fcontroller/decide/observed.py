@@ -7,6 +7,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
+from fcompile.model.names import API_VERSION, KIND
 from fcontroller.decide.status import from_time
 
 FOREGROUND: Final = "foregroundDeletion"
@@ -28,7 +29,7 @@ class ConfigMap(NamedTuple):
     deletion_start: float | None
     """When it was told to go, in seconds since 1970; None: it was not."""
     awaits_collector: bool = False
-    """Whether it stays until the garbage collector says that its Pods are gone."""
+    """Whether a Framework owns it, and it stays until the garbage collector says that its Pods are gone."""
     created: float | None = None
     """When it was created, in seconds since 1970."""
     version: str = ""
@@ -74,7 +75,7 @@ def config_map(value: Mapping[str, Any]) -> ConfigMap:
         metadata["uid"],
         controller_of(metadata),
         deletion_start=_deletion_start(metadata),
-        awaits_collector=FOREGROUND in (metadata.get("finalizers") or ()),
+        awaits_collector=FOREGROUND in (metadata.get("finalizers") or ()) and _is_of_a_framework(metadata),
         created=from_time(metadata.get("creationTimestamp")),
         version=metadata.get("resourceVersion", ""),
     )
@@ -171,6 +172,11 @@ def controller_of(metadata: Mapping[str, Any]) -> str:
         if reference.get("controller"):
             return str(reference["uid"])
     return ""
+
+
+def _is_of_a_framework(metadata: Mapping[str, Any]) -> bool:
+    owners = metadata.get("ownerReferences") or ()
+    return any((owner.get("apiVersion"), owner.get("kind"), owner.get("controller")) == (API_VERSION, KIND, True) for owner in owners)
 
 
 def _deletion_start(metadata: Mapping[str, Any]) -> float | None:

@@ -27,6 +27,7 @@ from fcontroller.decide.context import (
     DeletePod,
     Key,
     MovePod,
+    ReleaseConfigMap,
     is_deletion,
     key_of,
 )
@@ -257,6 +258,8 @@ class Workers:
             return 0
         # The action had no effect, or none that was seen yet: it may be decided again, but not at once.
         of_key = self._failures.setdefault(key, {})
+        if isinstance(action, ReleaseConfigMap) and error is None:
+            of_key.pop(CreateConfigMap, None)  # What was in its way is gone.
         last = of_key.get(type(action))
         failures = last.times + 1 if last is not None and last.action == action else 1
         delay = max(backoff(failures), error.retry_after if isinstance(error, Refused) else 0)
