@@ -8,7 +8,15 @@ from typing import Any
 
 from fcompile.model import names
 from fcontroller.api import Json
-from fcontroller.decide.states import ATTEMPT_COMPLETED, COMPLETED, COMPLETING, CREATION_PENDING, CREATION_REQUESTED, DELETING, DELETION_PENDING
+from fcontroller.decide.states import (
+    ATTEMPT_COMPLETED,
+    COMPLETED,
+    COMPLETING,
+    CREATION_PENDING,
+    CREATION_REQUESTED,
+    DELETING,
+    DELETION_PENDING,
+)
 from fcontroller.decide.status import from_time
 from fcontroller.testing.memory_api.store import Change, Collection
 from tests.safety import tally
