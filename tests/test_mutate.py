@@ -112,6 +112,12 @@ def test_every_mutant_is_python_and_prose_is_left_alone() -> None:
     assert len({mutant.name for mutant in found}) == len(found)
 
 
+def test_what_returns_a_truth_returns_the_other_one() -> None:
+    """None in place of False would be the same to whoever asks."""
+    found = mutate.mutants("product.py", "def small(number):\n    if number:\n        return False\n    return None\n")
+    assert {mutant.becomes for mutant in found} == {"if not (number):", "return True"}
+
+
 def test_the_same_seed_gives_the_same_mutants() -> None:
     from random import Random
 

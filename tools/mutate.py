@@ -254,7 +254,8 @@ class _Changes:
     def _return(self, node: ast.Return) -> Iterator[Change]:
         if node.value is None:
             yield self._instead("remove", node, "pass")
-        elif not (isinstance(node.value, ast.Constant) and node.value.value is None):
+        elif not (isinstance(node.value, ast.Constant) and node.value.value in (None, False)):
+            # What is false is as None to most callers, and becomes True elsewhere (`_constant`).
             yield self._instead("return", node, "return None")
 
     def _removed(self, node: ast.stmt) -> Iterator[Change]:

@@ -213,6 +213,29 @@ def test_pods_that_were_asked_for_and_not_answered_yet_are_waited_for() -> None:
     assert (context.status.state, end(context)) == (RUNNING, None)
 
 
+def test_pods_whose_owner_somebody_has_taken_off_are_deleted_before_the_attempt_ends() -> None:
+    context = begun(config_map=False)
+    context.status.attempt.object_gone = True
+    context.pods = {key: pod._replace(controller="") if key == ("a", 1) else pod for key, pod in context.pods.items()}
+    reconcile_framework(context)
+    deleted = [(action.key, action.uid) for action in context.actions if isinstance(action, DeletePod)]
+    assert deleted == [(("a", 1), context.pods["a", 1].uid)]
+    assert (context.status.state, end(context)) == (RUNNING, None)
+    context.pods = {}
+    reconcile_framework(context)
+    assert end(context) == -100
+
+
+@pytest.mark.parametrize(("state", "deletes"), [(states.DELETION_PENDING, True), (states.DELETION_REQUESTED, False)])
+def test_a_config_map_whose_kept_pods_have_moved_is_deleted_once(state: str, deletes: bool) -> None:
+    context = begun(state)
+    status = context.status
+    assert context.config_map is not None
+    status.attempt.completion, status.retry_refused, status.unmoved = UNTIL_STOP, True, set()
+    reconcile_framework(context)
+    assert (DeleteConfigMap(context.config_map.uid) in context.actions) == deletes
+
+
 @pytest.mark.parametrize(("later", "execution", "code"), [(299, "Start", None), (300, "Start", -110), (0, "Stop", -210)])
 def test_a_config_map_that_does_not_come_into_the_cache_is_deleted_to_be_sure(later: int, execution: str, code: int | None) -> None:
     context = begun(CREATION_REQUESTED, config_map=False, execution=execution)
