@@ -184,8 +184,12 @@ class Setting:
             until(lambda kind=kind: self.count(kind, namespace, names.FRAMEWORK_NAME) == 0, f"the {kind} of {namespace} do not go", 600)  # type: ignore[misc]
 
     def ask(self, method: str, path: str, body: object = None, content_type: str = "") -> Any:
-        """Ask the API server as its administrator; what it answers."""
-        code, answer = self.cluster.api.request(method, path, body, content_type=content_type)
+        """Ask the API server as its administrator; what it answers. One that has just begun asks for patience."""
+        for _ in range(30):
+            code, answer = self.cluster.api.request(method, path, body, content_type=content_type)
+            if code != 429:
+                break
+            time.sleep(1)
         assert code < 300, (method, path, code, answer)
         return answer
 
