@@ -76,6 +76,15 @@ def test_problems_by_how_long_they_have_been() -> None:
     assert [problems(status, at) for at in (9, 10, 20)] == [[], ["PodsCreated"], ["PodsCreated", "ServicesMade"]]
 
 
+@pytest.mark.parametrize(
+    "nonsense", ["False", {"a": "b"}, [None], [{"type": "PodsCreated"}], [{"status": "False", "reason": "Quota", "type": "A"}]]
+)
+def test_conditions_that_somebody_else_has_spoilt_are_no_problems(nonsense: object) -> None:
+    status = Status("f-attempt", 0)
+    status.others = {"conditions": nonsense}
+    assert problems(status, 20) == []
+
+
 def test_services_that_are_taken_or_refused() -> None:
     status = Status("f-attempt", 0)
     assert set_services(status, [], "", 1, 10) is None

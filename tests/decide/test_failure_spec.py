@@ -82,6 +82,11 @@ def test_what_may_be_left_out_or_null() -> None:
             "0.podPatterns.0.containers.0.codeRange.maximum",
             "`maximum` is no field here; there are `min`, `max`",
         ),
+        (
+            {"podPatterns": [{"containers": [{"signalRange": {"mini": 9}}]}]},
+            "0.podPatterns.0.containers.0.signalRange.mini",
+            "`mini` is no field here: did you mean `min`?",
+        ),
         ({"phrases": "x"}, "0.phrases", "`phrases` is no field here: did you mean `phrase`?"),
     ],
 )

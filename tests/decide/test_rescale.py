@@ -270,6 +270,14 @@ def test_a_role_without_tasks_comes_and_goes() -> None:
     assert [role["name"] for role in roles(world)] == ["a"]
 
 
+def test_a_new_role_without_tasks_is_stored_though_nothing_else_has_changed() -> None:
+    world = World({"taskRoles": [role_spec("a", 1)]}, SETTINGS)
+    world.run(5)
+    world.set_spec({"taskRoles": [role_spec("a", 1), role_spec("b", 0)]})
+    world.run(5)
+    assert [role["name"] for role in roles(world)] == ["a", "b"]
+
+
 @pytest.mark.parametrize("wanted", [1, 3])
 def test_tasks_that_are_dropped_or_replaced_are_kept_for_the_history_and_count_no_more(wanted: int) -> None:
     policy = {"minFailedTaskCount": -1, "minSucceededTaskCount": -1}

@@ -9,7 +9,7 @@ from fcontroller.decide.review import Rules, in_force, review, with_what_runs
 from fcontroller.decide.spec import RetryPolicy, RoleSpec, Spec, read_spec
 from tests.decide.world import SETTINGS, World, role_spec
 
-LENIENT, ENFORCED, REQUIRED = Rules(enforce=False), Rules(enforce=True), Rules(require=True)
+LENIENT, ENFORCED, REQUIRED = Rules(enforce=False), Rules(), Rules(require=True)
 SAME, OTHER = "v1:sha256:aa", "v1:sha256:bb"
 TRUE, UNKNOWN, FALSE = True, None, False
 

@@ -10,9 +10,9 @@ import pytest
 from fcontroller.decide import states
 from fcontroller.decide.context import TASK_RETRY, Action, ConfirmPodGone, CreatePod, DeletePod, RecognizePod, ReconcileContext, RemovePod
 from fcontroller.decide.observed import Pod
-from fcontroller.decide.spec import RetryPolicy
+from fcontroller.decide.spec import RetryPolicy, read_role
 from fcontroller.decide.status import Task
-from fcontroller.decide.task import pod_created, pod_deleted, pod_gone, reconcile_task
+from fcontroller.decide.task import has_lost_owner, pod_created, pod_deleted, pod_gone, reconcile_task
 from tests.decide.world import SETTINGS, START, World, role_spec
 
 KEY = ("a", 1)
@@ -216,6 +216,16 @@ def test_a_pod_is_told_to_go_once_the_end_is_stored() -> None:
     assert decide(made) == []
     made.status.stored = made.status.revision
     assert decide(made) == [DeletePod(("a", 1), str(uid))]
+
+
+@pytest.mark.parametrize(("owners", "lost"), [(1, False), (2, True), (3, False), (4, True)])
+def test_owners_that_the_template_gives_a_pod_are_not_lost(owners: int, lost: bool) -> None:
+    made = context(states.RUNNING, {})
+    others = [{"apiVersion": "v1", "kind": "ConfigMap", "name": name, "uid": name} for name in ("one", "two")]
+    template = {"metadata": {"ownerReferences": others}, "spec": {"containers": [{"name": "main", "image": "a"}]}}
+    world = World({"taskRoles": [role_spec("a", 2, task={"pod": template})]}, SETTINGS)
+    made.spec = made.spec._replace(roles={"a": read_role(world.spec["spec"]["taskRoles"][0])})
+    assert has_lost_owner(made, made.status.roles[0], made.pods[KEY]._replace(owners=owners)) is lost
 
 
 @pytest.mark.parametrize("why", ["", "busy", "completed", "ending", "not stored", "uid not stored", "role gone", "unknown"])

@@ -178,7 +178,10 @@ def test_when_nothing_can_wait() -> None:
     assert may_wait(status)
     status.roles[0].deletion_pending = 1
     assert not may_wait(status)
+    status.roles[0].deletion_pending, status.roles[0].succeeded = 0, 1
+    assert not may_wait(status)
     status.roles[0].running = 0
+    assert may_wait(status)
     status.state = states.DELETION_PENDING
     assert not may_wait(status)
 

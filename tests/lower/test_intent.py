@@ -29,6 +29,12 @@ def test_metadata_of_the_template_is_kept_unless_only_a_server_sets_it() -> None
     assert "uid" not in made
 
 
+def test_numbers_and_truths_in_lists_stay_beside_placeholders() -> None:
+    context = {"supplementalGroups": [1000, 2000], "sysctls": [{"name": "a", "value": "{{FC_TASKROLE_NAME}}"}, True, None, 0.5]}
+    made = lowered({"spec": {"containers": [], "securityContext": context}})["spec"]["securityContext"]
+    assert made == {"supplementalGroups": [1000, 2000], "sysctls": [{"name": "a", "value": "worker"}, True, None, 0.5]}
+
+
 @pytest.mark.parametrize("template", [{}, {"metadata": None, "spec": None}, {"spec": {"containers": None, "initContainers": []}}])
 def test_a_template_without_containers(template: dict[str, Any]) -> None:
     """The controller lowers what is stored, whoever has checked it; the API server refuses the Pod."""
