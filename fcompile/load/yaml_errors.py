@@ -6,7 +6,7 @@ from typing import Final
 
 from yaml._yaml import CParser
 from yaml.error import MarkedYAMLError, YAMLError
-from yaml.events import CollectionEndEvent, CollectionStartEvent
+from yaml.events import CollectionEndEvent, CollectionStartEvent, ScalarEvent
 
 from fcompile.diagnostics.problem import Rule
 from fcompile.model.patterns import lazy
@@ -24,6 +24,10 @@ _TEXT: Final = lazy(r" *(?:- +)*(?P<text>[^\s'\"\[\]{}#&*!|>%@`-][^\r\n]*)")
 _KEY: Final = lazy(r"[^\s'\"\[\]{}#&*!|>%@`-][^:#\r\n]*")
 _KEY_AND_VALUE: Final = lazy(r"(?P<key>[^:\r\n]+): +(?P<value>\S[^\r\n]*)")
 _KEY_WITHOUT_SPACE: Final = lazy(r"[A-Za-z][\w./-]*:[^\s/]")
+_CONFLICT: Final = lazy(r"(?m)^(?:<{7} [^\r\n]*|={7}|>{7} [^\r\n]*)(?=\r?$)")
+_OTHER_SPACES: Final = lazy("(?m)(?:^[ -]*|[:,?] *)(?P<spaces>[\xa0\u1680\u2000-\u200a\u202f\u205f\u3000]+)")
+"""Spaces that are none to YAML, where a person takes them for its indentation or for the space after an indicator."""
+_NAMES_OF_SPACES: Final = {"\xa0": "no-break space", "\u202f": "narrow no-break space", "\u3000": "ideographic space"}
 
 _MESSAGES: Final = {
     "mapping values are not allowed in this context": (
@@ -55,6 +59,10 @@ def syntax_fault(error: YAMLError, text: str) -> Fault:
         return _forbidden_character(text)
     problem, offset = error.problem or "", error.problem_mark.index
     context = error.context_mark.index if error.context_mark else offset
+    conflict = _CONFLICT.search(text, 0, max(end_of_line(text, offset), offset))
+    if conflict is not None:
+        message = "git left a conflict here: keep one of the two versions, and remove the lines `<<<<<<<`, `=======` and `>>>>>>>`"
+        return Fault(rules.YAML_SYNTAX, message, conflict.start(), conflict.end())
     tab = _tab(text, offset, problem)
     if tab is not None:
         message = "a tab is used for indentation here, which YAML forbids: replace it by spaces"
@@ -63,11 +71,15 @@ def syntax_fault(error: YAMLError, text: str) -> Fault:
         quote = text[context : context + 1]
         message = f"the string that begins with {quote} here is never closed: add the closing {quote}"
         return Fault(rules.UNCLOSED_QUOTE, message, context)
+    if problem.startswith("did not find expected") and (late := _closed_late(text, offset)):
+        return late
     if problem.startswith("did not find expected ',' or"):
         return _bracket(text, problem[-2], context, offset)
     if problem == "did not find expected node content" and not text[offset:].strip():
         opened = _innermost_bracket(text)
         return _bracket(text, "]" if text[opened] == "[" else "}", opened, offset)
+    if spaces := _other_spaces(text, context if problem == "could not find expected ':'" else offset, offset):
+        return spaces
     if problem == "mapping values are not allowed in this context" and (swallowed := _swallowed(text, offset)):
         return swallowed
     return _other(error, text, problem, context, offset)
@@ -91,6 +103,42 @@ def _tab(text: str, offset: int, problem: str) -> int | None:
     indentation = _INDENTATION.match(text, begin)
     tab = text.find("\t", begin, indentation.end()) if indentation else -1
     return tab if tab >= 0 else None
+
+
+def _closed_late(text: str, offset: int) -> Fault | None:
+    """Return the fault for a quoted string that a quote on a later line closes, just before libyaml gives up."""
+    if text[offset - 1 : offset] not in ("'", '"'):
+        return None
+    events, last = CParser(text).get_event, None
+    try:
+        while (event := events()) is not None:
+            last = event
+    except YAMLError:
+        pass
+    if not isinstance(last, ScalarEvent) or last.style not in ("'", '"'):
+        return None
+    start, end = event_range(last)
+    if end != offset or "\n" not in text[start:end]:
+        return None
+    message = f"the string that begins with {last.style} here is closed only on a later line: add the closing {last.style}"
+    return Fault(rules.UNCLOSED_QUOTE, message, start, related=(("it is closed here", end - 1, end),))
+
+
+def _other_spaces(text: str, begin: int, offset: int) -> Fault | None:
+    """Return the fault for spaces that are none to YAML, from the line above a place to the line where libyaml gives up."""
+    line = text.rfind("\n", 0, begin) + 1
+    above = text.rfind("\n", 0, len(text[:line].rstrip())) + 1
+    match = _OTHER_SPACES.search(text, above, end_of_line(text, offset))
+    if match is None:
+        return None
+    spaces, code = match["spaces"], f"U+{ord(match['spaces'][0]):04X}"
+    name = _NAMES_OF_SPACES.get(spaces[0], "special space")
+    if len(spaces) > 1:
+        message = f"these are {name}s ({code}), which YAML takes for letters: write ordinary spaces"
+    else:
+        article = "an" if name.startswith("i") else "a"
+        message = f"this is {article} {name} ({code}), which YAML takes for a letter: write an ordinary space"
+    return Fault(rules.YAML_SYNTAX, message, match.start("spaces"), match.end("spaces"))
 
 
 def _bracket(text: str, closing: str, opened: int, offset: int) -> Fault:

@@ -33,6 +33,8 @@ def at(line: str, start: int, end: int, end_line: int = 1) -> Problem:
         ("a: \x1b[31mred", "red", "a: \\x1b[31mred", "           ^^^"),
         ("a: \u202egnorw", "\u202egnorw", "a: \\u202egnorw", "   ^^^^^^^^^^^"),
         ("a: \u0085", "\u0085", "a: \\x85", "   ^^^^"),
+        ("a: Never\xa0", "Never\xa0", "a: Never\\xa0", "   ^^^^^^^^^"),
+        ("a:\u202fb\u2003c", "\u202fb\u2003c", "a:\\u202fb\\u2003c", "  ^^^^^^^^^^^^^^"),
         ("a: 🚀b", "b", "a: 🚀b", "     ^"),
         ("a: \udcff", "\udcff", "a: \\xff", "   ^^^^"),
         ("a: wrong\r", "wrong", "a: wrong", "   ^^^^^"),
