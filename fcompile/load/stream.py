@@ -279,7 +279,7 @@ def _read_chunk(decoded: Decoded, chunk: _Chunk, fed: YamlText) -> Reading:
 def _in_spite_of_duplicates(decoded: Decoded, chunk: _Chunk, fed: YamlText) -> Iterator[Document | Fault]:
     """Yield the duplicate keys of a document, except for the first, which was reported already, and then the document itself."""
     from . import yaml_values
-    from .yaml_places import with_first_key
+    from .yaml_places import at_margin, begins_object, with_first_key
 
     repeated: list[DuplicateKey] = []
     last: Document | Fault
@@ -288,7 +288,10 @@ def _in_spite_of_duplicates(decoded: Decoded, chunk: _Chunk, fed: YamlText) -> I
         last = Document(value, decoded.source, chunk.start, chunk.end)
     except Fault as fault:
         last = _moved(fault, chunk.start, fed)
-    for number, one in enumerate(repeated[1:]):
+    begun = next((number for number, one in enumerate(repeated) if begins_object(one, fed.text)), len(repeated))
+    # Where a `---` is missing, each key of the object that begins there is a duplicate.
+    told = [one for number, one in enumerate(repeated[1:], 1) if number <= begun or not at_margin(one, fed.text)]
+    for number, one in enumerate(told):
         # Finding the first key takes reading everything once more.
         yield _moved(with_first_key(one, fed.text) if number < _FIRST_KEYS else one, chunk.start, fed)
     yield last

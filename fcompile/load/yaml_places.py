@@ -32,7 +32,20 @@ def with_first_key(fault: DuplicateKey, text: str) -> DuplicateKey:
     """Return the fault of a duplicate key with the place of the first key added."""
     first = with_events(text, lambda events: _Builder(events, text, fault.start).first_key(fault.key))
     related = () if first is None else (("the first one is here", *first),)
-    return DuplicateKey(fault.rule, fault.message, fault.start, fault.end, fault.key, related)
+    message = fault.message
+    if begins_object(fault, text):
+        message = f"the key `{fault.key}` is already in this object: write `---` above it if another object begins here, or remove it"
+    return DuplicateKey(fault.rule, message, fault.start, fault.end, fault.key, related)
+
+
+def begins_object(fault: DuplicateKey, text: str) -> bool:
+    """Return whether an object seems to begin at a duplicate key, with no `---` before it."""
+    return fault.key in ("apiVersion", "kind") and at_margin(fault, text)
+
+
+def at_margin(fault: DuplicateKey, text: str) -> bool:
+    """Return whether a duplicate key stands at the beginning of its line."""
+    return text[fault.start - 1 : fault.start] == "\n"
 
 
 _NODES: Final = frozenset((ScalarEvent, AliasEvent, MappingStartEvent, SequenceStartEvent))

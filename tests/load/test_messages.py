@@ -133,6 +133,18 @@ def test_a_fault_is_named_and_placed(text: str | bytes, code: str, pointed: str,
     assert str(error) == f"{line}:{error.span.column}: {error.message}"
 
 
+def test_an_object_without_a_line_before_it_is_one_fault() -> None:
+    one = "apiVersion: v1\nkind: {}\nspec:\n  a: 1\n"
+    first, second, document = read((one.format("A") + one.format("B") + "  a: 2\n").encode(), "x.yaml", with_duplicates=True)
+    assert isinstance(first, LoadError)
+    assert (first.span.line, first.rule.code) == (5, "FC003")
+    said = "the key `apiVersion` is already in this object: write `---` above it if another object begins here, or remove it"
+    assert first.message == said
+    assert isinstance(second, LoadError)
+    assert (second.span.line, second.message) == (9, "the key `a` is already in this mapping: remove one of the two")
+    assert isinstance(document, Document)
+
+
 @pytest.mark.parametrize(
     ("text", "lines"),
     [("a: 1\nb: 2\na: 3\n", 1), ("x: &x {k: 1}\na:\n  <<: *x\n  k: 2\n", 1), ('{"a": 1,\n"b": 2,\n"a": 3}', 1), ("a: 1\n'a': 2", 1)],
