@@ -253,17 +253,22 @@ def quantity_check(value: Any, path: Path, step: str | int, walk: Walk) -> None:
     if is_quantity(value):
         return
     if isinstance(value, str):
-        malformed(value, "a quantity such as 500m, 2 or 16Gi", path, step, walk, _better_quantity(value))
+        malformed(value, "a quantity such as 500m, 2 or 16Gi", path, step, walk, _better_quantity(value, step))
     else:
         wrong_type(value, "a quantity such as 500m, 2 or 16Gi", path, step, walk)
 
 
-def _better_quantity(text: str) -> str | None:
-    """Return a quantity in the right form, or None: `16 GB` and `16gb` become `16G`, `16GiB` becomes `16Gi`, `1,5` becomes `1.5`."""
+def _better_quantity(text: str, of: str | int) -> str | None:
+    """Return a quantity in the right form, or None: `16 GB` and `16gb` become `16G`, `16GiB` becomes `16Gi`, `1,5` becomes `1.5`.
+
+    Of CPUs `100mi` becomes `100m`.
+    """
     match = re.fullmatch(r"\s*([0-9]+(?:[.,][0-9]+)?)\s*(?:([KkMmGgTtPpEe])(i?)[Bb]?|[Cc]ores?|[Bb](?:ytes?)?)?\s*", text)
     if match is None:
         return None
     number, letter, binary = match[1].replace(",", "."), match[2] or "", match[3] or ""
+    if of == "cpu" and letter == "m":
+        binary = ""
     unit = letter.upper() + binary if binary or letter not in "km" else letter
     better = number + ("k" if unit == "K" else unit)
     return better if better != text and is_quantity(better) else None
