@@ -13,7 +13,7 @@ from fcompile.model.fields import Field, Type
 from fcompile.schema.types import types
 
 _COUNT: Final = ("replicas", "parallelism", "completions", "count", "instances", "taskCount", "numTasks", "size")
-_RETRIES: Final = ("backoffLimit", "retries", "retryLimit", "maxRetries", "maxRestarts")
+_RETRIES: Final = ("backoffLimit", "retries", "retryLimit", "maxRetries", "maxRetry", "maxRestarts")
 _TEMPLATE: Final = ("template", "podTemplate", "podSpec")
 _ENV: Final = ("envs", "environment", "envVars", "variables")
 _OF_CONTAINER: Final = ("image", "command", "args", "ports", "volumeMounts")
@@ -24,6 +24,7 @@ _OF_POD: Final = (
     "priorityClassName",
     "schedulerName",
     "serviceAccountName",
+    "terminationGracePeriodSeconds",
     "tolerations",
     "volumes",
 )
@@ -47,6 +48,7 @@ _SYNONYMS: Final[dict[str, dict[str, str]]] = {
         **dict.fromkeys(_RETRIES, "retryPolicy.maxRetryCount"),
         **dict.fromkeys(_ROLES, "taskRoles"),
         **_in_pod("taskRoles[].task.pod"),
+        "completionPolicy": "taskRoles[].frameworkAttemptCompletionPolicy",
         "pod": "taskRoles[].task.pod",
         "task": "taskRoles[].task",
     },
@@ -57,6 +59,7 @@ _SYNONYMS: Final[dict[str, dict[str, str]]] = {
         **_in_pod("task.pod"),
         **{word: f"task.pod.metadata.{word}" for word in _OF_METADATA},
         **{word: f"task.retryPolicy.{word}" for word in ("fancyRetryPolicy", "maxRetryCount")},
+        "metadata": "task.pod.metadata",
         "retryPolicy": "task.retryPolicy",
         "spec": "task.pod.spec",
     },
@@ -65,6 +68,7 @@ _SYNONYMS: Final[dict[str, dict[str, str]]] = {
         **dict.fromkeys(_RETRIES, "retryPolicy.maxRetryCount"),
         **_in_pod("pod"),
         **{word: f"pod.metadata.{word}" for word in _OF_METADATA},
+        "metadata": "pod.metadata",
     },
     "RetryPolicy": {**dict.fromkeys(_RETRIES, "maxRetryCount"), "limit": "maxRetryCount"},
     "PodTemplateSpec": {
@@ -115,6 +119,7 @@ _ELSEWHERE: Final = {
     "selector": "the controller knows the Pods that it made; remove the field",
     "runPolicy": "its `activeDeadlineSeconds`, `cleanPodPolicy` and `ttlSecondsAfterFinished` are in the Framework's `spec` itself here,"
     " and its `backoffLimit` is `retryPolicy.maxRetryCount`",
+    "dependsOn": "all roles begin together; `fcontroller barrier`, as an init container, waits until the Pods of all tasks are there",
     "slotsPerWorker": f"slots are told to `mpirun`, in its host file; {_GPU}",
     **dict.fromkeys(("successPolicy", "failurePolicy"), _ENDS),
     **dict.fromkeys(("minAvailable", "minMember"), _GANG),
@@ -130,14 +135,17 @@ _DEADLINE: Final = {
     "activeDeadlineSeconds": "a Framework's deadline, over all of its attempts, is `activeDeadlineSeconds` in its `spec`, beside"
     " `taskRoles`; that of each Pod is in the Pod's own `spec`"
 }
+_NONE_IN_A_TEMPLATE: Final = dict.fromkeys(("apiVersion", "kind", "status"), "a Pod template has none; remove it")
+_IN_RESOURCES: Final = "write it in `requests` or `limits`, one level down"
 _GPUS: Final[dict[str, str]] = {word: advice for word, advice in _ELSEWHERE.items() if advice is _GPU}
 _LACKING: Final[dict[str, dict[str, str]]] = {
     "FrameworkSpec": _ELSEWHERE,
     "TaskRole": _ELSEWHERE | _ALL_END | _DEADLINE,
     "TaskSpec": _ELSEWHERE | _ALL_END | _DEADLINE,
-    "PodTemplateSpec": _GPUS | _ALL_END | _DEADLINE,
+    "PodTemplateSpec": _GPUS | _ALL_END | _DEADLINE | _NONE_IN_A_TEMPLATE,
     "PodSpec": _GPUS | _ALL_END,
     "Container": _GPUS,
+    "ResourceRequirements": dict.fromkeys(("cpu", "memory", "ephemeral-storage"), _IN_RESOURCES),
 }
 """By type: the fields that are looked for there and are not its own, each with what to do instead."""
 
@@ -171,6 +179,8 @@ def is_first(type_name: str, name: str, meant: str, siblings: Mapping[str, Any],
 
 def instead(type_name: str, name: str) -> str | None:
     """Return what to do about a field that other tools have there, in whatever case; None when it is no such field."""
+    if type_name == "ResourceRequirements" and "/" in name:
+        return _IN_RESOURCES
     return next((advice for field, advice in _LACKING.get(type_name, {}).items() if field.lower() == name.lower()), None)
 
 

@@ -106,6 +106,11 @@ def test_a_word_of_another_tool(text: str, message: str, fix: str) -> None:
         ("completions: 3", "`taskRoles[].taskNumber`", "did you mean `taskNumber`?"),
         ("parallelism: 3", "`taskRoles[].taskNumber`", "did you mean `taskNumber`?"),
         ("completionMode: Indexed", "`{{FC_TASK_INDEX}}`", "`{{FC_TASK_INDEX}}`"),
+        ("terminationGracePeriodSeconds: 9", "`taskRoles[].task.pod.spec.terminationGrace", "write it as `task.pod.spec.terminationGrace"),
+        ("completionPolicy: {}", "`taskRoles[].frameworkAttemptCompletionPolicy`", "did you mean `frameworkAttemptCompletionPolicy`?"),
+        ("maxRetry: 3", "write it as `retryPolicy.maxRetryCount`", "write it as `task.retryPolicy.maxRetryCount`"),
+        ("metadata: {}", "it is a field of the Framework, one level up", "write it as `task.pod.metadata`"),
+        ("dependsOn: [ps]", "all roles begin together", "`fcontroller barrier`"),
         ("runPolicy: {}", "`retryPolicy.maxRetryCount`", "`retryPolicy.maxRetryCount`"),
         (
             "runPolicy: {cleanPodPolicy: None}",
@@ -131,10 +136,15 @@ def test_a_field_that_people_know_from_elsewhere(field: str, in_spec: str | None
         ("pod: {", "activeDeadlineSeconds: 9", "is in the Pod's own `spec`"),
         ("pod: {", "cleanPodPolicy: None", "it is in the Framework's `spec`, beside `taskRoles`"),
         ("spec: {", "ttlSecondsAfterFinished: 9", "it is in the Framework's `spec`, beside `taskRoles`"),
+        ("pod: {", "kind: Pod", "a Pod template has none; remove it"),
+        ("pod: {", "apiVersion: v1", "a Pod template has none; remove it"),
+        ("pod: {", "status: {}", "a Pod template has none; remove it"),
+        ("containers: [{", "resources: {cpu: 1}", "`resources` has no field `cpu`: write it in `requests` or `limits`, one level down"),
+        ("containers: [{", "resources: {a.b/gpu: 1}", "no field `a.b/gpu`: write it in `requests` or `limits`, one level down"),
         ("containers: [{", "activeDeadlineSeconds: 9", "it is a field of `spec`, one level up; move or remove it"),
     ],
 )
-def test_the_lifetime_of_the_whole_in_a_pod(inside: str, field: str, message: str) -> None:
+def test_what_belongs_elsewhere_in_a_pod(inside: str, field: str, message: str) -> None:
     ((found, fix),) = role(f"    task: {{{POD.replace(inside, f'{inside}{field}, ')}}}\n")
     assert (found.endswith(message), fix) == (True, "")
 

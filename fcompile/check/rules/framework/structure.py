@@ -218,6 +218,12 @@ def _object_advice(type_name: str, value: Any) -> str:
     number = str(value) if whole or (isinstance(value, str) and re.fullmatch("[0-9]{1,5}", value)) else ""
     if type_name == "TaskRoleServicePort":
         return f"write `- {{name: …, port: {number or '80'}}}`"
+    if (
+        type_name == "EnvVar"
+        and isinstance(value, str)
+        and (pair := re.fullmatch("([A-Za-z0-9_]{1,40})=([A-Za-z0-9 ._:/@,+-]{0,60})", value))
+    ):
+        return f'write `- {{name: {pair[1]}, value: "{pair[2]}"}}`'
     if type_name == "ContainerPort":
         return f"write `- containerPort: {number or '8080'}`"
     if type_name == "RetryPolicy":
@@ -414,8 +420,10 @@ def _fits(value: Any, field: Field) -> bool:
 
 
 def _missing(names: list[str], value: dict[str, Any], type_name: str, fields: Type, here: Path, walk: Walk) -> None:
-    # A field that is there, but misspelt or in the wrong place, has been reported.
+    # A field that is there, but misspelt or in the wrong place, has been reported, and so has a name that is to be generated.
     told = explained(type_name, value, fields, walk.version)
+    if value.get("generateName"):
+        told.add("name")
     absent = [f"`{name}`" for name in names if name not in told]
     if absent:
         part: Part = "key" if here and isinstance(here[-1], str) else "value"

@@ -91,8 +91,8 @@ def _mounts(container: ContainerRef, pod: Pod) -> Iterator[Finding]:
 
 
 def _unknown(name: str, path: Path, pod: Pod) -> Finding:
-    there = some(pod.volumes)
-    return Finding(UNKNOWN_VOLUME, path, f'there is no volume "{name}" in this Pod (there is {there}); add it or correct the name')
+    there = f"there is {some(pod.volumes)}" if pod.volumes else "it has no volumes"
+    return Finding(UNKNOWN_VOLUME, path, f'there is no volume "{name}" in this Pod ({there}); add it or correct the name')
 
 
 def _options(mount: dict[str, Any], container: ContainerRef, index: int, pod: Pod) -> Iterator[Finding]:

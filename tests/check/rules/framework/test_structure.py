@@ -177,6 +177,8 @@ def test_forbidden_fields() -> None:
     value = framework(role())
     value["metadata"]["generateName"] = "train-"
     assert found(value) == [("FC103", "metadata.generateName")]
+    del value["metadata"]["name"]
+    assert found(value) == [("FC103", "metadata.generateName")]
     assert found(with_spec(ephemeralContainers=[{"name": "a"}])) == [("FC103", f"{POD}.spec.ephemeralContainers")]
     assert found(with_spec(ephemeralContainers=[])) == []
 
@@ -427,6 +429,8 @@ def test_a_value_of_another_version() -> None:
         (framework(role(), name="my-train"), "`name` is `my-train`, and must be 1 to 63 lower-case letters and digits"),
         (framework(role("a" * 64)), "and must be 1 to 63"),
         (with_main(image=" busybox"), "write `busybox`, for example"),
+        (with_main(resources={"limits": {"cpu": "100mi"}}), "write `100m`, for example"),
+        (with_main(resources={"limits": {"memory": "100mi"}}), "write `100Mi`, for example"),
         (with_main(resources={"limits": {"memory": "16 GB"}}), "must be a quantity such as 500m, 2 or 16Gi; write `16G`, for example"),
         (with_main(ports=[{"containerPort": 1, "name": "prometheus-metrics"}]), "at most 15"),
         (with_spec(volumes=[{"name": "a", "nfs": {"server": "b", "path": "c"}}]), "must be an absolute path"),
@@ -554,6 +558,8 @@ def test_nothing_that_is_put_anywhere_raises(path: Path, value: Any, version: in
         (framework({**role(), "service": {"ports": [80]}}), "write `- {name: …, port: 80}`"),
         (framework({**role(), "service": {"ports": ["http"]}}), "write `- {name: …, port: 80}`"),
         (with_main(ports=[9000]), "write `- containerPort: 9000`"),
+        (with_main(env=["A=b c"]), 'write `- {name: A, value: "b c"}`'),
+        (with_main(env=["A"]), "`env[0]` must be a mapping, not the string `A`"),
         ({**framework(role()), "spec": {**framework(role())["spec"], "retryPolicy": "Never"}}, "write `{maxRetryCount: 0}`"),
         ({**framework(role()), "spec": {**framework(role())["spec"], "retryPolicy": "OnFailure"}}, "write `{maxRetryCount: -1}`"),
         ({**framework(role()), "spec": {**framework(role())["spec"], "retryPolicy": 3}}, "write `{maxRetryCount: 3}`"),

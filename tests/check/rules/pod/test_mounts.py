@@ -25,7 +25,7 @@ def mount(name: str = "data", path: str = "/data", **fields: Any) -> dict[str, A
 def test_a_volume_that_is_not_there() -> None:
     assert mounted(mount(), mount("dat", "/x")) == [f"FC230 {MAIN}.volumeMounts[1].name"]
     [finding] = findings(pod(container(volumeMounts=[mount()])))
-    assert "there is none" in finding.message
+    assert "(it has no volumes)" in finding.message
     assert mounted(mount("", "/x"), {"mountPath": "/y"}, None) == []
 
 
