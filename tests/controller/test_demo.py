@@ -87,6 +87,31 @@ def test_what_is_not_over_in_time_is_said(tmp_path: Path) -> None:
     ]
 
 
+def test_a_pod_whose_containers_are_restarted_for_ever_does_not_end(tmp_path: Path) -> None:
+    serves, works = role("serves", 2), role("works", 1)
+    serves["task"]["pod"]["spec"]["restartPolicy"] = "Always"
+    done = demo("--run", "0.1", "--timeout", "1.5", written(tmp_path, "both", serves, works))
+    assert (done.returncode, done.stderr) == (
+        4,
+        "fcontroller: both is AttemptRunning after 1.5 s; not ended: both-serves-0, both-serves-1; "
+        "under `restartPolicy: Always` containers are restarted for ever\n",
+    )
+    works["frameworkAttemptCompletionPolicy"]["minSucceededTaskCount"] = 1
+    done = demo("--run", "0.1", written(tmp_path, "both", serves, works))
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_container_that_failed_is_restarted_under_on_failure(tmp_path: Path) -> None:
+    one = role("a", 1)
+    one["task"]["pod"]["spec"]["restartPolicy"] = "OnFailure"
+    done = demo("--run", "0.1", "--exit", "again-a-0=137,1,0", written(tmp_path, "again", one))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "again: Completed, attempt 0, 0 Succeeded" in done.stdout
+    assert "retried" not in done.stdout
+    done = demo("--run", "0.1", "--timeout", "1.5", "--exit", "fails-a-0=1", written(tmp_path, "fails", one))
+    assert (done.returncode, done.stderr) == (4, "fcontroller: fails is AttemptRunning after 1.5 s; not ended: fails-a-0\n")
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

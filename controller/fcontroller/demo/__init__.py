@@ -31,7 +31,8 @@ def demo(*, paths: tuple[str, ...], running_time: float, exits: tuple[str, ...],
     """Run Frameworks to their end on a laptop: the controller itself, an API server in memory, and a kubelet that runs nothing.
 
     The Frameworks are compiled first, as `fcompile build` does. Each container runs for --run seconds and exits with 0, unless --exit
-    says otherwise; a Pod that is deleted goes. Nothing leaves this process.
+    says otherwise, and is restarted as the Pod's restartPolicy says: under Always no Pod ends by itself. A Pod that is deleted goes.
+    Nothing leaves this process.
 
     Exit codes: 0 all Frameworks have succeeded; 4 one has failed, or has not come to its end in time; 2 wrong use; that of
     `fcompile build` when it has an error; 130 interrupted.

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -29,13 +29,14 @@ from fcontroller.demo.screen import screen
 from fcontroller.dependencies import Dependencies
 from fcontroller.observe.reflector import Name, Reflector
 from fcontroller.reconcile.controller import Controller
-from fcontroller.testing.kubelet import Kubelet
+from fcontroller.testing.kubelet import Kubelet, ended, now
 from fcontroller.testing.memory_api import MemoryApi
 from fcontroller.testing.memory_api.facade import Facade
 
 EXIT_FAILED: Final = 4
 _NAMED: Final = 5
 """How many Pods a message names."""
+_ALWAYS: Final = "Always"
 
 
 def run(paths: Sequence[str], running_time: float, exits: dict[str, list[int]], timeout: float) -> int:
@@ -53,7 +54,8 @@ def run(paths: Sequence[str], running_time: float, exits: dict[str, list[int]], 
     frameworks = [value for value in objects if value.get("kind") == "Framework"]
     check_pods(exits, frameworks)
     statuses = asyncio.run(play(frameworks, running_time, exits, timeout))
-    failures = [line for name, status in statuses.items() if (line := _failure(name, status, timeout))]
+    endless = _endless(frameworks)
+    failures = [line for name, status in statuses.items() if (line := _failure(name, status, endless[name], timeout))]
     for line in failures:
         print(safe(f"fcontroller: {line}"), file=sys.stderr)
     return EXIT_FAILED if failures else 0
@@ -68,7 +70,7 @@ async def play(frameworks: list[Json], running_time: float, exits: dict[str, lis
     failures, _ = read_failures(DEFAULT_POD_FAILURE_SPEC)
     settings = Settings(Classifier(failures), conflict_delay=(1, 3))
     controller = Controller(Dependencies(Dispatcher(api), settings, time.time, random.randint))
-    kubelet = Kubelet(api, start=0.3, stop=0.5, run=running_time, exits=exits)
+    kubelet = _Kubelet(api, start=0.3, stop=0.5, run=running_time, exits=exits)
     seen = _Statuses(_names(frameworks))
     watch = Reflector(api, collection("frameworks"), seen)
     tasks = [asyncio.create_task(work) for work in (controller.run(), kubelet.run(), api.collect(), watch.run())]
@@ -89,6 +91,25 @@ async def play(frameworks: list[Json], running_time: float, exits: dict[str, lis
             task.cancel()
         shown.close()
     return seen.statuses
+
+
+class _Kubelet(Kubelet):
+    """One that restarts containers as the Pod's `restartPolicy` says."""
+
+    def _seconds(self, pod: Json) -> float | None:
+        return None if pod["spec"].get("restartPolicy", _ALWAYS) == _ALWAYS else self._run
+
+    async def _runs(self, pod: Json) -> bool:
+        if pod["spec"].get("restartPolicy") != "OnFailure":
+            return await super()._runs(pod)
+        failed = next((at for at, code in enumerate(self._codes(pod)) if not code), None)
+        if failed is None or self._run is None:
+            return False
+        await asyncio.sleep(self._run * (failed + 1))
+        return True
+
+    def _ended(self, pod: Json) -> Json | None:
+        return ended(pod, 0, now()) if pod["spec"].get("restartPolicy") == "OnFailure" else super()._ended(pod)
 
 
 class _Statuses:
@@ -118,27 +139,43 @@ def _names(frameworks: Sequence[Json]) -> dict[Name, str]:
     return {(namespace, name): f"{namespace}/{name}" if several else name for namespace, name in keys}
 
 
+def _endless(frameworks: Sequence[Json]) -> dict[str, set[str]]:
+    """Return the roles whose Pods do not end by themselves, by what the Framework is called."""
+    names = _names(frameworks)
+    return {
+        names[framework["metadata"]["namespace"], framework["metadata"]["name"]]: {
+            role["name"] for role in framework["spec"]["taskRoles"] if role["task"]["pod"]["spec"].get("restartPolicy", _ALWAYS) == _ALWAYS
+        }
+        for framework in frameworks
+    }
+
+
 def _is_over(status: Json) -> bool:
     return status.get("state") == COMPLETED
 
 
-def _failure(name: str, status: Json, timeout: float) -> str:
-    """Return why a Framework has not succeeded; empty: it has."""
+def _failure(name: str, status: Json, endless: Collection[str], timeout: float) -> str:
+    """Return why a Framework has not succeeded; empty: it has.
+
+    :param endless: the roles whose Pods do not end by themselves.
+    """
     if not status:
         return f"{name} has not begun after {timeout:g} s"
     attempt = status["attemptStatus"]
     if _is_over(status):
         completion = attempt["completionStatus"]
         return "" if completion["type"]["name"] == SUCCEEDED.type_name else f"{name} failed: {completion['code']} {completion['phrase']}"
-    pods = [
-        f"{name}-{role['name']}-{task['index']}"
+    tasks = [
+        (role["name"], task["index"])
         for role in role_statuses(attempt)
         for task in role["taskStatuses"]
         if task["state"] not in (COMPLETED, ATTEMPT_COMPLETED)
     ]
+    pods = [f"{name}-{role}-{index}" for role, index in tasks]
     more = f" and {len(pods) - _NAMED} more" if len(pods) > _NAMED else ""
     running = f"; not ended: {', '.join(pods[:_NAMED])}{more}" if pods else ""
-    return f"{name} is {status['state']} after {timeout:g} s{running}"
+    why = f"; under `restartPolicy: {_ALWAYS}` containers are restarted for ever" if any(role in endless for role, _ in tasks) else ""
+    return f"{name} is {status['state']} after {timeout:g} s{running}{why}"
 
 
 async def _create(api: Facade, framework: Json) -> None:

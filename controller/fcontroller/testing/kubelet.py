@@ -99,7 +99,7 @@ class Kubelet:
     async def _live(self, pod: Json) -> None:
         await self._bind(pod)
         await asyncio.sleep(self._start)
-        if not await self._write(pod, running(pod, _now())):
+        if not await self._write(pod, running(pod, now())):
             return
         if not await self._runs(pod):
             return
@@ -130,7 +130,7 @@ class Kubelet:
         """Return the status of a Pod that has ended by itself, or None while it runs."""
         codes = self._codes(pod)
         made = self._made_before(pod)
-        return ended(pod, codes[min(made, len(codes) - 1)], _now())
+        return ended(pod, codes[min(made, len(codes) - 1)], now())
 
     def _made_before(self, pod: Json) -> int:
         """Return how many other Pods of that name have ended before. The answer stays the same if it is asked again for the same Pod."""
@@ -193,5 +193,6 @@ def pod_path(pod: Json) -> str:
     return path_of("pods", pod["metadata"]["namespace"], pod["metadata"]["name"])
 
 
-def _now() -> str:
+def now() -> str:
+    """Return the time as Kubernetes writes it."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
