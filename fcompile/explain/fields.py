@@ -16,7 +16,7 @@ def select(pod: dict[str, Any], field: tuple[str, ...]) -> tuple[Path, Any]:
         found = _entered(value, step)
         if found is None:
             where = f"`{field_path(path)}`" if path else "the Pod"
-            raise UsageError(f"{where} has no `{step}`; there is: {', '.join(_choices(value)) or 'nothing'}")
+            raise UsageError(f"{where} has no `{step}`; it has {', '.join(_choices(value)) or 'no parts'}")
         path, value = (*path, found), value[found]
     return path, value
 

@@ -100,10 +100,10 @@ def test_what_the_framework_says_of_its_end(tmp_path: Path, monkeypatch: pytest.
         ("train-worker-01", "{framework}-{role}-{index}"),
         ("train-worker-x", "{framework}-{role}-{index}"),
         ("", "{framework}-{role}-{index}"),
-        ("train-worker-0.spec.image", "`spec` has no `image`; there is: containers, restartPolicy"),
+        ("train-worker-0.spec.image", "`spec` has no `image`; it has containers, restartPolicy"),
         ("train-worker-0.nothing", "the Pod has no `nothing`"),
-        ("train-worker-0.spec.containers[1]", "there is: [main]"),
-        ("train-worker-0.spec.containers[main].image.x", "there is: nothing"),
+        ("train-worker-0.spec.containers[1]", "it has [main]"),
+        ("train-worker-0.spec.containers[main].image.x", "it has no parts"),
         ("train-worker-0.spec.containers[", "cannot read the field at `[`"),
     ],
 )
