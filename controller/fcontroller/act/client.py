@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import time
 from collections.abc import AsyncIterator, Callable
 from email.utils import parsedate_to_datetime
@@ -183,12 +184,14 @@ def from_kubeconfig(path: str | None = None, *, address: str = "", called: Calle
     """
     from kubernetes import client, config
 
+    if path and not os.path.exists(path):
+        raise NoServer("no kubeconfig")
     configuration = client.Configuration()
     try:
         config.load_kube_config(path, None, configuration, persist_config=False)  # type: ignore[no-untyped-call]
     except config.ConfigException as error:
         if path:
-            raise NoServer(str(error)) from None
+            raise NoServer(str(error).removesuffix(".")) from None
         if not address:
             _around(configuration)
     except OSError as error:
@@ -206,4 +209,6 @@ def _around(configuration: Any) -> None:
     try:
         config.load_incluster_config(configuration)  # type: ignore[no-untyped-call]
     except config.ConfigException as error:
-        raise NoServer(f"no kubeconfig, and no cluster around this process: {error}") from None
+        # Without the variable this is no Pod, and there is nothing more to say.
+        why = f" ({str(error).removesuffix('.')})" if os.environ.get("KUBERNETES_SERVICE_HOST") else ""
+        raise NoServer(f"no kubeconfig, and no cluster around this process{why}") from None
