@@ -157,7 +157,7 @@ MADE: dict[str, Callable[[Path], Path]] = {
     "FC602": _written(lambda: framework("#" * 300_000)),
     "FC603": _written(lambda: framework(_noise(1_450_000))),
 }
-"""Rules whose input is made on the spot: it is no file of ours, or far too large to be kept."""
+"""Rules whose input is made on the spot: it is not a file of ours, or far too large to be kept."""
 
 
 @pytest.mark.parametrize("code", MADE)

@@ -94,7 +94,7 @@ def test_diff_of_commits(case: Case) -> None:
     shutil.rmtree(".git")
     for arguments in (["init", "-q"], ["add", "train.yaml"], ["commit", "-qm", "a"], ["add", "."], ["commit", "-qm", "b"]):
         subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@example.com", *arguments], check=True)
-    said = "" if Path("other.yaml").is_symlink() else case.looking  # a link is no file for git
+    said = "" if Path("other.yaml").is_symlink() else case.looking  # a link is not a file for git
     ran = run(["diff", "--git", "HEAD~1..HEAD"])
     assert ran.code == (2 if said.startswith("FC") else 0), ran.err
     assert said != "FC033" or "--git: other.yaml: the file is larger than" in ran.err

@@ -30,12 +30,12 @@ def container_name_problem(name: str) -> str | None:
         return None
     is_key = accepts("label-key")
     if not is_key(name):
-        return "is no resource name; use one such as cpu, memory or example.com/gpu"
+        return "is not a resource name; use one such as cpu, memory or example.com/gpu"
     if "/" not in name:
         return (
             None
             if is_huge_pages(name)
-            else "is no resource of a container; use cpu, memory, ephemeral-storage or one such as example.com/gpu"
+            else "is not a resource of a container; use cpu, memory, ephemeral-storage or one such as example.com/gpu"
         )
     # The quota of an extended resource has a longer name (`requests.…`), which must be valid too.
     if not is_native(name) and (name.startswith("requests.") or not is_key(f"requests.{name}")):

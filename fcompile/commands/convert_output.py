@@ -13,7 +13,7 @@ from fcompile.load.files import STDIN, read_regular
 def checked_folder(folder: str, files: list[Converted], *, force: bool) -> dict[str, str]:
     """Return what is to be written, by the names of files. Raises UsageError when one is there and differs, or is a link."""
     if os.path.lexists(folder) and not os.path.isdir(folder):
-        raise UsageError(f"--to {visible(folder)}: it is no folder")
+        raise UsageError(f"--to {visible(folder)}: it is not a folder")
     wanted = {name: text for name, file in named(files).items() if (text := "".join(file.texts))}
     for name, text in wanted.items():
         path = os.path.join(folder, name)

@@ -112,7 +112,7 @@ def _task_of(name: str, paths: Sequence[str]) -> tuple[str, str, int]:
     if len(parts) != 3 or not (parts[2].isascii() and parts[2].isdigit()) or str(int(parts[2][:9])) != parts[2]:
         meant = f"{''.join(parts[:-2])}-{'-'.join(parts[-2:])}" if len(parts) > 3 and parts[-1].isascii() and parts[-1].isdigit() else ""
         if re.fullmatch("(?i:fc)[0-9]{3}", name):
-            raise UsageError(f"{name} is no Pod: `fcompile rule {name.upper()}` explains a diagnostic")
+            raise UsageError(f"{name} is not a Pod: `fcompile rule {name.upper()}` explains a diagnostic")
         example = f": did you mean {meant}?" if meant else f", for example {_pod_of(name, paths) or 'train-worker-0'}"
         raise UsageError(f"{name}: write the name of a task's Pod, {{framework}}-{{role}}-{{index}}{example}")
     return parts[0], parts[1], int(parts[2])

@@ -62,7 +62,7 @@ def _target(folder: str, top: str, name: str) -> str:
         raise UsageError(f"{shown} would be written to {visible(real)}, to which a link in {visible(folder)} leads: remove the link")
     target = os.path.join(real, last)
     if os.path.lexists(target) and not os.path.islink(target) and not os.path.isfile(target):
-        raise UsageError(f"{shown} is there and is no file: remove it, or choose another folder")
+        raise UsageError(f"{shown} is there and is not a file: remove it, or choose another folder")
     return target
 
 

@@ -221,7 +221,7 @@ class NotAJsonNumber(ValueError):
 def finite_value(scalar: Scalar, text: str) -> Scalar:
     """Return `as_value`, and raise NotAJsonNumber for infinity and not-a-number."""
     if isinstance(scalar, float) and not math.isfinite(scalar):
-        raise NotAJsonNumber(f'`{text}` is no number that JSON knows: if a text is meant, quote it as `"{text}"`')
+        raise NotAJsonNumber(f'`{text}` is not a number that JSON knows: if a text is meant, quote it as `"{text}"`')
     return as_value(scalar)
 
 

@@ -183,7 +183,7 @@ def _swallowed(text: str, offset: int) -> Fault | None:
         return Fault(rules.YAML_SYNTAX, message, here, offset, related=(("the value begins here", has.start("value"), len(above)),))
     space = _KEY_WITHOUT_SPACE.match(line["text"]) is not None
     advice = "write a space after the `:`" if space else "add the `:`, or correct its indentation if it continues a text"
-    message = f"`{shorten(line['text'])}` is no `key: value`: {advice}"
+    message = f"`{shorten(line['text'])}` is not `key: value`: {advice}"
     return Fault(rules.YAML_SYNTAX, message, start, len(above), related=(("this line continues it", here, offset),))
 
 
@@ -194,7 +194,7 @@ def _other(error: MarkedYAMLError, text: str, problem: str, context: int, offset
         message = f"a value cannot begin with {'a backtick' if letter == '`' else f'`{letter}`'}: quote it"
     elif problem == "could not find expected ':'":
         end = max(end_of_line(text, context), context + 1)
-        message = f"`{shorten(text[context:end])}` is no `key: value`: add the `:`, or correct its indentation if it continues a text"
+        message = f"`{shorten(text[context:end])}` is not `key: value`: add the `:`, or correct its indentation if it continues a text"
         return Fault(rule, message, context, end)
     elif problem == "did not find expected key":
         message = "a key is expected here: correct the indentation of this line, or quote the whole value before it"

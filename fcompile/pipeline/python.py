@@ -65,7 +65,7 @@ def _of_frameworks(frameworks: Iterable[object]) -> Iterator[File]:
         name = f"frameworks[{number}]"
         value = _plain(framework, name, (), iter(range(MAX_NODES)))
         if not is_framework(value):
-            raise TypeError(f"{name} is no Framework: it lacks its `apiVersion` or its `kind`, or has others")
+            raise TypeError(f"{name} is not a Framework: it lacks its `apiVersion` or its `kind`, or has others")
         try:
             data = yaml.dump(value).encode()
         except EmitError as error:
@@ -94,7 +94,7 @@ def _plain(value: Any, name: str, path: Path, left: Iterator[int]) -> Any:
         return str(value)
     if isinstance(value, Mapping):
         if not all(isinstance(key, str) for key in value):
-            raise TypeError(f"{name}: `{visible(field_path(path))}` has a key that is no string")
+            raise TypeError(f"{name}: `{visible(field_path(path))}` has a key that is not a string")
         return {str(key): _plain(item, name, (*path, str(key)), left) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(item, name, (*path, index), left) for index, item in enumerate(value)]

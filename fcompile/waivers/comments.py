@@ -80,7 +80,7 @@ class _Reader:
         head = _HEAD.fullmatch(self._comment.body)
         assert head is not None  # every part of it can be empty
         if head["verb"] != "waive":
-            self.refuse(f"`{head['verb']}` is no instruction: {_HOW}" if head["verb"] else f"the instruction is missing: {_HOW}")
+            self.refuse(f"`{head['verb']}` is not an instruction: {_HOW}" if head["verb"] else f"the instruction is missing: {_HOW}")
             return
         written, _, reason = partition(head["rest"], ":")
         targets = _TARGETS.fullmatch(written.rstrip())
@@ -122,7 +122,7 @@ class _Reader:
         elif CODE.match(pattern):
             self.refuse("the codes need commas between them: write `# fcompile: waive FC123, FC456: reason`")
         elif re.search(r"\s", re.sub(r'"[^"]*"', "", pattern)):
-            self.refuse(f"`{pattern}` is no field: write the reason after `: `")
+            self.refuse(f"`{pattern}` is not a field: write the reason after `: `")
         else:
             return CommentScope(file, comment.document, 0, frozenset(), pattern)
         return None

@@ -112,7 +112,7 @@ def test_a_path_of_values_is_one_path(chart: Path) -> None:
 def test_a_name_of_a_value_is_one_name(chart: Path, name: str) -> None:
     answer = inside("generate", chart, {**environment("chart", [{"name": "helm-parameters", "map": {name: "1"}}]), "PATH": "/nonexistent"})
     assert (answer.code, answer.out) == (1, "")
-    assert "is no name of a value" in answer.said
+    assert "is not a name of a value" in answer.said
 
 
 def test_a_value_is_one_value(chart: Path) -> None:

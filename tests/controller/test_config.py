@@ -65,8 +65,8 @@ def test_every_key_of_upstreams_is_taken() -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("leaseNam: x", "1:1: `leaseNam` is no key here: did you mean `leaseName`?"),
-        ("a: 1\nlogObjectSnapshot:\n  pods: {}", "3:3: `pods` is no key here: did you mean `pod`?"),
+        ("leaseNam: x", "1:1: `leaseNam` is not a key here: did you mean `leaseName`?"),
+        ("a: 1\nlogObjectSnapshot:\n  pods: {}", "3:3: `pods` is not a key here: did you mean `pod`?"),
         ("logObjectSnapshot: true", "1:20: this is not a mapping; its keys can be `framework`, `pod`, `task`"),
         ("- a", "1:1: this is not a mapping; its keys can be"),
         ("leaseSeconds: 0.5", "1:15: 0.5 is out of range: write a number from 1 to 3600 (`leaseSeconds`)"),
@@ -85,7 +85,7 @@ def test_every_key_of_upstreams_is_taken() -> None:
         (f"framework{LEAST}: 9\nframework{MOST}: 8", f"2:54: 8 is less than `framework{LEAST}`, 9; write a number from 9 on"),
         ("leaseName: ../pods/a", '1:12: `"../pods/a"` is not a name: lower-case letters, digits, dashes and dots (`leaseName`)'),
         ("podFailureSpec:\n- code: 0", "2:9: 0 is reserved"),
-        ("podFailureSpec:\n- code: 5\n  podPattern: []", "3:3: `podPattern` is no field here: did you mean `podPatterns`?"),
+        ("podFailureSpec:\n- code: 5\n  podPattern: []", "3:3: `podPattern` is not a field here: did you mean `podPatterns`?"),
         ("a: [", "1:"),
         ("namespace: a\nnamespace: b", "2:1: "),
         ("namespace: a\n---\nnamespace: b", "3:1: a config file is one document; remove the others"),
@@ -168,8 +168,11 @@ def test_a_mistake_in_the_environment(monkeypatch: pytest.MonkeyPatch, capsys: p
 @pytest.mark.parametrize(
     ("variable", "expected"),
     [
-        ("FCONTROLLER_REQUIRE_DIGETS", "fcontroller: FCONTROLLER_REQUIRE_DIGETS is no setting: did you mean FCONTROLLER_REQUIRE_DIGEST?\n"),
-        ("FCONTROLLER_X", "fcontroller: FCONTROLLER_X is no setting\n"),
+        (
+            "FCONTROLLER_REQUIRE_DIGETS",
+            "fcontroller: FCONTROLLER_REQUIRE_DIGETS is not a setting: did you mean FCONTROLLER_REQUIRE_DIGEST?\n",
+        ),
+        ("FCONTROLLER_X", "fcontroller: FCONTROLLER_X is not a setting\n"),
     ],
 )
 def test_a_misspelt_variable_is_refused(
@@ -196,7 +199,7 @@ def test_a_mistake_in_the_file_looks_as_those_of_validate(tmp_path: Path, capsys
     path.write_text("namespace: a\nleaseNam: x\n")
     assert main(["run", "--config", str(path)]) == 2
     assert capsys.readouterr().err == (
-        f"{path}:2:1: error[config] `leaseNam` is no key here: did you mean `leaseName`?\n"
+        f"{path}:2:1: error[config] `leaseNam` is not a key here: did you mean `leaseName`?\n"
         "  |\n2 | leaseNam: x\n  | ^^^^^^^^\n  = field: leaseNam\n\n"
     )
 

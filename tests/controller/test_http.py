@@ -544,7 +544,7 @@ def test_who_is_too_busy_may_say_so_in_plain_text(monkeypatch: pytest.MonkeyPatc
             try:
                 assert await client.request("POST", "/a", {}) == (429, status, 7)
                 assert [event async for event in client.watch("/a", {})] == [{"type": "ERROR", "object": status}]
-                with pytest.raises(Unreachable, match="502, and what follows is no object: <html></html>"):
+                with pytest.raises(Unreachable, match="502, and what follows is not an object: <html></html>"):
                     await client.request("POST", "/a", {})
                 with pytest.raises(Unreachable):
                     await anext(client.watch("/a", {}))

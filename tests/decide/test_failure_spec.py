@@ -57,7 +57,7 @@ def test_what_may_be_left_out_or_null() -> None:
         ({"type": []}, "0.type", "a list is not a mapping; its fields can be `name`, `attributes`"),
         ({"type": {"attributes": "Transient"}}, "0.type.attributes", "`Transient` is not a list; write each item after `- `"),
         ({"type": {"attributes": [1]}}, "0.type.attributes.0", "`1` is not a string; put it in quotes"),
-        ({"type": {"attribute": []}}, "0.type.attribute", "`attribute` is no field here: did you mean `attributes`?"),
+        ({"type": {"attribute": []}}, "0.type.attribute", "`attribute` is not a field here: did you mean `attributes`?"),
         ({"podPatterns": []}, "0.podPatterns", "there is no pattern, so that no Pod would match; give one, or remove the entry"),
         ({"podPatterns": None}, "0.podPatterns", "there is no pattern, so that no Pod would match; give one, or remove the entry"),
         ({"podPatterns": {}}, "0.podPatterns", "a mapping is not a list; write each item after `- `"),
@@ -74,20 +74,20 @@ def test_what_may_be_left_out_or_null() -> None:
         (
             {"podPatterns": [{}, {"reasonRegex": "a(?=b)"}]},
             "0.podPatterns.1.reasonRegex",
-            "`a(?=b)` is no regular expression of RE2: `(?=` is of other kinds of regular expressions; RE2 does not have lookahead",
+            "`a(?=b)` is not a regular expression of RE2: `(?=` is of other kinds of regular expressions; RE2 does not have lookahead",
         ),
         ({"podPatterns": [{"reasonRegex": 137}]}, "0.podPatterns.0.reasonRegex", "`137` is not a string; put it in quotes"),
         (
             {"podPatterns": [{"containers": [{"codeRange": {"min": 1, "maximum": 2}}]}]},
             "0.podPatterns.0.containers.0.codeRange.maximum",
-            "`maximum` is no field here; there are `min`, `max`",
+            "`maximum` is not a field here; there are `min`, `max`",
         ),
         (
             {"podPatterns": [{"containers": [{"signalRange": {"mini": 9}}]}]},
             "0.podPatterns.0.containers.0.signalRange.mini",
-            "`mini` is no field here: did you mean `min`?",
+            "`mini` is not a field here: did you mean `min`?",
         ),
-        ({"phrases": "x"}, "0.phrases", "`phrases` is no field here: did you mean `phrase`?"),
+        ({"phrases": "x"}, "0.phrases", "`phrases` is not a field here: did you mean `phrase`?"),
     ],
 )
 def test_mistakes(fields: dict[str, Any], where: str, message: str) -> None:

@@ -77,7 +77,7 @@ def test_links_within_and_the_folder_itself_may_be_links(out: Path) -> None:
 
 
 def test_the_root_of_the_file_system_is_a_folder_too() -> None:
-    with pytest.raises(UsageError, match="is no file"):
+    with pytest.raises(UsageError, match="is not a file"):
         files.write("/", {"proc": "a"})
 
 
@@ -90,7 +90,7 @@ def test_names_are_below_the_folder(out: Path, name: str) -> None:
 
 def test_what_is_no_file_is_not_replaced(out: Path) -> None:
     (out / "b.yaml").mkdir(parents=True)
-    with pytest.raises(UsageError, match=r"b\.yaml is there and is no file"):
+    with pytest.raises(UsageError, match=r"b\.yaml is there and is not a file"):
         files.write(str(out), {"a.yaml": "a", "b.yaml": "b"})
     assert content(out) == {}
 

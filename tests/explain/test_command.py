@@ -195,8 +195,8 @@ def test_the_name_of_a_pod_of_kubeflow_is_nearly_ours(capsys: pytest.CaptureFixt
         ("lab-server", ", for example lab-server-0\n"),
         ("server[1]", ", for example lab-server-0\n"),
         ("other", ", for example train-worker-0\n"),
-        ("FC101", "fcompile: FC101 is no Pod: `fcompile rule FC101` explains a diagnostic\n"),
-        ("fc101", "fcompile: fc101 is no Pod: `fcompile rule FC101` explains a diagnostic\n"),
+        ("FC101", "fcompile: FC101 is not a Pod: `fcompile rule FC101` explains a diagnostic\n"),
+        ("fc101", "fcompile: fc101 is not a Pod: `fcompile rule FC101` explains a diagnostic\n"),
     ],
 )
 def test_what_names_no_pod_is_answered_with_one_of_the_input(asked: str, says: str, explain: Explain, train: Path) -> None:

@@ -203,12 +203,12 @@ def test_the_fields_on_a_line(text: str, fields: set[str]) -> None:
 @pytest.mark.parametrize(
     ("comment", "code", "at", "words"),
     [
-        ("# fcompile: ignore FC304: x", "FC901", "# fcompile: ignore FC304: x", "`ignore` is no instruction"),
+        ("# fcompile: ignore FC304: x", "FC901", "# fcompile: ignore FC304: x", "`ignore` is not an instruction"),
         ("# fcompile:", "FC901", "# fcompile:", "the instruction is missing"),
         ("# fcompile: waive", "FC901", "# fcompile: waive", "no code to waive"),
         ("# fcompile: waive: FC304", "FC901", "# fcompile: waive: FC304", "no code to waive"),
         ("# fcompile: waive FC304 FC305: x", "FC901", "# fcompile: waive FC304 FC305: x", "commas between them"),
-        ("# fcompile: waive FC304 it is fine: x", "FC901", "# fcompile: waive FC304 it is fine: x", "`it is fine` is no field"),
+        ("# fcompile: waive FC304 it is fine: x", "FC901", "# fcompile: waive FC304 it is fine: x", "`it is fine` is not a field"),
         ("# fcompile: waive FC304 x", "FC903", "# fcompile: waive FC304 x", "no reason"),
         ("# fcompile: waive FC304", "FC903", "# fcompile: waive FC304", "no reason"),
         ("# fcompile: waive FC304:   ", "FC903", "# fcompile: waive FC304:", "no reason"),

@@ -91,7 +91,7 @@ class Client(Api):
             answer = decode.answer(text, projection, _is_list(method, path)) if code < 300 else _refusal(code, text)
             return Answer(code, answer, _seconds(about.get("retry-after")))
         except Unreadable as error:  # A refusal too: a proxy may have answered instead of the API server.
-            raise Unreachable(f"{method} {path}: {code}, and what follows is no object: {_beginning(text)}") from error
+            raise Unreachable(f"{method} {path}: {code}, and what follows is not an object: {_beginning(text)}") from error
         except Unreachable as error:
             raise type(error)(f"{method} {path}: {error}") from error
         finally:

@@ -65,7 +65,7 @@ def effective_settings(flags: Mapping[str, Any], environment: Mapping[str, str])
     for variable in environment:
         if variable.startswith("FCONTROLLER_") and variable not in _VARIABLES and not _OF_A_SERVICE.fullmatch(variable):
             near = closest(variable, _VARIABLES)
-            raise ConfigError(f"{variable} is no setting{f': did you mean {near.word}?' if near else ''}")
+            raise ConfigError(f"{variable} is not a setting{f': did you mean {near.word}?' if near else ''}")
     name = flags.get("config") or environment.get(CONFIG_VARIABLE)
     file = _file(name) if name else File({}, {}, [])
     readable = not any(problem.severity == Severity.ERROR for problem in file.problems)

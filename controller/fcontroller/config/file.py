@@ -77,7 +77,7 @@ def _message(error: ErrorDetails) -> str:
     if error["type"] == _UNKNOWN:
         known = _keys(path[:-1])
         near = closest(str(path[-1]), known)
-        return f"`{path[-1]}` is no key here{f': did you mean `{near.word}`?' if near else f'; there are {_list(known)}'}"
+        return f"`{path[-1]}` is not a key here{f': did you mean `{near.word}`?' if near else f'; there are {_list(known)}'}"
     if error["type"] == "model_type":
         return f"this is not a mapping; its keys can be {_list(_keys(path))}"
     setting = _BY_PATH[path]

@@ -65,7 +65,7 @@ def foreign_escape(source: str) -> str:
     if following in _ELSEWHERE:
         return f"`{source}` stands for no single character, which this place in brackets needs"
     advice = _ESCAPES.get(following, "write the character without the backslash, or its code as `\\x{...}`")
-    return f"`{source}` is no escape of RE2; {advice}"
+    return f"`{source}` is not an escape of RE2; {advice}"
 
 
 def too_often(count: str) -> str:
@@ -89,7 +89,7 @@ def _foreign_group(rest: str) -> str:
     for start, name in _GROUPS:
         if rest.startswith(start):
             return f"`{start}` is of other kinds of regular expressions; RE2 does not have {name}"
-    return f"`{rest[:20]}` is no group of RE2; there are `(`, `(?:`, `(?P<name>` and flags such as `(?i)` of `i`, `m`, `s`, `U`"
+    return f"`{rest[:20]}` is not a group of RE2; there are `(`, `(?:`, `(?P<name>` and flags such as `(?i)` of `i`, `m`, `s`, `U`"
 
 
 def _group(part: str, pattern: str) -> str:
@@ -105,11 +105,11 @@ def _escape(part: str, pattern: str) -> str:
 
 def _class(part: str, _: str) -> str:
     if part.startswith("[:"):
-        return f"`{part}` is no class of characters; there are {_POSIX}"
+        return f"`{part}` is not a class of characters; there are {_POSIX}"
     if not part.startswith(("\\p", "\\P")):
         return f"the range `{part}` has the greater character first"
     if re.fullmatch(r"\\.(\{.*\}|[^{])", part, re.DOTALL):
-        return f"`{part}` is no category or script of Unicode; they are written as in `\\p{{Lu}}` and `\\p{{Greek}}`"
+        return f"`{part}` is not a category or script of Unicode; they are written as in `\\p{{Lu}}` and `\\p{{Greek}}`"
     return f"`{part[:20]}` is not complete; a category of Unicode is written `\\p{{Lu}}`"
 
 

@@ -163,7 +163,7 @@ class Reflector:
         try:
             version, items = int(answer.body["metadata"]["resourceVersion"]), answer.body["items"] or ()  # A null in metadata means empty.
         except _ODD as error:
-            raise Unreachable(f"{self.path}: what came is no list: {error!r}") from error
+            raise Unreachable(f"{self.path}: what came is not a list: {error!r}") from error
         self.heard = asyncio.get_running_loop().time()
         if version >= self.version:
             self._older_answers = 0

@@ -53,7 +53,7 @@ def arguments(repository: Repository, settings: Settings) -> list[str]:
 
 def _parameter(name: str, value: str) -> str:
     if not name or _NOT_IN_NAMES.search(name):
-        raise InputError(f"helm-parameters: `{visible(name)}` is no name of a value: none of = , {{ }} can be in it; set a values file")
+        raise InputError(f"helm-parameters: `{visible(name)}` is not a name of a value: none of = , {{ }} can be in it; set a values file")
     if "\0" in value:
         raise InputError(f"helm-parameters: the value of `{visible(name)}` holds a NUL character: take it out")
     escaped = value.replace("\\", "\\\\").replace(",", "\\,")
@@ -68,7 +68,7 @@ def _check_values(repository: Repository, path: str) -> None:
     if not repository.holds(os.path.realpath(path)):
         raise InputError(f"values-files: `{visible(path)}` leads out of the repository: nothing outside of it is read")
     if not os.path.isfile(path) or os.path.getsize(path) > MAX_FILE:
-        raise InputError(f"values-files: `{visible(path)}` is no file, or one of more than {MAX_FILE:,} bytes")
+        raise InputError(f"values-files: `{visible(path)}` is not a file, or one of more than {MAX_FILE:,} bytes")
     _check_limits(repository.read(path), path)
 
 

@@ -202,7 +202,7 @@ def _stream(out: bytes) -> Iterator[Line]:
     try:
         objects = values(out)
     except LoadError as error:
-        yield ERROR, f"generate: the output is no YAML stream: {error}"
+        yield ERROR, f"generate: the output is not a YAML stream: {error}"
         return
     names = [
         (value.get("apiVersion"), value.get("kind"), value["metadata"].get("namespace"), value["metadata"].get("name")) for value in objects

@@ -233,7 +233,7 @@ def _unknown(key: str, shape: dict[str, Shape]) -> str:
     near = next((known for known in shape if known.lower() in (key.lower(), key.casefold()) or known.casefold() == key.casefold()), None)
     if near:
         return f"`{visible(key)}` is not spelt as kustomize documents it: write `{near}`"
-    return f"`{visible(key)}` is no field that is known here, so nobody knows what kustomize would read for it: remove it"
+    return f"`{visible(key)}` is not a field that is known here, so it is not known what kustomize would read: remove it"
 
 
 def _sum(one: Cost, other: Cost, name: str) -> Cost:

@@ -35,7 +35,7 @@ def settings(config: Any) -> Settings:
         if "." not in key and key not in SETTINGS:
             raise SettingError(key, "", f"`{key}` is unknown: {meant(key, SETTINGS)}")
         if not isinstance(value, str):
-            raise SettingError(key, "", f"`{key}` is no string: write its value in quotes")
+            raise SettingError(key, "", f"`{key}` is not a string: write its value in quotes")
     try:
         checked = options(data.get("kubernetes-version", DEFAULT_KUBERNETES), data.get("namespace", DEFAULT_NAMESPACE))
     except SettingError as error:
@@ -73,7 +73,7 @@ def _data(config: Any) -> dict[str, Any]:
             raise SettingError("", "", f"`{key}` is unknown: write a ConfigMap with the settings in its `data`")
     data = config.get("data")
     if data is not None and not isinstance(data, dict):
-        raise SettingError("", "", "`data` is no mapping")
+        raise SettingError("", "", "`data` is not a mapping")
     return data or {}
 
 

@@ -134,7 +134,7 @@ def _refuse_other(document: Document) -> None:
         raise InputError(f"{STDIN}:{line}: this is {what}; a {KIND} of {_GROUP}/v1 is expected; for manifests there is `fcompile build -`")
     items = value.get("items")
     if items is not None and not isinstance(items, list):
-        raise InputError(f"{STDIN}:{document.locate(('items',)).line}: `items` is no list")
+        raise InputError(f"{STDIN}:{document.locate(('items',)).line}: `items` is not a list")
     for index, item in enumerate(items or []):
         if not isinstance(item, dict):
-            raise InputError(f"{STDIN}:{document.locate(('items', index)).line}: `items[{index}]` is no object")
+            raise InputError(f"{STDIN}:{document.locate(('items', index)).line}: `items[{index}]` is not an object")

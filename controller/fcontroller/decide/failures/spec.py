@@ -158,7 +158,7 @@ class _Reader:
             try:
                 self.regexes[pattern] = Regex(pattern)
             except RegexError as error:
-                self.wrong(path, f"`{pattern}` is no regular expression of RE2: {error}")
+                self.wrong(path, f"`{pattern}` is not a regular expression of RE2: {error}")
         return self.regexes.get(pattern)
 
     def range(self, value: Any, path: Path) -> Range | None:
@@ -182,7 +182,7 @@ class _Reader:
             if key not in known:
                 near = closest(str(key), known)
                 hint = f": did you mean `{near.word}`?" if near else f"; there are {_list(known)}"
-                self.wrong((*path, str(key)), f"`{key}` is no field here{hint}", "key")
+                self.wrong((*path, str(key)), f"`{key}` is not a field here{hint}", "key")
         return value
 
     def text(self, value: Any, path: Path) -> str | None:

@@ -57,7 +57,7 @@ NEGATIVE_SUM = rule(
     name="negative-sum",
     severity=Severity.ERROR,
     summary="A sum with the task's index is below zero for the first task.",
-    why="The first index is 0, and a text like `-1` is no index of anything.",
+    why="The first index is 0, and a text like `-1` is not an index of anything.",
     remedy=(
         "Add a number that is 0 or more. Put what only some tasks need into a role of its own. "
         "Where `-1` is what you mean, waive it: the CRD takes it."
@@ -140,15 +140,15 @@ def _unknown(path: Path, part: Part, written: str, match: re.Match[str]) -> Find
 
     if match.group(2):
         form = f"{{{{FC_TASK_INDEX+1}}}}, with one number up to {names.MAX_ADDEND:,}, without spaces"
-        message = f"`{match.group()}` is no sum with the index, and stays as it is: write {form}"
+        message = f"`{match.group()}` is not a sum with the index, and stays as it is: write {form}"
         return Finding(UNKNOWN_PLACEHOLDER, path, message, part=part)
     near = closest(name.upper(), names.PLACEHOLDERS)
     if near is None:
         known = ", ".join(names.PLACEHOLDERS)
-        message = f"`{match.group()}` is no placeholder and stays as it is: the known ones are {known}"
+        message = f"`{match.group()}` is not a placeholder and stays as it is: the known ones are {known}"
         return Finding(UNKNOWN_PLACEHOLDER, path, message, part=part)
     right = names.placeholder(near.word)
-    why = "is not closed by two braces" if name in names.PLACEHOLDERS and match.group(3) != "}}" else "is no placeholder"
+    why = "is not closed by two braces" if name in names.PLACEHOLDERS and match.group(3) != "}}" else "is not a placeholder"
     fixed = written[: match.start()] + right + written[match.end() :]
     fix = Fix(f"write {right}", path, part, json.dumps(fixed, ensure_ascii=False)) if "\n" not in written else None
     return Finding(UNKNOWN_PLACEHOLDER, path, f"`{match.group()}` {why} and stays as it is: write {right}", part=part, fix=fix)

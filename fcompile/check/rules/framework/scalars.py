@@ -159,7 +159,7 @@ def _unknown_value(value: str, field: Field, owner: str, name: str, path: Path, 
     near = closest(value, [known for known in field.enum if known])
     advice = f"did you mean `{near.word}`? It can be {allowed}" if near and len(field.enum) > 1 else f"use {allowed}"
     fix = Fix(f"write {near.word}", here, "value", near.word) if near and near.certain and not _needs_quotes(near.word) else None
-    walk.report(UNKNOWN_VALUE, here, f"{shown(value)} is no value of {called(path, step)}: {advice}", fix=fix)
+    walk.report(UNKNOWN_VALUE, here, f"{shown(value)} is not a value of {called(path, step)}: {advice}", fix=fix)
 
 
 def _needs_quotes(word: str) -> bool:

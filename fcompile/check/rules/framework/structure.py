@@ -308,7 +308,7 @@ def _unquoted_key(key: str, here: Path, walk: Walk) -> None:
 
 def _malformed_key(key: str, field: Field, here: Path, walk: Walk) -> None:
     message = (
-        f"{shown(key)} is no key for `{here[-1]}`: it must be {FORMATS[field.keys].wanted}"
+        f"{shown(key)} is not a valid key of `{here[-1]}`: it must be {FORMATS[field.keys].wanted}"
         if key
         else f"`{here[-1]}` has an empty key: name it"
     )

@@ -14,7 +14,7 @@ FRAMEWORK_IN_UNREAD_LIST = rule(
     code="FC164",
     name="framework-in-unread-list",
     severity=Severity.ERROR,
-    summary="A Framework stands in a list within a list, or in `items` of an object that is no list.",
+    summary="A Framework stands in a list within a list, or in `items` of an object that is not a list.",
     why=(
         "kubectl refuses a list within a list and an unknown kind, and takes any other object with `items` for a list. "
         "Nothing in it is checked here."
@@ -41,6 +41,6 @@ def _unread(document: Any, path: Path) -> str:
         if not is_list(holder):
             kind = text(holder, "kind")
             said = f"the kind `{kind}`" if kind else "an object without a kind"
-            return f"a Framework stands in `items` of {said}, which is no list: write kind: List"
+            return f"a Framework stands in `items` of {said}, which is not a list: write kind: List"
         holder = holder["items"][index]
     return "kubectl refuses a list within a list: put its items into the outer one" if len(path) > 2 else ""

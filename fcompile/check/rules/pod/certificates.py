@@ -44,13 +44,13 @@ def trust_bundle_rules(part: dict[str, Any], path: Path) -> Iterator[Finding]:
         yield Finding(TRUST_BUNDLE, path, "`clusterTrustBundle` needs either `name` or `signerName`; give one of the two")
     elif has_name:
         if name is not None and not accepts("dns-subdomain")(name.rpartition(":")[2]):
-            message = f'"{name}" is no name of a trust bundle; write NAME or SIGNER-DOMAIN:SIGNER-PATH:NAME'
+            message = f'"{name}" is not the name of a trust bundle; write NAME or SIGNER-DOMAIN:SIGNER-PATH:NAME'
             yield Finding(TRUST_BUNDLE, (*path, "name"), message)
         if selector is not None:
             yield Finding(TRUST_BUNDLE, (*path, "labelSelector"), "`labelSelector` goes with `signerName` only; remove it", part="key")
     else:
         if signer is not None and not _is_signer(signer):
-            yield Finding(TRUST_BUNDLE, (*path, "signerName"), f'"{signer}" is no signer; write DOMAIN/PATH, such as example.com/signer')
+            yield Finding(TRUST_BUNDLE, (*path, "signerName"), f'"{signer}" is not a signer; write DOMAIN/PATH, such as example.com/signer')
         if isinstance(selector, dict):
             yield from selector_rules(selector, (*path, "labelSelector"))
 
@@ -59,7 +59,7 @@ def certificate_rules(part: dict[str, Any], path: Path) -> Iterator[Finding]:
     """Yield the problems of a `podCertificate`."""
     signer = text(part, "signerName")
     if signer and not _is_signer(signer):
-        yield Finding(CERTIFICATE, (*path, "signerName"), f'"{signer}" is no signer; write DOMAIN/PATH, such as example.com/signer')
+        yield Finding(CERTIFICATE, (*path, "signerName"), f'"{signer}" is not a signer; write DOMAIN/PATH, such as example.com/signer')
     if not any(text(part, key) for key in _FILES):
         yield Finding(CERTIFICATE, path, f"`podCertificate` is written to no file; add at least one of {', '.join(_FILES)}")
     seconds, host = integer(part, "maxExpirationSeconds"), (signer or "").partition("/")[0]

@@ -72,7 +72,7 @@ def _data_sources(spec: dict[str, Any], path: Path, version: int) -> Iterator[Fi
             yield Finding(CLAIM_TEMPLATE, (*path, key), message)
         group = text(value, "apiGroup")
         if group and version >= 29 and not accepts("dns-subdomain")(group):
-            yield Finding(CLAIM_TEMPLATE, (*path, key, "apiGroup"), f'"{group}" is no API group; correct it')
+            yield Finding(CLAIM_TEMPLATE, (*path, key, "apiGroup"), f'"{group}" is not an API group; correct it')
         namespace = text(value, "namespace")
         if namespace and version >= 26 and not accepts("dns-label")(namespace):
             yield Finding(CLAIM_TEMPLATE, (*path, key, "namespace"), f'"{namespace}" cannot be the name of a namespace; correct it')

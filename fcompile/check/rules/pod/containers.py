@@ -23,7 +23,7 @@ INIT_HOOK = rule(
     code="FC202",
     name="init-container-hook",
     severity=Severity.ERROR,
-    summary="An init container that is no sidecar has a probe or a lifecycle hook.",
+    summary="An init container that is not a sidecar has a probe or a lifecycle hook.",
     why="Probes and hooks need a container that keeps running.",
     remedy="Remove them, or make it a sidecar with `restartPolicy: Always` (Kubernetes 1.29 and newer).",
 )
@@ -50,7 +50,7 @@ RESIZE_POLICY = rule(
     summary="A resizePolicy contradicts itself or the restart policy.",
     why=(
         "A container has one entry for each of cpu and memory. RestartContainer is only for containers that can be restarted: "
-        "not in a Pod with `restartPolicy: Never`, and from 1.36 not in an init container that is no sidecar."
+        "not in a Pod with `restartPolicy: Never`, and from 1.36 not in an init container that is not a sidecar."
     ),
     remedy="Remove the entry, or use NotRequired.",
 )
@@ -118,5 +118,5 @@ def _resize_policy(container: ContainerRef, pod: Pod) -> Iterator[Finding]:
             message = "`restartPolicy: RestartContainer` does not go with `restartPolicy: Never` of the Pod; write NotRequired"
             yield Finding(RESIZE_POLICY, (*path, "restartPolicy"), message)
         elif policy == "RestartContainer" and runs_once:
-            message = "an init container that is no sidecar cannot be restarted to be resized; write NotRequired"
+            message = "an init container that is not a sidecar cannot be restarted to be resized; write NotRequired"
             yield Finding(RESIZE_POLICY, (*path, "restartPolicy"), message)

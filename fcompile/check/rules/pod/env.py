@@ -36,7 +36,7 @@ ENV_FILE = rule(
     code="FC223",
     name="env-file-volume",
     severity=Severity.ERROR,
-    summary="A fileKeyRef reads from a volume that is no emptyDir of the Pod.",
+    summary="A fileKeyRef reads from a volume that is not an emptyDir of the Pod.",
     why="Another container of the Pod writes such a file, into an emptyDir.",
     remedy="Name that volume.",
 )
@@ -111,7 +111,7 @@ def _file_volume(reference: dict[str, Any], path: Path, pod: Pod) -> Iterator[Fi
     if volume is None:
         yield Finding(ENV_FILE, path, f'there is no volume "{name}" in this Pod; add it as an emptyDir, or correct the name')
     elif not given(volume, "emptyDir") and any(key != "name" and value is not None for key, value in volume.items()):
-        yield Finding(ENV_FILE, path, f'the volume "{name}" is no emptyDir, and `fileKeyRef` reads only from such; use one')
+        yield Finding(ENV_FILE, path, f'the volume "{name}" is not an emptyDir, and `fileKeyRef` reads only from such; use one')
 
 
 def _env_from(container: ContainerRef) -> Iterator[Finding]:

@@ -107,7 +107,7 @@ def resource_field_ref(reference: dict[str, Any], path: Path, pod: Pod, *, in_fi
     elif resource:
         yield from _divisor(resource, reference.get("divisor"), path)
     if name and not any(container.name == name for container in pod.containers):
-        message = f'`containerName` "{name}" is no container of this Pod, and the kubelet will refuse it; name one of them'
+        message = f'`containerName` "{name}" is not a container of this Pod, and the kubelet will refuse it; name one of them'
         yield Finding(RESOURCE_FIELD_CONTAINER, (*path, "containerName"), message)
 
 

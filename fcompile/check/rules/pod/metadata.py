@@ -153,12 +153,12 @@ def _tolerations(value: str, path: Path) -> Iterator[Finding]:
     try:
         tolerations = json.loads(value)
     except (ValueError, RecursionError):
-        yield Finding(CHECKED_ANNOTATION, path, "the annotation is no JSON; use the field `tolerations` instead")
+        yield Finding(CHECKED_ANNOTATION, path, "the annotation is not JSON; use the field `tolerations` instead")
         return
     if tolerations is None:
         return
     if not isinstance(tolerations, list) or not all(_reads_as_toleration(entry) for entry in tolerations):
-        yield Finding(CHECKED_ANNOTATION, path, "the annotation is no list of tolerations; use the field `tolerations` instead")
+        yield Finding(CHECKED_ANNOTATION, path, "the annotation is not a list of tolerations; use the field `tolerations` instead")
         return
     for toleration in tolerations:
         key = text(toleration, "key")

@@ -148,7 +148,7 @@ def _device_name(name: str, path: Path, names: Seen, mounts: Names, pod: Pod) ->
     if volume is None or (given(volume, "image") and pod.version < gates.IMAGE_VOLUMES):
         yield _unknown(name, path, pod)
     elif not given(volume, "persistentVolumeClaim") and not given(volume, "ephemeral"):
-        message = f'the volume "{name}" is no persistentVolumeClaim or ephemeral volume and cannot be a device; mount it instead'
+        message = f'the volume "{name}" is not a persistentVolumeClaim or ephemeral volume and cannot be a device; mount it instead'
         yield Finding(VOLUME_DEVICE, path, message)
     if first := names.again(name, path):
         yield Finding(VOLUME_DEVICE, path, f'the volume "{name}" is a device of this container already; remove one entry', related=first)

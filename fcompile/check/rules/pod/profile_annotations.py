@@ -60,7 +60,7 @@ def seccomp_annotation(key: str, value: str, path: Path, pod: Pod) -> Iterator[F
         return
     is_local = value.startswith(_LOCAL) and accepts("relative-path")(value.removeprefix(_LOCAL))
     if not is_local and value not in _SECCOMP_TYPES:
-        yield Finding(PROFILE_ANNOTATION, path, f'"{value}" is no seccomp profile; use the field `seccompProfile` instead')
+        yield Finding(PROFILE_ANNOTATION, path, f'"{value}" is not a seccomp profile; use the field `seccompProfile` instead')
         return
     profile = context.get("seccompProfile")
     if isinstance(profile, dict):
@@ -82,7 +82,7 @@ def app_armor_annotation(key: str, value: str, path: Path, pod: Pod) -> Iterator
         message = f'the annotation is for a container "{name}", which the Pod does not have; correct it'
         yield Finding(PROFILE_ANNOTATION, path, message, part="key")
     if value and value not in _APP_ARMOR_TYPES and not value.startswith(_LOCAL):
-        yield Finding(PROFILE_ANNOTATION, path, f'"{value}" is no AppArmor profile; use the field `appArmorProfile` instead')
+        yield Finding(PROFILE_ANNOTATION, path, f'"{value}" is not an AppArmor profile; use the field `appArmorProfile` instead')
         return
     own = mapping(container, "securityContext").get("appArmorProfile")
     if pod.version < gates.APP_ARMOR_PROFILE or pod.os_name == "windows":

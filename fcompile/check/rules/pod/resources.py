@@ -124,7 +124,7 @@ def _amount(name: str, value: Any, nanos: int, path: Path) -> Iterator[Finding]:
         yield Finding(RESOURCE_AMOUNT, path, f'the amount "{value}" of {name} is negative; give 0 or more')
     elif in_millis(nanos) % 1000:
         if not is_native(name):
-            yield Finding(RESOURCE_AMOUNT, path, f'the amount "{value}" of {name} is no whole number; give one')
+            yield Finding(RESOURCE_AMOUNT, path, f'the amount "{value}" of {name} is not a whole number; write one')
         elif name in BYTES:
             yield Finding(FRACTIONAL_BYTES, path, f'"{value}" of {name} is a fraction of a byte; did you mean `Mi` or `Gi`?')
     if is_huge_pages(name):
@@ -132,7 +132,7 @@ def _amount(name: str, value: Any, nanos: int, path: Path) -> Iterator[Finding]:
         if page is None or page <= 0 or page % NANO:
             yield Finding(HUGE_PAGES, path, f'"{name}" names no page size; write one such as hugepages-2Mi', part="key")
         elif in_units(in_millis(nanos) * (NANO // 1000)) % (page // NANO):
-            yield Finding(HUGE_PAGES, path, f'"{value}" is no multiple of the page size in "{name}"; round it')
+            yield Finding(HUGE_PAGES, path, f'"{value}" is not a multiple of the page size in "{name}"; round it')
 
 
 def _against_limit(name: str, value: Any, limits: dict[str, Any], path: Path) -> Iterator[Finding]:
@@ -170,5 +170,5 @@ def _claims(resources: dict[str, Any], path: Path, pod: Pod) -> Iterator[Finding
             message = f'"{name}" is not in the Pod\'s `resourceClaims` (there is {some(known)}); add it or correct the name'
             yield Finding(RESOURCE_CLAIM, (*item_path, "name"), message)
         if request and not accepts("dns-label")(request):
-            message = f'"{request}" is no name of a request; use small letters, digits and `-`'
+            message = f'"{request}" is not a valid name of a request; use lower-case letters, digits and `-`'
             yield Finding(RESOURCE_CLAIM, (*item_path, "request"), message)

@@ -30,7 +30,7 @@ NOT_A_NUMBER = rule(
     code="FC277",
     name="selector-compares-text",
     severity=Severity.WARNING,
-    summary="A Gt or Lt of a node selector has a value that is no whole number.",
+    summary="A Gt or Lt of a node selector has a value that is not a whole number.",
     why="The API server does not look, but the scheduler can never match it.",
     remedy="Give a whole number.",
 )
@@ -69,7 +69,7 @@ def _values(requirement: dict[str, Any], path: Path) -> Iterator[Finding]:
             message = f"`operator: {operator}` takes exactly one value, not {len(values)}; list one"
             yield Finding(SELECTOR_VALUES, _place(requirement, path), message)
         elif isinstance(values[0], str) and not _is_integer(values[0]):
-            message = f'`operator: {operator}` never matches with "{values[0]}", which is no whole number; give one'
+            message = f'`operator: {operator}` never matches with "{values[0]}", which is not a whole number; write one'
             yield Finding(NOT_A_NUMBER, (*path, "values", 0), message)
 
 
