@@ -90,6 +90,8 @@ def test_help_fits_and_has_one_form(context: click.Context, columns: int, monkey
         (["validate", "--jobs", "300", "x"], "Invalid value for '-j' / '--jobs': 300 is not in the range 1<=x<=256.\n"),
         (["validate", "--jobs", "two", "x"], "Invalid value for '-j' / '--jobs': 'two' is not a valid number.\n"),
         (["argocd", "doctor", "--deadline", "nan"], "Invalid value for '--deadline': 'nan' is not a number of seconds.\n"),
+        (["validate"], "Missing argument 'PATH...': files, folders (their *.yaml, *.yml and *.json, subfolders too) or - for stdin\n"),
+        (["explain"], "Missing argument 'POD[.FIELD]': [namespace/]name of the Pod, and a field of it\n"),
         (["completion"], "Missing argument 'SHELL'. Choose from: bash, zsh, fish\n"),
         (["krm", "x"], "Got unexpected extra argument (x)\n"),
         (["diff", "--context", "x", "A", "B"], "--context names a cluster: it goes with --live\n"),

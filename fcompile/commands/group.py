@@ -255,4 +255,7 @@ def run(group: Group, name: str, arguments: Sequence[str]) -> int:
         path = name if error.ctx is None else error.ctx.command_path
         # A list of choices has lines of its own.
         message = visible(error.format_message().replace("\n\t", " "))
+        about = getattr(error.param, "help", None) if isinstance(error, click.MissingParameter) else None
+        if about and message.endswith("'."):  # What is missing, and no list of choices after it
+            message = f"{message.removesuffix('.')}: {about}"
         raise UsageError(f"{message}\n`{path} --help` says more.") from None

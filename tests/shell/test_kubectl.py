@@ -26,7 +26,7 @@ def run(folder: Path, environment: dict[str, str], *words: str) -> subprocess.Co
         (["rule", "--help"], 0, "`kubectl fcompile rule FC101`"),
         (["rule", "FC101"], 0, "FC101 unknown-field (error)"),
         (["validate", "nowhere"], 2, "kubectl fcompile: nowhere: no such file or folder"),
-        (["validate"], 2, "kubectl fcompile: Missing argument 'PATH...'.\n`kubectl fcompile validate --help` says more.\n"),
+        (["validate"], 2, "kubectl fcompile: Missing argument 'PATH...': files, folders (their *.yaml, "),
         (["valid"], 2, "kubectl fcompile: No such command 'valid'. Did you mean 'validate'?\n`kubectl fcompile --help` says more.\n"),
         (["rule", "FC000"], 2, "kubectl fcompile: there is no rule `FC000`: `kubectl fcompile rule --all`"),
         (["validate", "--format", "json", "train.yaml"], 0, "kubectl fcompile: 1 Framework in 1 file: no problems"),
