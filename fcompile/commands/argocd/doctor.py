@@ -82,14 +82,15 @@ def doctor(*, folder: str, parameters: tuple[str, ...], manifest_generate_paths:
     run there with Argo CD's environment, a deadline, the sidecar's user and a root filesystem that cannot be written to. What cannot be
     tried here (without being root) is said.
     """
+    given = [_parameter(written) for written in parameters]
     worst = 0
-    for kind, text in _report(folder, parameters, manifest_generate_paths, deadline):
+    for kind, text in _report(folder, given, manifest_generate_paths, deadline):
         print(f"{kind:<8} {safe(text)}", flush=True)
         worst |= kind == ERROR
     return EXIT_ERRORS if worst else 0
 
 
-def _report(folder: str, parameters: Sequence[str], paths: str, deadline: float) -> Iterator[Line]:
+def _report(folder: str, parameters: Sequence[dict[str, str]], paths: str, deadline: float) -> Iterator[Line]:
     if not os.path.isdir(folder):
         raise no_folder(folder, "there is no such folder")
     app, root = os.path.realpath(folder), repository_of(folder, "").root
@@ -223,14 +224,16 @@ def _announcements(replay: Replay) -> Iterator[Line]:
     yield OK, f"parameters: {len(json.loads(ran.out))} announced{_took(ran)}"
 
 
-def _environment(relative: str, parameters: Sequence[str]) -> dict[str, str]:
+def _parameter(written: str) -> dict[str, str]:
+    """Return a parameter as Argo CD passes it on. Raises UsageError."""
+    name, equals, value = partition(written, "=")
+    if not name or not equals:
+        raise UsageError(f"--parameter {written}: write NAME=VALUE")
+    return {"name": name, "string": value}
+
+
+def _environment(relative: str, parameters: Sequence[dict[str, str]]) -> dict[str, str]:
     """Return what Argo CD adds to the sidecar's own variables."""
-    given = []
-    for written in parameters:
-        name, equals, value = partition(written, "=")
-        if not name or not equals:
-            raise UsageError(f"--parameter {written}: write NAME=VALUE")
-        given.append({"name": name, "string": value})
     return {
         "ARGOCD_APP_NAME": "doctor",
         "ARGOCD_APP_NAMESPACE": "default",
@@ -241,7 +244,7 @@ def _environment(relative: str, parameters: Sequence[str]) -> dict[str, str]:
         "ARGOCD_APP_SOURCE_PATH": relative,
         "ARGOCD_APP_SOURCE_REPO_URL": "https://git.example.com/doctor.git",
         "ARGOCD_APP_SOURCE_TARGET_REVISION": "HEAD",
-        "ARGOCD_APP_PARAMETERS": json.dumps(given),
+        "ARGOCD_APP_PARAMETERS": json.dumps(parameters),
         "KUBE_VERSION": f"1.{DEFAULT_VERSION}.0",
         "KUBE_API_VERSIONS": "v1",
     }
