@@ -63,7 +63,7 @@ def test_a_transition_tells_of_the_end_only_once_there_is_one() -> None:
     (task,) = role.tasks
 
     def told(transition: states.Transition, retry: str = "") -> bool:
-        return TransitionRecord(1, transition, "", task.attempt, retry, role, task).completion is not None
+        return TransitionRecord(1, transition, "", task.attempt, retry, (role, task)).completion is not None
 
     assert [told(states.TASK_GONE), told(states.TASK_DONE), told(states.TASK_RETRIED, "Transient")] == [True, True, True]
     assert [told(states.TASK_RUNS), told(states.TASK_WAITS)] == [False, False]

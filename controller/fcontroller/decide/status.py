@@ -187,9 +187,12 @@ class TransitionRecord(NamedTuple):
     """Of a retry: the attempt that has ended."""
     retry: str = ""
     """What kind of retry it is (`RetryDecision.kind`)."""
-    role: Role | None = None
-    task: Task | None = None
-    """Both None: the transition is the Framework's own."""
+    of: tuple[Role, Task] | None = None
+    """The task that has made it, with its role; None: the Framework itself has."""
+
+    @property
+    def task(self) -> Task | None:
+        return None if self.of is None else self.of[1]
 
     @property
     def completion(self) -> Json | None:
@@ -331,7 +334,7 @@ class Status(Life):
             task.enter(transition, task.attempt, now)
             role.count(task, 1)
             task.changed = self.transitioned = self.touch()
-            self.transitions.append(TransitionRecord(self.revision, transition, source, task.attempt, retry, role, task))
+            self.transitions.append(TransitionRecord(self.revision, transition, source, task.attempt, retry, (role, task)))
 
     def take_transitions(self) -> list[TransitionRecord]:
         """Return the stored transitions that have not been taken yet."""

@@ -19,7 +19,7 @@ from fcontroller.decide.states import (
     TASK_GONE,
     TASK_KEPT,
 )
-from fcontroller.decide.status import Ended, TransitionRecord
+from fcontroller.decide.status import Ended, Role, Task, TransitionRecord
 from fcontroller.log import Log, Rarely
 from fcontroller.report import Report
 from fcontroller.report.events import NORMAL, WARNING, Recorder
@@ -56,10 +56,10 @@ class Reporter(Report):
         self._tell_failed_tasks(framework, transitions)
         tasks = self._log.writes("debug")
         for record in transitions:
-            if record.task is None:
+            if record.of is None:
                 self._tell_framework(framework, record)
             elif tasks:
-                self._tell_task(framework, record)
+                self._tell_task(framework, record, *record.of)
 
     def _count(self, transitions: Sequence[TransitionRecord]) -> None:
         self.transitions.update([(_level(record), record.transition.target) for record in transitions])
@@ -88,48 +88,38 @@ class Reporter(Report):
                 framework, kind, "Failed" if failed else "Completed", f"Attempt {attempt.id} was the last, and has ended with {end}"
             )
 
-    def _tell_task(self, framework: Json, record: TransitionRecord) -> None:
-        assert record.role is not None
-        assert record.task is not None
-        which = {"role": record.role.name, "index": record.task.index, "taskAttempt": record.attempt.id}
-        how = _how(record.completion)
+    def _tell_task(self, framework: Json, record: TransitionRecord, role: Role, task: Task) -> None:
         self._log.debug(
-            f"task {record.task.index} of role {record.role.name} of {_name(framework)} is {record.transition.target}",
+            f"task {task.index} of role {role.name} of {_name(framework)} is {record.transition.target}",
             why=record.transition.when,
             **_of(framework),
-            **which,
-            **how,
+            role=role.name,
+            index=task.index,
+            taskAttempt=record.attempt.id,
+            **_how(record.completion),
         )
 
     def _tell_failed_tasks(self, framework: Json, transitions: Iterable[TransitionRecord]) -> None:
         """Write one line and one Event for all tasks of a role that have failed in the same way."""
-        failed: dict[tuple[str, int], list[TransitionRecord]] = {}
+        failed: dict[tuple[str, int], list[tuple[Task, Json]]] = {}
         for record in transitions:
             completion = record.completion
-            if (
-                record.transition in (TASK_GONE, TASK_KEPT)
-                and completion
-                and completion["type"]["name"] == "Failed"
-                and completion["code"] not in NEVER_RETRIED
-            ):
-                assert record.role is not None
-                failed.setdefault((record.role.name, completion["code"]), []).append(record)
-        for (role, code), tasks in failed.items():
-            first = tasks[0]
-            assert first.task is not None
-            assert first.completion is not None
-            ending, brief = _ending(first.completion), _brief(first.completion)
-            indices = [record.task.index for record in tasks[:10] if record.task is not None]
-            which = {"role": role, "code": code, "tasks": len(tasks), "indices": indices}
+            if record.of and completion and record.transition in (TASK_GONE, TASK_KEPT) and _has_failed(completion):
+                role, task = record.of
+                failed.setdefault((role.name, completion["code"]), []).append((task, completion))
+        for (name, code), tasks in failed.items():
+            first, completion = tasks[0]
+            ending, brief = _ending(completion), _brief(completion)
+            which = {"role": name, "code": code, "tasks": len(tasks), "indices": [task.index for task, _ in tasks[:10]]}
             self._log.info(f"tasks of {_name(framework)} have failed with {ending}", **_of(framework), **which, diagnostics=brief)
-            message = f"Tasks of role {role} have failed with {ending}; task {first.task.index}: {brief}"
-            self._record(framework, WARNING, "TasksFailed", message, f"{role} {code}", len(tasks))
+            message = f"Tasks of role {name} have failed with {ending}; task {first.index}: {brief}"
+            self._record(framework, WARNING, "TasksFailed", message, f"{name} {code}", len(tasks))
 
     def ended(self, framework: Json, ended: Ended) -> None:
         if ended.role is None:
             self._snapshot(framework, ended.trigger, framework_snapshot(framework, ended.value))
         else:
-            self._snapshot(framework, ended.trigger, task_snapshot(framework, ended, self._now()))
+            self._snapshot(framework, ended.trigger, task_snapshot(framework, ended, ended.role, self._now()))
 
     def refused(self, framework: Json, key: Key | None, error: Exception, failures: int) -> None:
         code, message = (error.code if isinstance(error, Refused) else 0), str(error)
@@ -201,7 +191,7 @@ def _name(value: Json) -> str:
 
 
 def _level(record: TransitionRecord) -> str:
-    return "framework" if record.task is None else "task"
+    return "framework" if record.of is None else "task"
 
 
 def _code(record: TransitionRecord) -> str:
@@ -213,6 +203,11 @@ def _code(record: TransitionRecord) -> str:
 def _how(completion: Json | None) -> Json:
     """Return the log fields for how an attempt has ended; none while it has not."""
     return {} if completion is None else {"code": completion["code"], "phrase": completion["phrase"]}
+
+
+def _has_failed(completion: Json) -> bool:
+    """Return whether a task has failed by itself, and was not ended."""
+    return completion["type"]["name"] == "Failed" and completion["code"] not in NEVER_RETRIED
 
 
 def _ending(completion: Json) -> str:

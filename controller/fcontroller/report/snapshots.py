@@ -8,7 +8,7 @@ from typing import Any
 from fcompile.model import names
 from fcontroller.api import Json
 from fcontroller.decide.context import TASK_DELETION
-from fcontroller.decide.status import Ended, to_time
+from fcontroller.decide.status import Ended, Role, to_time
 
 
 def marked(trigger: str, value: Json) -> str:
@@ -26,11 +26,9 @@ def pod_snapshot(pod: Json) -> Json:
     return {"apiVersion": "v1", "kind": "Pod", **pod, "metadata": _metadata(pod)}
 
 
-def task_snapshot(framework: Json, ended: Ended, now: float) -> Json:
-    """Return the snapshot of a task, as an object of a kind that no API server has."""
-    role, status = ended.role, ended.value
-    assert role is not None
-    metadata, attempt = framework["metadata"], ended.attempt
+def task_snapshot(framework: Json, ended: Ended, role: Role, now: float) -> Json:
+    """Return the snapshot of a task of a role, as an object of a kind that no API server has."""
+    metadata, attempt, status = framework["metadata"], ended.attempt, ended.value
     name, index = metadata["name"], str(status["index"])
     going = {"deletionTimestamp": to_time(now), "deletionGracePeriodSeconds": 0} if ended.trigger == TASK_DELETION else {}
     labels = {names.FRAMEWORK_NAME: name, names.TASKROLE_NAME: role.name, names.TASK_INDEX: index}
