@@ -59,6 +59,11 @@ def content_of(body: Body | None) -> Json | list[Any] | bytes | None:
     return body() if callable(body) else body
 
 
+def version_of(value: Json) -> int:
+    """Return the resourceVersion of an object that was read, as a number: the greater one is newer, whatever object it is of."""
+    return int(value["metadata"]["resourceVersion"])
+
+
 Query = Mapping[str, str]
 
 Wanted = Callable[[], bool]

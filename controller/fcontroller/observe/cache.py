@@ -13,7 +13,7 @@ from typing import Any
 
 from fcompile.model import names
 from fcontroller.act import requests
-from fcontroller.api import Api, Json, Projection, collection
+from fcontroller.api import Api, Json, Projection, collection, version_of
 from fcontroller.decide import observed
 from fcontroller.decide.context import Key
 from fcontroller.mailbox import Due, Message, PodSeen, ServicesSeen
@@ -148,7 +148,7 @@ class _Pods:
         if _outlives(value) or not _is_labelled(value, framework):
             return self._lose(value)
         owned, pod = self._cache.of(name), observed.pod(value)
-        if _is_newer(value, owned.pods_version):
+        if version_of(value) > owned.pods_version:
             there, owned.pods[key] = owned.pods.get(key), pod
             if _differs(there, pod):
                 self._notify(name, PodSeen(key))
@@ -163,7 +163,7 @@ class _Pods:
         framework, key = task_of(value["metadata"]["name"])
         name = value["metadata"]["namespace"], framework
         # Of a Framework that is over nothing may be known any more.
-        if name in self._cache.all() and _is_newer(value, self._cache.of(name).pods_version):
+        if name in self._cache.all() and version_of(value) > self._cache.of(name).pods_version:
             self._drop(name, key)
 
     def retain(self, present: set[Name]) -> None:
@@ -195,7 +195,7 @@ class _ConfigMaps:
         metadata = value["metadata"]
         framework, suffix, rest = metadata["name"].partition(_CONFIG_MAP)
         name = metadata["namespace"], framework
-        if suffix and not rest and _is_newer(value, self._cache.of(name).config_map_version):
+        if suffix and not rest and version_of(value) > self._cache.of(name).config_map_version:
             self._cache.of(name).config_map = kept
             self._notify(name, Due(None))
 
@@ -222,8 +222,8 @@ class SeenServices(dict[str, Json]):
         there = self.get(metadata["name"])
         # The watch does not show what lacks our label.
         is_shown = names.FRAMEWORK_NAME in (metadata.get("labels") or {})
-        known = max(self._told() if is_shown else 0, 0 if there is None else int(there["metadata"]["resourceVersion"]))
-        if _is_newer(service, known):
+        known = max(self._told() if is_shown else 0, 0 if there is None else version_of(there))
+        if version_of(service) > known:
             self[metadata["name"]] = essence(service)
 
     def lose(self, name: str, there: Json | None) -> None:
@@ -232,7 +232,7 @@ class SeenServices(dict[str, Json]):
         :param there: what was known when that was asked. If something else is known by now, the watch tells what has become of it.
         """
         known = self.get(name)
-        if there is not None and known is not None and known["metadata"]["resourceVersion"] == there["metadata"]["resourceVersion"]:
+        if there is not None and known is not None and version_of(known) == version_of(there):
             del self[name]
 
 
@@ -251,7 +251,7 @@ class _Services:
         name = metadata["namespace"], metadata["name"].partition("-")[0]
         services = self._cache.of(name).services
         there = services.get(metadata["name"])
-        if there is not None and not _is_newer(value, int(there["metadata"]["resourceVersion"]) - 1):
+        if there is not None and version_of(value) < version_of(there):
             return  # An answer has shown what came after it.
         if kept is None:
             services.pop(metadata["name"], None)
@@ -263,7 +263,7 @@ class _Services:
         told = self._cache.reflectors[2].told
         for name, owned in list(self._cache.all().items()):
             # What is newer than the list came from an answer.
-            gone = [key for key, value in owned.services.items() if (name[0], key) not in present and not _is_newer(value, told)]
+            gone = [key for key, value in owned.services.items() if (name[0], key) not in present and version_of(value) <= told]
             for service in gone:
                 del owned.services[service]
             if gone:
@@ -312,7 +312,3 @@ def _is_labelled(value: Json, framework: str) -> bool:
 def _differs(before: observed.Pod | None, pod: observed.Pod | None) -> bool:
     """Return whether a Pod is different in what is told. What it waits for is only looked at from time to time."""
     return pod != (before if before is None or pod is None else before._replace(waits=pod.waits))
-
-
-def _is_newer(value: Json, version: int) -> bool:
-    return int(value["metadata"]["resourceVersion"]) > version

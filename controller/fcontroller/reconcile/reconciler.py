@@ -21,7 +21,7 @@ from fcontroller.act import requests
 from fcontroller.act.dispatcher import Priority
 from fcontroller.act.requests import Refused
 from fcontroller.act.retry import backoff
-from fcontroller.api import Json, Unreachable
+from fcontroller.api import Json, Unreachable, version_of
 from fcontroller.breath import turns, unhurried
 from fcontroller.decide.conditions import (
     set_adopted,
@@ -155,7 +155,7 @@ class Reconciler:
         while True:
             try:
                 found = await requests.read_framework(self.dependencies.api, framework)
-                version = int(found["metadata"]["resourceVersion"]) if found else 0
+                version = version_of(found) if found else 0
                 if not self._cache.has_seen(self.key, version):
                     await asyncio.sleep(_LAG)
                 if not self._cache.has_seen(self.key, version):
@@ -426,7 +426,7 @@ class Reconciler:
 
     def _see(self, framework: Json) -> None:
         """Take in the Framework, unless it is older than what is known."""
-        if not _is_newer(framework, self.framework):
+        if version_of(framework) < version_of(self.framework):
             return
         old, new = self.framework, remembered(framework)
         is_edited = new["metadata"]["generation"] != old["metadata"]["generation"]
@@ -545,7 +545,3 @@ def _has_status(framework: Json) -> bool:
 
 def _spec(framework: Json) -> Spec:
     return read_spec(default(framework).framework)
-
-
-def _is_newer(framework: Json, known: Json) -> bool:
-    return int(framework["metadata"]["resourceVersion"]) >= int(known["metadata"]["resourceVersion"])

@@ -18,7 +18,7 @@ from fcontroller.act import requests
 from fcontroller.act.dispatcher import Dispatcher, Priority
 from fcontroller.act.requests import Refused
 from fcontroller.act.retry import backoff
-from fcontroller.api import Json, Unreachable
+from fcontroller.api import Json, Unreachable, version_of
 from fcontroller.breath import unhurried
 from fcontroller.decide.states import ATTEMPT_COMPLETED, COMPLETED, CREATION_PENDING, CREATION_REQUESTED, DELETION_PENDING
 from fcontroller.decide.status import Status
@@ -95,7 +95,7 @@ class StatusWriter:
 
     def seen_framework(self, framework: Json) -> None:
         """Note the Framework as the watch last showed it, if it is newer than the known one."""
-        self._seen = framework if _is_newer(framework, self._known) else None
+        self._seen = framework if version_of(framework) > version_of(self._known) else None
 
     def see(self, status: Status) -> None:
         """Have the status stored if it has changed."""
@@ -199,13 +199,13 @@ class StatusWriter:
             self._take(found)
             return 0
         self._known, self._stored = {**self._known, "metadata": metadata}, packed
-        self._seen = self._seen if self._seen and _is_newer(self._seen, self._known) else None
+        self._seen = self._seen if self._seen and version_of(self._seen) > version_of(self._known) else None
         self._sent.clear()
         return revision
 
     def _take(self, seen: Json) -> None:
         """Continue from a newer Framework if its status is ours. Raises Superseded."""
-        if not _is_newer(seen, self._known):
+        if version_of(seen) <= version_of(self._known):
             return
         status = _without_nulls(seen.get("status"))
         if all(status != _without_nulls(json.loads(_unpacked(known))) for known in (self._stored, *self._sent)):
@@ -233,10 +233,6 @@ def remembered(framework: Json) -> Json:
     """Return what is kept of a Framework: all but its status, which is most of it, and the names of who has written which field."""
     metadata = {key: value for key, value in framework["metadata"].items() if key != "managedFields"}
     return {**{key: value for key, value in framework.items() if key != "status"}, "metadata": metadata}
-
-
-def _is_newer(one: Json, other: Json) -> bool:
-    return int(one["metadata"]["resourceVersion"]) > int(other["metadata"]["resourceVersion"])
 
 
 def _without_nulls(value: Any) -> Any:
