@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
-from fcompile.diagnostics.visible import visible
+from fcompile.diagnostics.visible import first_of, visible
 from fcompile.model import names
 from fcontroller.decide.review import Verdict
 from fcontroller.decide.states import CREATED
@@ -67,7 +67,7 @@ def set_adopted(status: Status, differing: Mapping[str, Sequence[str]], generati
     reason, message = "PodsMatch", f"{begun}; its Pods are what the intent says"
     if differing:
         shown = "; ".join(
-            f"`{name}` in {_listed([f'`{field}`' for field in fields])}" for name, fields in sorted(differing.items())[:_NAMED]
+            f"`{name}` in {first_of([f'`{field}`' for field in fields], _NAMED)}" for name, fields in sorted(differing.items())[:_NAMED]
         )
         more = f" and {len(differing) - _NAMED} more" if len(differing) > _NAMED else ""
         reason = "PodsDiffer"
@@ -79,10 +79,6 @@ def set_adopted(status: Status, differing: Mapping[str, Sequence[str]], generati
 def some(messages: Sequence[str], between: str = "; ") -> str:
     """Return the first messages, and how many more there are."""
     return between.join(messages[:_NAMED]) + (f"{between}and {len(messages) - _NAMED} more" if len(messages) > _NAMED else "")
-
-
-def _listed(items: Sequence[str]) -> str:
-    return ", ".join(items[:_NAMED]) + (", …" if len(items) > _NAMED else "")
 
 
 def set_reviewed(status: Status, verdict: Verdict, generation: int, now: float) -> tuple[str, str] | None:
@@ -201,13 +197,7 @@ def is_retained(status: Mapping[str, Any]) -> bool:
 
 def _with_retained(status: Json, value: str, reason: str, message: str, generation: int, now: float) -> Json | None:
     said = {"type": RETAINED, "status": value, "reason": reason, "message": message, "observedGeneration": generation}
-    conditions = status.get("conditions") or []
-    old: Json = next((one for one in conditions if one["type"] == RETAINED), {})
-    if all(old.get(key) == item for key, item in said.items()):
-        return None
-    since = old.get("lastTransitionTime") if old.get("status") == value else None
-    new = {**said, "lastTransitionTime": since or to_time(now)}
-    return {**status, "conditions": [*(one for one in conditions if one is not old), new]}
+    return _with(status, said, now)
 
 
 COMPLETED = "Completed"
@@ -239,16 +229,26 @@ def set_condition(status: Status, kind: str, value: bool | None, reason: str, me
     """Set a condition (None: Unknown). Return whether it says something new."""
     wanted = {None: "Unknown", True: "True", False: "False"}[value]
     message = message if len(message) <= _LONGEST else f"{message[: _LONGEST - 1]}…"
-    conditions: list[Json] = list(status.others.get("conditions") or ())
-    old = _found(status, kind)
     said = {"type": kind, "status": wanted, "reason": reason, "message": _visible(message), "observedGeneration": generation}
-    if old is not None and all(old.get(key) == item for key, item in said.items()):
+    others = _with(status.others, said, now)
+    if others is None:
         return False
-    since = old["lastTransitionTime"] if old is not None and old["status"] == wanted else to_time(now)
-    new = {**said, "lastTransitionTime": since}
-    status.others = {**status.others, "conditions": [*(condition for condition in conditions if condition is not old), new]}
-    status.conditioned = status.touch()
+    status.others, status.conditioned = others, status.touch()
     return True
+
+
+def _with(status: Json, said: Json, now: float) -> Json | None:
+    """Return a status, as JSON, with a condition in place of the one of its type; None: the status says that already.
+
+    :param said: the condition but for its `lastTransitionTime`.
+    """
+    conditions: Sequence[Json] = status.get("conditions") or ()
+    old: Json = next((one for one in conditions if one["type"] == said["type"]), {})
+    if all(old.get(key) == item for key, item in said.items()):
+        return None
+    since = old.get("lastTransitionTime") if old.get("status") == said["status"] else None
+    new = {**said, "lastTransitionTime": since or to_time(now)}
+    return {**status, "conditions": [*(one for one in conditions if one is not old), new]}
 
 
 def problems(status: Status, before: float) -> list[str]:
