@@ -14,7 +14,7 @@ from fcompile.diff.resources import container_limits, container_requests
 from fcompile.model.fields import Field
 from fcompile.model.quantities import nanos
 from fcompile.model.values import integer, mapping, sequence
-from fcompile.schema.filled_in import EMPTY, EMPTY_COUNTS, FILLED_IN, without_null_items
+from fcompile.schema.filled_in import EMPTY, EMPTY_COUNTS, FILLED_IN, merged_expressions, without_null_items
 from fcompile.schema.pod_schemas import NEWEST
 from fcompile.schema.rewrite import rewritten
 from fcompile.schema.types import types
@@ -94,11 +94,7 @@ def _without_amounts(resources: dict[str, Any], filled_in: Mapping[str, Mapping[
 
 def _without_merged_keys(term: dict[str, Any], labels: Mapping[str, Any]) -> dict[str, Any]:
     """Drop the expressions that the API server makes of `matchLabelKeys` and `mismatchLabelKeys`."""
-    merged = [
-        {"key": key, "operator": operator, "values": [labels.get(key)]}
-        for kind, operator in (("matchLabelKeys", "In"), ("mismatchLabelKeys", "NotIn"))
-        for key in sequence(term, kind)
-    ]
+    merged = merged_expressions(term, labels)
     if not merged or not isinstance(term.get("labelSelector"), dict):
         return term
     own = [expression for expression in sequence(term["labelSelector"], "matchExpressions") if expression not in merged]

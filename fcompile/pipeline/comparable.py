@@ -12,7 +12,7 @@ from typing import Any
 
 from fcompile.model import gates
 from fcompile.model.values import integer, mapping, sequence
-from fcompile.schema.filled_in import EMPTY_COUNTS, FILLED_IN, without_null_items
+from fcompile.schema.filled_in import EMPTY_COUNTS, FILLED_IN, merged_expressions, without_null_items
 from fcompile.schema.pod_schemas import NEWEST
 from fcompile.schema.rewrite import rewritten
 from fcompile.schema.types import types
@@ -79,13 +79,7 @@ def _filled_in(type_name: str) -> tuple[str, ...]:
 
 def _with_merged_keys(term: dict[str, Any], labels: Mapping[str, Any]) -> dict[str, Any]:
     """Add to the label selector what `matchLabelKeys` and `mismatchLabelKeys` say, as the API server does at the Pod's creation."""
-    merged = [
-        {"key": key, "operator": operator, "values": [labels[key]]}
-        for kind, operator in (("matchLabelKeys", "In"), ("mismatchLabelKeys", "NotIn"))
-        for key in sequence(term, kind)
-        if key in labels
-    ]
-    selector = term.get("labelSelector")
+    merged, selector = merged_expressions(term, labels), term.get("labelSelector")
     if not merged or not isinstance(selector, dict):
         return term
     return {**term, "labelSelector": {**selector, "matchExpressions": [*sequence(selector, "matchExpressions"), *merged]}}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from fcompile.model.fields import Field
+from fcompile.model.values import sequence
 
 FILLED_IN: dict[str, dict[str, Any]] = {
     "AzureDiskVolumeSource": {"cachingMode": "ReadWrite", "fsType": "ext4", "kind": "Shared"},
@@ -68,3 +70,16 @@ def without_null_items(value: Any, field: Field | None) -> Any:
     if field is None or not isinstance(value, list) or None not in value:
         return value
     return [EMPTY.get(field.items, {}) if item is None else item for item in value]
+
+
+def merged_expressions(term: Mapping[str, Any], labels: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the expressions that the API server adds to a label selector for `matchLabelKeys` and `mismatchLabelKeys` beside it.
+
+    :param labels: those of the Pod. For a key that is not among them nothing is added.
+    """
+    return [
+        {"key": key, "operator": operator, "values": [labels[key]]}
+        for kind, operator in (("matchLabelKeys", "In"), ("mismatchLabelKeys", "NotIn"))
+        for key in sequence(term, kind)
+        if key in labels
+    ]
