@@ -51,7 +51,10 @@ class Unwanted(Exception):
 
 
 Body = Json | list[Any] | bytes | Callable[[], bytes]
-"""What is sent: values, or JSON text, or what makes the text when it is sent: a large one takes memory while it waits for its turn."""
+"""The body of a request: values, JSON text, or a function that makes the text.
+
+The function is called when the request is sent: a large text takes no memory while its request waits.
+"""
 
 
 def content_of(body: Body | None) -> Json | list[Any] | bytes | None:
@@ -67,7 +70,7 @@ def version_of(value: Json) -> int:
 Query = Mapping[str, str]
 
 Wanted = Callable[[], bool]
-"""Asked right before each sending of a request: whether to send it. When it says yes, it is sent."""
+"""Returns whether to send a request. It is called right before each sending; if it returns True, the request is sent."""
 
 
 def always() -> bool:

@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 _AT_ONCE = 0.01
 """Seconds of work after which others get their turn."""
 AWAKE = 8
-"""Those who wait for answers and go on in one turn of the event loop: each may then work for a millisecond."""
+"""How many of those who wait for an answer are woken in one turn of the event loop. Each may then work for a millisecond."""
 
 T = TypeVar("T")
 
@@ -38,7 +38,7 @@ class Turns:
 
     def __init__(self) -> None:
         self._due: OrderedDict[Callable[[], object], contextvars.Context] = OrderedDict()
-        """What a plain dict would give up from its front only slower and slower."""
+        """An `OrderedDict`: the first entry of a plain dict takes the longer to find the more were taken out before it."""
         self._begun = False
         self._alone = asyncio.Lock()
         self._of_tenants: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
@@ -52,7 +52,10 @@ class Turns:
 
     @asynccontextmanager
     async def alone(self, tenant: str) -> AsyncIterator[None]:
-        """Let work that takes much memory run by itself. Of each tenant one waits at a time: nobody waits behind all of another's."""
+        """Run work that takes much memory while no other such work runs.
+
+        Each tenant waits with one piece of work at a time, so that nobody waits behind all of another tenant's.
+        """
         own = self._of_tenants.setdefault(tenant, asyncio.Lock())
         async with own, self._alone:
             yield
@@ -119,7 +122,10 @@ async def unhurried(steps: Generator[None, None, T]) -> tuple[T, float]:
 
 
 class _Steps(Generic[T]):
-    """Runs a generator, one step in a turn. No closure: one that puts itself again is a cycle, which keeps the result for an hour."""
+    """Runs a generator, one step in each turn.
+
+    A class, since a closure that puts itself again is a reference cycle: its result would stay in memory until the next full collection.
+    """
 
     def __init__(self, steps: Generator[None, None, T]) -> None:
         self._steps = steps

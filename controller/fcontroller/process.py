@@ -37,15 +37,16 @@ from fcontroller.serve import Server
 
 EXIT_FAILED = 1
 _FINISH, _RELEASE = 10, 5
-"""Seconds that what is under way has to come to its end, and that giving up the lease may take."""
+"""Seconds that requests under way may take to end, and that releasing the Lease may take."""
 
 _GC_THRESHOLDS = 5_000, 4, 1_000_000
-"""Collecting young objects takes milliseconds: of those that have survived once there are some 25,000. A full collection takes a second
-with 100,000 tasks, so it runs by the clock: otherwise it would run most often while many Pods are created."""
+"""The thresholds of Python's garbage collector. With these, collecting young objects takes milliseconds. A full collection takes a second
+with 100,000 tasks, so it runs by the clock: Python would run it most often while many Pods are created."""
 _FULL_COLLECTION, _YOUNG_COLLECTION, _YOUNG_TOGETHER = 3600, 1.0, 4
-"""Seconds between full collections, since old objects are hardly ever garbage; and between two of young objects, of which each fourth looks
-again at those that were left by the three before. Python counts only by how many there are more than before: where each new object takes
-the place of an old one, 100,000 of them become young, and the next thing that makes a few thousand takes a quarter of a second."""
+"""Seconds between full collections: old objects are hardly ever garbage. Seconds between collections of young objects; every fourth of
+these also looks at what the three before have left. Python only counts how many more objects there are than before. Where each new object
+takes the place of an old one it collects nothing: 100,000 objects are still young when the next few thousand come, and a collection
+then takes a quarter of a second."""
 
 Connect = Callable[[Wanted], Client]
 """Makes a client of the API server, which writes only while it may."""

@@ -25,9 +25,9 @@ AT_A_TIME = 64
 """Requests of all tenants under way, without those that hang."""
 PER_TENANT = 56
 GUARANTEED = 2
-"""Of each tenant, whatever the others do; at once while there are not too many."""
+"""Requests that each tenant may have under way, whatever the others do. They begin at once while fewer than `_MOST_ACTIVE` are active."""
 _MOST_ACTIVE = 10 * AT_A_TIME
-"""Requests under way that do not hang. With ten thousand tenants at once the others take turns: each request has a connection."""
+"""Requests that may be active, which is under way without hanging. Each has a connection: of ten thousand tenants some take turns."""
 HANGS_AFTER = 1.0
 """Seconds after which a request under way is said to hang."""
 _MOST_HANGING = 512

@@ -19,14 +19,14 @@ from fcontroller.api import TooLong, Unreachable, Wanted, always
 from fcontroller.breath import Waker
 
 _KEPT = 30
-"""Seconds that an idle connection is kept. What stands between may forget one that is silent for longer, and not tell."""
+"""Seconds that an idle connection is kept. A proxy or firewall may drop one that is silent for longer, without telling either end."""
 ANSWER_BYTES = 24 * 1024 * 1024
 """What the body of an answer may have at most, and an event of a watch: whoever answers without an end does not fill the memory.
 
 An API server takes an object of 3 MiB, and makes six times that of it when it writes each `<` as `\\u003c`.
 """
 _PIECE_BYTES = 16 * 1024
-"""What is written at a time, as much as a record of TLS has. The buffer in which it is encrypted stays as large as it once was."""
+"""What is written at a time: as much as one TLS record holds. The buffer for the encrypted bytes grows with a write, and never shrinks."""
 _CLOSED = "the client is closed"
 _HEAD_BYTES = 256 * 1024
 _BUFFER_BYTES = 128 * 1024

@@ -153,7 +153,7 @@ async def release(api: Api, path: str, uid: str) -> None:
 
 
 async def write_owners(api: Api, path: str, uid: str, owners: list[Json]) -> bool:
-    """Make these the owners of an object, and nobody else, if it still is the one with that uid. Return whether others were."""
+    """Set the owners of an object if it still is the one with that uid. Return whether it had others."""
     found = await find(api, path, Projection.METADATA, uid=uid)
     if found is None or found["metadata"].get("ownerReferences") == owners:
         return False
@@ -172,7 +172,7 @@ async def write_owners(api: Api, path: str, uid: str, owners: list[Json]) -> boo
 
 
 async def remove(api: Api, path: str, owner: str) -> None:
-    """Make sure that the object at a path, if there is one, is not controlled by the owner with that uid: delete it, if need be."""
+    """Delete the object at a path if the owner with that uid is its controller, and make sure that it is gone."""
     found = await find(api, path, Projection.METADATA)
     if found is not None and controller_of(found["metadata"]) == owner:
         await delete(api, path, found["metadata"]["uid"], confirm=True)

@@ -21,7 +21,7 @@ from fcontroller.decide.failures.default import DEFAULT_POD_FAILURE_SPEC
 CONFIG_VARIABLE: Final = "FCONTROLLER_CONFIG"
 _VARIABLES: Final = {CONFIG_VARIABLE, *(setting.variable for setting in SETTINGS if setting.variable)}
 _OF_A_SERVICE: Final = re.compile("FCONTROLLER_(.*_)?(SERVICE_HOST|SERVICE_PORT|PORT)(_.*)?")
-"""What Kubernetes tells the containers of a namespace of a Service that is called fcontroller, or begins like this."""
+"""Variables that Kubernetes sets in all containers of a namespace for a Service whose name is fcontroller, or begins with it."""
 _BOOLEANS: Final = {"true": True, "1": True, "false": False, "0": False}
 
 

@@ -14,7 +14,7 @@ Found = tuple[float, Json]
 """When a policy was met, and the completion status that follows."""
 TOGETHER = 0.4
 """Seconds. Tasks that complete so close to each other complete together, and the order of the spec counts: states are collected for a
-quarter of a second before they are stored, so that smaller differences say more of that than of the Pods."""
+quarter of a second before they are stored, so a smaller difference says more about the storing than about the Pods."""
 
 
 def policies(context: ReconcileContext) -> None:

@@ -201,9 +201,9 @@ def _with_retained(status: Json, value: str, reason: str, message: str, generati
 
 
 COMPLETED = "Completed"
-"""The Framework has come to its end, whichever: what `kubectl wait` can wait for."""
+"""The Framework has ended, in whatever way: `kubectl wait` can wait for this."""
 SUCCEEDED = "Succeeded"
-"""Whether it was a good one. Not there before."""
+"""Whether it has ended successfully. Only said at the end."""
 
 
 def set_completed(status: Status, generation: int, now: float) -> None:

@@ -157,7 +157,7 @@ def key_of(action: Action) -> Key | None:
 
 _CREATIONS = (CreateConfigMap, CreatePod)
 _DELETIONS = (DeleteConfigMap, RemoveConfigMap, ReleaseConfigMap, DeletePod, RemovePod, MovePod)
-"""Or what leads to one. The others look, and delete nothing while the Framework is paused."""
+"""Actions that delete something, or lead to that. The others read first, and delete nothing while the Framework is paused."""
 
 
 def is_deletion(action: Action) -> bool:

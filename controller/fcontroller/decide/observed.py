@@ -14,7 +14,7 @@ FOREGROUND: Final = "foregroundDeletion"
 """The finalizer with which the garbage collector keeps an owner until what blocks its deletion is gone."""
 PENDING, CREATING, INITIALIZING = "Pending", "ContainerCreating", "PodInitializing"
 _SAME: Final = {"ErrImagePull": "ImagePullBackOff"}
-"""A reason that comes and goes in turns with another one."""
+"""Reasons that alternate with another one, and count as that one."""
 _DISRUPTION: Final = "DisruptionTarget"
 _LONGEST: Final = 300
 """Characters of a message, of which ten thousand may be in memory."""
@@ -27,7 +27,7 @@ class ConfigMap(NamedTuple):
     controller: str
     """The uid of its controller; empty when it has none."""
     deletion_start: float | None
-    """When it was told to go, in seconds since 1970; None: it was not."""
+    """When its deletion was requested, in seconds since 1970; None: it was not."""
     awaits_collector: bool = False
     """Whether a Framework owns it, and it stays until the garbage collector says that its Pods are gone."""
     created: float | None = None
@@ -53,13 +53,16 @@ class Pod(NamedTuple):
     ip: str
     host_ip: str
     deletion_start: float | None
-    """When it was told to go, in seconds since 1970; None: it was not."""
+    """When its deletion was requested, in seconds since 1970; None: it was not."""
     finished: str | None
-    """What tells how the Pod ended (`_end`), in JSON, once its phase is Failed or Succeeded. Values take five times the memory."""
+    """The part of the Pod that tells how it ended (`_end`), once its phase is Failed or Succeeded.
+
+    It is JSON text: as values it would take five times the memory.
+    """
     grace: float = 0
-    """For how many seconds it may go on after it was told to go."""
+    """For how many seconds it may run on after that."""
     marked: bool = False
-    """Whether it is to be gone at once and nothing holds it: a deletion that was cut short leaves it so."""
+    """Whether it is being deleted with no grace period left and no finalizer. A Pod stays like this if its deletion was interrupted."""
     disruption: str = ""
     """Why Kubernetes deletes it, if it does and says so."""
     owners: int = 1
@@ -129,7 +132,7 @@ def _only(value: Mapping[str, Any], *keys: str) -> dict[str, Any]:
 
 
 def disruption(status: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the reason and the message with which Kubernetes says that it takes a Pod away; nothing if it does not."""
+    """Return the reason and the message of a Pod's condition DisruptionTarget; nothing if Kubernetes does not say that it takes it away."""
     conditions = status.get("conditions")
     for condition in conditions if isinstance(conditions, list) else ():
         if isinstance(condition, dict) and (condition.get("type"), condition.get("status")) == (_DISRUPTION, "True"):
@@ -180,6 +183,6 @@ def _is_of_a_framework(metadata: Mapping[str, Any]) -> bool:
 
 
 def _deletion_start(metadata: Mapping[str, Any]) -> float | None:
-    # The API server stores when the object must be gone, which is that much after it was told.
+    # `deletionTimestamp` is when the object must be gone: so many seconds after its deletion was requested.
     end = from_time(metadata.get("deletionTimestamp"))
     return None if end is None else end - (metadata.get("deletionGracePeriodSeconds") or 0)

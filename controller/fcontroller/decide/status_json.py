@@ -30,7 +30,7 @@ _GZIP = 16 + zlib.MAX_WBITS
 _STEP = 100
 """Tasks in one step."""
 _FEW = 1_000
-"""Tasks of which the texts are made anew each time: kept, those of 1,000 Frameworks of 100 tasks would take 150 MiB."""
+"""Up to so many tasks, their texts are made anew each time. Those of 1,000 Frameworks of 100 tasks would take 150 MiB if they were kept."""
 _OWN = frozenset(
     (
         *("activeStartTime", "attemptStatus", "completionTime", "intent", "observedRestart", "retryPolicyStatus"),
@@ -57,7 +57,7 @@ class StatusText(NamedTuple):
 def text_of(status: Status) -> Generator[None, None, StatusText]:
     """Make the stored form of a status, as it is at the first step, in steps."""
     own, others = status.attempt, "".join(f"{_text(key)}:{_text(value)}," for key, value in status.others.items())
-    # In the attempt: an older controller, which knows nothing of it and may begin another one, stores the attempts as it knows them.
+    # It is a field of the attempt. An older controller does not know it and may begin another attempt, which then does not have it.
     last = '"retryRefused":true,' if status.retry_refused else ""
     attempt = f'{{{_attempt_text(own)},"configMapName":{_text(own.object_name)},"configMapUID":{_text(own.object_uid)},{last}'
     intent = f'"intent":{_text(status.intent.to_json())},' if status.intent.digest or status.intent.next else ""

@@ -23,9 +23,9 @@ _CONFIG_MAP = names.config_map_name("")
 _KEPT = frozenset(("creationTimestamp", "deletionTimestamp", "name", "namespace", "ownerReferences", "resourceVersion", "uid"))
 """What is kept of the metadata of objects that may be anybody's, and large."""
 _OWN = {"controller": True, "apiVersion": names.API_VERSION, "kind": names.KIND}.items()
-"""How the owner of what a Framework itself owns is named, but for its name."""
+"""The fields of the owner reference by which a Framework itself owns an object, without the Framework's name and uid."""
 _LISTED_SOON = 0.5
-"""Seconds after which a reflector that is listing a collection may have come to the end."""
+"""Seconds until it is looked at again whether a reflector has listed its whole collection."""
 _SERVICE = 64 * 1024
 """Bytes of a Service that is kept as a whole."""
 Notify = Callable[[Name, Message], None]
@@ -42,7 +42,7 @@ class Owned:
         self.pods: dict[Key, observed.Pod] = {}
         self.services = SeenServices(services_told)
         self.config_map_version = self.pods_version = 0
-        """The resourceVersions of lists that were newer than the watches: what these say up to there is old."""
+        """The resourceVersions of lists that were read ahead of the watches: events up to these are old."""
 
     @property
     def empty(self) -> bool:
@@ -125,7 +125,7 @@ class Cache:
                     self._notify(name, PodSeen(key))
 
     async def _list(self, name: Name, kind: str, reflector: Reflector, projection: Projection) -> tuple[list[Json], int] | None:
-        """Return a Framework's objects of a kind and the resourceVersion of that list, or None if the reflector has told as much by then.
+        """Return a Framework's objects of a kind and the resourceVersion of that list, or None if the reflector has told all of it by then.
 
         What the reflector has told is never told again, so an older list must not replace it.
         """

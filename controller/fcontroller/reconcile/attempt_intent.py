@@ -48,14 +48,14 @@ class AttemptIntent:
         self._keeper = IntentKeeper(dependencies.api, framework, services, start, mailbox)
         self._lowered: _Lowered | None = None
         self._recovered = ("", 0)
-        """The digest, and the generation, that it was tried for to make the document in force anew."""
+        """The digest of the document in force, and the generation of the spec that was lowered last to make it anew."""
         self._edit = ""
         """The digest of the edit that may be stored now; empty: there is none, or it waits."""
         self._next: NextIntent | None = None
         """What the next attempt may begin with."""
         self._renderer: tuple[str, str, PodRenderer] | None = None
         self._maintained: tuple[object, ...] = ()
-        """What `maintain` went by the last time. While that stays the same, and the keeper rests, there is nothing to do."""
+        """The last inputs of `maintain`. While they stay the same, and the keeper rests, there is nothing to do."""
 
     def note(self, message: IntentRead | IntentRefused) -> None:
         """Take in what has become of reading or writing the ConfigMap."""
@@ -101,7 +101,7 @@ class AttemptIntent:
         return self._next if named and status.named <= status.stored else None
 
     def may_run(self, status: Status, framework: Json) -> bool:
-        """Return whether an attempt of the Framework as it is may begin."""
+        """Return whether the review lets an attempt of the present spec begin."""
         return self._lower(framework, status.intent).verdict.may_run
 
     def prepare(self, status: Status, framework: Json, begins: bool) -> None:

@@ -12,7 +12,7 @@ from fcontroller.mailbox import Broken, Mailbox
 class Background:
     """Starts work, and tells the mailbox if it fails.
 
-    It knows nothing of the reconciler: what starts work belongs to that, and would make a cycle of it, which is only freed once an hour.
+    It does not refer to the reconciler, which owns it: that would be a reference cycle, and such are only freed once an hour.
     """
 
     def __init__(self) -> None:

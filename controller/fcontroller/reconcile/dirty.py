@@ -43,7 +43,7 @@ class DirtyTasks:
             self._keys.update(pods)
             self._all, self._policies = False, True
         policies, self._policies = self._policies, False
-        # A set that was large stays so inside, and its few keys are slow to find: one that is emptied is replaced.
+        # A set that was large keeps its size, and it takes long to find the few keys left in it: so there is a new one.
         taken = self._keys if len(self._keys) <= _AT_ONCE else set(islice(self._keys, _AT_ONCE))
         self._keys = self._keys - taken
         return taken, policies

@@ -27,7 +27,7 @@ _PAUSE = 60.0
 _PAGE = 25
 """Pods at most that are looked at in one go, while nothing else is done: each takes 0.2 ms of CPU with its way from the server."""
 _BREATH = 1.0
-"""Seconds between one page and the next: half a hundredth of the time goes into this, and 10,000 Pods take seven minutes."""
+"""Seconds between one page and the next. So comparing takes half a percent of the time, and 10,000 Pods take seven minutes."""
 
 
 class Inspector:

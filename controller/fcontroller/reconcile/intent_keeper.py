@@ -42,7 +42,7 @@ class _Pace:
         self._due = float("-inf")
 
     def delay(self, failures: int) -> float:
-        """Return how many seconds to wait after one more.
+        """Count one more change, and return how many seconds to wait after it.
 
         :param failures: those of our own, one after the other.
         """

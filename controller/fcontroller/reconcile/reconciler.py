@@ -73,12 +73,12 @@ from fcontroller.reconcile.waits import Waits
 from fcontroller.reconcile.workers import Workers, decided_now
 
 _GATHERED = 0.5
-"""Seconds between two reconciliations for Pods, in a namespace that is crowded with requests: what is decided would only wait."""
+"""Seconds between two reconciliations for Pods in a namespace that is crowded with requests: their actions would only wait."""
 _LAG = 0.5
 """Seconds after which objects that the watches do not show yet are read."""
 _BROKEN_DELAY = 30.0
 _FOR_ACTIONS = 0.8
-"""Of the time that the end may take; in the rest their results are stored."""
+"""The share of the time for `finish` that requests under way may take. In the rest their results are stored."""
 _OFTEN, _WHILE = 2, 600.0
 """This many foreign statuses within this many seconds mean that there is another controller. One alone may be a former leader's."""
 _OVERWRITTEN = (
@@ -103,9 +103,9 @@ class Reconciler:
         self._reconciled = float("-inf")
         """When it was last reconciled, by the clock of the loop."""
         self._gathering: asyncio.TimerHandle | None = None
-        """When what has come in a crowd is looked at."""
+        """When messages are looked at that came in a crowd."""
         self._superseded = float("-inf"), 0
-        """Since when statuses of somebody else's are counted, and how many there were."""
+        """Since when statuses that somebody else wrote are counted, and how many there were."""
         self.status: Status | None = None
         self._begin(framework, is_new=not _has_status(framework))
 

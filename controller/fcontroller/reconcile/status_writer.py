@@ -35,10 +35,9 @@ _SHARE = 50
 _PATIENCE = 10
 """A slow server is asked less often: writes that can wait do so for this many times the duration of the last write."""
 _LONGEST, _LONGEST_CROWD, _LONGEST_COUNT = 3.0, 15.0, 60.0
-"""Seconds for which they do so at most; the second: if only Pods wait for it that could not be deleted yet, since those of many others are;
-the third: if only tasks have changed, and nothing waits for that. A Framework that starts waits
-as long where more Pods are to be created than the namespace may have under way: a thousand that each wrote every few seconds kept the API
-server from making their Pods."""
+"""Seconds for which they do so at most. The second: if only Pods wait for it whose deletion would have to wait for many others. The third:
+if only tasks have changed, and nothing waits for that; and if a Framework starts while its namespace has more Pods to create than it may
+have under way. There a thousand Frameworks wrote every few seconds, and kept the API server from making their Pods."""
 _LARGE = 256 * 1024
 """Bytes of a status that take milliseconds to pack."""
 _ROUNDS = 4

@@ -67,7 +67,7 @@ class Waits:
         self.begin()
 
     def begin(self) -> None:
-        """Take what is being deleted for being so since now."""
+        """Count from now on how long each Pod that is being deleted takes."""
         now = asyncio.get_running_loop().time()
         self._goes = {key: now for key, pod in self._owned.pods.items() if pod.deletion_start is not None}
 

@@ -39,10 +39,10 @@ from fcontroller.reconcile.perform import ActionContext, perform
 
 _AT_A_TIME = 32
 _IN_A_CROWD = 8
-"""Where more wait in the namespace than it may have under way: a thousand Frameworks with 32 each would take 200 MiB for waiting."""
+"""The same in a namespace that is crowded with requests: a thousand Frameworks with 32 actions each would take 200 MiB for waiting."""
 _MOVES_AT_A_TIME = 8
 _MANY = 50
-"""Failures of which conditions are set once a second: each of them has the Framework looked at, and each look would go through all."""
+"""With more failures, conditions are set once a second at most: each failure leads to a reconciliation, which goes through all of them."""
 _TRANSITORY = 3
 """The number of failures in a row from which a problem of the server is reported."""
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 30.0
@@ -95,7 +95,7 @@ class Window:
         self.under_way = 0
         self.failures = 0
         self.why = ""
-        """What the server says against it, once that is more than a moment's trouble."""
+        """Why the server makes no Pods of the role, once that has lasted for more than a moment."""
         self.paused_until = float("-inf")
         """By the clock of the loop."""
 
@@ -192,7 +192,7 @@ class Workers:
 
     @property
     def await_turn(self) -> bool:
-        """Return whether Pods are to be requested that were not yet."""
+        """Return whether creations of Pods wait to be sent."""
         return any(self._creations.values()) or any([not job.sent for job in self._creating])
 
     def failing(self, status: Status, *kinds: type) -> list[str]:

@@ -20,7 +20,7 @@ _ADDRESSES = {"podIP": "10.0.0.1", "hostIP": "10.0.0.2"}
 
 
 class Kubelet:
-    """Run it beside the controller with `run`."""
+    """A kubelet and a scheduler for all Pods of an API server. `run` runs them beside the controller."""
 
     def __init__(
         self,

@@ -44,8 +44,11 @@ class Range(NamedTuple):
 
 
 class ContainerPattern(NamedTuple):
-    """Matches a container of which everything given is true. None: not given, which is not the same as an expression that matches anything:
-    the reason, message, signal and code are those of a container that has terminated, and it must have."""
+    """Matches a container of which everything given is true. None: not given.
+
+    That is not the same as an expression that matches anything: only a container that has terminated has a reason, a message, a signal
+    and a code, so that a pattern which gives one of these never matches another container.
+    """
 
     name: Regex | None = None
     reason: Regex | None = None

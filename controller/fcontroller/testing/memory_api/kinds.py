@@ -15,20 +15,20 @@ class Kind(NamedTuple):
     kind: str
     plural: str
     namespaced: bool = True
-    #: A custom resource: other words in some errors, and a status subresource that keeps metadata as it is.
     custom: bool = False
-    #: The status is written through a subresource only.
+    """Whether it is a custom resource: with other words in some errors, and a status subresource that keeps metadata as it is."""
     status: bool = False
-    #: `metadata.generation` counts the changes of the spec.
+    """Whether the status is written through a subresource only."""
     generation: bool = False
-    #: PUT creates what is not there.
+    """Whether `metadata.generation` counts the changes of the spec."""
     created_by_put: bool = False
-    #: DELETE answers with the object, not with a Status.
+    """Whether PUT creates what is not there."""
     deleted_is_shown: bool = False
-    #: The garbage collector follows it.
+    """Whether DELETE answers with the object, not with a Status."""
     collected: bool = True
-    #: Fields of the object that are left out when they are empty.
+    """Whether the garbage collector follows it."""
     omitted: tuple[str, ...] = ()
+    """Fields of the object that are left out when they are empty."""
 
     @property
     def api_version(self) -> str:

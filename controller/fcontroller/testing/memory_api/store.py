@@ -29,10 +29,10 @@ class Collection:
         self.kind = kind
         self.objects: dict[str, Object] = {}
         self.changes: list[Change] = []
-        #: How many older changes are forgotten.
         self.dropped = 0
-        #: The revision of the newest of these.
+        """How many older changes are forgotten."""
         self.horizon = 0
+        """The revision of the newest of these."""
 
     def key(self, namespace: str, name: str) -> str:
         return f"{namespace}/{name}" if self.kind.namespaced else name
@@ -84,8 +84,8 @@ class Store:
         self.validation = validation
         self.clock = clock
         self.new_uid = new_uid
-        #: The resourceVersion of the newest change.
         self.revision = 0
+        """The resourceVersion of the newest change."""
         self.collections = {(kind.group, kind.plural): Collection(kind) for kind in KINDS}
         self._listeners: list[Callable[[Collection, Change], None]] = []
         self._second = datetime.min

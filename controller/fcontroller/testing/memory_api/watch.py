@@ -31,8 +31,8 @@ class Watch:
         self._begun = self._marked = store.clock()
         self._end = self._begun + timedelta(seconds=int(query.get("timeoutSeconds") or 0))
         self._bookmarks = query.get("allowWatchBookmarks") in _YES
-        #: No more events come after those that were read.
         self.closed = False
+        """Whether no more events come after those that were read."""
         self._first: list[Event] = []
         self._next = collection.dropped + len(collection.changes)
         version = int(query.get("resourceVersion") or 0)
