@@ -1,4 +1,4 @@
-"""Amounts of quantities, cached, since the same few (`1`, `4Gi`, `500m`) occur in every container; and what containers need together."""
+"""Amounts of quantities, and what containers need together. They are cached: the same few (`1`, `4Gi`, `500m`) are in every container."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class RoleContext(NamedTuple):
     sums: tuple[str, ...] = ()
     """The sums with the index in its template, as `FC_TASK_INDEX+1`."""
     met: tuple[int, ...] = ()
-    """Tasks between the first and the last whose own names meet a fixed one."""
+    """Tasks, neither the first nor the last, in which a name with the index becomes the same as a fixed name."""
 
     @property
     def path(self) -> Path:

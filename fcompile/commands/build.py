@@ -225,7 +225,7 @@ def _objects(units: list[Compiled | PassedThrough], wanted: Selection) -> Iterat
 
 
 def _name(thing: dict[str, Any]) -> str:
-    """`kind.group/name`, as kubectl's `-o name` prints it."""
+    """Return `kind.group/name`, as kubectl's `-o name` prints it."""
     group, kind = thing["apiVersion"].rpartition("/")[0], thing["kind"].lower()
     name = mapping(thing, "metadata").get("name", "")
     return at_line_start(visible(f"{kind}.{group}/{name}" if group else f"{kind}/{name}"))

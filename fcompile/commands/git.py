@@ -51,7 +51,7 @@ def changed(written: str, paths: Sequence[str]) -> tuple[list[RawFile], list[Raw
 
 
 def _top(needed: bool) -> bytes:
-    """Return the way to the top of the working tree. Raises UsageError where the repository has it, or itself, elsewhere than it lies."""
+    """Return the path to the top of the working tree. Raises UsageError if that, or the repository, is elsewhere than it seems."""
     bare, _, up = _one("rev-parse", "--is-bare-repository", "--show-cdup").partition(b"\n")
     here = top_of_working_tree(bare != b"false")
     if here and bare != b"false":

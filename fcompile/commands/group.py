@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 WIDTH: Final = 100
 """Columns of a help text, if the terminal has as many."""
 UNKNOWN: Final = "fcompile.unknown"
-"""In a context that is for completion alone: a command is named that there is not."""
+"""The key in a context for completion that tells that the line names an unknown command."""
 
 
 class _Context(click.Context):
@@ -75,7 +75,7 @@ class Command(click.Command):
         self.examples = examples
         """Commands, each with what it is for."""
         self.usages = usages
-        """Several forms, if one does not say it."""
+        """The forms of its usage, if it has more than one."""
         self._help = _eager_flag("-h", "--help", show=lambda context: click.echo(context.get_help()), help="print this help")
 
     def get_help_option(self, ctx: click.Context) -> click.Option | None:
@@ -90,7 +90,7 @@ class Command(click.Command):
         return parser
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse, and carry over what is spelt as it was once."""
+        """Parse the arguments, and give the values of former options to those that are there for them now."""
         given = list(args)
         try:
             rest = super().parse_args(ctx, args)

@@ -14,9 +14,9 @@ from click.parser import _OptionParser, _ParsingState
 from fcompile.program import say
 
 WAITING: Final = "fcompile.waiting"
-"""In a context that is for completion alone: the option whose value comes next."""
+"""The key in a context for completion that holds the option whose value comes next."""
 _TYPED: Final = "fcompile.typed"
-"""In a context: which name of a former option was typed, if it is not the first."""
+"""The key in a context that holds the name of a former option that was typed, if it is not the first of its names."""
 
 
 class Former(click.Option):

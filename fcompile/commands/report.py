@@ -91,7 +91,7 @@ def fails(summary: Summary, strict: bool) -> bool:
 
 
 def say_namespace(frameworks: Sequence[str], assumed: str, setting: str) -> None:
-    """Say that Frameworks were given none, by their names, and what sets it."""
+    """Say which Frameworks name no namespace, which one is used, and what sets another."""
     say(f"no namespace given ({first_of(frameworks, 3)}): using `{assumed}`; {setting} sets another")
 
 
@@ -117,7 +117,7 @@ def waivers_file(named: str | None = None) -> Waivers:
 
 
 def holds_current_folder(paths: Sequence[str]) -> bool:
-    """Return whether all that the waivers file is for is looked at."""
+    """Return whether the current folder, which the waivers file is for, is among the paths."""
     return any(os.path.isdir(path) and os.path.samefile(path, os.curdir) for path in paths)
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 class Closest(NamedTuple):
     word: str
     certain: bool
-    """Nobody can have meant anything else: only case, `-` and `_` differ, or a single letter of a long word."""
+    """Whether nobody can have meant anything else: only case, `-` and `_` differ, or a single letter of a long word."""
 
 
 def closest(word: str, known: Iterable[str]) -> Closest | None:

@@ -24,7 +24,7 @@ ABSENT = Absent()
 """There is no such field."""
 ANY = Field("any")
 _MOST_ITEMS, _MOST_PAIRS = 10_000, 50_000
-"""The largest number of items in two lists, and of pairs of equal items, that can be matched quickly."""
+"""The most items in two lists, and the most pairs of equal items in them, that can be matched quickly."""
 _UNORDERED = frozenset({"tolerations", "add", "drop"})
 """Lists of Pods whose items have no key and whose order means nothing."""
 _ORDERED = frozenset({"containers", "env", "initContainers"})

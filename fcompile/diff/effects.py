@@ -119,6 +119,7 @@ def of_restart(wanted: bool, paused: bool, state: State) -> Verdict:
 
 
 def of_execution_type(before: str, after: str, state: State) -> Verdict:
+    """Return the verdict on an edit of `executionType`."""
     if before == "Stop":
         return Verdict(Effect.REFUSED, "a stopped Framework cannot be started again: delete it and create it anew")
     if after == "Create":

@@ -32,7 +32,7 @@ TITLES = {
     Effect.REFUSED: "refused by the API server",
 }
 _ANEW = "needs to be created anew", "only when it is created anew"
-"""The same of Frameworks that have no attempt but the first."""
+"""The title and the short form in place of those of NEW_ATTEMPT, for a Framework that never has another attempt."""
 ENDS_PODS = "ends Pods"
 """Shown before the effect of a change that ends Pods before their own completion: that matters more than when it does so."""
 _SHORT = {

@@ -19,7 +19,7 @@ class Ending:
         self.number = 0
         """Of the signal."""
         self.clearing = False
-        """What was begun is being cleared up, which nothing may interrupt."""
+        """Whether what was begun is being cleared up, which nothing may interrupt."""
 
     def __call__(self, number: int, _: FrameType | None) -> None:
         """Begin to clear up, or let that go on."""
@@ -38,7 +38,7 @@ def _asking() -> list[int]:
 
 @contextlib.contextmanager
 def cleared_up() -> Iterator[Ending]:
-    """Let SIGTERM and SIGHUP come as an exception, so that what was begun is cleared up. Then the process ends by the signal."""
+    """Raise SIGTERM and SIGHUP as an exception, so that what was begun is cleared up. Then the process ends by the signal."""
     import signal
 
     ending = Ending()

@@ -100,7 +100,7 @@ def _recover(leftover: str, goes_back_to: str | None, check: Callable[[str], Non
 
 
 def _exchange(new: str, target: str) -> str:
-    """Swap two folders in one step where the system can, else in two. Returns where the old one is now."""
+    """Swap two folders in one step where the system can, else in two. Return where the old one is now."""
     if _exchange_names(new, target):
         return new
     old = _sibling(target, "old")
@@ -122,7 +122,7 @@ def _put_back(old: str, new: str, target: str) -> None:
 
 
 def _exchange_names(one: str, other: str) -> bool:
-    """Swap what two names stand for, atomically. False where the system or the file system cannot."""
+    """Swap what two names stand for, atomically. Return False where the system or the file system cannot."""
     import ctypes
 
     try:

@@ -33,7 +33,7 @@ def _entered(value: Any, step: str) -> str | int | None:
 
 
 def names_of(item: dict[str, Any]) -> str | None:
-    """Return what an item of a list goes by."""
+    """Return the name by which an item of a list is picked; None: it has none."""
     return next((str(item[key]) for key in ("name", "mountPath", "devicePath", "containerPort", "key") if key in item), None)
 
 

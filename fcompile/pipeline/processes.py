@@ -32,7 +32,7 @@ class _Worker(NamedTuple):
 
 
 class Done(NamedTuple):
-    """A batch that needs no work: its results."""
+    """The results of a batch that needs no work."""
 
     results: list[Any]
 

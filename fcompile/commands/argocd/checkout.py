@@ -38,7 +38,7 @@ def _walk(root: str, left_out: frozenset[str]) -> Iterator[tuple[str, list[str],
 
 
 def leading_out(root: str, left_out: frozenset[str] = frozenset()) -> Iterator[str]:
-    """Links that are absolute or lead out of the repository, step by step: Argo CD takes no such repository at all."""
+    """Yield the links that are absolute, or at one of their steps lead out of the repository: Argo CD refuses a repository with one."""
     for folder, folders, files in _walk(root, left_out):
         for name in (*folders, *files):
             path = os.path.join(folder, name)
@@ -85,7 +85,7 @@ def _within(root: str, path: str) -> str:
 
 
 def pack(root: str, archive: str, left_out: frozenset[str] = frozenset()) -> int:
-    """Pack everything but that, as the repo-server does; returns how many files there are."""
+    """Pack everything but what is left out, as the repo-server does. Return the number of files."""
     count = 0
     with tarfile.open(archive, "w:gz", compresslevel=6) as packed:
         for folder, folders, files in _walk(root, left_out):
@@ -98,7 +98,7 @@ def pack(root: str, archive: str, left_out: frozenset[str] = frozenset()) -> int
 
 
 def unpack(archive: str, folder: str) -> None:
-    """Unpack it, with modes that are the same for all, and owned by whoever may read it."""
+    """Unpack an archive, with the same modes for all files and for all folders, and without their owners."""
     with tarfile.open(archive) as packed:
         for member in packed:
             member.mode = 0o755 if member.isdir() else 0o644

@@ -38,11 +38,11 @@ class Job(NamedTuple):
     repository: Repository
     settings: Settings
     waivers: bool
-    """There is a file of waivers: an error may turn out to be waived."""
+    """Whether there is a waivers file: it may waive an error."""
 
 
 class Made(NamedTuple):
-    """What a text came to; picklable."""
+    """What was made of a text; picklable."""
 
     checked: Checked
     text: str = ""
@@ -56,7 +56,7 @@ class Made(NamedTuple):
     warnings: tuple[str, ...] = ()
     hidden: Hidden = Hidden()
     refused: str = ""
-    """Why there can be no output at all, unless the check says so already."""
+    """Why there can be no output at all; empty if nothing but what the check has found is in the way."""
 
 
 def compile_source(source: Source, job: Job) -> Made:

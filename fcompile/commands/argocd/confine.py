@@ -40,12 +40,12 @@ _OTHER_ABI: Final = 0x40000000
 """System calls from here on are those of x32."""
 
 Prepare = Callable[[int], None]
-"""To be called in the child. What cannot be closed is written to the descriptor, one name a line."""
+"""To be called in the child process. It writes what it cannot close to the descriptor, one name a line."""
 
 
 @contextmanager
 def confinement(readable: Iterable[str], memory: int, seconds: int) -> Iterator[Prepare | None]:
-    """Give what confines a child; None where nothing can be had.
+    """Yield what confines a child process; None where the system has no means for that.
 
     :param readable: files and folders that it may read, besides its interpreter and libraries.
     :param memory: bytes of data.

@@ -34,7 +34,7 @@ MOST_SENT = 100 * 1024 * 1024
 """Bytes that the repo-server takes as an answer, unless it is told otherwise."""
 _ANNOTATION = "the annotation argocd.argoproj.io/manifest-generate-paths"
 _SETTING = "reposerver.plugin.use.manifest.generate.paths in argocd-cmd-params-cm"
-"""Without it the annotation decides only when an Application is refreshed."""
+"""Without this setting the annotation only decides when an Application is refreshed."""
 _MOST_NAMED = 3
 _MOST_LINKS = 10
 """That are shown: one is enough to be refused."""
@@ -51,7 +51,7 @@ class Replay(NamedTuple):
     deadline: float
 
     def call(self, *actions: str) -> list[Ran]:
-        """Commands of plugin.yaml by this installation, at the same time."""
+        """Run commands of plugin.yaml with this installation, all at the same time."""
         # In the checkout, whose modules Python would import before its own without -P.
         commands = [[sys.executable, "-P", "-m", "fcompile", "argocd", action] for action in actions]
         ran = self.sandbox.run(commands, self.folder, self.environment, self.deadline)

@@ -69,7 +69,7 @@ def generate(*, folder: str) -> int:
 
 
 def _bounded(made: Iterator[Made]) -> Iterator[Made]:
-    """Yield what texts came to, as long as all that is kept of them can be an answer. Raises InputError."""
+    """Yield what was made of texts. Raises InputError as soon as it is too much for an answer."""
     size = 0
     for one in made:
         size += len(one.text)
@@ -93,7 +93,7 @@ def no_folder(folder: str, why: str | None) -> UsageError:
 
 
 def compile_all(texts: list[Source], job: Job) -> Iterator[Made]:
-    """Yield what each text came to, in their order; on all cores when there are many."""
+    """Compile each text, on all cores when there are many. Yield what was made of them, in their order."""
     processes = cores() if len(texts) >= WORTH_PROCESSES else 1
     if processes == 1:
         yield from (compile_source(source, job) for source in texts)
@@ -113,7 +113,7 @@ def _numbered(texts: list[Source], job: Job, number: int) -> Made:
 
 
 def _report(made: list[Made], texts: list[Source], repository: Repository, asked: Settings) -> bool:
-    """Print what was found; whether there can be output."""
+    """Print what was found. Return whether there can be output."""
     mapper = SourceMapper(open_report("text", sys.stderr, "never"), texts, repository)
     listener = WriterListener(OnlyWhenFound(Discreet(mapper, {one.checked.file: one.hidden for one in made})))
     places = _places({source.name: source for source in texts}, repository)
@@ -148,7 +148,7 @@ def _check_overrides(made: list[Made], asked: Settings) -> None:
 
 
 def _tell(made: list[Made]) -> None:
-    """Say what is not in the output although somebody may look for it there, and what works otherwise than it says; Argo CD logs it."""
+    """Say what is missing in the output though somebody may look for it there, and what does not work as it says. Argo CD logs it."""
     left_out = [location for one in made for location in one.left_out]
     if left_out:
         say(f"left out, no objects for a cluster: {listed(left_out, _MOST_NAMED)}")

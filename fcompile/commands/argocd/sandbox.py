@@ -22,7 +22,7 @@ _OWN_VARIABLES = ("PATH", "LANG", "PYTHONPATH", "VIRTUAL_ENV")
 
 
 class Ran(NamedTuple):
-    """What came of a command."""
+    """How a command has ended, and what it has printed."""
 
     code: int
     out: bytes
@@ -31,7 +31,7 @@ class Ran(NamedTuple):
     memory: int
     """The largest process, in bytes."""
     late: bool
-    """It was ended at its deadline."""
+    """Whether it was ended at its deadline."""
 
 
 class _Started(NamedTuple):
@@ -41,7 +41,7 @@ class _Started(NamedTuple):
 
 
 class Sandbox(NamedTuple):
-    """How commands are run, and what could not be had."""
+    """How commands are run, and which parts of the sidecar's confinement this machine does not allow."""
 
     prepare: tuple[Callable[[], None], ...] = ()
     """What each process does before its command, in this order."""
@@ -75,7 +75,7 @@ class Sandbox(NamedTuple):
 
 
 def sandbox() -> Sandbox:
-    """Return the nearest to the sidecar that can be had here."""
+    """Return the sandbox that comes nearest to the sidecar on this machine."""
     if os.geteuid() != 0 or sys.platform != "linux":
         return Sandbox(notes=(f"not tried: the user {USER} and a root filesystem that is read-only, for which doctor must be root",))
     mounts, user = _mounts(), _user

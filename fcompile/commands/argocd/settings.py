@@ -35,7 +35,7 @@ class Settings(NamedTuple):
     overrides: tuple[Override, ...] = ()
     strict: bool = False
     allow_empty: bool = False
-    """No Framework at all is fine."""
+    """Whether an application without any Framework is no error."""
     pods_per_role: int = 0
     """So many of the expected Pods are printed for each role, to be compared and never applied; 0: none."""
     release: str = "release"

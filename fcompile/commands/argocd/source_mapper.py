@@ -15,7 +15,7 @@ from fcompile.program import say
 MOST_WRITTEN = 100
 """Problems. Argo CD keeps what is said in the Application, and the line of each is held against all lines of all sources."""
 _TELLING = 5
-"""A line of fewer characters is found in too many files by chance."""
+"""A line of fewer characters would be found in too many files by chance."""
 
 
 class SourceMapper(Filter):

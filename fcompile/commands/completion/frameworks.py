@@ -87,7 +87,7 @@ def pods(frameworks: Iterator[dict[str, Any]], current: str) -> Iterator[Candida
 
 
 def _some(number: int, begun: str) -> Iterator[int]:
-    """Indices of `number` tasks that begin so: the first of them."""
+    """Return the first indices of `number` tasks that begin with what is typed."""
     digits = begun.rstrip("]")
     found = (index for index in range(number) if str(index).startswith(digits))
     return (index for index, _ in zip(found, range(_MOST_TASKS), strict=False))

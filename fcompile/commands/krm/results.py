@@ -21,7 +21,7 @@ class Results:
         self.results: list[dict[str, Any]] = []
 
     def add(self, problem: Problem, index: int | None, file: SourceFile | None, located: bool) -> None:
-        """Add a problem of an item; `located`: its line is one of `file`."""
+        """Add a problem of an item. `located` tells whether its line is one of `file`."""
         result: dict[str, Any] = {"message": problem.message, "severity": _SEVERITIES[problem.severity]}
         if index is not None:
             result["resourceRef"] = _reference(self._listed.items[index])
@@ -54,7 +54,7 @@ def _field(problem: Problem, value: Any) -> dict[str, Any]:
 
 
 def _tags(problem: Problem, located: bool) -> dict[str, str]:
-    """Only what is certain: a line of the list as it was passed would be a line that nobody can look up."""
+    """Return the tags of a problem. They name a line only if it is one of the user's file: nobody can look up a line of the list."""
     tags = {"code": problem.rule.code, "rule": problem.rule.name}
     if located:
         tags |= {"line": str(problem.span.line), "column": str(problem.span.column)}

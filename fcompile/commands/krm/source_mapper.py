@@ -112,7 +112,7 @@ def _moved(problem: Problem, item: Any, file: SourceFile, documents: Sequence[Do
 
 
 def _by_line(problem: Problem, file: SourceFile, documents: Sequence[Document]) -> Problem | None:
-    """Return the same for a comment, where the file has that line once."""
+    """Return a problem without a field, as of a comment, in the user's file, if that has its line once."""
     source, wanted = next((document.source for document in documents), None), problem.source_line.strip()
     lines = source.text.splitlines() if source and wanted else []
     found = [number for number, line in enumerate(lines, 1) if line.strip() == wanted]

@@ -71,7 +71,7 @@ def deprecated_label(key: Any, path: Path, part: Part) -> Iterator[Finding]:
 
 
 def matches_nothing(path: Path) -> Finding:
-    """Yield a finding on a term at `path` that has no label selector."""
+    """Return a finding on a term at `path` that has no label selector."""
     return Finding(MATCHES_NOTHING, path, "without `labelSelector` this matches no Pod; add one (`{}` matches all)")
 
 
