@@ -268,6 +268,21 @@ class TestServers:
         barrier._say("refuses: \x1b[31m\x9b31m\u202e\r\n::error::x")
         assert capsys.readouterr().err.replace("\n", "").isprintable()
 
+    def test_a_token_may_end_with_a_line_end(self, tmp_path: Path) -> None:
+        (tmp_path / "token").write_text("secret\n")
+        server, user = {"server": "http://127.0.0.1:1"}, {"tokenFile": str(tmp_path / "token")}
+        config = {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "current-context": "one",
+            "contexts": [{"name": "one", "context": {"cluster": "one", "user": "one"}}],
+            "clusters": [{"name": "one", "cluster": server}],
+            "users": [{"name": "one", "user": user}],
+        }
+        (tmp_path / "config").write_text(json.dumps(config))
+        headers = find_server({"KUBECONFIG": str(tmp_path / "config")}).headers()
+        assert dict(headers) == {"authorization": "Bearer secret"}
+
     def test_a_kubeconfig_that_is_not_there(self, tmp_path: Path) -> None:
         with pytest.raises(NoServer, match="missing"):
             find_server({"KUBECONFIG": str(tmp_path / "missing")})

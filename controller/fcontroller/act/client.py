@@ -18,7 +18,7 @@ from fcompile._version import __version__
 from fcontroller.act import decode, http
 from fcontroller.act.decode import Unreadable
 from fcontroller.act.http import Origin
-from fcontroller.act.plain import NoServer, tls_of
+from fcontroller.act.plain import NoServer, headers_of, tls_of
 from fcontroller.api import Answer, Api, Body, Json, Projection, Query, Unreachable, Wanted, always, content_of, target_of
 
 _REQUEST_TIMEOUT = 60
@@ -130,11 +130,9 @@ class Client(Api):
         # Tokens of service accounts and of exec plugins rotate; to ask for one costs as much as a request.
         if time.monotonic() >= self._authorized_until:
             try:
-                ways = self._configuration.auth_settings().values()
+                self._headers = {**_AGENT, **headers_of(self._configuration)}
             except Exception as error:  # Of a file that is being replaced, or of a plugin: the next request asks again.
                 raise Unreachable(f"there are no credentials: {error}") from error
-            allowed = {way["key"]: way["value"].strip() for way in ways if way["in"] == "header" and way["value"]}
-            self._headers = {**_AGENT, **allowed}
             self._authorized_until = time.monotonic() + _AUTHORIZED_FOR
         return self._headers
 

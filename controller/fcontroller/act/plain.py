@@ -64,6 +64,12 @@ def tls_of(configuration: Any) -> ssl.SSLContext:
     return context
 
 
+def headers_of(configuration: Any) -> dict[str, str]:
+    """Return the headers that authenticate a request by a `kubernetes.client.Configuration`. A token's file may end with a line end."""
+    ways = configuration.auth_settings().values()
+    return {way["key"]: way["value"].strip() for way in ways if way["in"] == "header" and way["value"]}
+
+
 def find_server(environment: Mapping[str, str], account: Path = ACCOUNT) -> Server:
     """Return the API server that the environment names by address or kubeconfig, or else that of the Pod's cluster. Raises NoServer."""
     address = environment.get("KUBE_APISERVER_ADDRESS", "")
@@ -98,5 +104,4 @@ def _of_kubeconfig(files: str) -> Server:
         tls = tls_of(found) if found.host.startswith("https:") else None
     except (config.ConfigException, OSError, ssl.SSLError) as error:
         raise NoServer(f"{files}: {error}") from None
-    ways: Callable[[], Mapping[str, Any]] = found.auth_settings
-    return Server(found.host, tls, lambda: {way["key"]: way["value"] for way in ways().values() if way["in"] == "header"})
+    return Server(found.host, tls, lambda: headers_of(found))
