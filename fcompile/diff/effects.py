@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from fcompile.diagnostics.writer import counted
-from fcompile.model.framework import MANAGED_BY
+from fcompile.model.framework import KEEPS_PODS, MANAGED_BY
 
 
 class Effect(StrEnum):
@@ -162,8 +162,8 @@ def of_deadline(before: int | None, after: int | None, state: State) -> Verdict:
 
 def of_clean_pod_policy(before: str | None, after: str | None, state: State) -> Verdict:
     """Return the verdict on an edit of `cleanPodPolicy`. None: it is left out."""
-    stay = after in _KEEPING
-    if stay is (before in _KEEPING):
+    stay = after in KEEPS_PODS
+    if stay is (before in KEEPS_PODS):
         same = "None is the same as Running: no Pod runs on after the end" if stay else "left out, it is All"
         return Verdict(Effect.NOTHING, same)
     reason = "Pods that finish stay for their logs until the Framework is deleted" if stay else "every Pod is deleted when its attempt ends"
@@ -181,9 +181,6 @@ def of_time_to_live(after: int | None, state: State) -> Verdict:
     left = "with its status and what is left of its Pods"
     over = "; if that time has already passed, at once" if state is State.OVER else ""
     return Verdict(Effect.ON_THE_FLY, f"the Framework is deleted {counted(after, 'second')} after its end, {left}{over}")
-
-
-_KEEPING = ("Running", "None")
 
 
 def of_force(state: State) -> Verdict:

@@ -10,6 +10,8 @@ from fcompile.model.names import GROUP, PAUSE_ANNOTATION
 MANAGED_BY = (f"{GROUP}/frameworkcontroller", "kueue.x-k8s.io/multikueue")
 LIFETIME = ("activeDeadlineSeconds", "cleanPodPolicy", "ttlSecondsAfterFinished")
 """Fields of the spec that say when a Framework ends, and what is left of it. They have no defaults: an intent has those that are given."""
+KEEPS_PODS = ("Running", "None")
+"""Values of `cleanPodPolicy` under which finished Pods stay. Pods that run are always ended, so that both mean the same."""
 MAX_TASKS = 10_000
 """Of one role, and of all roles of a Framework together."""
 # The API server estimates the cost of the CRD's rules from the longest possible lists. No real Framework comes near these bounds.

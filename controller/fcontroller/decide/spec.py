@@ -6,15 +6,13 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from fcompile.model import names
-from fcompile.model.framework import MAX_TASKS
+from fcompile.model.framework import KEEPS_PODS, MAX_TASKS
 from fcompile.model.values import mapping, sequence
 
 CREATE = "Create"
 STOP = "Stop"
 _ARGO_CD = "argocd.argoproj.io/tracking-id"
 _FLUX = ("kustomize.toolkit.fluxcd.io/name", "helm.toolkit.fluxcd.io/name")
-_KEEPING = ("Running", "None")
-"""Values of `cleanPodPolicy` under which finished Pods stay. Running Pods always end, so that both mean the same."""
 _RESTART_LENGTH = 100
 """Characters of a restart annotation that count: they are kept in the status."""
 
@@ -71,7 +69,7 @@ def read_spec(framework: Mapping[str, Any]) -> Spec:
         retry=_retry(spec["retryPolicy"]),
         roles={role.name: role for role in roles},
         active_deadline=spec.get("activeDeadlineSeconds"),
-        keeps_pods=spec.get("cleanPodPolicy") in _KEEPING,
+        keeps_pods=spec.get("cleanPodPolicy") in KEEPS_PODS,
     )
 
 
