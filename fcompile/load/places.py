@@ -16,13 +16,13 @@ class Place:
         self.start = start
         self.end = end
         self.plain = False
-        """A scalar without quotes, tag and anchor."""
+        """Whether it is a scalar without quotes, tag and anchor."""
         self.block = False
-        """A list or mapping in block style: its text is many lines."""
+        """Whether it is a list or mapping in block style, whose text is many lines."""
         self.items: list[Place] | None = None
         self.entries: dict[str, Entry] | None = None
         self.target: Place | None = None
-        """What this alias stands for."""
+        """What it stands for, if it is an alias."""
 
 
 class Entry(NamedTuple):
@@ -32,9 +32,9 @@ class Entry(NamedTuple):
     end: int
     place: Place
     plain: bool
-    """The key has neither quotes nor tag nor anchor."""
+    """Whether the key has neither quotes nor tag nor anchor."""
     merged: bool = False
-    """It comes in through `<<` and stands elsewhere."""
+    """Whether it comes in through `<<`, and stands elsewhere."""
 
 
 class Found(NamedTuple):
@@ -45,7 +45,7 @@ class Found(NamedTuple):
     entry: Entry | None
     """The entry that `place` is the value of, if it is in a mapping."""
     complete: bool
-    """The whole path exists."""
+    """Whether the whole path exists."""
 
 
 def walk(root: Place, path: Path) -> Found:
