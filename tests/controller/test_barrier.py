@@ -226,6 +226,7 @@ def answering(text: bytes, pause: float = 0) -> Iterator[str]:
 
     def answer() -> None:
         with contextlib.suppress(OSError), listener.accept()[0] as connection:
+            connection.recv(1 << 16)  # What is not read resets the connection when it is closed, whatever was answered.
             connection.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
             for piece in [text] if not pause else (text[at : at + 1] for at in range(len(text))):
                 connection.sendall(piece)
@@ -235,6 +236,19 @@ def answering(text: bytes, pause: float = 0) -> Iterator[str]:
         thread = threading.Thread(target=answer, daemon=True)
         thread.start()
         yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+
+
+def kubeconfig(folder: Path, server: str, user: dict[str, str]) -> Path:
+    value = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "current-context": "one",
+        "contexts": [{"name": "one", "context": {"cluster": "one", "user": "one"}}],
+        "clusters": [{"name": "one", "cluster": {"server": server}}],
+        "users": [{"name": "one", "user": user}],
+    }
+    (folder / "config").write_text(json.dumps(value))
+    return folder / "config"
 
 
 class TestServers:
@@ -251,7 +265,7 @@ class TestServers:
         with pytest.raises(Unreachable, match="127"):
             server.get("/apis")
 
-    @pytest.mark.parametrize("text", [b" " * (9 << 20), b"[" * 100_000, b"[]", b"x"])
+    @pytest.mark.parametrize("text", [b"{}" + b" " * (9 << 20), b"[" * 100_000, b"[]", b"x"])
     def test_no_answer_is_read_without_a_bound(self, text: bytes) -> None:
         with pytest.raises(Unreachable), answering(text) as address:
             find_server({"KUBE_APISERVER_ADDRESS": address, "HOME": "/nonexistent"}).get("/apis")
@@ -270,18 +284,13 @@ class TestServers:
 
     def test_a_token_may_end_with_a_line_end(self, tmp_path: Path) -> None:
         (tmp_path / "token").write_text("secret\n")
-        server, user = {"server": "http://127.0.0.1:1"}, {"tokenFile": str(tmp_path / "token")}
-        config = {
-            "apiVersion": "v1",
-            "kind": "Config",
-            "current-context": "one",
-            "contexts": [{"name": "one", "context": {"cluster": "one", "user": "one"}}],
-            "clusters": [{"name": "one", "cluster": server}],
-            "users": [{"name": "one", "user": user}],
-        }
-        (tmp_path / "config").write_text(json.dumps(config))
-        headers = find_server({"KUBECONFIG": str(tmp_path / "config")}).headers()
-        assert dict(headers) == {"authorization": "Bearer secret"}
+        config = kubeconfig(tmp_path, "http://127.0.0.1:1", {"tokenFile": str(tmp_path / "token")})
+        assert dict(find_server({"KUBECONFIG": str(config)}).headers()) == {"authorization": "Bearer secret"}
+
+    def test_an_address_says_itself_whether_it_has_tls(self, tmp_path: Path) -> None:
+        with answering(b'{"kind": "Framework"}') as address:
+            environment = {"KUBECONFIG": str(kubeconfig(tmp_path, "https://127.0.0.1:1", {})), "KUBE_APISERVER_ADDRESS": address}
+            assert find_server(environment).get("/apis").body == {"kind": "Framework"}
 
     def test_a_kubeconfig_that_is_not_there(self, tmp_path: Path) -> None:
         with pytest.raises(NoServer, match="missing"):

@@ -32,15 +32,18 @@ class Server(NamedTuple):
 
     url: str
     tls: ssl.SSLContext | None
+    """For an https URL; None: as for any server on the web."""
     headers: Callable[[], Mapping[str, str]]
     """Asked for with each request: tokens rotate."""
 
     def get(self, path: str) -> Answer:
         """Send one GET request over a connection of its own. Raises Unreachable."""
         parts = urlsplit(self.url)
-        port = parts.port or (443 if self.tls else 80)
-        host = parts.hostname or ""
-        connection = HTTPSConnection(host, port, timeout=_TIMEOUT, context=self.tls) if self.tls else HTTPConnection(host, port, _TIMEOUT)
+        connection: HTTPConnection
+        if parts.scheme == "https":
+            connection = HTTPSConnection(parts.hostname or "", parts.port, timeout=_TIMEOUT, context=self.tls)
+        else:
+            connection = HTTPConnection(parts.hostname or "", parts.port, _TIMEOUT)
         try:
             connection.request("GET", parts.path.rstrip("/") + path, headers={"Accept": "application/json", **self.headers()})
             response = connection.getresponse()
@@ -79,7 +82,7 @@ def find_server(environment: Mapping[str, str], account: Path = ACCOUNT) -> Serv
         server = _of_kubeconfig(files or default)
         return server._replace(url=address) if address else server
     if address:
-        return Server(address, ssl.create_default_context() if address.startswith("https:") else None, dict)
+        return Server(address, None, dict)
     return _around(environment, account)
 
 
@@ -101,7 +104,7 @@ def _of_kubeconfig(files: str) -> Server:
     found = client.Configuration()
     try:
         config.load_kube_config(files, None, found, persist_config=False)  # type: ignore[no-untyped-call]
-        tls = tls_of(found) if found.host.startswith("https:") else None
+        tls = tls_of(found)
     except (config.ConfigException, OSError, ssl.SSLError) as error:
         raise NoServer(f"{files}: {error}") from None
     return Server(found.host, tls, lambda: headers_of(found))
