@@ -113,10 +113,14 @@ def diff(
     else:
         different, same = _named(paths)
         result = _compared(different, read)
-        if result is not None and not result.compared and not any(map(_holds_framework, same)):
-            if require:
+        if result is not None and result.all_gone and not any(map(_holds_framework, same)):
+            if not result.compared and require:
                 raise UsageError("--require: there is no Framework on either side")
-            say("there is no Framework on either side")
+            say(
+                "there is no Framework in NEW: each one of OLD counts as gone"
+                if result.compared
+                else "there is no Framework on either side"
+            )
     if result is None:
         return EXIT_TROUBLE
     write(_formatted(result, format, color))

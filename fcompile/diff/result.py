@@ -58,6 +58,11 @@ class Result(NamedTuple):
     """How many Frameworks there are on the two sides, one that is on both once."""
 
     @property
+    def all_gone(self) -> bool:
+        """Return whether there is no Framework on the new side."""
+        return self.compared == sum(changed.kind == "removed" for changed in self.frameworks)
+
+    @property
     def differs(self) -> bool:
         return bool(self.frameworks or self.objects) or any(live.differs for live in self.live)
 

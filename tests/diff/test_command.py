@@ -308,6 +308,18 @@ def test_it_is_said_that_neither_side_has_a_framework(diff: Diff) -> None:
     assert diff("--require", "a.yaml", "b.yaml") == (2, "", "fcompile: --require: there is no Framework on either side\n")
 
 
+def test_it_is_said_that_the_new_side_has_no_framework(diff: Diff) -> None:
+    """As after a render that failed: that the others are gone frightens."""
+    put("old/a.yaml", train())
+    put("new/a.yaml", config(a="1"))
+    code, out, err = diff("old", "new")
+    assert (code, err) == (1, "fcompile: there is no Framework in NEW: each one of OLD counts as gone\n")
+    assert "gone: deleting it ends all of its Pods" in out
+    for folder in ("old", "new"):
+        put(f"{folder}/b.yaml", framework(spec(role()), "other"))
+    assert diff("old", "new")[2] == ""
+
+
 def test_frameworks_that_are_the_same_are_frameworks(diff: Diff) -> None:
     put("a.yaml", train())
     assert diff("--require", "a.yaml", "a.yaml") == (0, "No differences in what will run.\n", "")
