@@ -17,7 +17,7 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from itertools import islice
 from typing import BinaryIO, Final, NamedTuple
@@ -217,7 +217,7 @@ def _ignored(entries: list[os.DirEntry[str]], trusted: set[str]) -> list[str]:
     """Return the patterns of a folder's `.fcompileignore`. Raises OSError."""
     for entry in entries:
         if entry.name == IGNORE_FILE and entry.is_file():
-            if _leads_out(entry, trusted):
+            if entry.is_symlink() and leads_out(entry.path, trusted):
                 raise OSError(errno.EINVAL, f"{IGNORE_FILE} is a link that leads out of the folder")
             with open(entry.path, encoding="utf-8", errors="replace") as file:
                 patterns = ignore_patterns(islice(file, _MOST_LINES + 1))
@@ -246,11 +246,9 @@ def _order(entry: os.DirEntry[str]) -> bytes:
     return os.fsencode(entry.name) + (b"/" if entry.is_dir(follow_symlinks=False) else b"")
 
 
-def _leads_out(entry: os.DirEntry[str], trusted: set[str]) -> bool:
-    """Return whether an entry of a folder is a link out of all folders that were named, or into a `.git`, which can hold passwords."""
-    if not entry.is_symlink():
-        return False
-    folder = _real(entry.path)
+def leads_out(path: str, trusted: Container[str]) -> bool:
+    """Return whether a path leads out of all these folders, named without links, or into a `.git`, which can hold passwords."""
+    folder = _real(path)
     if ".git" in folder.split(os.sep):
         return True
     while folder not in trusted:
@@ -265,7 +263,7 @@ def _file(entry: os.DirEntry[str], trusted: set[str], top: str) -> Iterator[File
     name = _shown(entry.path)
     try:
         mode = entry.stat().st_mode
-        if stat.S_ISREG(mode) and _leads_out(entry, trusted):
+        if stat.S_ISREG(mode) and entry.is_symlink() and leads_out(entry.path, trusted):
             message = f"`{name}` is a link that leads out of `{_shown(top)}`: name the file itself, or list the link in {IGNORE_FILE}"
             yield FileEntry(name, entry.path, file_error(rules.FILE_UNREADABLE, name, message))
         elif stat.S_ISREG(mode):

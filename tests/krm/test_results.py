@@ -95,6 +95,46 @@ def test_no_file_is_waited_for(krm: Call, tmp_path: Path) -> None:
         assert "line" not in result["tags"]
 
 
+@pytest.mark.parametrize("path", ["../victim/x.yaml", "{}/victim/x.yaml", "link.yaml", "linked/x.yaml", ".git/x.yaml"])
+def test_no_line_of_a_file_outside_of_the_repository_is_told(krm: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str) -> None:
+    """Whoever writes an annotation may name any file: its line, with all that stands beside the value, went into the log of CI."""
+    repository = tmp_path / "repository"
+    for folder in (tmp_path / "victim", repository / ".git"):
+        folder.mkdir(parents=True)
+        (folder / "x.yaml").write_text(SOURCE.replace('taskNumber: "3"', 'taskNumber: "3" # a password'))
+    (repository / "link.yaml").symlink_to(tmp_path / "victim" / "x.yaml")
+    (repository / "linked").symlink_to(tmp_path / "victim")
+    monkeypatch.chdir(repository)
+    answer = krm(listed(at(path.format(tmp_path), 0, WRONG)))
+    assert "line" not in only(answer.results)["tags"]
+    assert "password" not in answer.said
+
+
+def test_a_package_elsewhere_is_told_of_without_its_text(krm: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """kpt names the folder of a package in an annotation, as others can, and calls the function wherever kpt was called."""
+    for folder in ("repository", "package"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "package" / "x.yaml").write_text(SOURCE.replace('taskNumber: "3"', 'taskNumber: "3" # a password'))
+    (tmp_path / "x.yaml").symlink_to(tmp_path / "package" / "x.yaml")
+    monkeypatch.chdir(tmp_path / "repository")
+    package = f"    internal.config.kubernetes.io/package-path: {tmp_path}/package\n    internal"
+    for path, kptfile, told in (("x.yaml", False, False), ("x.yaml", True, True), ("../x.yaml", True, True), ("../y.yaml", True, False)):
+        if kptfile:
+            (tmp_path / "package" / "Kptfile").touch()
+        answer = krm(listed(at(path, 0, WRONG).replace("    internal", package, 1)))
+        assert ("line" in only(answer.results)["tags"]) == told
+        assert "password" not in answer.said
+
+
+def test_a_line_of_another_folder_of_the_repository_is_told(krm: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An overlay of kustomize has its base beside it."""
+    for folder in (".git", "base", "overlay"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "base" / "x.yaml").write_text(SOURCE)
+    monkeypatch.chdir(tmp_path / "overlay")
+    assert only(krm(listed(origin(WRONG, "path: ../base/x.yaml"))).results)["tags"]["line"] == "11"
+
+
 def test_a_renamed_field_has_no_proposed_value(krm: Call) -> None:
     """It would be a value of the field that there must not be."""
     result = only(krm(listed(FRAMEWORK.replace("  taskRoles", "  executiontype: Start\n  taskRoles"))).results)

@@ -12,17 +12,19 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
+from fcompile.check.selection import boundary
 from fcompile.commands.krm.listed import ResourceList, SourceFile
 from fcompile.commands.krm.results import Results
 from fcompile.diagnostics.problem import Path, Problem, Related, field_path
 from fcompile.diagnostics.writer import Filter, Writer
 from fcompile.load import Document, LoadError, read, values
-from fcompile.load.files import STDIN, read_regular
+from fcompile.load.files import STDIN, leads_out, read_regular
 from fcompile.load.rules import MAX_BYTES
 from fcompile.model.values import at, mapping, text
 
 _ORIGIN = "config.kubernetes.io/origin"
 _PACKAGE = "internal.config.kubernetes.io/package-path"
+_PACKAGE_FILE = "Kptfile"
 _PREFIXES = ("internal.config.kubernetes.io/", "config.kubernetes.io/")
 
 
@@ -46,6 +48,8 @@ class SourceMapper(Filter):
         item = self._listed.items[index]
         file = file_of(item)
         moved = _moved(problem, item, file, self._of_item(file, item)) if file else None
+        if moved and file and not _is_here(file):
+            moved = moved._replace(source_line="")
         shown = moved or problem._replace(file=f"{STDIN} ({file.path})" if file else problem.file)
         related = tuple(self._named(near) for near in problem.related)
         shown = shown._replace(field=field_path(problem.path[2:]), related=related)
@@ -59,6 +63,9 @@ class SourceMapper(Filter):
 
     def _of_item(self, file: SourceFile, item: Any) -> Sequence[Document]:
         """Return the documents of the file that the item can come from."""
+        # Whoever wrote the item may have named any file.
+        if not _is_here(file) and not _is_in_package(file):
+            return ()
         documents = self._documents(os.path.join(file.folder, file.path))
         picked = documents if file.number is None else documents[file.number : file.number + 1]
         alike = [document for document in picked if _kind(document.value) == _kind(item)]
@@ -130,6 +137,20 @@ def _kind(value: Any) -> tuple[str | None, str | None]:
 
 def _name(value: Any) -> str | None:
     return text(mapping(value, "metadata"), "name")
+
+
+def _is_here(file: SourceFile) -> bool:
+    """Return whether a file is in the repository of the current folder: its lines may be shown."""
+    try:
+        return not leads_out(os.path.join(file.folder, file.path), (os.path.realpath(boundary(STDIN)),))
+    except OSError:  # the current folder is gone
+        return False
+
+
+def _is_in_package(file: SourceFile) -> bool:
+    """Return whether a file is in the package that kpt names, which is anywhere."""
+    package = os.path.realpath(file.folder) if os.path.isabs(file.folder) and "\0" not in file.folder else ""
+    return os.path.isfile(os.path.join(package, _PACKAGE_FILE)) and not leads_out(os.path.join(package, file.path), (package,))
 
 
 def _documents(path: str) -> tuple[Document, ...]:
