@@ -78,6 +78,15 @@ ATTACKS: dict[str, tuple[str | bytes, str]] = {
         _in_container("args: [" + ", ".join(f'"{{{{FC_TASK_INDEX+{number}}}}}"' for number in range(20_000)) + "]"),
         "FC602",
     ),
+    "sums with the index beside an escape": (
+        _in_container('args: ["' + "".join(f"{{{{FC_TASK_INDEX+{number}}}}}" for number in range(40_000)) + '\\n"]'),
+        "FC602",
+    ),
+    "placeholders that are misspelt": (_in_container('args: ["' + "{{FC_TASK_INDE}}" * 60_000 + '"]'), "FC421"),
+    "keys with the index that are wrong": (
+        _in_container("resources: {limits: {" + ", ".join(f'"a{number}{{{{FC_TASK_INDEX}}}}": 1' for number in range(4_000)) + "}}"),
+        "FC260",
+    ),
     "wrong types": (_in_metadata("annotations: {" + ", ".join(f"a{number}: {{}}" for number in range(150_000)) + "}"), "FC111"),
     "a nested map": (_in_spec("  zz:\n" + "".join(f"    k{number}:\n      a:\n        b: 1\n" for number in range(80_000))), "FC101"),
     "a nested map that is too large": (

@@ -69,6 +69,8 @@ class FrameworkContext(NamedTuple):
     roles: tuple[RoleContext, ...]
     holds_placeholders: bool
     """Whether there may be placeholders; if not, rules need not look for them."""
+    source_keys: dict[tuple[int, int], dict[str, str]]
+    """`_keys_of` of mappings, by the position of the role and the mapping's id: found once, since there may be a finding on each key."""
 
     def templates(self) -> Iterator[tuple[RoleContext, dict[str, Any]]]:
         """Yield each role's template as its first task gets it and, where the index can matter to any rule, as its last one does.
@@ -97,9 +99,10 @@ class FrameworkContext(NamedTuple):
         """Return a path within a substituted template as it stands in the source, where keys still hold placeholders."""
         if not self.holds_placeholders or len(path) <= 5 or path[:2] != ("spec", "taskRoles"):
             return path
-        role = next((role for role in self.roles if role.position == path[2]), None)
-        if role is None:
+        position = int(path[2])
+        if position >= len(self.roles):
             return path
+        role = self.roles[position]
         node, source = role.template, list(path[:5])
         for step in path[5:]:
             source.append(self._source_key(role, node, step))
@@ -109,11 +112,19 @@ class FrameworkContext(NamedTuple):
     def _source_key(self, role: RoleContext, node: Any, step: str | int) -> str | int:
         if isinstance(step, int) or not isinstance(node, dict) or step in node:
             return step
+        place = role.position, id(node)
+        if place not in self.source_keys:
+            self.source_keys[place] = self._keys_of(role, node)
+        return self.source_keys[place].get(step, step)
+
+    def _keys_of(self, role: RoleContext, node: dict[str, Any]) -> dict[str, str]:
+        """Return the keys of a mapping of a role's template by what they are in the tasks that are checked."""
+        tasks = [self.values(role, index) for index in (0, role.last_index, *role.met)]
+        found: dict[str, str] = {}
         for key in node:
-            for index in (0, role.last_index, *role.met):
-                if substitute(key, self.values(role, index)) == step:
-                    return str(key)
-        return step
+            for values in tasks:
+                found.setdefault(substitute(key, values), key)
+        return found
 
 
 def framework_context(
@@ -128,7 +139,7 @@ def framework_context(
     )
     if holds:
         roles = tuple(role._replace(met=_met(role, name, own_namespace)) for role in roles)
-    return FrameworkContext(value, name, own_namespace, version, plain, roles, holds)
+    return FrameworkContext(value, name, own_namespace, version, plain, roles, holds, {})
 
 
 def _met(role: RoleContext, framework: str, namespace: str) -> tuple[int, ...]:

@@ -75,6 +75,8 @@ SUM_OF_OURS = rule(
 _LOOKS_LIKE = lazy(r"\{\{[ \t]*(FC_[A-Za-z0-9_]*)([ \t]*[-+*/%][^{}\n]{0,40})?[ \t]*(\}\}?)?", re.IGNORECASE)
 _UNUSUAL = re.compile(rf"\{{\{{(?!(?:{'|'.join(names.PLACEHOLDERS)}|{names.SUM})\}}\}})[ \t]*[Ff][Cc]_")
 _REFERENCE = lazy(r"\$\$|\$\((FC_[A-Za-z0-9_.-]*)\)")
+_LONGEST_FIXED = 1_000
+"""Characters of a text that a fix repeats: there may be one for each of thousands of placeholders in it."""
 _FEW = 200
 """With more variables than this, no similar name is searched for: it would take time for each reference."""
 
@@ -120,17 +122,18 @@ def _outside(context: FrameworkContext) -> Iterator[Finding]:
         {key: item for key, item in role.value.items() if key != "task"} if isinstance(role.value, dict) else None for role in context.roles
     ]
     for path, part, written in strings({**spec, "taskRoles": roles}, ("spec",)):
-        for name in (*names.PLACEHOLDERS, *sums_in(written)) if "{{FC_" in written else ():
-            if names.placeholder(name) in written:
-                message = f"{names.placeholder(name)} is only replaced inside `task.pod`: here it stays as it is; write the value itself"
-                yield Finding(PLACEHOLDER_OUTSIDE, path, message, part=part)
+        found = [name for name in names.PLACEHOLDERS if names.placeholder(name) in written] if "{{FC_" in written else []
+        for name in (*found, *sums_in(written)):
+            message = f"{names.placeholder(name)} is only replaced inside `task.pod`: here it stays as it is; write the value itself"
+            yield Finding(PLACEHOLDER_OUTSIDE, path, message, part=part)
 
 
 def _inside(role: RoleContext) -> Iterator[Finding]:
+    known = {*names.PLACEHOLDERS, *role.sums}
     for path, part, written in strings(role.template, role.template_path):
         for match in _LOOKS_LIKE.finditer(written):
             name = match.group()[2:-2]
-            if match.group() != names.placeholder(name) or name not in (*names.PLACEHOLDERS, *role.sums):
+            if match.group() != names.placeholder(name) or name not in known:
                 yield _unknown(path, part, written, match)
 
 
@@ -149,8 +152,10 @@ def _unknown(path: Path, part: Part, written: str, match: re.Match[str]) -> Find
         return Finding(UNKNOWN_PLACEHOLDER, path, message, part=part)
     right = names.placeholder(near.word)
     why = "is not closed by two braces" if name in names.PLACEHOLDERS and match.group(3) != "}}" else "is not a placeholder"
-    fixed = written[: match.start()] + right + written[match.end() :]
-    fix = Fix(f"write {right}", path, part, json.dumps(fixed, ensure_ascii=False)) if "\n" not in written else None
+    fix = None
+    if "\n" not in written and len(written) <= _LONGEST_FIXED:
+        fixed = written[: match.start()] + right + written[match.end() :]
+        fix = Fix(f"write {right}", path, part, json.dumps(fixed, ensure_ascii=False))
     return Finding(UNKNOWN_PLACEHOLDER, path, f"`{match.group()}` {why} and stays as it is: write {right}", part=part, fix=fix)
 
 
