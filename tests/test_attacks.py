@@ -87,6 +87,13 @@ ATTACKS: dict[str, tuple[str | bytes, str]] = {
         _in_container("resources: {limits: {" + ", ".join(f'"a{number}{{{{FC_TASK_INDEX}}}}": 1' for number in range(4_000)) + "}}"),
         "FC260",
     ),
+    "folders of a file in a volume": (
+        FRAMEWORK.replace(
+            "containers:",
+            'volumes: [{name: v, configMap: {name: c, items: [{key: k, path: "' + "a/" * 500_000 + '"}]}}]\n          containers:',
+        ),
+        "",
+    ),
     "wrong types": (_in_metadata("annotations: {" + ", ".join(f"a{number}: {{}}" for number in range(150_000)) + "}"), "FC111"),
     "a nested map": (_in_spec("  zz:\n" + "".join(f"    k{number}:\n      a:\n        b: 1\n" for number in range(80_000))), "FC101"),
     "a nested map that is too large": (

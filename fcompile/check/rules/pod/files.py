@@ -28,6 +28,8 @@ OVERLAPPING_FILES = rule(
     remedy="Give each a path of its own.",
 )
 
+_BETWEEN = "\0"
+"""In place of `/`: it sorts before all else."""
 _PATHS = ("path", "credentialBundlePath", "keyPath", "certificateChainPath")
 
 
@@ -49,19 +51,30 @@ def downward_files(source: dict[str, Any], path: Path, pod: Pod) -> Iterator[Fin
 
 def overlapping(sources: list[tuple[dict[str, Any], Path]]) -> Iterator[Finding]:
     """Yield files of one volume that hide each other. `sources`: objects with `items`, or with paths of their own, and their places."""
-    taken: dict[str, Path] = {}
-    parents: dict[str, Path] = {}
-    for source, path in sources:
-        for file, file_path in _files(source, path):
-            steps = file.split("/")
-            above = ["/".join(steps[:count]) for count in range(1, len(steps))]
-            clash = taken.get(file) or parents.get(file) or next((taken[parent] for parent in above if parent in taken), None)
-            if clash is not None:
-                message = f'the file "{file}" is in the way of another one of this volume; choose another path'
-                yield Finding(OVERLAPPING_FILES, file_path, message, related=(Related("the other one", clash),))
-            taken.setdefault(file, file_path)
-            for parent in above:
-                parents.setdefault(parent, file_path)
+    files = [file for source, path in sources for file in _files(source, path)]
+    for number, other in sorted(_clashes([file.replace("/", _BETWEEN) for file, _ in files]).items()):
+        file, file_path = files[number]
+        message = f'the file "{file}" is in the way of another one of this volume; choose another path'
+        yield Finding(OVERLAPPING_FILES, file_path, message, related=(Related("the other one", files[other][1]),))
+
+
+def _clashes(files: list[str]) -> dict[int, int]:
+    """Return which files are in the way of one before them, by their numbers, with the first of these.
+
+    None is held against all folders that it lies in: of one path of some kilobytes there can be thousands.
+    """
+    found: dict[int, int] = {}
+    above: list[tuple[str, int]] = []  # The files that the current one lies in, the outermost first.
+    for number in sorted(range(len(files)), key=files.__getitem__):  # A file stands before those that lie in it.
+        file = files[number] + _BETWEEN
+        while above and not file.startswith(above[-1][0]):
+            above.pop()
+        for _, other in above:
+            later, earlier = max(number, other), min(number, other)
+            found[later] = min(found.get(later, earlier), earlier)
+        if not above or above[-1][0] != file:
+            above.append((file, number))
+    return found
 
 
 def _files(source: dict[str, Any], path: Path) -> Iterator[tuple[str, Path]]:
