@@ -82,6 +82,15 @@ ATTACKS: dict[str, tuple[str | bytes, str]] = {
         _in_container('args: ["' + "".join(f"{{{{FC_TASK_INDEX+{number}}}}}" for number in range(40_000)) + '\\n"]'),
         "FC602",
     ),
+    "sums with the index that may meet names": (
+        FRAMEWORK.replace(
+            "pod:",
+            "pod:\n        metadata: {labels: {"
+            + ", ".join(f'"a{{{{FC_TASK_INDEX+{number}}}}}": "-", "a{99_999 - number}": "-"' for number in range(0, 99_999, 5))
+            + "}}",
+        ).replace("taskNumber: 1", "taskNumber: 9"),
+        "FC151",
+    ),
     "placeholders that are misspelt": (_in_container('args: ["' + "{{FC_TASK_INDE}}" * 60_000 + '"]'), "FC421"),
     "keys with the index that are wrong": (
         _in_container("resources: {limits: {" + ", ".join(f'"a{number}{{{{FC_TASK_INDEX}}}}": 1' for number in range(4_000)) + "}}"),

@@ -14,6 +14,8 @@ _DIGITS = 5
 """Of the highest sum of an index and a number that is looked for."""
 _LONGEST, _RUNS = 253, 8
 """Characters of the longest name that there is, and the numbers in one that are looked at."""
+_PAIRS = 1_000_000
+"""Of a fixed name and one with the index, that are looked at: nobody writes so many, and a file can hold thousands of millions."""
 _MOST = 8
 """Tasks that are looked at: each costs as much as the first one."""
 
@@ -30,8 +32,8 @@ def met_indices(template: Any, last: int) -> tuple[int, ...]:
         if len(parts) == 3:
             marked.setdefault((parts[0], parts[2]), set()).add(int(parts[1] or 0))
     fixed = [text for text in texts if marked and len(text) <= _LONGEST and not _MARK.search(text)]
-    met = {number - added for text in fixed for around, number in _numbers(text) for added in marked.get(around, ())}
-    return tuple(sorted(index for index in met if 0 < index < last)[:_MOST])
+    met = (number - added for text in fixed for around, number in _numbers(text) for added in marked.get(around, ()))
+    return tuple(sorted({index for index in islice(met, _PAIRS) if 0 < index < last})[:_MOST])
 
 
 def _numbers(text: str) -> Iterator[tuple[tuple[str, str], int]]:
