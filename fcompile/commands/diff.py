@@ -114,13 +114,10 @@ def diff(
         different, same = _named(paths)
         result = _compared(different, read)
         if result is not None and result.all_gone and not any(map(_holds_framework, same)):
+            nothing = "there is no Framework on either side"
             if not result.compared and require:
-                raise UsageError("--require: there is no Framework on either side")
-            say(
-                "there is no Framework in NEW: each one of OLD counts as gone"
-                if result.compared
-                else "there is no Framework on either side"
-            )
+                raise UsageError(f"--require: {nothing}")
+            say("there is no Framework in NEW: each one of OLD counts as gone" if result.compared else nothing)
     if result is None:
         return EXIT_TROUBLE
     write(_formatted(result, format, color))
