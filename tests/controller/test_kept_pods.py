@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Any
 
 import pytest
 
 from fcompile.model import names
-from fcontroller.api import Answer, Json, path_of
+from fcontroller.api import Answer, Json, Projection, path_of
 from fcontroller.reconcile.workers import Workers
 from tests.controller.lab import Lab, Refusing, lab, refusal, run_in_memory
 from tests.decide.world import role_spec
@@ -153,6 +153,39 @@ def test_a_pod_that_somebody_gives_to_a_framework_is_not_forgotten(version: str,
         assert status["attemptStatus"]["completionStatus"]["code"] == code
 
     play(work)
+
+
+class _Late(Refusing):
+    """One whose garbage collector does nothing, and whose watch of Pods can fall silent."""
+
+    is_silent = False
+
+    async def collect(self) -> None:
+        await asyncio.Event().wait()
+
+    async def watch(self, path: str, query: Mapping[str, str], projection: Projection = Projection.WHOLE) -> AsyncIterator[Json]:
+        async for event in super().watch(path, query, projection):
+            while self.is_silent and path.endswith("/pods") and "labelSelector" in query:
+                await asyncio.sleep(1)
+            yield event
+
+
+def test_a_watch_that_falls_silent_during_the_moves_costs_no_logs() -> None:
+    """What is not seen to be the Framework's was deleted together with what the garbage collector had left."""
+
+    async def work() -> None:
+        api = _Late(lambda *_: None)
+        async with lab(api) as made:
+            await made.make("train", spec(3))
+            await completed(made, 3)
+            api.is_silent = True
+            await made.edit("train", "executionType", "Stop")
+            await asyncio.sleep(50)
+            assert await left(made) == {f"train-a-{index}": "Framework" for index in range(3)}
+            api.is_silent = False
+            await made.completed("train")
+
+    run_in_memory(work())
 
 
 def test_a_config_map_that_loses_its_label_during_the_moves_costs_no_logs() -> None:

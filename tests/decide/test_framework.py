@@ -22,7 +22,7 @@ from fcontroller.decide.context import (
 from fcontroller.decide.framework import config_map_created, reconcile_framework
 from fcontroller.decide.observed import Pod
 from fcontroller.decide.spec import RetryPolicy
-from fcontroller.decide.states import CREATION_PENDING, CREATION_REQUESTED, RUNNING
+from fcontroller.decide.states import COMPLETED, CREATION_PENDING, CREATION_REQUESTED, RUNNING
 from fcontroller.decide.status import IntentRecord
 from fcontroller.decide.status_json import to_json
 from tests.decide.world import SETTINGS, START, World, role_spec
@@ -160,6 +160,18 @@ def test_pods_that_the_garbage_collector_does_not_delete_are_deleted_before_the_
     context.busy = {("a", 1)}
     reconcile_framework(context)
     assert context.actions == [DeletePod(("a", 0), first.uid)]
+
+
+@pytest.mark.parametrize(("last", "unmoved", "goes_too"), [(True, None, False), (True, {("a", 0)}, True), (False, None, True)])
+def test_pods_that_were_moved_stay_even_if_the_cache_does_not_show_it_yet(last: bool, unmoved: Any, goes_too: bool) -> None:
+    """Those of an attempt that is retried, and those that somebody else's deletion of the ConfigMap overtook, are its own still."""
+    context, (first, second) = goes(30), begun().pods.values()
+    status, context.pods = context.status, {("a", 0): first, ("a", 1): second}
+    status.retry_refused, status.unmoved = last, unmoved
+    status.roles[0].tasks[0].state, status.roles[0].tasks[0].pod_kept = COMPLETED, True
+    reconcile_framework(context)
+    kept = [] if goes_too else [("a", 0)]
+    assert context.actions == [DeletePod(key, pod.uid) for key, pod in context.pods.items() if key not in kept]
 
 
 def test_pods_of_others_do_not_keep_the_config_map() -> None:

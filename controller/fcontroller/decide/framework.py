@@ -166,10 +166,16 @@ def _collect(context: ReconcileContext, config_map: ConfigMap) -> None:
     if not config_map.awaits_collector or config_map.deletion_start is None:
         return
     if context.due(config_map.deletion_start, _COLLECTED, surely=True) and context.status.is_stored(context.status):
-        owned = [(key, pod) for key, pod in context.pods.items() if pod.controller == config_map.uid]
+        owned = [(key, pod) for key, pod in context.pods.items() if pod.controller == config_map.uid and not _was_moved(context, key)]
         context.actions += [DeletePod(key, pod.uid) for key, pod in owned if pod.deletion_start is None and key not in context.busy]
         if not owned:
             context.actions.append(ReleaseConfigMap(config_map.uid))
+
+
+def _was_moved(context: ReconcileContext, key: Key) -> bool:
+    """Return whether the Framework owns a Pod by now that the cache, which may lag, still shows as the ConfigMap's."""
+    status, task = context.status, context.status.task(key)
+    return task is not None and task.pod_kept and status.retry_refused and key not in (status.unmoved or ())
 
 
 def _delete(context: ReconcileContext, uid: str) -> None:
