@@ -15,6 +15,7 @@ from fcontroller.decide.context import (
     CreatePod,
     DeleteConfigMap,
     DeletePod,
+    Key,
     ReconcileContext,
     ReleaseConfigMap,
     RemoveConfigMap,
@@ -99,11 +100,11 @@ def test_an_end_that_is_known_stays_when_the_config_map_is_deleted() -> None:
 
 
 def goes(since: float, uid: str | None = None, *, awaits: bool = True) -> ReconcileContext:
-    """A Framework whose ConfigMap was told to go so many seconds ago, and is kept by the garbage collector. Its Pods are gone."""
+    """A Framework whose ConfigMap was told to go so many seconds ago, and is kept by the garbage collector. It has no Pods since."""
     context = begun(states.DELETING)
     assert context.config_map is not None
     context.status.attempt.completion = UNTIL_STOP
-    at = context.now - since
+    context.status.empty_since = at = context.now - since
     context.config_map = context.config_map._replace(uid=uid or context.config_map.uid, deletion_start=at, awaits_collector=awaits)
     context.pods = {}
     return context
@@ -160,6 +161,49 @@ def test_pods_that_the_garbage_collector_does_not_delete_are_deleted_before_the_
     context.busy = {("a", 1)}
     reconcile_framework(context)
     assert context.actions == [DeletePod(("a", 0), first.uid)]
+
+
+def test_the_garbage_collector_has_ten_seconds_too_when_the_last_pod_is_gone() -> None:
+    """A Pod that ends only after its grace period of 30 seconds is no reason to list a whole namespace."""
+    context, (first, _) = goes(3000), begun().pods.values()
+    assert context.config_map is not None
+    release = ReleaseConfigMap(context.config_map.uid)
+    context.pods = {("a", 0): first._replace(deletion_start=context.now - 2990)}
+    reconcile_framework(context)
+    context.pods = {}
+    reconcile_framework(context)
+    assert release not in context.actions
+    assert (context.now + 10, None) in context.requeue_after
+    context.now -= 500  # The clock was ahead.
+    reconcile_framework(context)
+    context.now += 9
+    reconcile_framework(context)
+    assert release not in context.actions
+    context.now += 1
+    reconcile_framework(context)
+    assert release in context.actions
+
+
+def deleted(context: ReconcileContext, *keys: Key, **changes: Any) -> set[Key]:
+    """The tasks whose Pods are deleted when those with the keys are looked at; without keys: when nothing has happened to any."""
+    vars(context).update(changes)
+    context.actions.clear()
+    context.status.stored = context.status.revision
+    reconcile_framework(context, keys)
+    return {action.key for action in context.actions if isinstance(action, DeletePod)}
+
+
+def test_pods_that_the_garbage_collector_leaves_are_all_looked_at_once() -> None:
+    """Afterwards only those that something happens to are: going through 10,000 for each that is gone took a minute of the loop's time."""
+    pods = begun().pods
+    assert deleted(goes(29), pods=pods) == set()
+    context = goes(30)
+    assert deleted(context, pods=pods, paused=True) == set()
+    assert deleted(context, deleting=True) == pods.keys(), "the Framework itself is deleted, in the pause"
+    assert deleted(context, paused=False) == set(), "the end of the pause is not stored yet"
+    assert deleted(context) == pods.keys()
+    assert deleted(context) == set()
+    assert deleted(context, ("a", 1)) == {("a", 1)}
 
 
 @pytest.mark.parametrize(("last", "unmoved", "goes_too"), [(True, None, False), (True, {("a", 0)}, True), (False, None, True)])

@@ -33,7 +33,7 @@ from fcontroller.decide.context import (
     ReleaseConfigMap,
     RemoveConfigMap,
 )
-from fcontroller.decide.observed import ConfigMap
+from fcontroller.decide.observed import ConfigMap, Pod
 from fcontroller.decide.rescale import rescale
 from fcontroller.decide.retry import retry_decision
 from fcontroller.decide.spec import CREATE
@@ -53,6 +53,8 @@ from fcontroller.decide.task import find, has_lost_owner, is_stored, reconcile_t
 
 _COLLECTED = 30
 """Seconds after which what goes with the ConfigMap is deleted by us, and no more left to the garbage collector."""
+_EMPTY = 10
+"""Seconds that it has, too, once the last Pod is gone: it mostly needs none, and to do its work we would list the whole namespace."""
 _MOVES, _MOVES_EACH = 60, 20
 """Seconds for which Pods that are kept may hold up the end, and the number of Pods for which it is one second more."""
 
@@ -78,7 +80,7 @@ def _reconcile(context: ReconcileContext, keys: Iterable[Key] | None, policies_t
         return
     if status.state == COMPLETED or None in context.busy:
         return
-    if status.state != ATTEMPT_COMPLETED and not _config_map(context):
+    if status.state != ATTEMPT_COMPLETED and not _config_map(context, keys):
         return
     if status.state == ATTEMPT_COMPLETED:
         if not context.paused:
@@ -132,11 +134,11 @@ def _copy_timeouts(context: ReconcileContext) -> bool:
     return changed
 
 
-def _config_map(context: ReconcileContext) -> bool:
+def _config_map(context: ReconcileContext, keys: Iterable[Key] | None) -> bool:
     """Follow the attempt's ConfigMap. Return whether there is more to decide."""
     status, found = context.status, context.config_map
     if found is not None and found.uid != status.attempt.object_uid:
-        _collect(context, found)  # Perhaps of an earlier Framework of this name, which could not begin otherwise.
+        _collect(context, found, None)  # Perhaps of an earlier Framework of this name, which could not begin otherwise.
         if found.controller == context.uid:
             # A ConfigMap that a controller made before it died, without storing its uid.
             if found.deletion_start is None:
@@ -149,7 +151,7 @@ def _config_map(context: ReconcileContext) -> bool:
         if status.attempt.completion is None:
             status.attempt.completion = CONFIG_MAP_DELETED_BY_OTHERS.ended("ConfigMap is being deleted by others")
         status.transition(states.FRAMEWORK_GOES, context.now)
-        _collect(context, found)
+        _collect(context, found, keys)
     elif status.state == DELETION_PENDING and not status.retry_refused:
         _delete(context, found.uid)
     elif status.state == CREATION_REQUESTED:
@@ -157,19 +159,37 @@ def _config_map(context: ReconcileContext) -> bool:
     return True
 
 
-def _collect(context: ReconcileContext, config_map: ConfigMap) -> None:
+def _collect(context: ReconcileContext, config_map: ConfigMap, keys: Iterable[Key] | None) -> None:
     """Do in the end what the garbage collector should have done with a ConfigMap that is being deleted, and with its Pods.
 
     Where it hears nothing of the API server for a while, it can miss that a Pod is gone, or that there is a new one of the same name. It
     waits for the first for ever, and lets the second run on.
+
+    :param keys: as in `reconcile_framework`.
     """
     if not config_map.awaits_collector or config_map.deletion_start is None:
         return
-    if context.due(config_map.deletion_start, _COLLECTED, surely=True) and context.status.is_stored(context.status):
-        owned = [(key, pod) for key, pod in context.pods.items() if pod.controller == config_map.uid and not _was_moved(context, key)]
-        context.actions += [DeletePod(key, pod.uid) for key, pod in owned if pod.deletion_start is None and key not in context.busy]
-        if not owned:
+    status, now = context.status, context.sure_now
+    if any(_goes_with(context, config_map, key, pod) for key, pod in context.pods.items()):
+        status.empty_since = None
+    elif status.empty_since is None or status.empty_since > now:
+        status.empty_since = now
+    if not context.due(config_map.deletion_start, _COLLECTED, surely=True) or not status.is_stored(status):
+        return
+    if status.empty_since is not None:
+        if context.due(status.empty_since, _EMPTY, surely=True):
             context.actions.append(ReleaseConfigMap(config_map.uid))
+        return
+    if status.collected != config_map.uid:
+        keys, status.collected = None, "" if context.paused else config_map.uid  # What a pause holds is looked at again.
+    for key in context.pods if keys is None else keys:
+        pod = context.pods.get(key)
+        if pod is not None and pod.deletion_start is None and key not in context.busy and _goes_with(context, config_map, key, pod):
+            context.actions.append(DeletePod(key, pod.uid))
+
+
+def _goes_with(context: ReconcileContext, config_map: ConfigMap, key: Key, pod: Pod) -> bool:
+    return pod.controller == config_map.uid and not _was_moved(context, key)
 
 
 def _was_moved(context: ReconcileContext, key: Key) -> bool:

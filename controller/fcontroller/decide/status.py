@@ -266,6 +266,10 @@ class Status(Life):
         """Tasks whose kept Pods the ConfigMap still controls; None: not known yet. It is not stored: who begins anew looks again."""
         self.move_until = now
         """Until when the ConfigMap waits for them."""
+        self.collected = ""
+        """The uid of the ConfigMap of which all Pods were looked at that the garbage collector has left. Later only some are."""
+        self.empty_since: float | None = None
+        """Since when the ConfigMap that is being deleted has no Pods; None: it has some. As the one before, this is not stored."""
         self.said = 0
         """Bytes that the messages of tasks take of what they share (`messages`)."""
         self.beside = 0
