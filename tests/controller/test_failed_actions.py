@@ -12,6 +12,7 @@ from kubernetes.client import Configuration
 
 from fcontroller.act.client import Client
 from fcontroller.act.dispatcher import Dispatcher
+from fcontroller.act.pod_owners import PodOwners
 from fcontroller.decide.context import DeletePod
 from fcontroller.decide.status import Role, Status, Task
 from fcontroller.dependencies import Dependencies
@@ -40,7 +41,7 @@ def test_failures_are_small() -> None:
         role.tasks = [Task(index, str(index), f"train-a-{index}", 0) for index in range(TASKS)]
         status.roles = [role]
         framework = {"metadata": {"name": "train", "namespace": "default"}}
-        context = ActionContext(framework, status, None, cast(Services, None), None, paused=False, ends=False)
+        context = ActionContext(framework, status, None, cast(Services, None), PodOwners(api), None, paused=False, ends=False)
         mailbox = Mailbox(lambda _: None)
         workers = Workers(cast(Dependencies, cast(Any, type("", (), {"api": api}))), mailbox)
 

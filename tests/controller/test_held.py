@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 import pytest
 
 from fcompile.model import names
-from fcontroller.api import Answer, Json, collection, path_of
+from fcontroller.api import Answer, Body, Json, Projection, collection, path_of
 from fcontroller.metrics import Metrics
 from fcontroller.testing.memory_api.facade import Facade
 from tests.controller.lab import Lab, Refusing, in_memory, lab, refusal, run_in_memory
@@ -160,6 +162,42 @@ def test_what_the_garbage_collector_leaves_is_deleted() -> None:
             assert (await made.framework("train"))["status"]["state"] == "AttemptDeleting"
             assert (await made.api.request("PUT", config_map, {**found, "metadata": {**found["metadata"], "finalizers": []}})).ok
             await made.completed("train")
+
+    run_in_memory(work())
+
+
+def test_what_is_left_of_many_frameworks_is_looked_for_together() -> None:
+    """Each looked at all Pods of the namespace: with a thousand Frameworks of 100 Pods, a hundred million."""
+    lists = list[float]()
+
+    class Counting(_Uncollected):
+        async def request(
+            self,
+            method: str,
+            path: str,
+            body: Body | None = None,
+            query: Mapping[str, str] | None = None,
+            projection: Projection = Projection.WHOLE,
+        ) -> Answer:
+            if (method, path) == ("GET", collection("pods", "default")) and "labelSelector" not in (query or {}):
+                lists.append(asyncio.get_running_loop().time())
+                await asyncio.sleep(3)
+            return await super().request(method, path, body, query, projection)
+
+    async def work() -> None:
+        async with lab(Counting(lambda *_: None)) as made:
+            names = [f"train{index}" for index in range(20)]
+            for name in names:
+                await made.make(name, SPEC)
+            for name in names:
+                await all_run(made, name, [0, 0])
+            lists.clear()
+            for name in names:
+                await made.edit(name, "executionType", "Stop")
+            for name in names:
+                await made.completed(name)
+            assert 0 < len(lists) <= 3
+            assert all(second - first >= 3 for first, second in pairwise(lists)), "one at a time"
 
     run_in_memory(work())
 

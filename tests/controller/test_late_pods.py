@@ -11,6 +11,7 @@ from typing import Any, cast
 import pytest
 
 from fcontroller.act.dispatcher import Dispatcher, Priority
+from fcontroller.act.pod_owners import PodOwners
 from fcontroller.act.retry import QUEUED, SILENT
 from fcontroller.api import Answer, Body, Projection, collection, path_of
 from fcontroller.decide.conditions import problems
@@ -74,7 +75,9 @@ def test_a_pod_whose_task_is_scaled_away_while_it_is_read_is_left_to_the_next_lo
         pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "train-a-1"}, "spec": {"containers": [{"name": "a", "image": "a"}]}}
         made = await api.request("POST", collection("pods", "default"), pod)
         framework = {"metadata": {"name": "train", "namespace": "default"}}
-        context = ActionContext(framework, status, cast(PodRenderer, object()), cast(Services, None), None, paused=False, ends=False)
+        context = ActionContext(
+            framework, status, cast(PodRenderer, object()), cast(Services, None), PodOwners(api), None, paused=False, ends=False
+        )
         assert await _recognize_pod(api, context, ("a", 1), made.body["metadata"]["uid"]) is None
         assert (await api.request("GET", path_of("pods", "default", "train-a-1"))).ok
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 
 from fcompile.model import names
 from fcontroller.act.dispatcher import Dispatcher
@@ -134,20 +134,31 @@ async def delete(
             raise Refused(answer) if version and answer.code == 409 else StillThere(found)
 
 
-async def release(api: Api, path: str, uid: str) -> None:
+async def pod_owners(api: Api, namespace: str) -> dict[str, str]:
+    """Return the uids of all owners of Pods in a namespace, each with the name of one of its Pods."""
+    found: dict[str, str] = {}
+    async for page in _pages(api, collection("pods", namespace), {}, Projection.METADATA):
+        for pod in page["items"] or ():
+            for owner in pod["metadata"].get("ownerReferences") or ():
+                found[owner["uid"]] = pod["metadata"]["name"]
+    return found
+
+
+async def release(api: Api, path: str, uid: str, pod_of: Callable[[str], Awaitable[str | None]]) -> None:
     """Take the garbage collector's finalizer off an object that is being deleted, if it still is the one with that uid.
 
-    Raises Refused if it still owns a Pod. All Pods of the namespace are looked at, since one may have lost its labels.
+    Raises Refused if it still owns a Pod.
+
+    :param pod_of: returns the name of a Pod that has the owner with that uid, whatever its labels are by now.
     """
     found = await find(api, path, uid=uid)
     if found is None or FOREGROUND not in found["metadata"].get("finalizers", ()):
         return
     metadata = found["metadata"]
-    async for page in _pages(api, collection("pods", metadata["namespace"]), {}, Projection.METADATA):
-        for pod in page["items"] or ():
-            if any(owner["uid"] == uid for owner in pod["metadata"].get("ownerReferences") or ()):
-                message = f"Pod `{pod['metadata']['name']}` is still there, and `{metadata['name']}`, which is being deleted, is its owner"
-                raise Refused(Answer(200, pod), message)
+    pod = await pod_of(uid)
+    if pod is not None:
+        message = f"Pod `{pod}` is still there, and `{metadata['name']}`, which is being deleted, is its owner"
+        raise Refused(Answer(200, {}), message)
     kept = [finalizer for finalizer in metadata["finalizers"] if finalizer != FOREGROUND]
     await replace(api, path, {**found, "metadata": {**metadata, "finalizers": kept}})
 

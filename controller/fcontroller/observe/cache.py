@@ -13,6 +13,7 @@ from typing import Any
 
 from fcompile.model import names
 from fcontroller.act import requests
+from fcontroller.act.pod_owners import PodOwners
 from fcontroller.api import Api, Json, Projection, collection, version_of
 from fcontroller.decide import observed
 from fcontroller.decide.context import Key
@@ -66,6 +67,7 @@ class Cache:
         :param failed: as for `Reflector`.
         """
         self._api, self._notify = api, notify
+        self.pod_owners = PodOwners(api)
         self._owned: dict[Name, Owned] = {}
         pods = Projection.POD if whole_pods is None else Projection.WHOLE
         stores: list[tuple[str, _Pods | _ConfigMaps | _Services, Projection]] = [

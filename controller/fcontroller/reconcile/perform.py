@@ -12,6 +12,7 @@ from fcompile.model import names
 from fcontroller import intent as intents
 from fcontroller.act import requests
 from fcontroller.act.dispatcher import Dispatcher
+from fcontroller.act.pod_owners import PodOwners
 from fcontroller.act.requests import Refused, StillThere
 from fcontroller.api import Api, Json, Projection, Wanted, path_of
 from fcontroller.decide.context import (
@@ -61,6 +62,7 @@ class ActionContext(NamedTuple):
     renderer: PodRenderer | None
     """What Pods are made from; None: that is not known."""
     services: Services
+    pod_owners: PodOwners
     next_intent: NextIntent | None
     """What the next attempt runs; None: the status does not name it."""
     paused: bool
@@ -102,7 +104,7 @@ async def perform(dependencies: Dependencies, action: Action, context: ActionCon
             await requests.remove(when_wanted, context.config_map_path(), context.framework["metadata"]["uid"])
             return partial(config_map_gone, completion=completion)
         case ReleaseConfigMap(uid):
-            await requests.release(when_wanted, context.config_map_path(), uid)
+            await requests.release(when_wanted, context.config_map_path(), uid, partial(context.pod_owners.pod_of, context.namespace))
             return None
         case ConfirmConfigMapGone(uid):
             return await _confirm_config_map_gone(api, when_wanted, context, uid)

@@ -387,7 +387,8 @@ class Reconciler:
         next_intent, paused = self.intent.next(self.status, self.framework), self.paused
         end = deadline(self._newest_spec, self.status)
         ends = self._newest_spec.stops or (end is not None and not paused and self.dependencies.sure_now() >= end)
-        return ActionContext(self.framework, self.status, self.renderer, self.services, next_intent, paused, ends)
+        owners = self._cache.pod_owners
+        return ActionContext(self.framework, self.status, self.renderer, self.services, owners, next_intent, paused, ends)
 
     # What has happened
 

@@ -1,0 +1,44 @@
+"""Who owns the Pods of a namespace, whatever their labels."""
+
+from __future__ import annotations
+
+import asyncio
+
+from fcontroller.act import requests
+from fcontroller.api import Api
+
+
+class _Known:
+    """What is known of one namespace, as long as somebody asks about it."""
+
+    def __init__(self) -> None:
+        self.asking = 0
+        self.lock = asyncio.Lock()
+        self.begun = self.listed = 0
+        """The number of lists that were begun, and of those the last one that came to its end."""
+        self.owners: dict[str, str] = {}
+
+
+class PodOwners:
+    """Lists the Pods of a namespace once for all who ask meanwhile: a thousand Frameworks that end would each list 100,000 Pods."""
+
+    def __init__(self, api: Api) -> None:
+        self._api = api
+        self._namespaces: dict[str, _Known] = {}
+
+    async def pod_of(self, namespace: str, owner: str) -> str | None:
+        """Return the name of a Pod that has the owner with that uid, or None, by a list that began after this was asked."""
+        known = self._namespaces.setdefault(namespace, _Known())
+        wanted = known.begun + 1
+        known.asking += 1
+        try:
+            async with known.lock:
+                if known.listed < wanted:
+                    known.begun += 1
+                    known.owners = await requests.pod_owners(self._api, namespace)
+                    known.listed = known.begun
+                return known.owners.get(owner)
+        finally:
+            known.asking -= 1
+            if not known.asking:
+                del self._namespaces[namespace]
