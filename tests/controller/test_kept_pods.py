@@ -155,6 +155,25 @@ def test_a_pod_that_somebody_gives_to_a_framework_is_not_forgotten(version: str,
     play(work)
 
 
+@pytest.mark.parametrize(("run", "policy", "lost"), [("1", "Running", True), ("forever", "Running", False), ("1", "All", False)])
+@pytest.mark.parametrize("ends", [True, False])
+def test_a_config_map_that_others_delete_takes_the_pods_with_it(run: str, policy: str, lost: bool, ends: bool) -> None:
+    """The status still named them as kept."""
+
+    async def work(made: Lab) -> None:
+        await made.make("train", {**spec(3, run), **({"activeDeadlineSeconds": 10} if ends else {})})
+        await asyncio.sleep(5)
+        await made.edit("train", "cleanPodPolicy", policy)
+        await asyncio.sleep(15 if ends and policy == "Running" else 2)
+        await made.api.request("DELETE", path_of("configmaps", "default", "train-attempt"), {"propagationPolicy": "Foreground"})
+        status = await made.completed("train")
+        assert "podKept" not in str(status)
+        said = [one["message"].partition(":")[0] for one in status["conditions"] if one["type"] == "PodsKept"]
+        assert said == ["3 Pods that were to stay went with the ConfigMap, which others deleted"] * lost
+
+    play(work, lambda method, path: refusal(403, "Forbidden", "you may not patch pods") if is_move(method, path) else None)
+
+
 class _Late(Refusing):
     """One whose garbage collector does nothing, and whose watch of Pods can fall silent."""
 

@@ -157,11 +157,14 @@ PODS_KEPT = "PodsKept"
 """That Pods which were to stay did not. Only said then."""
 
 
-def set_not_kept(status: Status, count: int, generation: int, now: float) -> None:
-    """Set the condition that Pods which were to stay for their logs went with the ConfigMap, and what was in the way, if that is known."""
+def set_not_kept(status: Status, count: int, why: str, generation: int, now: float) -> None:
+    """Set the condition that Pods which were to stay for their logs went with the ConfigMap, and what was in the way, if that is known.
+
+    :param why: says why the ConfigMap went without them.
+    """
     held = _found(status, OBJECTS_DELETED) or {}
-    why = f": {held['message']}" if held.get("status") == "False" else ""
-    message = f"{count:,} Pods that were to stay went with the ConfigMap, which waits only for some time for another owner of theirs{why}"
+    in_the_way = f": {held['message']}" if held.get("status") == "False" else ""
+    message = f"{count:,} Pods that were to stay went with the ConfigMap, {why}{in_the_way}"
     set_condition(status, PODS_KEPT, False, "NotMoved", message, generation, now)
 
 

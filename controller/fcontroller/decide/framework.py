@@ -8,7 +8,7 @@ decisions at the end of the pause depend on the state at that time, and not on w
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from fcompile.model import names
 from fcontroller.decide import states
@@ -286,6 +286,8 @@ def _retry_or_complete(context: ReconcileContext) -> None:
     assert status.attempt.completion is not None
     decision = retry_decision(context.spec.retry, status.retries.accountable, status.attempt.completion)
     if status.retry_refused or (status.retries.delay is None and not decision.retries):
+        kept = {role.key(task) for role, task in status.tasks() if task.pod_kept}
+        _lose_kept(context, kept & (status.unmoved or set()) if status.retry_refused else kept, "which others deleted")
         status.transition(states.FRAMEWORK_DONE, context.now)
     if not status.is_stored(status):
         return
@@ -306,6 +308,16 @@ def _retry_or_complete(context: ReconcileContext) -> None:
         status.intent = IntentRecord()
         status.said, status.cut = 0, False
         status.settled = status.revision
+
+
+def _lose_kept(context: ReconcileContext, keys: Collection[Key], why: str) -> None:
+    """Record that Pods which were to stay have gone with the ConfigMap, or will."""
+    status = context.status
+    for key in keys:
+        _, task = find(status, key)
+        task.pod_kept, task.changed = False, status.touch()
+    if keys and context.spec.keeps_pods:
+        set_not_kept(status, len(keys), why, context.generation, context.now)
 
 
 def _create(context: ReconcileContext) -> None:
@@ -382,11 +394,7 @@ def config_map_deleted(context: ReconcileContext) -> None:
     """Take in the result of a DeleteConfigMap without a completion: the API server accepted it. Pods that were not moved go with it."""
     status = context.status
     if status.state == DELETION_PENDING:
-        for key in status.unmoved or ():
-            _, task = find(status, key)
-            task.pod_kept, task.changed = False, status.touch()
-        if status.unmoved:
-            set_not_kept(status, len(status.unmoved), context.generation, context.now)
+        _lose_kept(context, status.unmoved or (), "which waits only for some time for another owner of theirs")
         status.transition(states.FRAMEWORK_DELETED, context.now)
 
 
