@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from fcompile.model import names
+from fcontroller.act.pod_owners import PodOwners
 from fcontroller.api import Answer, Body, Json, Projection, collection, path_of
 from fcontroller.metrics import Metrics
 from fcontroller.testing.memory_api.facade import Facade
@@ -198,6 +199,28 @@ def test_what_is_left_of_many_frameworks_is_looked_for_together() -> None:
                 await made.completed(name)
             assert 0 < len(lists) <= 3
             assert all(second - first >= 3 for first, second in pairwise(lists)), "one at a time"
+
+    run_in_memory(work())
+
+
+def test_a_list_that_fails_late_does_so_for_all_who_wait_for_it() -> None:
+    """And one that was given up is begun again by the next."""
+
+    async def late(answer: Answer) -> Answer:
+        await asyncio.sleep(60)
+        return answer
+
+    async def work() -> None:
+        api = Refusing(lambda *_: late(DENIED))
+        owners, loop = PodOwners(api), asyncio.get_running_loop()
+        first, given_up, *others = [asyncio.create_task(owners.pod_of("default", "uid")) for _ in range(20)]
+        await asyncio.wait([first])
+        given_up.cancel()
+        await asyncio.wait(others)
+        assert loop.time() == 120
+        assert {str(task.exception()) for task in (first, *others)} == {"a policy denies it"}
+        api.refusal = lambda *_: None
+        assert await owners.pod_of("default", "uid") is None
 
     run_in_memory(work())
 

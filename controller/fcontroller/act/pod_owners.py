@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 
 from fcontroller.act import requests
-from fcontroller.api import Api
+from fcontroller.act.requests import Refused
+from fcontroller.api import Api, Unreachable
 
 
 class _Known:
@@ -14,9 +15,11 @@ class _Known:
     def __init__(self) -> None:
         self.asking = 0
         self.lock = asyncio.Lock()
-        self.begun = self.listed = 0
+        self.begun = self.ended = 0
         """The number of lists that were begun, and of those the last one that came to its end."""
         self.owners: dict[str, str] = {}
+        self.error: Refused | Unreachable | None = None
+        """Why that one failed."""
 
 
 class PodOwners:
@@ -27,16 +30,25 @@ class PodOwners:
         self._namespaces: dict[str, _Known] = {}
 
     async def pod_of(self, namespace: str, owner: str) -> str | None:
-        """Return the name of a Pod that has the owner with that uid, or None, by a list that began after this was asked."""
+        """Return the name of a Pod that has the owner with that uid, or None, by a list that began after this was asked.
+
+        Raises Refused and Unreachable, for all who wait for a list: if each tried again, the last would wait for hours.
+        """
         known = self._namespaces.setdefault(namespace, _Known())
         wanted = known.begun + 1
         known.asking += 1
         try:
             async with known.lock:
-                if known.listed < wanted:
+                if known.ended < wanted:
                     known.begun += 1
-                    known.owners = await requests.pod_owners(self._api, namespace)
-                    known.listed = known.begun
+                    known.error = None
+                    try:
+                        known.owners = await requests.pod_owners(self._api, namespace)
+                    except (Refused, Unreachable) as error:
+                        known.error = error.with_traceback(None)
+                    known.ended = known.begun
+                if known.error is not None:
+                    raise known.error
                 return known.owners.get(owner)
         finally:
             known.asking -= 1
