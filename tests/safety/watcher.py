@@ -238,12 +238,18 @@ class Watcher:
             if later is not None:
                 kept, still = (one["attemptStatus"].get("podKept") for one in (task, later))
                 # With a Framework that is deleted all Pods go, whoever owns them.
-                if self.moves and kept and not still and not later["deletionPending"] and not deleted:
+                if kept and not still and not later["deletionPending"] and not deleted and self._is_moved(task):
                     self._wrong(f"{name}'s Pod is not kept any more")
                 for what in _goes_back(task, later, self._server.loop.wall()):
                     self._wrong(f"{name}'s {what}")
             elif old["id"] == new["id"] and not (task["deletionPending"] and task["state"] == COMPLETED):
                 self._wrong(f"{name} has gone in {task['state']}")
+
+    def _is_moved(self, task: Json) -> bool:
+        """Return whether the task's Pod is the Framework's own. Others go with the ConfigMap, whoever deletes that."""
+        uid = task["attemptStatus"]["podUID"]
+        pods = [pod for pod in self.stored["pods"].values() if pod["metadata"]["uid"] == uid]
+        return bool(pods) and pods[0]["metadata"]["ownerReferences"][0]["kind"] == names.KIND
 
     def _none_lives_too_long(self, framework: str, status: Json) -> None:
         """Of an attempt that is said to be over no Pod lives."""
