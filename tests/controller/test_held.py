@@ -167,6 +167,25 @@ def test_what_the_garbage_collector_leaves_is_deleted() -> None:
     run_in_memory(work())
 
 
+def test_what_the_garbage_collector_leaves_is_deleted_even_if_it_has_lost_its_label() -> None:
+    """No watch shows it any more, and the ConfigMap waited for it for ever: here of a task that has ended, whose Pod was to stay."""
+
+    async def work() -> None:
+        async with lab(_Uncollected(lambda *_: None)) as made:
+            tasks = [role_spec("worker", 2, run="1", frameworkAttemptCompletionPolicy={"minFailedTaskCount": -1}), role_spec("other", 1)]
+            await made.make("train", {"cleanPodPolicy": "Running", "taskRoles": tasks})
+            await made.until("train", lambda status: status["taskCounts"]["completed"] == 2)
+            options = {"propagationPolicy": "Foreground"}
+            assert (await made.api.request("DELETE", path_of("configmaps", "default", "train-attempt"), options)).ok
+            for index in range(2):
+                patch = [{"op": "remove", "path": "/metadata/labels"}]
+                assert (await made.api.request("PATCH", path_of("pods", "default", f"train-worker-{index}"), patch)).ok
+            await made.until("train", lambda status: status["state"] == "Completed", 120)
+            assert await made.pods() == []
+
+    run_in_memory(work())
+
+
 def test_what_is_left_of_many_frameworks_is_looked_for_together() -> None:
     """Each looked at all Pods of the namespace: with a thousand Frameworks of 100 Pods, a hundred million."""
     lists = list[float]()

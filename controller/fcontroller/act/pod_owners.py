@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from fcontroller.act import requests
-from fcontroller.act.requests import Refused
+from fcontroller.act.requests import OwnedPod, Refused
 from fcontroller.api import Api, Unreachable
 
 
@@ -17,7 +17,7 @@ class _Known:
         self.lock = asyncio.Lock()
         self.begun = self.ended = 0
         """The number of lists that were begun, and of those the last one that came to its end."""
-        self.owners: dict[str, str] = {}
+        self.owners: dict[str, OwnedPod] = {}
         self.error: Refused | Unreachable | None = None
         """Why that one failed."""
 
@@ -29,8 +29,8 @@ class PodOwners:
         self._api = api
         self._namespaces: dict[str, _Known] = {}
 
-    async def pod_of(self, namespace: str, owner: str) -> str | None:
-        """Return the name of a Pod that has the owner with that uid, or None, by a list that began after this was asked.
+    async def pod_of(self, namespace: str, owner: str) -> OwnedPod | None:
+        """Return a Pod that has the owner with that uid, or None, by a list that began after this was asked.
 
         Raises Refused and Unreachable, for all who wait for a list: if each tried again, the last would wait for hours.
         """

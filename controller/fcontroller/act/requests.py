@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import NamedTuple
 
 from fcompile.model import names
 from fcontroller.act.dispatcher import Dispatcher
@@ -134,22 +135,33 @@ async def delete(
             raise Refused(answer) if version and answer.code == 409 else StillThere(found)
 
 
-async def pod_owners(api: Api, namespace: str) -> dict[str, str]:
-    """Return the uids of all owners of Pods in a namespace, each with the name of one of its Pods."""
-    found: dict[str, str] = {}
+class OwnedPod(NamedTuple):
+    """A Pod, as one of its owners' Pods."""
+
+    name: str
+    uid: str
+    left: bool
+    """Whether that owner controls it, and nobody has deleted it yet."""
+
+
+async def pod_owners(api: Api, namespace: str) -> dict[str, OwnedPod]:
+    """Return the uids of all owners of Pods in a namespace, each with one of its Pods: one that is left, if there is any."""
+    found: dict[str, OwnedPod] = {}
     async for page in _pages(api, collection("pods", namespace), {}, Projection.METADATA):
-        for pod in page["items"] or ():
-            for owner in pod["metadata"].get("ownerReferences") or ():
-                found[owner["uid"]] = pod["metadata"]["name"]
+        for metadata in [pod["metadata"] for pod in page["items"] or ()]:
+            for owner in metadata.get("ownerReferences") or ():
+                left = bool(owner.get("controller")) and "deletionTimestamp" not in metadata
+                if left or owner["uid"] not in found:
+                    found[owner["uid"]] = OwnedPod(metadata["name"], metadata["uid"], left)
     return found
 
 
-async def release(api: Api, path: str, uid: str, pod_of: Callable[[str], Awaitable[str | None]]) -> None:
+async def release(api: Api, path: str, uid: str, pod_of: Callable[[str], Awaitable[OwnedPod | None]]) -> None:
     """Take the garbage collector's finalizer off an object that is being deleted, if it still is the one with that uid.
 
-    Raises Refused if it still owns a Pod.
+    Raises Refused if it still owns a Pod. One that is left, since it has lost its label and no watch shows it, is deleted.
 
-    :param pod_of: returns the name of a Pod that has the owner with that uid, whatever its labels are by now.
+    :param pod_of: returns a Pod that has the owner with that uid, whatever its labels are by now.
     """
     found = await find(api, path, uid=uid)
     if found is None or FOREGROUND not in found["metadata"].get("finalizers", ()):
@@ -157,7 +169,9 @@ async def release(api: Api, path: str, uid: str, pod_of: Callable[[str], Awaitab
     metadata = found["metadata"]
     pod = await pod_of(uid)
     if pod is not None:
-        message = f"Pod `{pod}` is still there, and `{metadata['name']}`, which is being deleted, is its owner"
+        if pod.left:
+            await delete(api, path_of("pods", metadata["namespace"], pod.name), pod.uid)
+        message = f"Pod `{pod.name}` is still there, and `{metadata['name']}`, which is being deleted, is its owner"
         raise Refused(Answer(200, {}), message)
     kept = [finalizer for finalizer in metadata["finalizers"] if finalizer != FOREGROUND]
     await replace(api, path, {**found, "metadata": {**metadata, "finalizers": kept}})
