@@ -69,7 +69,8 @@ class Watcher:
             self._before_patch(method, name, body)
         elif kind in ("configmaps", "services") and method != "POST":
             there = self._there(kind, name)
-            if there is not None and self._framework(_owner(there)) is None:
+            left = there is not None and "deletionTimestamp" in there["metadata"]  # Of an earlier Framework, by the garbage collector.
+            if there is not None and self._framework(_owner(there)) is None and not left:
                 self._wrong(f"{method} of {kind} {name}, which is not ours")
 
     def _unless_paused(self, method: str, name: str, value: Json | None) -> None:
