@@ -271,7 +271,7 @@ def test_what_is_no_list_is_told_and_asked_for_again(monkeypatch: pytest.MonkeyP
         async with asyncio.timeout(5):
             await reflector.listed.wait()
         following.cancel()
-        assert ["no list" in line for line in said] == [True, True]
+        assert ["not a list" in line for line in said] == [True, True]
 
     run_in_memory(work())
 

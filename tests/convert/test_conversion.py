@@ -422,7 +422,7 @@ class TestCommand:
         (tmp_path / "job.yaml").write_text(JOB, "utf-8")
         (tmp_path / "file").write_text("", "utf-8")
         assert main(["convert", "--to", str(tmp_path / "file"), str(tmp_path / "job.yaml")]) == 2
-        assert capsys.readouterr().err == f"fcompile: --to {tmp_path}/file: it is no folder\n"
+        assert capsys.readouterr().err == f"fcompile: --to {tmp_path}/file: it is not a folder\n"
 
     def test_a_namespace_for_jobs_that_give_none(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         job = JOB.replace("  namespace: research\n", "")
