@@ -16,6 +16,7 @@ from fcompile.diagnostics.suggestions import closest
 from fcompile.diagnostics.visible import joined
 from fcompile.model.fields import Field
 from fcompile.model.formats import FORMATS, accepts, suggestion
+from fcompile.model.patterns import lazy
 from fcompile.model.quantities import is_quantity
 from fcompile.schema.pod_schemas import values_by_version
 
@@ -69,6 +70,8 @@ MALFORMED_VALUE = rule(
 )
 
 BITS = {"int32": 31, "int64": 63, "file-mode": 31, "": 63}
+_DURATION = lazy(r"([0-9]{1,6})([smhd])")
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]{0,18})")
 
 
@@ -187,10 +190,16 @@ def integer_check(field: Field) -> Check:
             check(int(value), path, step, walk)
         else:
             number = isinstance(value, str) and _INTEGER.fullmatch(value) and low <= int(value) <= high
-            advice = "write it without quotes" if number else ""
+            advice = "write it without quotes" if number else _in_seconds(value, step)
             wrong_type(value, "a whole number", path, step, walk, advice, value if number else None)
 
     return check
+
+
+def _in_seconds(value: Any, of: str | int) -> str:
+    """Return what to write for a duration such as `2h` in a field that counts seconds; empty: it is something else."""
+    match = _DURATION.fullmatch(value) if isinstance(value, str) and "Sec" in str(of) else None
+    return f"write {int(match[1]) * _SECONDS[match[2]]}, in seconds" if match else ""
 
 
 _NEGATIVE: dict[str | int, str] = {

@@ -216,6 +216,11 @@ def test_a_forbidden_field_that_is_empty_must_still_be_readable(field: str, empt
         (with_main(tty="yes"), f"{MAIN}.tty", "must be true or false, not the string `yes`"),
         (with_main(ports=[{"containerPort": 1.5}]), f"{MAIN}.ports[0].containerPort", "must be a whole number, not the number 1.5"),
         (with_main(ports=[{"containerPort": True}]), f"{MAIN}.ports[0].containerPort", "must be a whole number, not the boolean true"),
+        (
+            with_spec(terminationGracePeriodSeconds="2h"),
+            f"{POD}.spec.terminationGracePeriodSeconds",
+            "must be a whole number, not the string `2h`: write 7200, in seconds",
+        ),
         (with_main(args=[["a"]]), f"{MAIN}.args[0]", "`args[0]` must be a string, not a list"),
         (with_spec(nodeSelector=[{"a": "b"}]), f"{POD}.spec.nodeSelector", "write `key: value` without `- `"),
         (framework("worker"), ROLE, "`taskRoles[0]` must be a mapping, not the string `worker`"),
