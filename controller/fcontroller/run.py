@@ -109,13 +109,11 @@ def _return_memory() -> None:
 
 
 def _where_from(settings: EffectiveSettings) -> str:
-    """Return what to say after a kubeconfig that is of no use: which it is, or how one is named."""
-    config, key = settings.config, "kubeConfigFilePath"
-    if config.kube_api_server_address and not config.kube_config_file_path:
-        return ""
-    if path := config.kube_config_file_path:
-        return f" ({settings.sources[key]}: {path}{'' if os.path.exists(path) else ', which is not there'})"
-    return ": name a kubeconfig with --kubeconfig or $KUBECONFIG"
+    """Return what to say after a kubeconfig that is of no use: where it was named, or how one is named."""
+    config = settings.config
+    if config.kube_config_file_path:
+        return f" ({settings.sources['kubeConfigFilePath']})"
+    return "" if config.kube_api_server_address else ": name a kubeconfig with --kubeconfig or $KUBECONFIG"
 
 
 def event_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:

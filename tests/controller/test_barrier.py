@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import contextlib
 import copy
 import gzip
 import json
+import os
 import random
 import shutil
 import signal
@@ -21,10 +23,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import certifi
 import pytest
 import yaml
 
 from fcontroller import barrier
+from fcontroller.act.client import Client, from_kubeconfig
 from fcontroller.act.plain import NoServer, find_server
 from fcontroller.api import Answer, Json, Unreachable
 from tests.cluster import Cluster
@@ -254,11 +258,26 @@ def kubeconfig(folder: Path, server: str, user: dict[str, str]) -> Path:
 class TestServers:
     def test_none(self, tmp_path: Path) -> None:
         with pytest.raises(NoServer, match="KUBERNETES_SERVICE_HOST"):
-            find_server({}, tmp_path)
+            find_server({"HOME": str(tmp_path)}, tmp_path)
 
     def test_no_service_account(self, tmp_path: Path) -> None:
         with pytest.raises(NoServer, match=r"ca\.crt.*service account"):
             find_server({"KUBERNETES_SERVICE_HOST": "10.0.0.1", "KUBERNETES_SERVICE_PORT": "443"}, tmp_path)
+
+    @pytest.mark.parametrize(("token", "says"), [(None, "token: .*No such file"), ("\n", "token is empty")])
+    def test_no_token(self, tmp_path: Path, token: str | None, says: str) -> None:
+        shutil.copy(certifi.where(), tmp_path / "ca.crt")
+        if token is not None:
+            (tmp_path / "token").write_text(token)
+        with pytest.raises(NoServer, match=says):
+            find_server({"KUBERNETES_SERVICE_HOST": "10.0.0.1", "KUBERNETES_SERVICE_PORT": "443", "HOME": str(tmp_path)}, tmp_path)
+
+    def test_the_controller_looks_as_the_barrier_does(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """It took the cluster around it for what a KUBECONFIG should name that was not there."""
+        monkeypatch.setenv("KUBECONFIG", str(tmp_path / "missing"))
+        for look_up in (lambda: find_server(os.environ), from_kubeconfig):
+            with pytest.raises(NoServer, match="missing is not there"):
+                look_up()
 
     def test_only_an_address(self, tmp_path: Path) -> None:
         server = find_server({"KUBE_APISERVER_ADDRESS": "http://127.0.0.1:1/root/"}, tmp_path)
@@ -336,6 +355,15 @@ def test_as_the_service_account_of_the_example(cluster: Cluster, namespace: str,
     settings = barrier.Settings(namespace, "f", 5, 60)
     assert barrier.wait(lambda: server.get(PATH.format(namespace) + "/f"), settings) == stored
     assert server.get(PATH.format(namespace)).code == 403
+
+    async def as_the_controller_does() -> Answer:
+        client = Client(server)
+        try:
+            return await client.request("GET", PATH.format(namespace) + "/f")
+        finally:
+            await client.close()
+
+    assert asyncio.run(as_the_controller_does()).body == stored
 
 
 def test_on_a_real_server(cluster: Cluster, namespace: str, stored: Json, tmp_path: Path) -> None:

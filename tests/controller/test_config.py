@@ -151,7 +151,7 @@ def test_what_check_prints_is_a_config_file_that_says_the_same(tmp_path: Path, c
             ["--framework-min-retry-delay-sec-for-transient-conflict-failed", "1000"],
             "fcontroller: the shortest delay after a transient conflict, 1000 s, is longer than the longest, 900 s",
         ),
-        (["--kubeconfig", "nowhere"], "fcontroller: no kubeconfig (--kubeconfig: nowhere, which is not there)"),
+        (["--kubeconfig", "nowhere"], "fcontroller: no kubeconfig: nowhere is not there (--kubeconfig)"),
     ],
 )
 def test_it_does_not_begin_with_a_mistake(words: list[str], expected: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -224,15 +224,19 @@ def test_a_manifest_is_no_config_file() -> None:
 def test_a_kubeconfig_that_is_of_no_use_is_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kubernetes.config.kube_config.KUBE_CONFIG_DEFAULT_LOCATION", str(tmp_path / "none"))
+    monkeypatch.setenv("HOME", str(tmp_path))
     for variable in ("KUBECONFIG", "KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT", "KUBE_APISERVER_ADDRESS"):
         monkeypatch.delenv(variable, raising=False)
     empty, missing = tmp_path / "empty.yaml", tmp_path / "missing.yaml"
     empty.write_text("")
     for arguments, says in (
-        (["--kubeconfig", str(missing)], f"fcontroller: no kubeconfig (--kubeconfig: {missing}, which is not there)\n"),
-        (["--kubeconfig", str(empty)], f"fcontroller: Invalid kube-config. {empty} file is empty (--kubeconfig: {empty})\n"),
-        ([], "fcontroller: no kubeconfig, and no cluster around this process: name a kubeconfig with --kubeconfig or $KUBECONFIG\n"),
+        (["--kubeconfig", str(missing)], f"fcontroller: no kubeconfig: {missing} is not there (--kubeconfig)\n"),
+        (["--kubeconfig", str(empty)], f"fcontroller: {empty}: Invalid kube-config. {empty} file is empty (--kubeconfig)\n"),
+        (
+            [],
+            "fcontroller: no kubeconfig, and no cluster around this process (KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not"
+            " set, as they are in a Pod): name a kubeconfig with --kubeconfig or $KUBECONFIG\n",
+        ),
     ):
         assert main(["run", "--listen=", *arguments]) == 2
         assert capsys.readouterr().err == says

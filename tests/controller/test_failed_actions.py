@@ -8,10 +8,9 @@ import socket
 import tracemalloc
 from typing import Any, cast
 
-from kubernetes.client import Configuration
-
 from fcontroller.act.client import Client
 from fcontroller.act.dispatcher import Dispatcher
+from fcontroller.act.plain import Server
 from fcontroller.act.pod_owners import PodOwners
 from fcontroller.decide.context import DeletePod
 from fcontroller.decide.status import Role, Status, Task
@@ -34,9 +33,7 @@ def nobody() -> int:
 
 def test_failures_are_small() -> None:
     async def work() -> None:
-        configuration = Configuration()
-        configuration.host = f"http://127.0.0.1:{nobody()}"
-        api = Dispatcher(Client(configuration))
+        api = Dispatcher(Client(Server(f"http://127.0.0.1:{nobody()}", None, dict)))
         status, role = Status("train-attempt", 0), Role("a", "uid")
         role.tasks = [Task(index, str(index), f"train-a-{index}", 0) for index in range(TASKS)]
         status.roles = [role]

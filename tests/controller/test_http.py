@@ -19,7 +19,7 @@ from kubernetes.client import Configuration
 from fcontroller.act import http
 from fcontroller.act.client import Client, from_kubeconfig
 from fcontroller.act.http import Origin, Response, Stream
-from fcontroller.act.plain import NoServer
+from fcontroller.act.plain import NoServer, server_of
 from fcontroller.api import Unreachable
 from fcontroller.breath import AWAKE
 from tests.cluster import Cluster
@@ -535,7 +535,8 @@ def test_who_is_too_busy_may_say_so_in_plain_text(monkeypatch: pytest.MonkeyPatc
     """As an API server does. What else is no Status is no answer: nobody knows whether it was carried out."""
     status = {"code": 429, "reason": "TooManyRequests", "message": "Too many requests"}
 
-    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
+    monkeypatch.delenv("KUBECONFIG", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
 
     async def test() -> None:
         server = Server(BUSY, BUSY, GATEWAY, GATEWAY)
@@ -567,7 +568,7 @@ def test_a_token_that_cannot_be_read_is_read_again(tmp_path: Path) -> None:
         async with server.origin():
             configuration.host, configuration.refresh_api_key_hook = server.url, refresh
             configuration.api_key["BearerToken"] = "Bearer old"
-            client = Client(configuration)
+            client = Client(server_of(configuration))
             with pytest.raises(Unreachable, match=r"no credentials: .*No such file"):
                 await client.request("GET", "/api/v1/pods")
             with pytest.raises(Unreachable, match="no credentials"):

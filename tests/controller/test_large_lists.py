@@ -108,7 +108,8 @@ def test_one_object_that_is_too_long_is_told_as_that() -> None:
 @pytest.mark.parametrize("answer", ["body", "announced body"])
 def test_an_answer_that_is_too_long_says_so(answer: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(http, "ANSWER_BYTES", 1 << 20)
-    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
+    monkeypatch.delenv("KUBECONFIG", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
 
     async def work() -> None:
         server = Server(ENDLESS[answer], ENDLESS[answer])

@@ -6,11 +6,11 @@ import asyncio
 import contextlib
 import json
 from collections.abc import Callable, Coroutine
-from types import SimpleNamespace
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from fcontroller.act.client import Client
+from fcontroller.act.plain import Server as Address
 from fcontroller.api import Json
 from tests.safety.server import Server
 
@@ -62,15 +62,8 @@ class Wire:
         """A client of this server."""
         listening = await asyncio.start_server(self._serve, "127.0.0.1", 0)
         host, port = listening.sockets[0].getsockname()
-        configuration = {
-            "host": f"http://{host}:{port}",
-            "ssl_ca_cert": None,
-            "verify_ssl": False,
-            "cert_file": None,
-            "tls_server_name": None,
-        }
         self._listening = listening
-        return Client(SimpleNamespace(**configuration, auth_settings=dict))
+        return Client(Address(f"http://{host}:{port}", None, dict))
 
     def close(self) -> None:
         self._listening.close()

@@ -1,15 +1,15 @@
-"""The API server over HTTPS: msgspec for the bodies, the `kubernetes` package to know where and as whom."""
+"""The API server over HTTPS, with msgspec for the bodies."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import os
+import ssl
 import time
 from collections.abc import AsyncIterator, Callable
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
-from typing import Any
 from urllib.parse import urlencode
 
 import msgspec
@@ -18,7 +18,7 @@ from fcompile._version import __version__
 from fcontroller.act import decode, http
 from fcontroller.act.decode import Unreadable
 from fcontroller.act.http import Origin
-from fcontroller.act.plain import NoServer, headers_of, tls_of
+from fcontroller.act.plain import NoServer, Server, look_up
 from fcontroller.api import Answer, Api, Body, Json, Projection, Query, Unreachable, Wanted, always, content_of, target_of
 
 _REQUEST_TIMEOUT = 60
@@ -42,18 +42,16 @@ Called = Callable[[str, str, int, float], None]
 class Client(Api):
     """One API server, as one user."""
 
-    def __init__(self, configuration: Any, called: Called | None = None, may_write: Wanted = always) -> None:
-        """:param configuration: a `kubernetes.client.Configuration`, as its `config` module loads it.
-
-        :param may_write: asked right before each write is sent.
+    def __init__(self, server: Server, called: Called | None = None, may_write: Wanted = always) -> None:
+        """:param may_write: asked right before each write is sent.
 
         :raises ValueError: the server's address is none.
         """
         self._called, self._may_write = called or (lambda *_: None), may_write
-        self._configuration = configuration
-        context = tls_of(configuration)
-        self._origin = Origin(configuration.host, context, configuration.tls_server_name)
-        self._writes = Origin(configuration.host, context, configuration.tls_server_name)
+        self._server = server
+        context = server.tls or ssl.create_default_context()
+        self._origin = Origin(server.url, context, server.name)
+        self._writes = Origin(server.url, context, server.name)
         """Connections of their own, which can be cut off."""
         self._headers: dict[str, str] = {}
         self._authorized_until = 0.0
@@ -130,7 +128,7 @@ class Client(Api):
         # Tokens of service accounts and of exec plugins rotate; to ask for one costs as much as a request.
         if time.monotonic() >= self._authorized_until:
             try:
-                self._headers = {**_AGENT, **headers_of(self._configuration)}
+                self._headers = {**_AGENT, **self._server.headers()}
             except Exception as error:  # Of a file that is being replaced, or of a plugin: the next request asks again.
                 raise Unreachable(f"there are no credentials: {error}") from error
             self._authorized_until = time.monotonic() + _AUTHORIZED_FOR
@@ -180,33 +178,7 @@ def from_kubeconfig(path: str | None = None, *, address: str = "", called: Calle
     :param address: overrides the server's address; without a kubeconfig, requests are then anonymous.
     :param called, may_write: as for `Client`.
     """
-    from kubernetes import client, config
-
-    if path and not os.path.exists(path):
-        raise NoServer("no kubeconfig")
-    configuration = client.Configuration()
     try:
-        config.load_kube_config(path, None, configuration, persist_config=False)  # type: ignore[no-untyped-call]
-    except config.ConfigException as error:
-        if path:
-            raise NoServer(str(error).removesuffix(".")) from None
-        if not address:
-            _around(configuration)
-    except OSError as error:
-        raise NoServer(f"{error.filename}: {error.strerror}") from None
-    configuration.host = address or configuration.host
-    try:
-        return Client(configuration, called, may_write)
+        return Client(look_up(os.environ, path or "", address), called, may_write)
     except ValueError as error:
         raise NoServer(str(error)) from None
-
-
-def _around(configuration: Any) -> None:
-    from kubernetes import config
-
-    try:
-        config.load_incluster_config(configuration)  # type: ignore[no-untyped-call]
-    except config.ConfigException as error:
-        # Without the variable this is no Pod, and there is nothing more to say.
-        why = f" ({str(error).removesuffix('.')})" if os.environ.get("KUBERNETES_SERVICE_HOST") else ""
-        raise NoServer(f"no kubeconfig, and no cluster around this process{why}") from None

@@ -35,6 +35,8 @@ class Server(NamedTuple):
     """For an https URL; None: as for any server on the web."""
     headers: Callable[[], Mapping[str, str]]
     """Asked for with each request: tokens rotate."""
+    name: str | None = None
+    """Whom its certificate is for, if that is not the URL's host; `get` goes by the host."""
 
     def get(self, path: str) -> Answer:
         """Send one GET request over a connection of its own. Raises Unreachable."""
@@ -57,54 +59,70 @@ class Server(NamedTuple):
             connection.close()
 
 
-def tls_of(configuration: Any) -> ssl.SSLContext:
-    """Return the TLS that a `kubernetes.client.Configuration` asks for."""
+def server_of(configuration: Any) -> Server:
+    """Return the server of a `kubernetes.client.Configuration`. A token's file may end with a line end. Raises OSError."""
     context = ssl.create_default_context(cafile=configuration.ssl_ca_cert)
     if not configuration.verify_ssl:
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     if configuration.cert_file:
         context.load_cert_chain(configuration.cert_file, configuration.key_file)
-    return context
 
+    def headers() -> dict[str, str]:
+        ways = configuration.auth_settings().values()
+        return {way["key"]: way["value"].strip() for way in ways if way["in"] == "header" and way["value"]}
 
-def headers_of(configuration: Any) -> dict[str, str]:
-    """Return the headers that authenticate a request by a `kubernetes.client.Configuration`. A token's file may end with a line end."""
-    ways = configuration.auth_settings().values()
-    return {way["key"]: way["value"].strip() for way in ways if way["in"] == "header" and way["value"]}
+    return Server(configuration.host, context, headers, configuration.tls_server_name)
 
 
 def find_server(environment: Mapping[str, str], account: Path = ACCOUNT) -> Server:
     """Return the API server that the environment names by address or kubeconfig, or else that of the Pod's cluster. Raises NoServer."""
-    address = environment.get("KUBE_APISERVER_ADDRESS", "")
-    files = environment.get("KUBECONFIG", "")
-    default = os.path.join(environment.get("HOME", "/"), ".kube", "config")
+    return look_up(environment, "", environment.get("KUBE_APISERVER_ADDRESS", ""), account)
+
+
+def look_up(environment: Mapping[str, str], kubeconfig: str, address: str, account: Path = ACCOUNT) -> Server:
+    """Return the API server of a kubeconfig, or else that of the Pod's cluster. Raises NoServer.
+
+    :param kubeconfig: default: KUBECONFIG, or ~/.kube/config where it is there. What is named must be there.
+    :param address: overrides the server's address; without a kubeconfig, requests are then anonymous.
+    """
+    files = kubeconfig or environment.get("KUBECONFIG", "")
+    home = environment.get("HOME") or environment.get("USERPROFILE", "/")
+    default = os.path.join(home, ".kube", "config")
     if files or os.path.exists(default):
         server = _of_kubeconfig(files or default)
-        return server._replace(url=address) if address else server
-    if address:
-        return Server(address, None, dict)
-    return _around(environment, account)
+        return server._replace(url=address or server.url)
+    return Server(address, None, dict) if address else _around(environment, account)
 
 
 def _around(environment: Mapping[str, str], account: Path) -> Server:
+    def headers() -> dict[str, str]:
+        token = (account / "token").read_text().strip()
+        if not token:
+            raise ValueError(f"{account / 'token'} is empty")
+        return {"Authorization": f"Bearer {token}"}
+
+    none = "no kubeconfig, and no cluster around this process"
     host, port = (environment.get(f"KUBERNETES_SERVICE_{part}", "") for part in ("HOST", "PORT"))
     if not host or not port:
-        raise NoServer("KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set, as they are in a Pod, and there is no KUBECONFIG")
+        raise NoServer(f"{none} (KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set, as they are in a Pod)")
     try:
         tls = ssl.create_default_context(cafile=str(account / "ca.crt"))
-    except (OSError, ssl.SSLError) as error:
-        raise NoServer(f"{account / 'ca.crt'}: {error}: does the Pod have a service account, and its token mounted?") from None
-    url = f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}"
-    return Server(url, tls, lambda: {"Authorization": f"Bearer {(account / 'token').read_text().strip()}"})
+        headers()
+    except (OSError, ValueError) as error:
+        why = f"{account / 'ca.crt'} and token: {error}: does the Pod have a service account, and its token mounted?"
+        raise NoServer(f"{none} ({why})") from None
+    return Server(f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}", tls, headers)
 
 
 def _of_kubeconfig(files: str) -> Server:
+    if not any(os.path.exists(os.path.expanduser(file)) for file in files.split(os.pathsep)):
+        raise NoServer(f"no kubeconfig: {files} is not there")
+
     from kubernetes import client, config  # Exec plugins and all; not needed in a Pod.
 
     found = client.Configuration()
     try:
         config.load_kube_config(files, None, found, persist_config=False)  # type: ignore[no-untyped-call]
-        tls = tls_of(found)
-    except (config.ConfigException, OSError, ssl.SSLError) as error:
-        raise NoServer(f"{files}: {error}") from None
-    return Server(found.host, tls, lambda: headers_of(found))
+        return server_of(found)
+    except (config.ConfigException, OSError) as error:
+        raise NoServer(f"{files}: {str(error).removesuffix('.')}") from None
