@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from fcompile.commands.argocd.repository import MAX_FILE, Repository
+from fcompile.commands.argocd.repository import Repository
 from fcompile.commands.argocd.settings import Settings
 from fcompile.diagnostics.visible import visible
 from fcompile.errors import InputError
@@ -63,12 +63,8 @@ def _parameter(name: str, value: str) -> str:
 
 
 def _check_values(repository: Repository, path: str) -> None:
-    if _ADDRESS.search(path) or visible(path) != path or not os.path.lexists(path):
-        raise InputError(f"values-files: `{visible(path)}` is not in the repository: nothing is fetched; copy it in")
-    if not repository.holds(os.path.realpath(path)):
-        raise InputError(f"values-files: `{visible(path)}` leads out of the repository: nothing outside of it is read")
-    if not os.path.isfile(path) or os.path.getsize(path) > MAX_FILE:
-        raise InputError(f"values-files: `{visible(path)}` is not a file, or one of more than {MAX_FILE:,} bytes")
+    if why_not := repository.why_not(path, path, _ADDRESS):
+        raise InputError(f"values-files: `{visible(path)}` {why_not}")
     _check_limits(repository.read(path), path)
 
 

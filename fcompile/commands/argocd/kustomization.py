@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from fcompile.check.selection import KUSTOMIZATIONS, objects_in
 from fcompile.commands.argocd.discreet import without_secrets
 from fcompile.commands.argocd.kustomize_fields import KUSTOMIZATION, PLUGIN_FOLDER, PLUGINS, Read, Shape
-from fcompile.commands.argocd.repository import MAX_FILE, Repository
+from fcompile.commands.argocd.repository import Repository
 from fcompile.diagnostics.problem import Part, Path, field_path
 from fcompile.diagnostics.visible import visible
 from fcompile.errors import InputError
@@ -174,16 +174,9 @@ class _Follower:
             raise _error(document, where, f"`{visible(written)}` holds more than one `=`: write `key=path`")
         # As kustomize does it: the text of the path first, and only then what its folders are links to.
         path = os.path.relpath(os.path.normpath(os.path.join(os.path.realpath(root), name)))
-        if not name or visible(name) != name or _REMOTE.search(name) or not os.path.lexists(path):
-            raise _error(document, where, f"`{visible(written)}` is not in the repository: nothing is fetched; copy it in")
-        if not self._repository.holds(os.path.realpath(path)):
-            raise _error(document, where, f"`{visible(written)}` leads out of the repository: nothing outside of it is read")
-        if os.path.isdir(path):
-            if what not in (Read.FOLDER, Read.FILE_OR_FOLDER, Read.PLUGIN):
-                raise _error(document, where, f"`{visible(written)}` is a folder: name a file")
-        elif what is Read.FOLDER or not os.path.isfile(path) or os.path.getsize(path) > MAX_FILE:
-            what_else = "no folder" if what is Read.FOLDER else f"no file, or one of more than {MAX_FILE:,} bytes"
-            raise _error(document, where, f"`{visible(written)}` is {what_else}")
+        folder = what in (Read.FOLDER, Read.FILE_OR_FOLDER, Read.PLUGIN)
+        if why_not := self._repository.why_not(path, name, _REMOTE, file=what is not Read.FOLDER, folder=folder):
+            raise _error(document, where, f"`{visible(written)}` {why_not}")
         return path
 
 

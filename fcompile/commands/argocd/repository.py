@@ -8,6 +8,7 @@ makes Argo CD delete it.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -30,6 +31,23 @@ class Repository(NamedTuple):
         """Return whether a real path is in it, and not in its history, which is not what was committed."""
         inside = path == self.root or path.startswith(os.path.join(self.root, ""))
         return inside and _NEVER_READ not in path[len(self.root) :].split(os.sep)
+
+    def why_not(self, path: str, written: str, remote: re.Pattern[str], *, file: bool = True, folder: bool = False) -> str:
+        """Return why something that a file refers to must not be read, or the empty string.
+
+        :param written: how it is written there.
+        :param remote: what its reader may take for an address, even where there is a file or folder of that name.
+        :param file, folder: whether it may be one.
+        """
+        if not written or visible(written) != written or remote.search(written) or not os.path.lexists(path):
+            return "is not in the repository: nothing is fetched; copy it in"
+        if not self.holds(os.path.realpath(path)):
+            return "leads out of the repository: nothing outside of it is read"
+        if os.path.isdir(path):
+            return "" if folder else "is a folder: name a file"
+        if not file:
+            return "is no folder"
+        return "" if os.path.isfile(path) and os.path.getsize(path) <= MAX_FILE else f"is no file, or one of more than {MAX_FILE:,} bytes"
 
     def read(self, path: str) -> bytes:
         """Return a regular file of the repository. Raises InputError; what changes meanwhile is not read."""
