@@ -14,8 +14,8 @@ from fcompile.diff.result import Key
 from fcompile.errors import UsageError
 from fcompile.load.files import FileEntry
 from fcompile.model import names
-from fcompile.model.packed import STATUS_BYTES, unpacked
-from fcompile.model.values import mapping, text
+from fcompile.model.packed import packed_tasks
+from fcompile.model.values import mapping
 
 _PLURAL = f"frameworks.{names.GROUP}"
 _AT_ONCE = 100
@@ -55,14 +55,11 @@ def running(before: dict[Key, Side], after: dict[Key, Side], context: str) -> It
 def full_status(status: Any) -> Any:
     """Return a Framework's status with its tasks, which are compressed when they are many."""
     attempt = mapping(status, "attemptStatus")
-    packed = text(attempt, "taskRoleStatusesCompressed")
-    if not packed or attempt.get("taskRoleStatuses") is not None:
-        return status
     try:
-        tasks = json.loads(unpacked(packed, STATUS_BYTES))
+        packed = packed_tasks(attempt)
+        return {**status, "attemptStatus": {**attempt, "taskRoleStatuses": json.loads(packed)}} if packed else status
     except ValueError:
         return status
-    return {**status, "attemptStatus": {**attempt, "taskRoleStatuses": tasks}}
 
 
 def _by_namespace(keys: Iterable[Key]) -> Iterator[tuple[str, list[str]]]:

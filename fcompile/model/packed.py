@@ -5,13 +5,24 @@ A few compressed bytes can unpack to gigabytes, so nothing is unpacked without a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 INTENT_BYTES = 16 * 1024 * 1024
 """The largest intent, unpacked. `check` refuses a larger one."""
 STATUS_BYTES = 32 * 1024 * 1024
 """The largest list of task statuses, unpacked: more than 10,000 tasks can have."""
 _PIECE = 256 * 1024
+
+
+def packed_tasks(attempt: Mapping[str, Any]) -> str:
+    """Return the JSON of the tasks of an `attemptStatus` that has them in compressed form alone, else nothing. Raises ValueError."""
+    packed = attempt.get("taskRoleStatusesCompressed")
+    if not packed or attempt.get("taskRoleStatuses") is not None:
+        return ""
+    if not isinstance(packed, str):
+        raise ValueError("it is no text")
+    return unpacked(packed, STATUS_BYTES).decode()
 
 
 def unpacked(text: str, limit: int) -> bytes:

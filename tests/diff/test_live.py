@@ -258,7 +258,7 @@ def test_a_large_status() -> None:
         ]
         == tasks
     )
-    for broken in ("!", "AAAA", packed[:20]):
+    for broken in ("!", "AAAA", packed[:20], 5):
         status = {"attemptStatus": {"taskRoleStatusesCompressed": broken}}
         assert full_status(status) == status
 

@@ -14,7 +14,7 @@ from collections.abc import Generator, Iterator, Mapping
 from json.encoder import encode_basestring
 from typing import Any, NamedTuple, TypeVar
 
-from fcompile.model.packed import STATUS_BYTES, unpacked
+from fcompile.model.packed import packed_tasks
 from fcontroller.decide.messages import size
 from fcontroller.decide.states import STATES
 from fcontroller.decide.status import Attempt, IntentRecord, Json, Life, Retries, Role, Status, Task, from_time, task_counts, to_time
@@ -154,19 +154,13 @@ def status_from(value: Mapping[str, Any]) -> Generator[None, None, Status]:
 
 def role_statuses(attempt: Mapping[str, Any]) -> list[Json]:
     """Return the `taskRoleStatuses` of an `attemptStatus`, compressed or not. Raises ValueError when they cannot be unpacked."""
-    packed = _compressed(attempt)
+    packed = packed_tasks(attempt)
     return json.loads(packed) if packed else attempt.get("taskRoleStatuses") or []
-
-
-def _compressed(attempt: Mapping[str, Any]) -> str:
-    """Return the compressed JSON of the roles, if they are stored only in that form."""
-    packed = attempt.get("taskRoleStatusesCompressed")
-    return unpacked(packed, STATUS_BYTES).decode() if attempt.get("taskRoleStatuses") is None and packed else ""
 
 
 def _roles(attempt: Mapping[str, Any]) -> Iterator[tuple[Role, Iterator[Json]]]:
     """Yield each role and its tasks. Where they are many, they are read one by one: all at once, they take a tenth of a second."""
-    text = _compressed(attempt)
+    text = packed_tasks(attempt)
     heads = [(match.start(), match.end()) for match in _ROLE.finditer(text)]
     if len(heads) != text.count('"taskStatuses"') or not heads:
         heads = []
