@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from prometheus_client import GC_COLLECTOR, PLATFORM_COLLECTOR, PROCESS_COLLECTOR, CollectorRegistry, Histogram, disable_created_metrics
@@ -25,6 +25,7 @@ from fcontroller.decide.states import COMPLETED, STATES
 from fcontroller.reconcile.controller import Controller
 from fcontroller.reconcile.inspector import Inspector
 from fcontroller.reconcile.reconciler import Reconciler
+from fcontroller.reconcile.retention import Kept
 from fcontroller.report.events import Recorder
 from fcontroller.report.reporter import Reporter
 
@@ -121,15 +122,21 @@ METRICS = {
 }
 
 
+class Sources(NamedTuple):
+    """What metrics are looked up in: all of it where the process leads, the controller alone in a dry run."""
+
+    controller: Controller | None = None
+    reporter: Reporter | None = None
+    recorder: Recorder | None = None
+    inspector: Inspector | None = None
+
+
 class Metrics:
     """The metrics of one process."""
 
     def __init__(self) -> None:
         self.lease: Lease | None = None
-        self.controller: Controller | None = None
-        self.reporter: Reporter | None = None
-        self.recorder: Recorder | None = None
-        self.inspector: Inspector | None = None
+        self.sources = Sources()
         disable_created_metrics()  # type: ignore[no-untyped-call]  # When each series began: nobody asks, and it is as many series again.
         self._registry = CollectorRegistry()
         for collector in (PROCESS_COLLECTOR, PLATFORM_COLLECTOR, GC_COLLECTOR):
@@ -175,52 +182,53 @@ class Metrics:
 
     def collect(self) -> Iterator[Metric]:
         """Yield the metrics that are looked up at each scrape instead of counted."""
+        controller, reporter, recorder, inspector = self.sources
         yield _looked_up("fcontroller_build_info", {(__version__,): 1})
         yield _looked_up("fcontroller_leader", {(): self.lease is not None and self.lease.held})
         yield _looked_up("fcontroller_lease_seconds_left", {(): self.lease.left} if self.lease and self.lease.held else {})
-        reconcilers = list(self.controller.reconcilers.values()) if self.controller else []
-        yield from self._of_frameworks(reconcilers)
+        reconcilers = list(controller.reconcilers.values()) if controller else []
+        yield from _of_frameworks(reconcilers, controller.retention.kept.values() if controller else ())
         yield from _of_what_waits(reconcilers)
-        api = self.controller.dependencies.api if self.controller else None
+        api = controller.dependencies.api if controller else None
         waiting = {(priority.name.lower(),): count for priority, count in api.waiting.items()} if api else {}
         yield _looked_up("fcontroller_requests_waiting", waiting)
         oldest = {(priority.name.lower(),): api.longest_wait(priority) for priority in Priority} if api else {}
         yield _looked_up("fcontroller_oldest_waiting_request_seconds", oldest)
-        reflectors = {reflector.path.rpartition("/")[2]: reflector for reflector in (self.controller.reflectors if self.controller else ())}
+        reflectors = {reflector.path.rpartition("/")[2]: reflector for reflector in (controller.reflectors if controller else ())}
         ages = {(kind,): asyncio.get_running_loop().time() - reflector.heard for kind, reflector in reflectors.items() if reflector.heard}
         yield _looked_up("fcontroller_watch_age_seconds", ages)
         ends = {(kind, reason): count for kind, reflector in reflectors.items() for reason, count in reflector.ends.items()}
         yield _looked_up("fcontroller_watch_ends", ends)
-        differing = self.inspector.differing if self.inspector else {}
+        differing = inspector.differing if inspector else {}
         yield _looked_up("fcontroller_pods_not_as_reviewed", {(cause,): count for cause, count in differing.items()})
-        if self.reporter is not None:
-            yield _looked_up("fcontroller_transitions", self.reporter.transitions)
-            yield _looked_up("fcontroller_attempts_ended", self.reporter.attempts)
-            yield _looked_up("fcontroller_retries", self.reporter.retries)
-            yield _looked_up("fcontroller_warnings", self.reporter.warnings)
-        if self.recorder is not None:
-            yield _looked_up("fcontroller_events", {(result,): count for result, count in self.recorder.results.items()})
+        if reporter is not None:
+            yield _looked_up("fcontroller_transitions", reporter.transitions)
+            yield _looked_up("fcontroller_attempts_ended", reporter.attempts)
+            yield _looked_up("fcontroller_retries", reporter.retries)
+            yield _looked_up("fcontroller_warnings", reporter.warnings)
+        if recorder is not None:
+            yield _looked_up("fcontroller_events", {(result,): count for result, count in recorder.results.items()})
 
-    def _of_frameworks(self, reconcilers: list[Reconciler]) -> Iterator[Metric]:
-        statuses = [reconciler.status for reconciler in reconcilers if reconciler.status is not None]
-        states = Counter({(state,): 0 for state in STATES})
-        states.update((status.state,) for status in statuses)
-        kept = self.controller.retention.kept.values() if self.controller else ()
-        states[COMPLETED,] += len(kept)
-        yield _looked_up("fcontroller_frameworks", states)
-        yield _looked_up("fcontroller_retained_frameworks", {(): sum(one.outlived for one in kept)})
-        roles = [role for status in statuses for role in status.roles]
-        tasks = {
-            "running": sum([role.running for role in roles]),
-            "succeeded": sum([role.succeeded for role in roles]),
-            "failed": sum([role.failed for role in roles]),
-            "deletion_pending": sum([role.deletion_pending for role in roles]),
-        }
-        tasks["other"] = sum([len(role.tasks) for role in roles]) - sum(tasks.values())
-        yield _looked_up("fcontroller_tasks", {(state,): count for state, count in tasks.items()})
-        busy = [reconciler.workers for reconciler in reconcilers if reconciler.workers.busy]
-        yield _looked_up("fcontroller_queue_depth", {(): sum(map(len, busy))})
-        yield _looked_up("fcontroller_actions_in_flight", {(): sum([len(workers.under_way) for workers in busy])})
+
+def _of_frameworks(reconcilers: list[Reconciler], kept: Collection[Kept]) -> Iterator[Metric]:
+    statuses = [reconciler.status for reconciler in reconcilers if reconciler.status is not None]
+    states = Counter({(state,): 0 for state in STATES})
+    states.update((status.state,) for status in statuses)
+    states[COMPLETED,] += len(kept)
+    yield _looked_up("fcontroller_frameworks", states)
+    yield _looked_up("fcontroller_retained_frameworks", {(): sum(one.outlived for one in kept)})
+    roles = [role for status in statuses for role in status.roles]
+    tasks = {
+        "running": sum([role.running for role in roles]),
+        "succeeded": sum([role.succeeded for role in roles]),
+        "failed": sum([role.failed for role in roles]),
+        "deletion_pending": sum([role.deletion_pending for role in roles]),
+    }
+    tasks["other"] = sum([len(role.tasks) for role in roles]) - sum(tasks.values())
+    yield _looked_up("fcontroller_tasks", {(state,): count for state, count in tasks.items()})
+    busy = [reconciler.workers for reconciler in reconcilers if reconciler.workers.busy]
+    yield _looked_up("fcontroller_queue_depth", {(): sum(map(len, busy))})
+    yield _looked_up("fcontroller_actions_in_flight", {(): sum([len(workers.under_way) for workers in busy])})
 
 
 def _of_what_waits(reconcilers: list[Reconciler]) -> Iterator[Metric]:

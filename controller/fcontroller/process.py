@@ -27,7 +27,7 @@ from fcontroller.decide.failures.spec import read_failures
 from fcontroller.decide.review import Rules
 from fcontroller.dependencies import Dependencies
 from fcontroller.log import Log, Rarely
-from fcontroller.metrics import Metrics
+from fcontroller.metrics import Metrics, Sources
 from fcontroller.reconcile.controller import Controller
 from fcontroller.reconcile.inspector import Inspector
 from fcontroller.report import Report
@@ -135,13 +135,14 @@ class Process:
     async def _control(self, lease: Lease, keeping: asyncio.Task[None]) -> None:
         """Run all Frameworks; return when everything must begin anew. Raises LostLease."""
         api, metrics = Dispatcher(self._client, self._may_write), self._metrics
-        metrics.recorder = Recorder(api, time.time)
-        metrics.reporter = Reporter(self._log, metrics.recorder, self._config.snapshots, metrics.looked, time.time)
-        controller = self._make(api, metrics.reporter)
+        recorder = Recorder(api, time.time)
+        reporter = Reporter(self._log, recorder, self._config.snapshots, metrics.looked, time.time)
+        controller = self._make(api, reporter)
         _spare_the_collector()
-        metrics.inspector = Inspector(controller, self._log)
+        inspector = Inspector(controller, self._log)
+        metrics.sources = Sources(controller, reporter, recorder, inspector)
         finish = _FINISH
-        running, looking = asyncio.create_task(controller.run()), asyncio.create_task(metrics.inspector.run())
+        running, looking = asyncio.create_task(controller.run()), asyncio.create_task(inspector.run())
         try:
             done, _ = await asyncio.wait((running, keeping), return_when=asyncio.FIRST_COMPLETED)
             if keeping in done:
@@ -160,7 +161,9 @@ class Process:
 
     async def _dry_run(self) -> None:
         self._log.info("begins a dry run: nothing is written, and no lease is taken")
-        await self._make(Dispatcher(DryRun(self._client, self._log.info)), Report()).run()
+        controller = self._make(Dispatcher(DryRun(self._client, self._log.info)), Report())
+        self._metrics.sources = Sources(controller)
+        await controller.run()
 
     def _make(self, api: Dispatcher, report: Report) -> Controller:
         config = self._config
@@ -175,7 +178,7 @@ class Process:
             config.dry_run,
             self._client.server_now,
         )
-        self._controller = self._metrics.controller = Controller(dependencies, config.namespace, self._unreachable)
+        self._controller = Controller(dependencies, config.namespace, self._unreachable)
         return self._controller
 
     def _unreachable(self, why: str) -> None:

@@ -13,7 +13,7 @@ import pytest
 from fcompile.model import names
 from fcontroller.act.pod_owners import PodOwners
 from fcontroller.api import Answer, Body, Json, Projection, collection, path_of
-from fcontroller.metrics import Metrics
+from fcontroller.metrics import Metrics, Sources
 from fcontroller.testing.memory_api.facade import Facade
 from tests.controller.lab import Lab, Refusing, in_memory, lab, refusal, run_in_memory
 from tests.controller.test_intent import RETRY, all_run
@@ -277,7 +277,7 @@ def test_a_framework_that_cannot_be_read_at_the_start(answer: Answer) -> None:
                     await asyncio.sleep(0.05)
             assert "reading it, before anything else can be done" in found[0]
             metrics = Metrics()
-            metrics.controller = made.controller
+            metrics.sources = Sources(made.controller)
             (waits,) = re.findall(r"^fcontroller_oldest_unsaved_status_seconds (.+)", metrics.text().decode(), re.MULTILINE)
             assert float(waits) > 0
             api.refusal = lambda *_: None

@@ -14,7 +14,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from fcontroller import metrics as metrics_module
 from fcontroller.api import Json, Projection
 from fcontroller.decide import conditions
-from fcontroller.metrics import METRICS, Metrics, _what
+from fcontroller.metrics import METRICS, Metrics, Sources, _what
 from tests.controller.lab import RULES, SETTINGS, Lab, Refusing, in_memory, lab, refusal, run_in_memory
 from tests.controller.test_dispatcher import Slow, create, slow_in
 from tests.decide.world import role_spec
@@ -25,7 +25,7 @@ def test_the_table_has_every_metric() -> None:
     async def work() -> None:
         async with lab(in_memory()) as made:
             metrics = Metrics()
-            metrics.controller, metrics.reporter, metrics.recorder = made.controller, made.report, made.recorder
+            metrics.sources = Sources(made.controller, made.report, made.recorder)
             await made.make("f", {"taskRoles": [role_spec("a", 3), role_spec("b", 2, "0")]})
             await made.make("g", {"executionType": "Create", "taskRoles": [role_spec("a", 1)]})
             await made.until("f", lambda status: status["taskCounts"] == {"running": 3, "completed": 2, "total": 5})
@@ -90,7 +90,7 @@ def value(metrics: Metrics, name: str, **labels: str) -> float:
 
 def metrics_of(made: Lab) -> Metrics:
     metrics = Metrics()
-    metrics.controller, metrics.reporter = made.controller, made.report
+    metrics.sources = Sources(made.controller, made.report)
     return metrics
 
 
