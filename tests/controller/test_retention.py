@@ -10,7 +10,6 @@ import pytest
 from fcompile.model import names
 from fcontroller.act.dispatcher import Dispatcher
 from fcontroller.api import Answer, Json, collection, path_of
-from fcontroller.decide.status import to_time
 from fcontroller.dependencies import Dependencies
 from fcontroller.reconcile import retention as module
 from fcontroller.reconcile.retention import Retention
@@ -36,15 +35,15 @@ def retention(api: Facade, clocks: Clocks) -> Retention:
     return Retention(Dependencies(Dispatcher(api), SETTINGS, lambda: clocks.ours, random.randint, server_now=server_now))
 
 
-async def completed(api: Facade) -> tuple[Json, Json]:
-    """A Framework that has just come to its end, with its status."""
+async def completed(api: Facade) -> tuple[Json, float]:
+    """A Framework that has just come to its end, and when it did."""
     made = await api.request(
         "POST",
         collection("frameworks", "default"),
         {"apiVersion": names.API_VERSION, "kind": names.KIND, "metadata": {"name": "train"}, "spec": {}},
     )
     assert made.ok, made.message
-    return made.body, {"transitionTime": to_time(now()), "attemptStatus": {"completionStatus": {"code": 0}}}
+    return made.body, now()
 
 
 async def is_there(api: Facade) -> bool:
@@ -112,13 +111,13 @@ def test_one_that_is_paused_or_given_more_time_after_it_was_read_stays(seen: boo
             framework = await change() if asked == 1 else {}
             if not seen or asked > 1:
                 return None
-            kept.keep(framework, status)
+            kept.keep(framework, ended)
             return refusal(429, "TooManyRequests", "later")
 
         api, clocks = Refusing(refuse), Clocks()
         kept = retention(api, clocks)
-        framework, status = await completed(api)
-        kept.keep(framework, status)
+        framework, ended = await completed(api)
+        kept.keep(framework, ended)
         clocks.ours = clocks.servers = now() + RETAINED + 9
         running = asyncio.ensure_future(kept.run())
         for _ in range(9):
@@ -144,13 +143,13 @@ def test_a_pause_that_was_read_and_is_over_by_then_holds_nothing() -> None:
             where = {"path": "/metadata/annotations"}
             await Facade.request(api, "PATCH", PATH, [{"op": "add", **where, "value": {names.PAUSE_ANNOTATION: "true"}}])
             found = await Facade.request(api, "GET", PATH)
-            kept.keep((await Facade.request(api, "PATCH", PATH, [{"op": "remove", **where}])).body, status)
+            kept.keep((await Facade.request(api, "PATCH", PATH, [{"op": "remove", **where}])).body, ended)
             return found
 
         api, clocks = Refusing(paused_for_a_moment), Clocks()
         kept = retention(api, clocks)
-        framework, status = await completed(api)
-        kept.keep(framework, status)
+        framework, ended = await completed(api)
+        kept.keep(framework, ended)
         clocks.ours = clocks.servers = now() + RETAINED + 9
         running = asyncio.ensure_future(kept.run())
         await asyncio.sleep(1)

@@ -8,9 +8,10 @@ from typing import Any
 
 from fcompile.model import names
 from fcontroller.api import Json, collection
+from fcontroller.decide.conditions import is_retained
 from fcontroller.decide.context import POD_DELETION
 from fcontroller.decide.states import COMPLETED
-from fcontroller.decide.status import to_time
+from fcontroller.decide.status import from_time
 from fcontroller.decide.status_json import to_json
 from fcontroller.dependencies import Dependencies
 from fcontroller.mailbox import FrameworkSeen, Message
@@ -100,7 +101,8 @@ class Controller:
             reconciler.mailbox.put(FrameworkSeen(framework))
         elif _is_over(framework):
             self._stop(name)
-            self.retention.keep(framework, framework["status"])
+            status = framework["status"]
+            self.retention.keep(framework, from_time(status.get("transitionTime")), is_retained(status))
         elif not self.retention.has_seen(framework):  # In a crowd the watch still tells of states before the end after that was stored.
             self._drop(name)
             self._begin(name, framework)
@@ -129,7 +131,7 @@ class Controller:
         """Keep only what retention needs of a Framework that is over."""
         if self.reconcilers.get(reconciler.key) is reconciler and reconciler.status is not None:
             self._drop(reconciler.key)
-            self.retention.keep(reconciler.framework, {"transitionTime": to_time(reconciler.status.transition_time)})
+            self.retention.keep(reconciler.framework, reconciler.status.transition_time)
 
     def _drop(self, name: Name) -> None:
         self.retention.drop(name)

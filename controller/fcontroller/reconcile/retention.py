@@ -10,9 +10,8 @@ import contextlib
 import heapq
 import json
 from collections import Counter, deque
-from collections.abc import Mapping
 from http import HTTPStatus
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from fcompile.model import names
 from fcompile.model.framework import asks_for_pause
@@ -24,7 +23,6 @@ from fcontroller.breath import unhurried
 from fcontroller.decide.conditions import is_retained, set_not_retained, set_retained
 from fcontroller.decide.observed import controller_of
 from fcontroller.decide.spec import tracker_of
-from fcontroller.decide.status import from_time
 from fcontroller.decide.status_json import status_from
 from fcontroller.dependencies import Dependencies
 from fcontroller.observe.reflector import Name
@@ -72,17 +70,21 @@ class Retention:
         """What is due, by namespace."""
         self._workers: Counter[str] = Counter()
 
-    def keep(self, framework: Json, status: Mapping[str, Any]) -> None:
-        """Take in a Framework that is over, with its status."""
+    def keep(self, framework: Json, ended: float | None, retained: bool = False) -> None:
+        """Take in a Framework that is over.
+
+        :param ended: when, in seconds since 1970; None: nobody knows.
+        :param retained: whether its status says that it is kept since it is tracked.
+        """
         metadata = framework["metadata"]
         name, uid, hold = (metadata["namespace"], metadata["name"]), metadata["uid"], self._hold(framework)
         known, retention, version = self.kept.get(name), self._retention(framework), int(metadata["resourceVersion"])
         if known is not None and (known.uid, known.hold, known.retention) == (uid, hold, retention):
             self.kept[name] = known._replace(version=max(version, known.version))
         else:
-            since = from_time(status.get("transitionTime")) or self._dependencies.now()
+            since = ended or self._dependencies.now()
             # What the status says of it may have become wrong.
-            due = since if is_retained(status) else _NEVER if hold in (_GOES, _PAUSED) else since + retention
+            due = since if retained else _NEVER if hold in (_GOES, _PAUSED) else since + retention
             self._look_at(name, Kept(uid, hold, retention, since, due, version))
 
     def has_seen(self, framework: Json) -> bool:
