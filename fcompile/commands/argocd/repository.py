@@ -46,8 +46,10 @@ class Repository(NamedTuple):
         if os.path.isdir(path):
             return "" if folder else "is a folder: name a file"
         if not file:
-            return "is no folder"
-        return "" if os.path.isfile(path) and os.path.getsize(path) <= MAX_FILE else f"is no file, or one of more than {MAX_FILE:,} bytes"
+            return "is not a folder"
+        return (
+            "" if os.path.isfile(path) and os.path.getsize(path) <= MAX_FILE else f"is not a file, or one of more than {MAX_FILE:,} bytes"
+        )
 
     def read(self, path: str) -> bytes:
         """Return a regular file of the repository. Raises InputError; what changes meanwhile is not read."""
