@@ -52,9 +52,9 @@ from fcontroller.decide.status import Attempt, IntentRecord, Json, Role, Task
 from fcontroller.decide.task import find, has_lost_owner, is_stored, reconcile_task
 
 _COLLECTED = 30
-"""Seconds after which what goes with the ConfigMap is deleted by us, and no more left to the garbage collector."""
+"""Seconds for which the garbage collector alone deletes what goes with the ConfigMap. After that we do it."""
 _EMPTY = 10
-"""Seconds that it has, too, once the last Pod is gone: it mostly needs none, and to do its work we would list the whole namespace."""
+"""Seconds that it has after the last Pod is gone. It rarely needs them, and before a release we list all Pods of the namespace."""
 _MOVES, _MOVES_EACH = 60, 20
 """Seconds for which Pods that are kept may hold up the end, and the number of Pods for which it is one second more."""
 
@@ -160,10 +160,10 @@ def _config_map(context: ReconcileContext, keys: Iterable[Key] | None) -> bool:
 
 
 def _collect(context: ReconcileContext, config_map: ConfigMap, keys: Iterable[Key] | None) -> None:
-    """Do in the end what the garbage collector should have done with a ConfigMap that is being deleted, and with its Pods.
+    """Delete the Pods of a ConfigMap that is being deleted, and then release it, where the garbage collector has not done so in time.
 
-    Where it hears nothing of the API server for a while, it can miss that a Pod is gone, or that there is a new one of the same name. It
-    waits for the first for ever, and lets the second run on.
+    A collector that was cut off from the API server can miss that a Pod is gone, or that there is a new one of the same name. Then it
+    waits for the first one for ever, and lets the second one run on.
 
     :param keys: as in `reconcile_framework`.
     """

@@ -267,9 +267,9 @@ class Status(Life):
         self.move_until = now
         """Until when the ConfigMap waits for them."""
         self.collected = ""
-        """The uid of the ConfigMap of which all Pods were looked at that the garbage collector has left. Later only some are."""
+        """The uid of the ConfigMap whose Pods were all looked at once, since the garbage collector left them. It is not stored."""
         self.empty_since: float | None = None
-        """Since when the ConfigMap that is being deleted has no Pods; None: it has some. As the one before, this is not stored."""
+        """Since when the ConfigMap that is being deleted has no Pods; None: it has some. It is not stored."""
         self.said = 0
         """Bytes that the messages of tasks take of what they share (`messages`)."""
         self.beside = 0
