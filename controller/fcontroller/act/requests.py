@@ -8,9 +8,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import NamedTuple
 
 from fcompile.model import names
-from fcontroller.act.dispatcher import Dispatcher
 from fcontroller.act.pages import Pages
-from fcontroller.api import Answer, Api, Json, Projection, Query, Wanted, always, collection, path_of
+from fcontroller.api import Answer, Api, Json, Projection, Query, collection, path_of
 from fcontroller.decide.observed import FOREGROUND, controller_of
 
 
@@ -102,13 +101,13 @@ async def replace(api: Api, path: str, value: Json) -> Json:
     return _taken(await api.request("PUT", path, value))
 
 
-async def create_pod(api: Dispatcher, namespace: str, pod: Callable[[], bytes], wanted: Wanted = always) -> str:
+async def create_pod(api: Api, namespace: str, pod: Callable[[], bytes]) -> str:
     """Create a Pod, and return its uid. What the API server does not know in it is an error, not dropped.
 
     :param pod: returns its JSON text.
     """
     query = {"fieldValidation": "Strict"}
-    made = _taken(await api.request("POST", collection("pods", namespace), pod, query, Projection.METADATA, wanted))
+    made = _taken(await api.request("POST", collection("pods", namespace), pod, query, Projection.METADATA))
     return sys.intern(made["metadata"]["uid"])  # The watch will show the same.
 
 

@@ -109,7 +109,7 @@ async def perform(dependencies: Dependencies, action: Action, context: ActionCon
         case ConfirmConfigMapGone(uid):
             return await _confirm_config_map_gone(api, when_wanted, context, uid)
         case CreatePod(key):
-            return await _create_pod(dependencies, context, key, wanted)
+            return await _create_pod(when_wanted, context, key)
         case DeletePod(key, uid, force, completion):
             await requests.delete(when_wanted, context.pod_path(key), uid, force=force, confirm=completion is not None or force)
             return partial(pod_deleted, key=key, uid=uid) if completion is None else partial(pod_gone, key=key, completion=completion)
@@ -155,18 +155,18 @@ async def _confirm_config_map_gone(api: Dispatcher, when_wanted: Api, context: A
     return config_map_deleted
 
 
-async def _create_pod(dependencies: Dependencies, context: ActionContext, key: Key, wanted: Wanted) -> Result | None:
+async def _create_pod(when_wanted: Api, context: ActionContext, key: Key) -> Result | None:
     role, task = find(context.status, key)
     if context.renderer is None or not context.renderer.has(role):  # The role has left the spec in the meantime.
         return None
     try:
         pod = partial(context.renderer.pod, context.status.attempt.id, role, task)
-        uid = await requests.create_pod(dependencies.api, context.namespace, pod, wanted)
+        uid = await requests.create_pod(when_wanted, context.namespace, pod)
     except Refused as error:
         completion = creation_failure(error.code, error.reason, str(error))
         if completion is None:
             raise
-        return await _remove_pod(dependencies.api.when(wanted), context, key, completion)
+        return await _remove_pod(when_wanted, context, key, completion)
     return partial(pod_created, key=key, uid=uid)
 
 
