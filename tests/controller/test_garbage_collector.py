@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 
@@ -37,39 +37,48 @@ def make_anew(here: Setting, namespace: str) -> None:
     here.apply(namespace, "train", role("worker", 1, {"run": "0"}))
 
 
-@pytest.mark.parametrize(
-    ("end", "late"),
-    [(stop, False), (stop, True), (make_anew, False)],
-    ids=["waits for a Pod that is gone", "does not know of a new Pod", "keeps the name of a Framework that is gone"],
-)
-def test_a_garbage_collector_that_has_heard_nothing_for_a_while(here: Setting, end: Callable[[Setting, str], None], *, late: bool) -> None:
+def test_a_garbage_collector_that_has_heard_nothing_for_a_while(here: Setting) -> None:
     """Meanwhile a Pod that it knows to be going gives way to another of its name, which it takes for a newer state of the first.
 
-    :param late: whether it hears of the new Pod only when the ConfigMap is being deleted.
+    One namespace's collector waits for the Pod that is gone, one's keeps the name of a Framework that is gone, and one's hears of the
+    new Pod only when the ConfigMap is being deleted.
     """
     collector = here.cluster.pids["kube-controller-manager"]
-    with here.tenant() as namespace:
-        here.apply(namespace, "train", role("worker", 1, **RETRY))
-        until(lambda: here.running(namespace, "train") == 1, "it does not run")
-        path = path_of("pods", namespace, "train-worker-0")
-        first = here.ask("PATCH", path, {"metadata": {"finalizers": ["example.com/hold"]}})["metadata"]["uid"]
-        here.ask("DELETE", path)
-        until(lambda: here.running(namespace, "train") == 0, "the Pod does not end")
+    with here.tenant() as waits, here.tenant() as keeps, here.tenant() as late:
+        all_three = (waits, keeps, late)
+        for namespace in all_three:
+            here.apply(namespace, "train", role("worker", 1, **RETRY))
+        first = {namespace: _hold(here, namespace) for namespace in all_three}
         os.kill(collector, signal.SIGSTOP)
         try:
             kill_api_server(here)
-            here.ask("PATCH", path, {"metadata": {"finalizers": None}})
-            until(lambda: here.running(namespace, "train") == 1, "it does not run again")
-            if late:
-                end(here, namespace)
+            for namespace in all_three:
+                here.ask("PATCH", _pod(namespace), {"metadata": {"finalizers": None}})
+            for namespace in all_three:
+                until(lambda: here.running(namespace, "train") == 1, f"it does not run again in {namespace}")  # noqa: B023
+                assert here.ask("GET", _pod(namespace))["metadata"]["uid"] != first[namespace]
+            stop(here, late)
         finally:
             os.kill(collector, signal.SIGCONT)
-        if not late:
-            assert here.ask("GET", path)["metadata"]["uid"] != first
-            _wait_for_collector(here)
-            end(here, namespace)
-        until(lambda: here.state(namespace, "train") == "Completed", "the Framework does not end", 60)
-        until(lambda: not here.ask("GET", collection("pods", namespace))["items"], "a Pod stays")
+        _wait_for_collector(here)
+        stop(here, waits)
+        make_anew(here, keeps)
+        for namespace in all_three:
+            until(lambda: here.state(namespace, "train") == "Completed", f"the Framework of {namespace} does not end", 60)  # noqa: B023
+            until(lambda: not here.ask("GET", collection("pods", namespace))["items"], f"a Pod of {namespace} stays")  # noqa: B023
+
+
+def _pod(namespace: str) -> str:
+    return path_of("pods", namespace, "train-worker-0")
+
+
+def _hold(here: Setting, namespace: str) -> str:
+    """Delete the Pod once it runs, which a finalizer holds, and return its uid."""
+    until(lambda: here.running(namespace, "train") == 1, "it does not run")
+    uid: str = here.ask("PATCH", _pod(namespace), {"metadata": {"finalizers": ["example.com/hold"]}})["metadata"]["uid"]
+    here.ask("DELETE", _pod(namespace))
+    until(lambda: here.running(namespace, "train") == 0, "the Pod does not end")
+    return uid
 
 
 def _wait_for_collector(here: Setting) -> None:
