@@ -33,11 +33,13 @@ SUFFIXES: Final = (".yaml", ".yml", ".json")
 IGNORE_FILE: Final = ".fcompileignore"
 NO_PATH: Final = "a path holds no NUL character, and no half of a surrogate pair"
 
-_LITERAL: Final = re.compile(rb"frameworkcontroller\.microsoft\.com|FC_|taskRoles")
+_LITERALS: Final = (b"frameworkcontroller.microsoft.com", b"FC_", b"taskRoles")
 _SERVICE: Final = lazy(rb"""(?<![^\s:"'{,\[])Service["']?[ \t]*(?:[\r\n,}\]#]|\Z)""")
 """As a whole value: in the prose of definitions of resources it is a word among others."""
 _HIDDEN: Final = lazy(rb"\\(?:[xuU\r\n]|\xc2\x85|\xe2\x80[\xa8\xa9])|!\S*(?:binary|%)|!<|^%TAG", re.MULTILINE)
 """What can make a text without its letters: escapes, a continued line in double quotes, and base64 under any name of its tag."""
+_HIDERS: Final = (b"\\", b"!", b"%")
+"""One of them is in whatever `_HIDDEN` finds. To look for them is ten times faster."""
 _QUARTERS: Final = (b"framewor", b"kcontrol", b"ler.micr", b"osoft.com")
 PIECE: Final = 1024 * 1024
 """Bytes of a large file that are in memory at a time."""
@@ -105,9 +107,13 @@ def may_hold_framework(data: bytes) -> bool:
     The group of a Framework's apiVersion (or `taskRoles`, since that can be misspelt), or `FC_` of the labels, must be in the bytes,
     unless the file uses one of the few ways to spell a text otherwise. When this is true, reading the file decides.
     """
-    if _LITERAL.search(data) or _HIDDEN.search(data):
+    if _holds_one_of(_LITERALS, data) or (_holds_one_of(_HIDERS, data) and _HIDDEN.search(data)):
         return True
-    return b"\0" in data and _LITERAL.search(data.replace(b"\0", b"")) is not None
+    return b"\0" in data and _holds_one_of(_LITERALS, data.translate(None, b"\0"))
+
+
+def _holds_one_of(texts: Iterable[bytes], data: bytes) -> bool:
+    return any(text in data for text in texts)
 
 
 def may_hold_framework_in(pieces: Iterable[bytes]) -> bool:
@@ -125,7 +131,7 @@ def may_be_meant(data: bytes) -> bool:
 
     Three wrong letters leave one quarter of the group intact. Files with the kind and `taskRoles` are found by `may_hold_framework`.
     """
-    lowered = data.replace(b"\0", b"").lower()
+    lowered = data.translate(None, b"\0").lower()
     return b"apiversion" in lowered and any(quarter in lowered for quarter in _QUARTERS)
 
 
@@ -134,7 +140,7 @@ def may_hold_service(data: bytes) -> bool:
 
     False only when it certainly does not, or when `may_hold_framework`, which knows other ways to spell a text, is true.
     """
-    return _SERVICE.search(data.replace(b"\0", b"")) is not None
+    return _SERVICE.search(data.translate(None, b"\0")) is not None
 
 
 def open_regular(path: str) -> BinaryIO | None:
