@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import islice
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
 from typing import Any
 
 from fcompile.check.context import FrameworkContext
@@ -53,28 +53,29 @@ def _all(context: FrameworkContext, source_text: str) -> Iterator[Finding]:
 def _of_structure_and_pods(context: FrameworkContext) -> Iterator[Finding]:
     templates = list(context.templates())
     reported: set[tuple[object, ...]] = set()
-    for finding in structure(_with_templates(context, templates), version=context.version, plain=context.plain):
-        yield _in_source(context, finding, reported)
+    of_first = structure(_with_templates(context, templates), version=context.version, plain=context.plain)
+    yield from _in_source(context, of_first, reported)
     seen: set[int] = set()
     for role, template in templates:
+        of_pod = pod_rules(template, role.template_path, version=context.version)
         if role.position not in seen:
             seen.add(role.position)
-            for finding in pod_rules(template, role.template_path, version=context.version):
-                yield _in_source(context, finding, reported)
+            yield from _in_source(context, of_pod, reported)
             continue
         # A problem of both the first and the last task is reported once, although the index makes the messages differ.
-        again = list(walk(template, "PodTemplateSpec", role.template_path, version=context.version, plain=context.plain))
-        again += pod_rules(template, role.template_path, version=context.version)
-        earlier = frozenset(reported)
-        yield from (found for finding in again if _key(found := _in_source(context, finding, reported)) not in earlier)
+        of_structure = walk(template, "PodTemplateSpec", role.template_path, version=context.version, plain=context.plain)
+        here: set[tuple[object, ...]] = set()
+        yield from (finding for finding in _in_source(context, chain(of_structure, of_pod), here) if _key(finding) not in reported)
+        reported |= here
 
 
-def _in_source(context: FrameworkContext, finding: Finding, reported: set[tuple[object, ...]]) -> Finding:
-    """Return the finding at its path in the source, and note it as reported. Where placeholders are involved its fix is dropped."""
-    path = context.source_path(finding.path)
-    moved = finding if path == finding.path else finding._replace(path=path, fix=None)
-    reported.add(_key(moved))
-    return moved
+def _in_source(context: FrameworkContext, findings: Iterable[Finding], reported: set[tuple[object, ...]]) -> Iterator[Finding]:
+    """Yield the findings at their paths in the source, without fixes where placeholders are involved, and note them as reported."""
+    for finding in findings:
+        path = context.source_path(finding.path)
+        found = finding if path == finding.path else finding._replace(path=path, fix=None)
+        reported.add(_key(found))
+        yield found
 
 
 def _key(finding: Finding) -> tuple[object, ...]:
