@@ -186,6 +186,33 @@ def test_what_the_garbage_collector_leaves_is_deleted_even_if_it_has_lost_its_la
     run_in_memory(work())
 
 
+@pytest.mark.parametrize("execution", ["Start", "Stop"])
+def test_what_the_garbage_collector_leaves_is_deleted_even_if_its_config_map_is_gone(execution: str) -> None:
+    """After `kubectl delete configmap` a Stop was over while they ran on, and another attempt waited for their names for ever."""
+
+    async def work() -> None:
+        async with lab(_Uncollected(lambda *_: None)) as made:
+            await made.make("train", {**SPEC, "retryPolicy": {"fancyRetryPolicy": True}})
+            await all_run(made, "train", [0, 0])
+            left = {pod["metadata"]["uid"] for pod in await made.pods()}
+            options = {"propagationPolicy": "Background"}
+            assert (await made.api.request("DELETE", path_of("configmaps", "default", "train-attempt"), options)).ok
+            await made.edit("train", "executionType", execution)
+            await asyncio.sleep(25)
+            assert {pod["metadata"]["uid"] for pod in await made.pods()} == left
+            await made.restart()
+            if execution == "Stop":
+                await made.completed("train")
+                assert await made.pods() == []
+            else:
+                await made.until("train", lambda status: status["attemptStatus"]["id"] == 1)
+                status = await made.until("train", lambda status: status["taskCounts"]["running"] == 2)
+                assert status["retryPolicyStatus"]["accountableRetriedCount"] == 0
+                assert left.isdisjoint(pod["metadata"]["uid"] for pod in await made.pods())
+
+    run_in_memory(work())
+
+
 def test_what_is_left_of_many_frameworks_is_looked_for_together() -> None:
     """Each looked at all Pods of the namespace: with a thousand Frameworks of 100 Pods, a hundred million."""
     lists = list[float]()

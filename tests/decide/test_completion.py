@@ -178,7 +178,7 @@ def test_what_waits_when_the_attempt_is_gone_waits_no_more() -> None:
     world = running(role("a", FAILED))
     world.finish(world.pods["a", 0], 1)
     world.hidden_config_map, world.config_map = True, None
-    world.run(10)
+    world.run(40)
     assert world.status is not None
     assert world.status.waiting == set()
     assert {task.state for _, task in world.status.tasks()} == {"Completed"}

@@ -241,7 +241,7 @@ def test_a_config_map_that_the_cache_does_not_show_is_asked_for_and_stop_does_no
 
 def test_one_that_is_gone_for_sure_ends_the_attempt_and_what_follows_is_decided_at_once() -> None:
     context = begun(config_map=False)
-    context.status.attempt.object_gone = True
+    context.status.attempt.object_gone, context.pods = True, {}
     reconcile_framework(context)
     assert (end(context), context.status.state, context.actions) == (-100, states.COMPLETED, [])
     assert {(task.state, (task.attempt.completion or {})["code"]) for _, task in context.status.tasks()} == {("Completed", -220)}

@@ -102,8 +102,11 @@ class TestDeletedByOthers:
         world = World(spec(), SETTINGS)
         world.run(1)
         world.config_map = None
+        world.run(25)
+        assert len(world.pods) == 2, "the garbage collector may come"
         world.run(10)
         assert codes(world) == [-100, -220, -220]
+        assert world.pods == {}
 
 
 class TestTime:

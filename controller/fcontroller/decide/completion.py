@@ -101,7 +101,7 @@ def _all_completed(role: Role, task: Task, completed: int, total: int) -> Json:
 
 def end_framework_attempt(context: ReconcileContext, completion: Json) -> None:
     """Record how the Framework's attempt has ended, while its ConfigMap still exists, and begin to delete it."""
-    _complete(context, completion)
+    complete_attempt(context, completion)
     context.status.transition(states.FRAMEWORK_ENDS, context.now)
     if context.spec.keeps_pods:
         # It must be stored before the ConfigMap is deleted: of the last attempt, Pods that are kept outlive it.
@@ -120,7 +120,7 @@ def schedule_retry(context: ReconcileContext, decision: RetryDecision) -> None:
 
 def framework_attempt_gone(context: ReconcileContext, completion: Json | None) -> None:
     """Record that the Framework's attempt and its ConfigMap are gone for sure, and every task with them. A known completion stays."""
-    _complete(context, completion)
+    complete_attempt(context, completion)
     status, now = context.status, context.now
     for role, task in status.tasks():
         if task.state == COMPLETED:
@@ -138,7 +138,8 @@ def ended_with_the_attempt() -> Json:
     return FRAMEWORK_ATTEMPT_ENDS.ended("The attempt of the Framework has ended")
 
 
-def _complete(context: ReconcileContext, completion: Json | None) -> None:
+def complete_attempt(context: ReconcileContext, completion: Json | None) -> None:
+    """Record how the Framework's attempt has ended, and every task's attempt with it. What is known already stays."""
     attempt = context.status.attempt
     if attempt.completion is None:
         attempt.completion = completion

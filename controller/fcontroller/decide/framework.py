@@ -14,6 +14,7 @@ from fcompile.model import names
 from fcontroller.decide import states
 from fcontroller.decide.codes import CACHE_TIMEOUT_CONFIG_MAP, CONFIG_MAP_DELETED_BY_OTHERS, RESTARTED
 from fcontroller.decide.completion import (
+    complete_attempt,
     end_framework_attempt,
     ended_with_the_attempt,
     framework_attempt_gone,
@@ -146,7 +147,7 @@ def _config_map(context: ReconcileContext, keys: Iterable[Key] | None) -> bool:
             return False
         found = None
     if found is None:
-        return _without_config_map(context)
+        return _without_config_map(context, keys)
     if found.deletion_start is not None:
         if status.attempt.completion is None:
             status.attempt.completion = CONFIG_MAP_DELETED_BY_OTHERS.ended("ConfigMap is being deleted by others")
@@ -170,7 +171,7 @@ def _collect(context: ReconcileContext, config_map: ConfigMap, keys: Iterable[Ke
     if not config_map.awaits_collector or config_map.deletion_start is None:
         return
     status, now = context.status, context.sure_now
-    if any(_goes_with(context, config_map, key, pod) for key, pod in context.pods.items()):
+    if _has_pods(context, config_map.uid):
         status.empty_since = None
     elif status.empty_since is None or status.empty_since > now:
         status.empty_since = now
@@ -179,17 +180,31 @@ def _collect(context: ReconcileContext, config_map: ConfigMap, keys: Iterable[Ke
     if status.empty_since is not None:
         if context.due(status.empty_since, _EMPTY, surely=True):
             context.actions.append(ReleaseConfigMap(config_map.uid))
-        return
-    if status.collected != config_map.uid:
-        keys, status.collected = None, "" if context.paused else config_map.uid  # What a pause holds is looked at again.
+    else:
+        _delete_pods(context, config_map.uid, keys)
+
+
+def _has_pods(context: ReconcileContext, config_map_uid: str) -> bool:
+    """Return whether Pods are there that go with a ConfigMap."""
+    return any(_goes_with(context, config_map_uid, key, pod) for key, pod in context.pods.items())
+
+
+def _delete_pods(context: ReconcileContext, config_map_uid: str, keys: Iterable[Key] | None) -> None:
+    """Delete the Pods that go with a ConfigMap, which the garbage collector has left.
+
+    :param keys: as in `reconcile_framework`.
+    """
+    status = context.status
+    if status.collected != config_map_uid:
+        keys, status.collected = None, "" if context.paused else config_map_uid  # What a pause holds is looked at again.
     for key in context.pods if keys is None else keys:
         pod = context.pods.get(key)
-        if pod is not None and pod.deletion_start is None and key not in context.busy and _goes_with(context, config_map, key, pod):
+        if pod is not None and pod.deletion_start is None and key not in context.busy and _goes_with(context, config_map_uid, key, pod):
             context.actions.append(DeletePod(key, pod.uid))
 
 
-def _goes_with(context: ReconcileContext, config_map: ConfigMap, key: Key, pod: Pod) -> bool:
-    return pod.controller == config_map.uid and not _was_moved(context, key)
+def _goes_with(context: ReconcileContext, config_map_uid: str, key: Key, pod: Pod) -> bool:
+    return pod.controller == config_map_uid and not _was_moved(context, key)
 
 
 def _was_moved(context: ReconcileContext, key: Key) -> bool:
@@ -223,22 +238,29 @@ def _delete_when_moved(context: ReconcileContext) -> None:
         _delete(context, uid)
 
 
-def _without_config_map(context: ReconcileContext) -> bool:
-    status = context.status
+def _without_config_map(context: ReconcileContext, keys: Iterable[Key] | None) -> bool:
+    status, uid = context.status, context.status.attempt.object_uid
     if status.state == CREATION_PENDING:
         return True
+    assert uid is not None
     if status.state != CREATION_REQUESTED:
         if not status.attempt.object_gone:
             # The ConfigMap may only have lost its label; then its Pods live on.
-            assert status.attempt.object_uid is not None
             if context.ending is not None and status.state in (PREPARING, RUNNING):
                 end_framework_attempt(context, context.ending)
-            context.actions.append(ConfirmConfigMapGone(status.attempt.object_uid))
+            context.actions.append(ConfirmConfigMapGone(uid))
             return False
         if (status.state != DELETION_REQUESTED and _pods_may_come(context)) or _pods_stay(context):
             return False
         known = status.attempt.completion is not None
-        framework_attempt_gone(context, None if known else CONFIG_MAP_DELETED_BY_OTHERS.ended("ConfigMap was deleted by others"))
+        completion = None if known else CONFIG_MAP_DELETED_BY_OTHERS.ended("ConfigMap was deleted by others")
+        if not _has_pods(context, uid):
+            framework_attempt_gone(context, completion)
+        else:  # A deletion in the background leaves them to the garbage collector.
+            complete_attempt(context, completion)
+            status.transition(states.FRAMEWORK_GOES, context.now)
+            if context.due_after(status, _COLLECTED) and status.is_stored(status):
+                _delete_pods(context, uid, keys)
         return True
     completion = context.ending
     if completion is None and context.due_after(status, context.settings.cache_timeout):
@@ -248,8 +270,7 @@ def _without_config_map(context: ReconcileContext) -> bool:
         )
     if completion is None:
         return False
-    assert status.attempt.object_uid is not None
-    context.actions.append(DeleteConfigMap(status.attempt.object_uid, completion))
+    context.actions.append(DeleteConfigMap(uid, completion))
     return False
 
 
