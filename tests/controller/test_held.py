@@ -271,6 +271,32 @@ def test_a_list_that_fails_late_does_so_for_all_who_wait_for_it() -> None:
     run_in_memory(work())
 
 
+def test_stop_does_not_wait_for_a_list_that_is_not_answered() -> None:
+    """An earlier Framework's ConfigMap was to be released first, and its Pods were looked for."""
+    asked = list[str]()
+
+    async def never(_: str, path: str) -> None:
+        asked.append(path)
+        await asyncio.sleep(600)
+
+    async def work() -> None:
+        api = _Uncollected(lambda *_: None)
+        async with lab(api) as made:
+            await made.make("train", SPEC)
+            await all_run(made, "train", [0, 0])
+            assert (await made.api.request("DELETE", path_of("frameworks", "default", "train"))).ok
+            assert (await made.api.request("DELETE", path_of("configmaps", "default", "train-attempt"))).ok
+            await made.make("train", SPEC)
+            api.refusal = lambda method, path: never(method, path) if (method, path) == ("GET", collection("pods", "default")) else None
+            async with asyncio.timeout(60):
+                while not asked:
+                    await asyncio.sleep(1)
+            await made.edit("train", "executionType", "Stop")
+            await made.until("train", lambda status: status["state"] == "Completed", 5)
+
+    run_in_memory(work())
+
+
 def test_another_framework_of_the_name_begins_as_soon_as_what_was_left_is_gone() -> None:
     async def work() -> None:
         async with lab(_Uncollected(lambda *_: None)) as made:

@@ -70,6 +70,8 @@ class ReleaseConfigMap(NamedTuple):
     """Take the garbage collector's finalizer off the ConfigMap with that uid, which is being deleted, if no Pod has it for an owner."""
 
     uid: str
+    key: Key = ("", -1)
+    """No task's, nor the Framework's own: a Stop must not wait until all Pods of the namespace are listed."""
 
 
 class ConfirmConfigMapGone(NamedTuple):

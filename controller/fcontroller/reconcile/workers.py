@@ -252,14 +252,14 @@ class Workers:
         self.busy.discard(key)
         if isinstance(action, CreatePod):
             self._note_creation(action.key[0], performed)
+        if isinstance(action, ReleaseConfigMap) and error is None:
+            self._failures.get(None, {}).pop(CreateConfigMap, None)  # What was in its way is gone.
         # A Pod that was moved changes nothing that is stored.
         if error is None and (decided_now(status, key) != performed.decided or isinstance(action, MovePod)):
             self._failures.pop(key, None)
             return 0
         # The action had no effect, or none that was seen yet: it may be decided again, but not at once.
         of_key = self._failures.setdefault(key, {})
-        if isinstance(action, ReleaseConfigMap) and error is None:
-            of_key.pop(CreateConfigMap, None)  # What was in its way is gone.
         last = of_key.get(type(action))
         failures = last.times + 1 if last is not None and last.action == action else 1
         delay = max(backoff(failures), error.retry_after if isinstance(error, Refused) else 0)

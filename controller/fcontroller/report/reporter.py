@@ -134,7 +134,7 @@ class Reporter(Report):
             what = "The ConfigMap" if key is None else f"A Pod of role {key[0]}"
             self._warn_of(framework, "NameTaken", f"{what} cannot be made, since something else has its name: {message}", key, code)
         else:  # Another 409 is a race: with whoever writes the same object, or for a quota.
-            what = "Something" if key is None else f"Something for role {key[0]}"
+            what = f"Something for role {key[0]}" if key and key[0] else "Something"
             self._warn_of(framework, "Refused", f"{what} was refused, and is tried again ({code}): {message}", key, code)
 
     def unsaved(self, framework: Json, error: Exception) -> None:
