@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from fcompile.model import names
 from fcontroller.act import decode
 from fcontroller.api import Projection
 from fcontroller.decide import observed
@@ -27,3 +28,12 @@ def test_what_is_kept_of_a_pod_is_enough(pod: dict[str, Any], metadata: dict[str
     assert kept == all_of_it
     assert kept.finished is not None
     assert CLASSIFY(json.loads(kept.finished)) == CLASSIFY(json.loads(json.dumps(whole, ensure_ascii=False).encode(errors="replace")))
+
+
+def test_what_is_kept_of_a_config_map_is_enough() -> None:
+    owner = {"apiVersion": names.API_VERSION, "kind": names.KIND, "name": "train", "uid": "f", "controller": True}
+    metadata = {**_GOES, "name": "train-attempt", "finalizers": ["foregroundDeletion"], "ownerReferences": [owner]}
+    text = json.dumps({"type": "MODIFIED", "object": {"metadata": metadata, "data": {}}}).encode()
+    kept = observed.config_map(decode.event(text, Projection.METADATA)["object"])
+    assert kept == observed.config_map({"metadata": metadata})
+    assert kept.awaits_collector

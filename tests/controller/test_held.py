@@ -312,6 +312,24 @@ def test_another_framework_of_the_name_begins_as_soon_as_what_was_left_is_gone()
     run_in_memory(work())
 
 
+def test_another_framework_of_the_name_begins_even_if_the_garbage_collector_has_not_heard_that_the_first_is_gone() -> None:
+    """After `kubectl delete framework` the name was taken for ever."""
+
+    async def work() -> None:
+        async with lab(_Uncollected(lambda *_: None)) as made:
+            await made.make("train", SPEC)
+            await all_run(made, "train", [0, 0])
+            options = {"propagationPolicy": "Background"}
+            assert (await made.api.request("DELETE", path_of("frameworks", "default", "train"), options)).ok
+            began = asyncio.get_running_loop().time()
+            await made.make("train", SPEC)
+            await asyncio.sleep(60)
+            await all_run(made, "train", [0, 0])
+            assert asyncio.get_running_loop().time() - began < 80
+
+    run_in_memory(work())
+
+
 @pytest.mark.parametrize("answer", [DENIED, refusal(500, "InternalError", "a conversion fails")])
 def test_a_framework_that_cannot_be_read_at_the_start(answer: Answer) -> None:
     """Everything else waits for that: it stood still, and nobody said so."""

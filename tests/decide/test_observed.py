@@ -75,7 +75,7 @@ def test_whose_it_is(owners: Any, uid: str) -> None:
     assert (found.uid, found.controller, found.deletion_start, found.awaits_collector) == ("u", uid, None, False)
 
 
-FRAMEWORK = {"apiVersion": "frameworkcontroller.microsoft.com/v1", "kind": "Framework", "uid": "f", "controller": True}
+FRAMEWORK = {"apiVersion": "frameworkcontroller.microsoft.com/v1", "kind": "Framework", "name": "train", "uid": "f", "controller": True}
 
 
 @pytest.mark.parametrize(
@@ -87,10 +87,12 @@ FRAMEWORK = {"apiVersion": "frameworkcontroller.microsoft.com/v1", "kind": "Fram
         ({**FRAMEWORK, "controller": False}, ["foregroundDeletion"], False),
         ({**FRAMEWORK, "apiVersion": "frameworkcontroller.example.com/v1"}, ["foregroundDeletion"], False),
         ({**FRAMEWORK, "kind": "Other"}, ["foregroundDeletion"], False),
+        ({**FRAMEWORK, "name": "other"}, ["foregroundDeletion"], False),
     ],
 )
 def test_what_awaits_the_garbage_collector(owner: Any, finalizers: Any, awaits: bool) -> None:
-    going = observed.config_map({"metadata": {"uid": "u", "deletionTimestamp": AT, "finalizers": finalizers, "ownerReferences": [owner]}})
+    metadata = {"name": "train-attempt", "uid": "u", "deletionTimestamp": AT, "finalizers": finalizers, "ownerReferences": [owner]}
+    going = observed.config_map({"metadata": metadata})
     assert (going.deletion_start, going.awaits_collector) == (from_time(AT), awaits)
 
 

@@ -13,6 +13,7 @@ class _Owner(TypedDict, total=False):
     apiVersion: str
     controller: bool
     kind: str
+    name: str
     uid: str
 
 

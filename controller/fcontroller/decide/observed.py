@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from fcompile.model.names import API_VERSION, KIND
+from fcompile.model.names import API_VERSION, KIND, config_map_name
 from fcontroller.decide.status import from_time
 
 FOREGROUND: Final = "foregroundDeletion"
@@ -29,7 +29,7 @@ class ConfigMap(NamedTuple):
     deletion_start: float | None
     """When its deletion was requested, in seconds since 1970; None: it was not."""
     awaits_collector: bool = False
-    """Whether a Framework owns it, and it stays until the garbage collector says that its Pods are gone."""
+    """Whether a Framework of its name owns it, and its deletion waits until the garbage collector says that its Pods are gone."""
     created: float | None = None
     """When it was created, in seconds since 1970."""
     version: str = ""
@@ -178,8 +178,12 @@ def controller_of(metadata: Mapping[str, Any]) -> str:
 
 
 def _is_of_a_framework(metadata: Mapping[str, Any]) -> bool:
+    wanted = API_VERSION, KIND, True, metadata.get("name")
     owners = metadata.get("ownerReferences") or ()
-    return any((owner.get("apiVersion"), owner.get("kind"), owner.get("controller")) == (API_VERSION, KIND, True) for owner in owners)
+    return any(
+        (owner.get("apiVersion"), owner.get("kind"), owner.get("controller"), config_map_name(owner.get("name"))) == wanted
+        for owner in owners
+    )
 
 
 def _deletion_start(metadata: Mapping[str, Any]) -> float | None:
