@@ -330,6 +330,35 @@ def test_another_framework_of_the_name_begins_even_if_the_garbage_collector_has_
     run_in_memory(work())
 
 
+@pytest.mark.parametrize("meanwhile", [False, True])
+def test_what_a_framework_has_left_is_told_of(meanwhile: bool) -> None:
+    """:param meanwhile: whether no controller runs when the Framework is deleted."""
+
+    async def work() -> None:
+        async with lab(_Uncollected(lambda *_: None)) as made:
+            for name in ("train", "ends"):
+                await made.make(name, SPEC)
+                await all_run(made, name, [0, 0])
+            uid = (await made.framework("train"))["metadata"]["uid"]
+            if meanwhile:
+                await made.kill()
+            options = {"propagationPolicy": "Background"}
+            for name in ("train", "ends"):
+                assert (await made.api.request("DELETE", path_of("frameworks", "default", name), options)).ok
+            if meanwhile:
+                await made.restart()
+            await asyncio.sleep(50)
+            assert [line for line in made.lines if line["level"] == "warning"] == []
+            assert (await made.api.request("DELETE", path_of("configmaps", "default", "ends-attempt"), options)).ok
+            await asyncio.sleep(20)
+            (line,) = [line for line in made.lines if line["level"] == "warning"]
+            assert (line["reason"], line["framework"], line["uid"]) == ("GarbageLeft", "train", uid)
+            (event,) = [event for event in await made.events() if event["reason"] == "GarbageLeft"]
+            assert event["involvedObject"]["uid"] == uid
+
+    run_in_memory(work())
+
+
 @pytest.mark.parametrize("answer", [DENIED, refusal(500, "InternalError", "a conversion fails")])
 def test_a_framework_that_cannot_be_read_at_the_start(answer: Answer) -> None:
     """Everything else waits for that: it stood still, and nobody said so."""

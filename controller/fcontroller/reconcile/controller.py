@@ -22,6 +22,9 @@ from fcontroller.reconcile.retention import Retention
 
 _FRAMEWORKS = 50
 """In one answer: one of 10,000 tasks has a megabyte."""
+_COLLECTED = 60.0
+"""Seconds that the garbage collector has for the ConfigMap of a Framework that is gone."""
+_LEFT = "The Framework is gone, and Kubernetes' garbage collector has not deleted its ConfigMap, so that its Pods may run on"
 
 
 class Controller:
@@ -111,12 +114,31 @@ class Controller:
         self._drop(_name(framework))
         if not _is_anothers(framework):
             self.dependencies.report.framework_deleted(framework)
+            self._await_collector(_name(framework))
+
+    def _await_collector(self, name: Name) -> None:
+        """Warn after a while if the garbage collector has not begun to delete what a Framework that is gone has left."""
+        if owner := self._owner_of_config_map(name):
+            asyncio.get_running_loop().call_later(_COLLECTED, self._tell_of_garbage, name, owner)
+
+    def _tell_of_garbage(self, name: Name, owner: str) -> None:
+        if self._owner_of_config_map(name) == owner:
+            metadata = {"namespace": name[0], "name": name[1], "uid": owner, "resourceVersion": ""}
+            self.dependencies.report.warn({"apiVersion": names.API_VERSION, "kind": names.KIND, "metadata": metadata}, "GarbageLeft", _LEFT)
+
+    def _owner_of_config_map(self, name: Name) -> str:
+        """Return the uid of the Framework that owns the ConfigMap; empty: there is none, or nobody has to delete it any more."""
+        owned = self.cache.all().get(name)
+        found = owned.config_map if owned is not None else None
+        return found.controller if found is not None and found.awaits_collector and found.deletion_start is None else ""
 
     def retain(self, present: set[Name]) -> None:
         """Take in that these are all Frameworks."""
         for name in self.reconcilers.keys() - present:
             self._guard(self._forget, self.reconcilers[name].framework)
         self.retention.retain(present)
+        for name in self.cache.all().keys() - present:
+            self._await_collector(name)
 
     def _forget(self, framework: Json) -> None:
         gone = self.reconcilers[_name(framework)]
