@@ -213,6 +213,23 @@ def test_what_the_garbage_collector_leaves_is_deleted_even_if_its_config_map_is_
     run_in_memory(work())
 
 
+def test_a_config_map_that_is_being_deleted_gets_back_its_label() -> None:
+    """Without it no watch shows it, and where the garbage collector does nothing it was never released."""
+
+    async def work() -> None:
+        async with lab(_Uncollected(lambda *_: None)) as made:
+            await made.make("train", SPEC)
+            await all_run(made, "train", [0, 0])
+            await made.edit("train", "executionType", "Stop")
+            await made.until("train", lambda status: status["state"] == "AttemptDeleting")
+            patch = [{"op": "remove", "path": "/metadata/labels"}]
+            assert (await made.api.request("PATCH", path_of("configmaps", "default", "train-attempt"), patch)).ok
+            await made.until("train", lambda status: status["state"] == "Completed", 120)
+            assert await made.pods() == []
+
+    run_in_memory(work())
+
+
 def test_what_is_left_of_many_frameworks_is_looked_for_together() -> None:
     """Each looked at all Pods of the namespace: with a thousand Frameworks of 100 Pods, a hundred million."""
     lists = list[float]()

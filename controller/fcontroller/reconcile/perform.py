@@ -140,7 +140,7 @@ async def _confirm_config_map_gone(api: Dispatcher, when_wanted: Api, context: A
     if found is None:
         return partial(config_map_confirmed_gone, uid=uid)
     labels, status = found["metadata"].get("labels") or {}, context.status
-    if labels.get(names.FRAMEWORK_NAME) == context.name or "deletionTimestamp" in found["metadata"]:
+    if labels.get(names.FRAMEWORK_NAME) == context.name:
         return None  # The watch will show it again soon, or that it is gone.
     goes = status.state == DELETION_PENDING and status.is_stored(status) and not context.paused
     if not goes or status.retry_refused:  # Of the last attempt, Pods that are kept must be moved before it goes.
