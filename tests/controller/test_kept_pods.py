@@ -189,6 +189,28 @@ class _Late(Refusing):
             yield event
 
 
+@pytest.mark.parametrize("restart", [False, True])
+def test_what_others_delete_during_the_moves_is_known_after_a_restart(restart: bool) -> None:
+    """The status named 20 Pods as kept that were gone, and each took half a minute to go."""
+    refused = refusal(403, "Forbidden", "you may not patch pods")
+
+    async def work() -> None:
+        async with lab(_Late(lambda method, path: refused if is_move(method, path) else None)) as made:
+            await made.make("train", {**spec(20), "activeDeadlineSeconds": 10})
+            await made.until("train", lambda status: status["state"] == "AttemptDeletionPending")
+            path = path_of("configmaps", "default", "train-attempt")
+            assert (await made.api.request("DELETE", path, {"propagationPolicy": "Foreground"})).ok
+            await made.until("train", lambda status: status["state"] == "AttemptDeleting")
+            if restart:
+                await made.restart()
+            status = await made.completed("train")
+            assert "podKept" not in str(status)
+            assert [one["message"].partition(" ")[0] for one in status["conditions"] if one["type"] == "PodsKept"] == ["20"]
+            assert await left(made) == {}
+
+    run_in_memory(work())
+
+
 def test_a_watch_that_falls_silent_during_the_moves_costs_no_logs() -> None:
     """What is not seen to be the Framework's was deleted together with what the garbage collector had left."""
 

@@ -56,6 +56,7 @@ _COLLECTED = 30
 """Seconds for which the garbage collector alone deletes what goes with the ConfigMap. After that we do it."""
 _EMPTY = 10
 """Seconds that it has after the last Pod is gone. It rarely needs them, and before a release we list all Pods of the namespace."""
+_BY_OTHERS = "which others deleted"
 _MOVES, _MOVES_EACH = 60, 20
 """Seconds for which Pods that are kept may hold up the end, and the number of Pods for which it is one second more."""
 
@@ -155,6 +156,7 @@ def _config_map(context: ReconcileContext, keys: Iterable[Key] | None) -> bool:
     if found.deletion_start is not None:
         if status.attempt.completion is None:
             status.attempt.completion = CONFIG_MAP_DELETED_BY_OTHERS.ended("ConfigMap is being deleted by others")
+        _lose_unmoved(context)
         status.transition(states.FRAMEWORK_GOES, context.now)
         _collect(context, found, keys)
     elif status.state == DELETION_PENDING and not status.retry_refused:
@@ -213,8 +215,8 @@ def _goes_with(context: ReconcileContext, config_map_uid: str, key: Key, pod: Po
 
 def _was_moved(context: ReconcileContext, key: Key) -> bool:
     """Return whether the Framework owns a Pod by now that the cache, which may lag, still shows as the ConfigMap's."""
-    status, task = context.status, context.status.task(key)
-    return task is not None and task.pod_kept and status.retry_refused and key not in (status.unmoved or ())
+    task = context.status.task(key)
+    return task is not None and task.pod_kept and context.status.retry_refused
 
 
 def _delete(context: ReconcileContext, uid: str) -> None:
@@ -256,6 +258,7 @@ def _without_config_map(context: ReconcileContext, keys: Iterable[Key] | None) -
             return False
         if (status.state != DELETION_REQUESTED and _pods_may_come(context)) or _pods_stay(context):
             return False
+        _lose_unmoved(context)
         known = status.attempt.completion is not None
         completion = None if known else CONFIG_MAP_DELETED_BY_OTHERS.ended("ConfigMap was deleted by others")
         if not _has_pods(context, uid):
@@ -311,8 +314,8 @@ def _retry_or_complete(context: ReconcileContext) -> None:
     assert status.attempt.completion is not None
     decision = retry_decision(context.spec.retry, status.retries.accountable, status.attempt.completion)
     if status.retry_refused or (status.retries.delay is None and not decision.retries):
-        kept = {role.key(task) for role, task in status.tasks() if task.pod_kept}
-        _lose_kept(context, kept & (status.unmoved or set()) if status.retry_refused else kept, "which others deleted")
+        if not status.retry_refused:
+            _lose_kept(context, _kept(context), _BY_OTHERS)
         status.transition(states.FRAMEWORK_DONE, context.now)
     if not status.is_stored(status):
         return
@@ -333,6 +336,17 @@ def _retry_or_complete(context: ReconcileContext) -> None:
         status.intent = IntentRecord()
         status.said, status.cut = 0, False
         status.settled = status.revision
+
+
+def _kept(context: ReconcileContext) -> set[Key]:
+    return {role.key(task) for role, task in context.status.tasks() if task.pod_kept}
+
+
+def _lose_unmoved(context: ReconcileContext) -> None:
+    """Record which Pods go with the ConfigMap if others have deleted it before all were moved. Who begins anew does not know that."""
+    status = context.status
+    if status.state == DELETION_PENDING and status.retry_refused:
+        _lose_kept(context, _kept(context) & (status.unmoved or set()), _BY_OTHERS)
 
 
 def _lose_kept(context: ReconcileContext, keys: Collection[Key], why: str) -> None:
