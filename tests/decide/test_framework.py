@@ -127,6 +127,28 @@ def test_one_of_an_earlier_framework_of_the_name_is_released() -> None:
     assert context.actions == [ReleaseConfigMap("of another Framework"), CreateConfigMap()]
 
 
+@pytest.mark.parametrize(
+    ("since", "changes", "execution", "actions"),
+    [
+        (30, {}, "Start", [DeleteConfigMap("of another Framework"), CreateConfigMap()]),
+        (29, {}, "Start", [CreateConfigMap()]),
+        (30, {"awaits_collector": False}, "Start", [CreateConfigMap()]),
+        (30, {"deletion_start": START - 60}, "Start", [ReleaseConfigMap("of another Framework"), CreateConfigMap()]),
+        (30, {}, "Stop", [RemoveConfigMap]),
+    ],
+)
+def test_one_of_an_earlier_framework_of_the_name_is_deleted(since: int, changes: Any, execution: str, actions: Any) -> None:
+    """Half a minute after this Framework came, which shows that the owner is gone."""
+    context = begun(CREATION_PENDING, execution=execution)
+    context.status.attempt.object_uid, context.status.transition_time, context.pods = None, context.now - since, {}
+    context.status.empty_since = context.now - 30
+    assert context.config_map is not None
+    found = context.config_map._replace(uid="of another Framework", controller="another Framework", awaits_collector=True)
+    context.config_map = found._replace(**changes)
+    reconcile_framework(context)
+    assert (list(map(type, context.actions)) if execution == "Stop" else context.actions) == actions
+
+
 def test_the_garbage_collector_has_half_a_minute() -> None:
     context = goes(29)
     reconcile_framework(context)
@@ -245,6 +267,21 @@ def test_one_that_is_gone_for_sure_ends_the_attempt_and_what_follows_is_decided_
     reconcile_framework(context)
     assert (end(context), context.status.state, context.actions) == (-100, states.COMPLETED, [])
     assert {(task.state, (task.attempt.completion or {})["code"]) for _, task in context.status.tasks()} == {("Completed", -220)}
+
+
+@pytest.mark.parametrize("known", [None, UNTIL_STOP])
+def test_pods_of_one_that_is_gone_are_waited_for_and_deleted_in_the_end(known: dict[str, Any] | None) -> None:
+    context = begun(config_map=False)
+    pods, now = context.pods, context.now
+    context.status.attempt.object_gone, context.status.attempt.completion = True, known
+    assert deleted(context) == set()
+    assert (end(context), context.status.state) == (5 if known else -100, states.DELETING)
+    assert deleted(context, now=now + 29) == set()
+    assert deleted(context, now=now + 30) == pods.keys()
+    assert deleted(context, ("a", 1)) == {("a", 1)}
+    assert {(task.attempt.completion or {})["code"] for _, task in context.status.tasks()} == {-220}
+    assert deleted(context, pods={("b", 0): pods["a", 1]._replace(uid="another's", controller="another's")}) == set()
+    assert context.status.state == COMPLETED
 
 
 @pytest.mark.parametrize("known", [None, UNTIL_STOP])

@@ -49,7 +49,9 @@ FRAMEWORK_ENDS = Transition(
 )
 FRAMEWORK_DELETED = Transition((DELETION_PENDING,), DELETION_REQUESTED, "the ConfigMap was told to go")
 FRAMEWORK_GOES = Transition(
-    (*CREATED, DELETION_PENDING, DELETION_REQUESTED), DELETING, "the ConfigMap is being deleted, by us or by others"
+    (*CREATED, DELETION_PENDING, DELETION_REQUESTED),
+    DELETING,
+    "the ConfigMap is being deleted, by us or by others, or is gone before its Pods",
 )
 FRAMEWORK_GONE = Transition((CREATION_PENDING, *CREATED, *COMPLETING), ATTEMPT_COMPLETED, "the ConfigMap is gone, or is not to be made")
 FRAMEWORK_RETRIED = Transition((ATTEMPT_COMPLETED,), CREATION_PENDING, "the retry policy wants another attempt, and its delay is over")
