@@ -353,14 +353,16 @@ def test_what_a_framework_has_left_is_told_of(meanwhile: bool) -> None:
 
     async def work() -> None:
         async with lab(_Uncollected(lambda *_: None)) as made:
-            for name in ("train", "ends"):
+            for name in ("train", "stops", "ends"):
                 await made.make(name, SPEC)
                 await all_run(made, name, [0, 0])
+            await made.edit("stops", "executionType", "Stop")
+            await made.until("stops", lambda status: status["state"] == "AttemptDeleting")
             uid = (await made.framework("train"))["metadata"]["uid"]
             if meanwhile:
                 await made.kill()
             options = {"propagationPolicy": "Background"}
-            for name in ("train", "ends"):
+            for name in ("train", "stops", "ends"):
                 assert (await made.api.request("DELETE", path_of("frameworks", "default", name), options)).ok
             if meanwhile:
                 await made.restart()
@@ -368,10 +370,11 @@ def test_what_a_framework_has_left_is_told_of(meanwhile: bool) -> None:
             assert [line for line in made.lines if line["level"] == "warning"] == []
             assert (await made.api.request("DELETE", path_of("configmaps", "default", "ends-attempt"), options)).ok
             await asyncio.sleep(20)
-            (line,) = [line for line in made.lines if line["level"] == "warning"]
-            assert (line["reason"], line["framework"], line["uid"]) == ("GarbageLeft", "train", uid)
-            (event,) = [event for event in await made.events() if event["reason"] == "GarbageLeft"]
-            assert event["involvedObject"]["uid"] == uid
+            said = [line for line in made.lines if line["level"] == "warning"]
+            assert {(line["reason"], line["framework"]) for line in said} == {("GarbageLeft", "train"), ("GarbageLeft", "stops")}
+            events = [event["involvedObject"] for event in await made.events() if event["reason"] == "GarbageLeft"]
+            assert sorted(about["name"] for about in events) == ["stops", "train"]
+            assert uid in [about["uid"] for about in events]
 
     run_in_memory(work())
 

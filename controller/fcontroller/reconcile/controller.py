@@ -23,8 +23,8 @@ from fcontroller.reconcile.retention import Retention
 _FRAMEWORKS = 50
 """In one answer: one of 10,000 tasks has a megabyte."""
 _COLLECTED = 60.0
-"""Seconds that the garbage collector has for the ConfigMap of a Framework that is gone."""
-_LEFT = "The Framework is gone, and Kubernetes' garbage collector has not deleted its ConfigMap, so that its Pods may run on"
+"""Seconds that the garbage collector has for the ConfigMap and the Pods of a Framework that is gone."""
+_LEFT = "The Framework is gone, and Kubernetes' garbage collector has not deleted its ConfigMap and Pods, which may run on"
 
 
 class Controller:
@@ -127,10 +127,12 @@ class Controller:
             self.dependencies.report.warn({"apiVersion": names.API_VERSION, "kind": names.KIND, "metadata": metadata}, "GarbageLeft", _LEFT)
 
     def _owner_of_config_map(self, name: Name) -> str:
-        """Return the uid of the Framework that owns the ConfigMap; empty: there is none, or nobody has to delete it any more."""
+        """Return the uid of the Framework that owns the ConfigMap; empty: there is none, or all is being deleted."""
         owned = self.cache.all().get(name)
-        found = owned.config_map if owned is not None else None
-        return found.controller if found is not None and found.awaits_collector and found.deletion_start is None else ""
+        if owned is None or owned.config_map is None or not owned.config_map.awaits_collector:
+            return ""
+        deletions = [owned.config_map.deletion_start, *[pod.deletion_start for pod in owned.pods.values()]]
+        return owned.config_map.controller if None in deletions else ""
 
     def retain(self, present: set[Name]) -> None:
         """Take in that these are all Frameworks."""
