@@ -26,7 +26,8 @@ _OVERHEAD = "overhead"
 """What the API server copies from the runtime class that a Pod names."""
 _OWNERS = ("ConfigMap", names.KIND)
 """What the controller lets a Pod belong to: its attempt, and after the end the Framework, where `cleanPodPolicy` keeps the Pod."""
-_TOKEN = "kube-api-access-"
+_TOKEN, _TOKEN_PATH = "kube-api-access-", "/var/run/secrets/kubernetes.io/serviceaccount"
+"""How the volume of the service account's token is named, and where it is mounted. Under that name, anything could be mounted elsewhere."""
 _FINISHED = "Completed"
 
 
@@ -146,7 +147,7 @@ def _without_cluster_values(live: Json, expected: Json) -> Json:
     spec, reviewed = live["spec"], expected["spec"]
     placed = _PLACED | {_OVERHEAD} if reviewed.get("runtimeClassName") else _PLACED
     kept = {key: value for key, value in spec.items() if key not in placed or reviewed.get(key) not in (None, "", {})}
-    kept["volumes"] = [volume for volume in sequence(spec, "volumes") if not (text(volume, "name") or "").startswith(_TOKEN)]
+    kept["volumes"] = [volume for volume in sequence(spec, "volumes") if not ("projected" in volume and _is_token(volume))]
     kept["tolerations"] = [
         toleration
         for toleration in sequence(spec, "tolerations")
@@ -164,8 +165,12 @@ def _container(container: Json) -> Json:
         if name not in _CLUSTER_ENV or name in seen:
             env.append(variable)
         seen.add(name)
-    mounts = [mount for mount in sequence(container, "volumeMounts") if not (text(mount, "name") or "").startswith(_TOKEN)]
+    mounts = [mount for mount in sequence(container, "volumeMounts") if not (text(mount, "mountPath") == _TOKEN_PATH and _is_token(mount))]
     return {**container, "env": env, "volumeMounts": mounts}
+
+
+def _is_token(named: Any) -> bool:
+    return (text(named, "name") or "").startswith(_TOKEN)
 
 
 def _is_usual(toleration: Any) -> bool:

@@ -80,6 +80,19 @@ def fields(change: Any) -> list[str]:
     return [field for field, _, _ in found(change)]
 
 
+def test_only_the_token_is_hidden_under_the_name_of_its_volume() -> None:
+    """Under that name, another one was hidden that somebody had put over a program."""
+
+    def over_a_program(spec: Any, _: Any) -> None:
+        spec["containers"][0]["volumeMounts"] += [{**MOUNT, "mountPath": "/bin"}]
+
+    def of_another_kind(spec: Any, _: Any) -> None:
+        spec["volumes"] = [{"name": TOKEN["name"], "configMap": {"name": "c"}}]
+
+    assert fields(over_a_program) == ["spec.containers[main].volumeMounts[/bin]"]
+    assert fields(of_another_kind) == [f"spec.volumes[{TOKEN['name']}]"]
+
+
 def test_what_only_the_cluster_knows() -> None:
     assert found(lambda spec, metadata: None) == []
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from msgspec import json
@@ -12,17 +13,26 @@ from fcompile.diff.live import pod_differences
 from fcompile.lower.intent import Role
 from fcontroller.api import Json
 
+_ADMITTED = re.compile(r"spec\.(imagePullSecrets|nodeSelector|priorityClassName|tolerations|(initC|c)ontainers\[[^]]*]\.resources)\b")
+"""What Kubernetes' own admission adds to Pods. It says where and when they run, and not what."""
 
-def differing_fields(pod: Json, made: bytes, role: Role, namespace: str, index: int) -> list[str]:
+
+def differing_fields(pod: Json, made: bytes, role: Role, namespace: str, index: int, *, added: bool = False) -> list[str]:
     """Return the fields in which a Pod differs from what was asked for.
 
     :param made: the Pod as the controller creates it, as JSON. :param role: what it is made from.
+    :param added: also those of the spec that it has in addition, but for what Kubernetes' own admission adds.
     """
     wanted = json.decode(made)
-    if all(contains(pod[part], wanted[part]) for part in ("metadata", "spec")):  # Objects from lists lack `kind` and `apiVersion`.
+    # Objects from lists lack `kind` and `apiVersion`.
+    if not added and all(contains(pod[part], wanted[part]) for part in ("metadata", "spec")):
         return []
     found = pod_differences(pod, expand.pod(role, namespace, index))
-    return [difference.field for difference in found if difference.after is not ABSENT]
+    return [field for field, _, after in found if after is not ABSENT or (added and _is_foreign(field))]
+
+
+def _is_foreign(field: str) -> bool:
+    return field.startswith("spec.") and not _ADMITTED.match(field)
 
 
 def contains(live: Any, made: Any) -> bool:

@@ -186,7 +186,10 @@ async def _recognize_pod(api: Api, context: ActionContext, key: Key, uid: str) -
 
 
 def is_own(pod: Json, status: Status, renderer: PodRenderer, key: Key) -> bool:
-    """Return whether a Pod is the one that the task's attempt makes, but for its uid, which was not stored."""
+    """Return whether a Pod is the one that the task's attempt makes, but for its uid, which was not stored.
+
+    Nothing may be added to its spec: whoever may create Pods could have made it, with a command that ends at once and well.
+    """
     role, task = find(status, key)
     if controller_of(pod["metadata"]) != status.attempt.object_uid:
         return False
@@ -197,7 +200,7 @@ def is_own(pod: Json, status: Status, renderer: PodRenderer, key: Key) -> bool:
         names.TASK_ATTEMPT_ID: str(task.attempt.id),
     }
     known = all(said.get(name) == value for name, value in ids.items())
-    return known and renderer.differing_fields(pod, status.attempt.id, role, task) == []
+    return known and renderer.differing_fields(pod, status.attempt.id, role, task, added=True) == []
 
 
 async def _adopt_pod(dependencies: Dependencies, context: ActionContext, key: Key, uid: str) -> None:

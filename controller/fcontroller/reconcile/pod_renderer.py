@@ -79,12 +79,15 @@ class PodRenderer:
         made = self._make(role, attempt, role_status.instance_uid, task.index, task.instance_uid, task.attempt.id)
         return _text(made).encode()
 
-    def differing_fields(self, pod: Json, attempt: int, role_status: Role, task: Task) -> list[str] | None:
-        """Return the fields in which a Pod in the cluster differs from that of a task's attempt; None: its role is not in the intent."""
+    def differing_fields(self, pod: Json, attempt: int, role_status: Role, task: Task, *, added: bool = False) -> list[str] | None:
+        """Return the fields in which a Pod in the cluster differs from that of a task's attempt; None: its role is not in the intent.
+
+        :param added: as in `compare.differing_fields`.
+        """
         if not self.has(role_status):
             return None
         made = self.pod(attempt, role_status, task)
-        return differing_fields(pod, made, self._roles[role_status.name], self.namespace, task.index)
+        return differing_fields(pod, made, self._roles[role_status.name], self.namespace, task.index, added=added)
 
     def _cut(self, role: RoleIntent, attempt: int, role_uid: str) -> RoleTemplate | None:
         """Return the template of a role; None where strings are not all that differs between its Pods."""
