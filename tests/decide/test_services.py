@@ -105,6 +105,22 @@ def test_what_a_framework_of_the_same_name_has_left_behind_is_waited_for() -> No
     assert plan({"f-a": service()}, {"f-a": there}, "u") == Plan([], [])
 
 
+def test_one_that_a_finalizer_holds_is_reported() -> None:
+    """Somebody who may write Services had given it such an owner: it was waited for for ever, and nobody was told of the wrong address."""
+    there = stored(service())
+    there["metadata"] |= {"ownerReferences": [{**OWNER, "uid": "before"}], "finalizers": ["example.com/hold"], "deletionTimestamp": "now"}
+    assert plan({"f-a": service()}, {"f-a": there}, "u") == Plan([], ["f-a"])
+
+
+def test_ours_is_repaired_while_a_finalizer_holds_it() -> None:
+    right = stored(service())
+    right["metadata"] |= {"finalizers": ["example.com/hold"], "deletionTimestamp": "now"}
+    there = copy.deepcopy(right)
+    there["spec"]["selector"] = {"some": "body"}
+    assert plan({"f-a": service()}, {"f-a": there}, "u") == Plan([ReplaceService(right)], [])
+    assert plan({}, {"f-a": there}, "u") == Plan([], [])
+
+
 def test_a_service_that_is_to_have_no_ports_loses_those_it_has() -> None:
     wanted = service()
     del wanted["spec"]["ports"]

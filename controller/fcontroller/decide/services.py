@@ -59,7 +59,8 @@ def plan(wanted: Mapping[str, Json], found: Mapping[str, Json], owner: str) -> P
         elif not is_ours(there, owner):
             if not _goes_soon(there, service):
                 taken.append(name)
-        elif "deletionTimestamp" not in there["metadata"]:
+        else:
+            # Also while it is being deleted: a finalizer may hold it for as long as somebody likes.
             right = _as_wanted(service, there)
             if right != there:
                 actions.append(ReplaceService(right))
@@ -75,7 +76,12 @@ def is_ours(service: Json, owner: str) -> bool:
 
 
 def _goes_soon(there: Json, wanted: Json) -> bool:
-    """Return whether the Service belonged to a deleted Framework of the same name, so that the garbage collector will remove it."""
+    """Return whether the Service belonged to a deleted Framework of the same name, so that the garbage collector will remove it.
+
+    One that a finalizer holds may stay.
+    """
+    if there["metadata"].get("finalizers"):
+        return False
     (owner,) = wanted["metadata"]["ownerReferences"]
     for reference in there["metadata"].get("ownerReferences") or ():
         if reference.get("controller") and all(reference.get(key) == owner[key] for key in ("apiVersion", "kind", "name")):

@@ -21,7 +21,7 @@ from fcontroller.mailbox import Due, Message, PodSeen, ServicesSeen
 from fcontroller.observe.reflector import Name, Reflector
 
 _CONFIG_MAP = names.config_map_name("")
-_KEPT = frozenset(("creationTimestamp", "deletionTimestamp", "name", "namespace", "ownerReferences", "resourceVersion", "uid"))
+_KEPT = {"creationTimestamp", "deletionTimestamp", "finalizers", "name", "namespace", "ownerReferences", "resourceVersion", "uid"}
 """What is kept of the metadata of objects that may be anybody's, and large."""
 _OWN = {"controller": True, "apiVersion": names.API_VERSION, "kind": names.KIND}.items()
 """The fields of the owner reference by which a Framework itself owns an object, without the Framework's name and uid."""
