@@ -26,6 +26,7 @@ from fcontroller.decide.spec import RetryPolicy
 from fcontroller.decide.states import COMPLETED, CREATION_PENDING, CREATION_REQUESTED, RUNNING
 from fcontroller.decide.status import IntentRecord
 from fcontroller.decide.status_json import to_json
+from fcontroller.decide.task import pod_gone
 from tests.decide.world import SETTINGS, START, World, role_spec
 
 UNTIL_STOP = {"code": 5, "phrase": "", "type": {"name": "Failed", "attributes": []}, "diagnostics": ""}
@@ -309,14 +310,22 @@ def test_pods_that_were_asked_for_and_not_answered_yet_are_waited_for() -> None:
 def test_pods_whose_owner_somebody_has_taken_off_are_deleted_before_the_attempt_ends() -> None:
     context = begun(config_map=False)
     context.status.attempt.object_gone = True
-    context.pods = {key: pod._replace(controller="") if key == ("a", 1) else pod for key, pod in context.pods.items()}
+    context.pods = pods = {key: pod._replace(controller="") if key == ("a", 1) else pod for key, pod in context.pods.items()}
     reconcile_framework(context)
     deleted = [(action.key, action.uid) for action in context.actions if isinstance(action, DeletePod)]
     assert deleted == [(("a", 1), context.pods["a", 1].uid)]
     assert (context.status.state, end(context)) == (RUNNING, None)
-    context.pods = {}
+    del pods["a", 1]  # It may have lost its label, too.
+    context.actions.clear()
     reconcile_framework(context)
-    assert end(context) == -100
+    (action,) = context.actions
+    assert isinstance(action, DeletePod)
+    assert (action.key, action.completion is not None, end(context)) == (("a", 1), True, None)
+    assert action.completion is not None
+    pod_gone(context, ("a", 1), action.completion)
+    context.actions.clear()
+    reconcile_framework(context)
+    assert (end(context), context.actions) == (-100, [])
 
 
 @pytest.mark.parametrize(("state", "deletes"), [(states.DELETION_PENDING, True), (states.DELETION_REQUESTED, False)])

@@ -292,10 +292,14 @@ def _pods_may_come(context: ReconcileContext) -> bool:
 
 
 def _pods_stay(context: ReconcileContext) -> bool:
-    """Return whether Pods are still there that the garbage collector leaves, since somebody has changed their owners; delete them."""
+    """Return whether Pods are still there that the garbage collector leaves, since somebody has changed their owners; delete them.
+
+    Those of tasks that run, and that are not shown, may have lost their label, too.
+    """
     goes = [(role, task) for role, task in context.status.tasks() if not (task.pod_kept and context.status.retry_refused)]
-    found = ((role, task, context.pods.get(role.key(task))) for role, task in goes)
+    found = [(role, task, context.pods.get(role.key(task))) for role, task in goes]
     stay = [(role, task) for role, task, pod in found if pod and pod.uid == task.attempt.object_uid and has_lost_owner(context, role, pod)]
+    stay += [(role, task) for role, task, pod in found if pod is None and task.state in (PREPARING, RUNNING)]
     _delete_surely(context, [(role, task) for role, task in stay if is_stored(context, role, task)])
     return bool(stay)
 
