@@ -132,7 +132,7 @@ def may_be_meant(data: bytes) -> bool:
     Three wrong letters leave one quarter of the group intact. Files with the kind and `taskRoles` are found by `may_hold_framework`.
     """
     lowered = data.translate(None, b"\0").lower()
-    return b"apiversion" in lowered and any(quarter in lowered for quarter in _QUARTERS)
+    return b"apiversion" in lowered and _holds_one_of(_QUARTERS, lowered)
 
 
 def may_hold_service(data: bytes) -> bool:

@@ -90,7 +90,7 @@ def _skip_reason_of(file: File, data: bytes, entry: FileEntry, top: str) -> str:
 
 def _written(data: bytes) -> str:
     """Return a text that cannot be read, as far as there is one."""
-    return data.replace(b"\0", b"").decode("utf-8", "replace")
+    return data.translate(None, b"\0").decode("utf-8", "replace")
 
 
 def _skip_reason(entry: FileEntry, top: str) -> str:

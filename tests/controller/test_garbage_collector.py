@@ -55,8 +55,7 @@ def test_a_garbage_collector_that_has_heard_nothing_for_a_while(here: Setting) -
             for namespace in all_three:
                 here.ask("PATCH", _pod(namespace), {"metadata": {"finalizers": None}})
             for namespace in all_three:
-                until(lambda: here.running(namespace, "train") == 1, f"it does not run again in {namespace}")  # noqa: B023
-                assert here.ask("GET", _pod(namespace))["metadata"]["uid"] != first[namespace]
+                assert _uid_once_it_runs(here, namespace) != first[namespace]
             stop(here, late)
         finally:
             os.kill(collector, signal.SIGCONT)
@@ -64,8 +63,7 @@ def test_a_garbage_collector_that_has_heard_nothing_for_a_while(here: Setting) -
         stop(here, waits)
         make_anew(here, keeps)
         for namespace in all_three:
-            until(lambda: here.state(namespace, "train") == "Completed", f"the Framework of {namespace} does not end", 60)  # noqa: B023
-            until(lambda: not here.ask("GET", collection("pods", namespace))["items"], f"a Pod of {namespace} stays")  # noqa: B023
+            _wait_for_end(here, namespace)
 
 
 def _pod(namespace: str) -> str:
@@ -74,11 +72,22 @@ def _pod(namespace: str) -> str:
 
 def _hold(here: Setting, namespace: str) -> str:
     """Delete the Pod once it runs, which a finalizer holds, and return its uid."""
-    until(lambda: here.running(namespace, "train") == 1, "it does not run")
-    uid: str = here.ask("PATCH", _pod(namespace), {"metadata": {"finalizers": ["example.com/hold"]}})["metadata"]["uid"]
+    uid = _uid_once_it_runs(here, namespace)
+    here.ask("PATCH", _pod(namespace), {"metadata": {"finalizers": ["example.com/hold"]}})
     here.ask("DELETE", _pod(namespace))
     until(lambda: here.running(namespace, "train") == 0, "the Pod does not end")
     return uid
+
+
+def _uid_once_it_runs(here: Setting, namespace: str) -> str:
+    until(lambda: here.running(namespace, "train") == 1, f"it does not run in {namespace}")
+    uid: str = here.ask("GET", _pod(namespace))["metadata"]["uid"]
+    return uid
+
+
+def _wait_for_end(here: Setting, namespace: str) -> None:
+    until(lambda: here.state(namespace, "train") == "Completed", f"the Framework of {namespace} does not end", 60)
+    until(lambda: not here.ask("GET", collection("pods", namespace))["items"], f"a Pod of {namespace} stays")
 
 
 def _wait_for_collector(here: Setting) -> None:
