@@ -107,8 +107,8 @@ class Process:
             await work
         except asyncio.CancelledError:
             return 0
-        except LostLease:
-            self._log.error("has lost the lease")
+        except LostLease as lost:
+            self._log.error("has lost the lease", error=str(lost))
         except Exception:
             self._log.error("has failed", error=traceback.format_exc())
         return EXIT_FAILED

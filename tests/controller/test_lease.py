@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -271,7 +272,7 @@ def test_waiting_and_keeping() -> None:
         await asyncio.sleep(20)
         assert (keeping.done(), waiting.done()) == (False, False)
         cut.before = True
-        with pytest.raises(LostLease):
+        with pytest.raises(LostLease, match=r"^it was renewed 3 s ago for the last time; cut$"):
             async with asyncio.timeout(6):
                 await keeping
         assert not waiting.done()
@@ -314,6 +315,46 @@ def test_a_server_that_is_slow_does_not_cost_the_lease() -> None:
         await asyncio.sleep(300)
         assert len(late.asked) < 2 + 300 / 4 + 300 / 3 + 2, "and no more is asked than every three seconds"
         keeping.cancel()
+
+    run_in_memory(work())
+
+
+@pytest.mark.parametrize(
+    ("stopped", "why"),
+    [
+        (0, f"it was renewed 10 s ago for the last time; {LEASES}/x: no answer"),
+        (60, "it was renewed 63 s ago for the last time; this process was stopped, or could not run"),
+    ],
+)
+def test_it_is_said_why_the_lease_is_lost(stopped: float, why: str) -> None:
+    """An API server that was silent has given no error."""
+
+    async def work() -> None:
+        late, clock = Late(in_memory(), 0), Clock()
+        loop = asyncio.get_running_loop()
+        lease = Lease(late, "default", "x", "one", clock=lambda: loop.time() + clock.time)
+        await lease.acquire()
+        keeping = asyncio.create_task(lease.keep())
+        await asyncio.sleep(1)
+        late.seconds, clock.time = 1000, stopped
+        with pytest.raises(LostLease, match=f"^{re.escape(why)}$"):
+            async with asyncio.timeout(60):
+                await keeping
+
+    run_in_memory(work())
+
+
+def test_it_is_said_that_somebody_else_has_taken_the_lease() -> None:
+    async def work() -> None:
+        memory = in_memory()
+        lease = Lease(memory, "default", "x", "one", clock=asyncio.get_running_loop().time)
+        await lease.acquire()
+        keeping = asyncio.create_task(lease.keep())
+        found = (await memory.request("GET", f"{LEASES}/x")).body
+        await memory.request("PUT", f"{LEASES}/x", {**found, "spec": {**found["spec"], "holderIdentity": "two"}})
+        with pytest.raises(LostLease, match=f"{LEASES}/x: somebody else has written it$"):
+            async with asyncio.timeout(60):
+                await keeping
 
     run_in_memory(work())
 

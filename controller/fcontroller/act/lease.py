@@ -22,7 +22,7 @@ _LEASES = "/apis/coordination.k8s.io/v1/namespaces"
 
 
 class LostLease(Exception):
-    """Another process may lead from now on."""
+    """Another process may lead from now on; says why."""
 
 
 class Lease:
@@ -62,6 +62,8 @@ class Lease:
         """The lease as our last write has made it, if nothing has failed since."""
         self._began = self._renewed = float("-inf")
         """When it was last tried, and when the last try that succeeded began."""
+        self._problem = ""
+        """Why the last try has failed, if it has."""
 
     @property
     def held(self) -> bool:
@@ -107,7 +109,11 @@ class Lease:
         finally:
             for each in under_way:
                 each.cancel()
-        raise LostLease
+        now = self._clock()
+        why = self._problem or f"{self._path}: no answer"
+        if now > self._until + 1:
+            why = "this process was stopped, or could not run"
+        raise LostLease(f"it was renewed {now - self._renewed:.0f} s ago for the last time; {why}")
 
     def _begin(self) -> asyncio.Task[bool]:
         self._began = self._clock()
@@ -140,15 +146,19 @@ class Lease:
             async with asyncio.timeout(self._duration - self._margin):  # What comes later is of no use.
                 taken = await self._renew() or await self._take()
         except Unreachable as error:
-            self._failed(str(error))
-            return False
+            return self._has_failed(str(error))
         except TimeoutError:
-            self._failed(f"{self._path}: no answer in {self._duration - self._margin:g} s")
-            return False
+            return self._has_failed(f"{self._path}: no answer in {self._duration - self._margin:g} s")
+        self._problem = "" if taken else f"{self._path}: somebody else has written it"
         if taken:  # The lease counts from before the write, which may have been stored long before its answer came.
             self._renewed = max(self._renewed, began)
             self._until = self._renewed + self._duration - self._margin
         return taken
+
+    def _has_failed(self, why: str) -> bool:
+        self._problem = why
+        self._failed(why)
+        return False
 
     async def _renew(self) -> bool:
         """Write the lease that we hold without reading it first: on a busy server, half the time. Return whether that was all."""
