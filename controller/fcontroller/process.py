@@ -134,7 +134,7 @@ class Process:
 
     async def _control(self, lease: Lease, keeping: asyncio.Task[None]) -> None:
         """Run all Frameworks; return when everything must begin anew. Raises LostLease."""
-        api, metrics = Dispatcher(self._client, self._may_write), self._metrics
+        api, metrics = Dispatcher(self._client, self._may_write, lambda: lease.latency), self._metrics
         recorder = Recorder(api, time.time)
         reporter = Reporter(self._log, recorder, self._config.snapshots, metrics.looked, time.time)
         controller = self._make(api, reporter)

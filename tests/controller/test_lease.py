@@ -359,6 +359,45 @@ def test_it_is_said_that_somebody_else_has_taken_the_lease() -> None:
     run_in_memory(work())
 
 
+class Overloaded(Cut):
+    """An API server that carries out so many requests a second, one after the other."""
+
+    def __init__(self, api: Api, a_second: float) -> None:
+        super().__init__(api)
+        self._takes, self._turn, self.under_way, self.most = 1 / a_second, asyncio.Lock(), 0, 0
+
+    async def request(
+        self, method: str, path: str, body: Any = None, query: Any = None, projection: Projection = Projection.WHOLE
+    ) -> Answer:
+        self.under_way += 1
+        self.most = max(self.most, self.under_way)
+        try:
+            async with self._turn:
+                await asyncio.sleep(self._takes)
+        finally:
+            self.under_way -= 1
+        return await self.api.request(method, path, body, query, projection) if path.startswith(LEASES) else Answer(201, {})
+
+
+def test_the_lease_outlasts_a_server_that_is_slow_for_all() -> None:
+    """All requests took longer than a second, so they were said to hang, and 576 were sent at once. The lease waited behind them."""
+
+    async def work() -> None:
+        server, loop = Overloaded(in_memory(), 30), asyncio.get_running_loop()
+        lease = Lease(server, "default", "x", "one", clock=loop.time)
+        await lease.acquire()
+        keeping = asyncio.create_task(lease.keep())
+        api = Dispatcher(server, lambda: lease.held, lambda: lease.latency)
+        creations = [asyncio.create_task(api.request("POST", f"/api/v1/namespaces/{number % 20}/pods", {})) for number in range(9_000)]
+        await asyncio.wait(creations, timeout=400)
+        assert not keeping.done(), keeping.exception()
+        assert all(creation.done() and creation.result().ok for creation in creations)
+        assert server.most < 200, "some were taken to hang before the first renewal"
+        keeping.cancel()
+
+    run_in_memory(work())
+
+
 class Slow(Cut):
     """A connection on which writes wait until they are let through: they were sent, and have not arrived."""
 

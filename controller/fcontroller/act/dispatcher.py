@@ -3,10 +3,10 @@
 Requests wait by tenant, which is the namespace that they are about. Tenants take turns. Within one the important requests go first: what
 stores a status, ends an attempt, reads, or deletes Pods; then the creation of Pods, and Events. The number of
 requests that a tenant may have under way is limited, and so is that of each kind: with all deletions and creations of Pods hanging in a
-webhook, the tenant's Frameworks can still be stopped. A request that hangs does not hold up the other tenants. A request that is told to
-come back later (429) waits without a slot; when that takes long, its answer is the server's 429. After a 429 for the creation of a Pod,
-or for an Event, the tenant's other creations or Events wait too. A deletion may be told to wait because of its object alone, so others do
-not wait with it.
+webhook, the tenant's Frameworks can still be stopped. A request that hangs does not hold up the other tenants. None hangs because the
+server is slow for everybody. A request that is told to come back later (429) waits without a slot; when that takes long, its answer is the
+server's 429. After a 429 for the creation of a Pod, or for an Event, the tenant's other creations or Events wait too. A deletion may be
+told to wait because of its object alone, so others do not wait with it.
 
 Whether a request is still wanted is asked right before it is sent, and again before it is sent once more.
 """
@@ -29,7 +29,10 @@ GUARANTEED = 2
 _MOST_ACTIVE = 10 * AT_A_TIME
 """Requests that may be active, which is under way without hanging. Each has a connection: of ten thousand tenants some take turns."""
 HANGS_AFTER = 1.0
-"""Seconds after which a request under way is said to hang."""
+"""Seconds after which a request under way is said to hang, where the API server itself is quick."""
+_SLOWER = 4
+"""How many times as long as a renewal of the lease a request takes, at least, to be said to hang. Behind the others it would only make a
+server wait that is slow for all."""
 _MOST_HANGING = 512
 """With more requests that hang, no tenant gets more than what is guaranteed."""
 _PATIENCE = 15.0
@@ -113,9 +116,12 @@ class _Tenant:
 class Dispatcher(Api):
     """Gives requests their turns."""
 
-    def __init__(self, api: Api, may_write: Callable[[], bool] = always) -> None:
-        """:param may_write: whether this process leads, and may change anything."""
-        self._api, self._may_write = api, may_write
+    def __init__(self, api: Api, may_write: Callable[[], bool] = always, latency: Callable[[], float] = lambda: 0.0) -> None:
+        """:param may_write: whether this process leads, and may change anything.
+
+        :param latency: the seconds that the API server takes for a small write that waits for nothing else.
+        """
+        self._api, self._may_write, self._latency = api, may_write, latency
         self._tenants: dict[str, _Tenant] = {}
         self._turns: deque[_Tenant] = deque()
         self._begun: deque[tuple[float, _Waiter]] = deque()
@@ -225,7 +231,7 @@ class Dispatcher(Api):
             elif first.is_idle(now) and self._tenants.get(first.name) is first:  # Namespaces come and go.
                 del self._tenants[first.name]
         if self._turns and self._begun and self._timer is None:
-            later = self._begun[0][0] + HANGS_AFTER
+            later = max(self._begun[0][0] + self._hangs_after, now + 0.05)  # The latency changes meanwhile.
             self._timer = asyncio.get_running_loop().call_at(later, self._look_again)
 
     def _look_again(self) -> None:
@@ -244,8 +250,13 @@ class Dispatcher(Api):
         self._count[phase] += 1
         waiter.phase = phase
 
+    @property
+    def _hangs_after(self) -> float:
+        return max(HANGS_AFTER, _SLOWER * self._latency())
+
     def _note_hanging(self, now: float) -> None:
-        while self._begun and (self._begun[0][1].phase is not _Phase.ACTIVE or self._begun[0][0] <= now - HANGS_AFTER):
+        since = now - self._hangs_after
+        while self._begun and (self._begun[0][1].phase is not _Phase.ACTIVE or self._begun[0][0] <= since):
             _, waiter = self._begun.popleft()
             if waiter.phase is _Phase.ACTIVE:
                 self._enter(waiter, _Phase.HANGING)

@@ -62,6 +62,8 @@ class Lease:
         """The lease as our last write has made it, if nothing has failed since."""
         self._began = self._renewed = float("-inf")
         """When it was last tried, and when the last try that succeeded began."""
+        self._took = 0.0
+        """Seconds that the last try took."""
         self._problem = ""
         """Why the last try has failed, if it has."""
 
@@ -74,6 +76,11 @@ class Lease:
     def left(self) -> float:
         """Return for how many seconds this process may still act unless it renews the lease."""
         return max(self._until - self._clock(), 0)
+
+    @property
+    def latency(self) -> float:
+        """Return how many seconds the API server takes for a renewal: for the last one, or so far for one that is overdue."""
+        return max(self._took, self._clock() - self._renewed - self._duration / 5)
 
     @property
     def in_touch(self) -> bool:
@@ -149,6 +156,8 @@ class Lease:
             return self._has_failed(str(error))
         except TimeoutError:
             return self._has_failed(f"{self._path}: no answer in {self._duration - self._margin:g} s")
+        finally:
+            self._took = self._clock() - began
         self._problem = "" if taken else f"{self._path}: somebody else has written it"
         if taken:  # The lease counts from before the write, which may have been stored long before its answer came.
             self._renewed = max(self._renewed, began)
