@@ -7,6 +7,7 @@ findings is it read again with positions, and each `Finding` becomes a `Problem`
 from __future__ import annotations
 
 from enum import StrEnum
+from functools import partial
 from typing import Literal, NamedTuple
 
 Path = tuple[str | int, ...]
@@ -138,6 +139,12 @@ def rule(*, code: str, name: str, severity: Severity, summary: str, why: str, re
     _NAMES.add(name)
     RULES[code] = declared = Rule(code, name, severity, summary, why, remedy)
     return declared
+
+
+error_rule = partial(rule, severity=Severity.ERROR)
+warning_rule = partial(rule, severity=Severity.WARNING)
+note_rule = partial(rule, severity=Severity.NOTE)
+"""Declare a rule of that severity."""
 
 
 _LONGEST_NAME = 500

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 
-from fcompile.diagnostics.problem import RULES, Edit, Problem, Rule, Severity, Span, rule
+from fcompile.diagnostics.problem import RULES, Edit, Problem, Rule, Severity, Span, error_rule, warning_rule
 
-MALFORMED = rule(
+MALFORMED = error_rule(
     code="FC901",
     name="waiver-malformed",
-    severity=Severity.ERROR,
     summary="A waiver cannot be understood.",
     why="It would cover nothing.",
     remedy=(
@@ -18,34 +17,30 @@ MALFORMED = rule(
         "`framework` and `field`."
     ),
 )
-UNKNOWN_CODE = rule(
+UNKNOWN_CODE = error_rule(
     code="FC902",
     name="waiver-of-unknown-code",
-    severity=Severity.ERROR,
     summary="A waiver names a code that does not exist.",
     why="It would cover nothing.",
     remedy="Correct the code; `fcompile rule --all` lists all codes.",
 )
-NO_REASON = rule(
+NO_REASON = error_rule(
     code="FC903",
     name="waiver-without-reason",
-    severity=Severity.ERROR,
     summary="A waiver gives no reason.",
     why="Whoever reads it later must be able to judge whether it still holds.",
     remedy="Say why after a colon.",
 )
-NOT_WAIVABLE = rule(
+NOT_WAIVABLE = error_rule(
     code="FC904",
     name="waiver-impossible",
-    severity=Severity.ERROR,
     summary="A waiver names a problem that cannot be waived.",
     why="What cannot be read cannot run, and a problem of a waiver is corrected in the waiver.",
     remedy="Correct what is reported instead.",
 )
-UNUSED = rule(
+UNUSED = warning_rule(
     code="FC905",
     name="waiver-unused",
-    severity=Severity.WARNING,
     summary="A waiver covers no problem.",
     why="The problem is gone, or the waiver stands at the wrong place or has a field pattern that fits nothing.",
     remedy="Remove or correct it.",

@@ -14,7 +14,7 @@ HOMES = {"0": "load/rules.py", "1": "check/rules/framework/", "2": "check/rules/
 DECLARED = [
     (path.relative_to(PACKAGE).as_posix(), code)
     for path in sorted(PACKAGE.rglob("*.py"))
-    for code in re.findall(r'\brule\(\s*(?:code=)?"(FC\d{3})"', path.read_text("utf-8"))
+    for code in re.findall(r'(?:error|warning|note)_rule\(\s*(?:code=)?"(FC\d{3})"', path.read_text("utf-8"))
 ]
 
 

@@ -7,16 +7,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from fcompile.check.context import FrameworkContext, RoleContext
-from fcompile.diagnostics.problem import Finding, Path, Severity, rule
+from fcompile.diagnostics.problem import Finding, Path, warning_rule
 from fcompile.model import names
 from fcompile.model.hosts import may_be_host
 from fcompile.model.patterns import lazy
 from fcompile.model.values import mapping, sequence, text
 
-NO_SUCH_HOST = rule(
+NO_SUCH_HOST = warning_rule(
     code="FC514",
     name="no-such-host",
-    severity=Severity.WARNING,
     summary="A variable holds a host name of a task that will not resolve.",
     why=(
         "The host name of a task is `{role}-{index}.{framework}-{role}`, and only tasks of a role with a `service` have one. Names of "
@@ -24,10 +23,9 @@ NO_SUCH_HOST = rule(
     ),
     remedy="Give the role a `service`, and write the name in that form, unless somebody else makes a Service of that name.",
 )
-LABEL_OF_KUBEFLOW = rule(
+LABEL_OF_KUBEFLOW = warning_rule(
     code="FC515",
     name="label-of-kubeflow",
-    severity=Severity.WARNING,
     summary="A variable reads a label of Kubeflow's, which no Pod of a Framework has.",
     why="The variable will be empty.",
     remedy="Write `{{FC_TASK_INDEX}}` for the index, `{{FC_TASKROLE_NAME}}` for the role, and `{{FC_FRAMEWORK_NAME}}` for the job.",

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from fcompile.diagnostics.problem import Finding, Part, Path, Severity, rule
+from fcompile.diagnostics.problem import Finding, Part, Path, warning_rule
 from fcompile.model.patterns import lazy
 
-NOT_FOR_YAML = rule(
+NOT_FOR_YAML = warning_rule(
     code="FC116",
     name="character-not-for-yaml",
-    severity=Severity.WARNING,
     summary="A text holds a character that kubectl cannot show, compare or apply.",
     why=(
         "The API server keeps it. `kubectl diff`, `kubectl get -o yaml` and `kubectl apply --server-side` read the object as YAML: "

@@ -7,31 +7,28 @@ from typing import Any, NamedTuple
 
 from fcompile.check.context import FrameworkContext
 from fcompile.check.places import Lookup, Where
-from fcompile.diagnostics.problem import Part, Path, Problem, Related, Rule, Severity, field_path, framework_label, rule
+from fcompile.diagnostics.problem import Part, Path, Problem, Related, Rule, error_rule, field_path, framework_label, warning_rule
 from fcompile.model import names
 from fcompile.model.values import mapping, text
 
-DUPLICATE_FRAMEWORK = rule(
+DUPLICATE_FRAMEWORK = error_rule(
     code="FC501",
     name="duplicate-framework",
-    severity=Severity.ERROR,
     summary="Two Frameworks of one run have the same namespace and name.",
     why="Applied together, the last one wins and the other is lost.",
     remedy="Rename one, or give them different namespaces. "
     "If one is a copy, such as compiled output, name its folder in `.fcompileignore`.",
 )
-SERVICE_NAME_TAKEN = rule(
+SERVICE_NAME_TAKEN = warning_rule(
     code="FC502",
     name="service-name-taken",
-    severity=Severity.WARNING,
     summary="A Service has the name of the one that a role asks for.",
     why="The controller never touches a Service that is not its own: the role's `service` would not be made.",
     remedy="Rename yours, or remove `service` from the role.",
 )
-SERVICES_OVERLAP = rule(
+SERVICES_OVERLAP = warning_rule(
     code="FC503",
     name="services-select-same-tasks",
-    severity=Severity.WARNING,
     summary="Several headless Services select the same tasks.",
     why="Each of them gives the tasks DNS names, and it depends on `subdomain` which one counts.",
     remedy="Keep one of them.",

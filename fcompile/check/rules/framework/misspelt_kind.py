@@ -9,16 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from fcompile.diagnostics.problem import Finding, Fix, Severity, rule
+from fcompile.diagnostics.problem import Finding, Fix, error_rule
 from fcompile.diagnostics.suggestions import edits
 from fcompile.model import names
 from fcompile.model.patterns import lazy
 from fcompile.model.values import mapping, text
 
-NEARLY_A_FRAMEWORK = rule(
+NEARLY_A_FRAMEWORK = error_rule(
     code="FC163",
     name="nearly-a-framework",
-    severity=Severity.ERROR,
     summary="An object is meant to be a Framework, but its `apiVersion` or `kind` is misspelt, wrong or missing.",
     why="The cluster has no such kind and refuses the object, and nothing in it is checked here.",
     remedy="Correct the name.",

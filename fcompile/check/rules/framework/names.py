@@ -6,59 +6,53 @@ import re
 from collections.abc import Iterator
 
 from fcompile.check.context import FrameworkContext, RoleContext
-from fcompile.diagnostics.problem import Finding, Path, Severity, rule
+from fcompile.diagnostics.problem import Finding, Path, error_rule, warning_rule
 from fcompile.model import gates, names
 from fcompile.model.values import mapping, sequence, text
 
 MAX_LABEL = 63
 _NAME = re.compile(r"[a-z0-9]{1,63}\Z")
 
-HOSTNAME_CUT = rule(
+HOSTNAME_CUT = warning_rule(
     code="FC401",
     name="pod-hostname-cut",
-    severity=Severity.WARNING,
     summary="A Pod name is longer than a host name may be.",
     why="The kubelet cuts the host name to 63 characters, so that every task of the role sees the same one.",
     remedy="Shorten the Framework's or the role's name, or set `hostname` in the template.",
 )
-SERVICE_HOSTNAME_TOO_LONG = rule(
+SERVICE_HOSTNAME_TOO_LONG = error_rule(
     code="FC402",
     name="hostname-too-long",
-    severity=Severity.ERROR,
     summary="The host name `{role}-{index}` of a role with a service is longer than 63 characters.",
     why="The API server refuses such a Pod.",
     remedy="Shorten the role's name, or set `hostname` in the template.",
 )
-SERVICE_NAME_INVALID = rule(
+SERVICE_NAME_INVALID = error_rule(
     code="FC403",
     name="service-name-invalid",
-    severity=Severity.ERROR,
     summary="The Service `{framework}-{role}` that a role asks for cannot have that name.",
     why="A Service's name has at most 63 characters and, before Kubernetes 1.36, begins with a letter.",
     remedy="Change the Framework's or the role's name.",
 )
-RESERVED_METADATA = rule(
+RESERVED_METADATA = warning_rule(
     code="FC411",
     name="reserved-metadata-overwritten",
-    severity=Severity.WARNING,
     summary="The Pod template has a label or annotation that FrameworkController sets itself.",
     why="It is overwritten in every Pod.",
     remedy="Remove it, or choose another name.",
 )
-RESERVED_ENV = rule(
+RESERVED_ENV = warning_rule(
     code="FC412",
     name="reserved-env-repeated",
-    severity=Severity.WARNING,
     summary="A container's environment variable has a name that FrameworkController injects as well.",
     why=(
         "The container sees your value in place of FrameworkController's, and `kubectl diff` cannot compare a variable that is given twice."
     ),
     remedy="Choose another name.",
 )
-POD_NAME_IGNORED = rule(
+POD_NAME_IGNORED = warning_rule(
     code="FC413",
     name="pod-name-ignored",
-    severity=Severity.WARNING,
     summary="The Pod template gives a name or namespace, which is not used.",
     why="A task's Pod is always called `{framework}-{role}-{index}`, in the Framework's namespace.",
     remedy="Remove the field.",

@@ -8,17 +8,16 @@ from typing import Any
 
 from fcompile.check.context import FrameworkContext, RoleContext
 from fcompile.check.seen import Seen
-from fcompile.diagnostics.problem import Finding, Fix, Part, Path, Severity, rule
+from fcompile.diagnostics.problem import Finding, Fix, Part, Path, error_rule, note_rule, warning_rule
 from fcompile.diagnostics.suggestions import closest
 from fcompile.lower.placeholders import addend, substitute, sums_in
 from fcompile.model import names
 from fcompile.model.patterns import lazy
 from fcompile.model.values import mapping, sequence, strings, text
 
-UNKNOWN_PLACEHOLDER = rule(
+UNKNOWN_PLACEHOLDER = warning_rule(
     code="FC421",
     name="unknown-placeholder",
-    severity=Severity.WARNING,
     summary="A placeholder looks like one of FrameworkController's, but is none.",
     why="It stays in the Pod as it is written.",
     remedy=(
@@ -27,35 +26,31 @@ UNKNOWN_PLACEHOLDER = rule(
         "added: {{FC_TASK_INDEX+1}}."
     ),
 )
-PLACEHOLDER_OUTSIDE = rule(
+PLACEHOLDER_OUTSIDE = warning_rule(
     code="FC422",
     name="placeholder-outside-template",
-    severity=Severity.WARNING,
     summary="A placeholder stands outside the Pod template, where nothing replaces it.",
     why="Placeholders work in every string of `task.pod`, and nowhere else.",
     remedy="Write the value itself.",
 )
-UNKNOWN_REFERENCE = rule(
+UNKNOWN_REFERENCE = warning_rule(
     code="FC423",
     name="unknown-variable-reference",
-    severity=Severity.WARNING,
     summary="`$(FC_…)` refers to a variable that the container does not have.",
     why="Kubernetes leaves a reference that it cannot resolve as it is.",
     remedy="Correct the name, define the variable, or write `$$(…)` for the text itself.",
 )
-KEYS_COLLIDE = rule(
+KEYS_COLLIDE = warning_rule(
     code="FC424",
     name="keys-collide",
-    severity=Severity.WARNING,
     summary="Two keys of a mapping become equal once the placeholders are replaced.",
     why="Only one of the two values is in the Pod.",
     remedy="Rename one of the keys.",
 )
 
-NEGATIVE_SUM = rule(
+NEGATIVE_SUM = error_rule(
     code="FC425",
     name="negative-sum",
-    severity=Severity.ERROR,
     summary="A sum with the task's index is below zero for the first task.",
     why="The first index is 0, and a text like `-1` is not an index of anything.",
     remedy=(
@@ -63,10 +58,9 @@ NEGATIVE_SUM = rule(
         "Where `-1` is what you mean, waive it: the CRD takes it."
     ),
 )
-SUM_OF_OURS = rule(
+SUM_OF_OURS = note_rule(
     code="FC426",
     name="sum-with-index",
-    severity=Severity.NOTE,
     summary="A sum with the task's index is replaced by this controller only.",
     why="FrameworkController leaves `{{FC_TASK_INDEX+1}}` in the Pod as it is written; `fcompile` and `fcontroller` compute it.",
     remedy="With `fcontroller` nothing is to be done. FrameworkController needs a shell: `$((FC_TASK_INDEX + 1))`.",

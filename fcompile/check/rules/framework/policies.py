@@ -9,55 +9,49 @@ from collections.abc import Iterator
 
 from fcompile.check.context import FrameworkContext, RoleContext
 from fcompile.check.misplaced import explained
-from fcompile.diagnostics.problem import Finding, Fix, Path, Severity, rule
+from fcompile.diagnostics.problem import Finding, Fix, Path, warning_rule
 from fcompile.model.framework_types import FRAMEWORK_TYPES
 from fcompile.model.values import integer, mapping, text
 from fcompile.schema.pod_schemas import NEWEST
 
-UNREACHABLE = rule(
+UNREACHABLE = warning_rule(
     code="FC301",
     name="unreachable-completion-policy",
-    severity=Severity.WARNING,
     summary="A completion policy waits for more tasks than its role has.",
     why="The count can never be reached, so the policy does nothing.",
     remedy="Lower it to at most `taskNumber`, or write -1 to say that there is no limit.",
 )
-ZERO = rule(
+ZERO = warning_rule(
     code="FC302",
     name="zero-in-completion-policy",
-    severity=Severity.WARNING,
     summary="A completion policy says 0, which means no limit.",
     why="FrameworkController treats 0 as -1: the policy is switched off.",
     remedy="Write -1 to say so, or 1 to complete the attempt at the first such task.",
 )
-GAP = rule(
+GAP = warning_rule(
     code="FC303",
     name="contradictory-completion-policy",
-    severity=Severity.WARNING,
     summary="Some mixtures of failed and succeeded tasks reach neither of a role's two counts.",
     why="When every task is completed and no policy was reached, the attempt counts as Succeeded, failed tasks or not.",
     remedy="Choose counts whose sum is at most taskNumber + 1.",
 )
-FAILURES_IGNORED = rule(
+FAILURES_IGNORED = warning_rule(
     code="FC304",
     name="failures-never-fail",
-    severity=Severity.WARNING,
     summary="No role's minFailedTaskCount can end the attempt as failed.",
     why="The Framework will be Succeeded even when every task failed.",
     remedy="Set minFailedTaskCount to 1 or more in each role whose failures matter.",
 )
-RETRY_NEVER_FIRES = rule(
+RETRY_NEVER_FIRES = warning_rule(
     code="FC305",
     name="retry-never-fires",
-    severity=Severity.WARNING,
     summary="A retry policy never has anything to retry.",
     why="Failures never end the attempt, so there is no failed attempt to retry.",
     remedy="Let failures end it, or drop the retry policy.",
 )
-NEVER_COMPLETES = rule(
+NEVER_COMPLETES = warning_rule(
     code="FC306",
     name="never-completes",
-    severity=Severity.WARNING,
     summary="A completion policy waits for tasks that never complete.",
     why=(
         "With `restartPolicy: Always` the kubelet restarts the containers for ever, and with `maxRetryCount: -2` the task "
@@ -65,18 +59,16 @@ NEVER_COMPLETES = rule(
     ),
     remedy="Use `restartPolicy: Never` (or OnFailure) and a retry policy that ends.",
 )
-RESTART_POLICY_LEFT_OUT = rule(
+RESTART_POLICY_LEFT_OUT = warning_rule(
     code="FC307",
     name="restart-policy-left-out",
-    severity=Severity.WARNING,
     summary="A Pod template has no restartPolicy, which means Always.",
     why="Kubernetes restarts the containers for ever, so the task never completes.",
     remedy="Write `restartPolicy: Never` for a task that ends, or `Always` to say that it serves.",
 )
-NOTHING_RUNS = rule(
+NOTHING_RUNS = warning_rule(
     code="FC308",
     name="nothing-runs",
-    severity=Severity.WARNING,
     summary="A Framework has no task at all.",
     why="Without tasks an attempt never completes: it waits in AttemptPreparing until somebody scales it up or stops it.",
     remedy="Give a role a taskNumber of 1 or more.",

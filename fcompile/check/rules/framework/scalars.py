@@ -11,7 +11,7 @@ import re
 from typing import Any
 
 from fcompile.check.walk import Check, Walk, called, shown
-from fcompile.diagnostics.problem import Fix, Path, Severity, rule
+from fcompile.diagnostics.problem import Fix, Path, error_rule
 from fcompile.diagnostics.suggestions import closest
 from fcompile.diagnostics.visible import joined
 from fcompile.model.fields import Field
@@ -20,50 +20,44 @@ from fcompile.model.patterns import lazy
 from fcompile.model.quantities import is_quantity
 from fcompile.schema.pod_schemas import values_by_version
 
-WRONG_TYPE = rule(
+WRONG_TYPE = error_rule(
     code="FC111",
     name="wrong-type",
-    severity=Severity.ERROR,
     summary="A field has a value of another type than it must have.",
     why="The API server cannot read the object at all.",
     remedy="Write a value of the type that is named.",
 )
-UNQUOTED_STRING = rule(
+UNQUOTED_STRING = error_rule(
     code="FC112",
     name="unquoted-string",
-    severity=Severity.ERROR,
     summary="A string is wanted, and YAML reads the value as a number or boolean.",
     why="Without quotes, `no`, `on`, `012` or `1.10` are not the text that was written.",
     remedy="Put the value in quotes.",
 )
-EMPTY_VALUE = rule(
+EMPTY_VALUE = error_rule(
     code="FC122",
     name="empty-value",
-    severity=Severity.ERROR,
     summary="A field that must have a value is empty.",
     why="To the API server an empty string or list is the same as leaving the field out, and this one is needed.",
     remedy="Give it a value.",
 )
-OUT_OF_BOUNDS = rule(
+OUT_OF_BOUNDS = error_rule(
     code="FC131",
     name="out-of-bounds",
-    severity=Severity.ERROR,
     summary="A number is smaller or larger than its field allows.",
     why="The API server refuses it.",
     remedy="Choose a number within the bounds that are named.",
 )
-UNKNOWN_VALUE = rule(
+UNKNOWN_VALUE = error_rule(
     code="FC141",
     name="unknown-value",
-    severity=Severity.ERROR,
     summary="The value of a field is not one of those that are allowed.",
     why="The values are compared letter for letter.",
     remedy="Choose one of those that are named; some exist in newer Kubernetes versions only.",
 )
-MALFORMED_VALUE = rule(
+MALFORMED_VALUE = error_rule(
     code="FC151",
     name="malformed-value",
-    severity=Severity.ERROR,
     summary="A string does not have the form that its field asks for.",
     why="Names, keys, paths, quantities and addresses have fixed forms, and the API server refuses others.",
     remedy="Write it in the form that is named.",

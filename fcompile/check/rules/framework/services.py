@@ -6,30 +6,27 @@ from collections.abc import Iterator
 
 from fcompile.check.context import FrameworkContext, RoleContext
 from fcompile.check.seen import Seen
-from fcompile.diagnostics.problem import Finding, Path, Severity, rule
+from fcompile.diagnostics.problem import Finding, Path, error_rule, warning_rule
 from fcompile.model.names import service_name
 from fcompile.model.values import integer, mapping, sequence, text
 
-PORT_NAME_MISSING = rule(
+PORT_NAME_MISSING = error_rule(
     code="FC511",
     name="service-port-name-missing",
-    severity=Severity.ERROR,
     summary="A service has several ports, and one of them has no name.",
     why="The API server refuses such a Service.",
     remedy="Name each port.",
 )
-PORT_REPEATED = rule(
+PORT_REPEATED = error_rule(
     code="FC512",
     name="service-port-repeated",
-    severity=Severity.ERROR,
     summary="Two ports of a service have the same name, or the same number and protocol.",
     why="The API server refuses such a Service.",
     remedy="Remove or change one of them.",
 )
-HOST_NAMES_SET = rule(
+HOST_NAMES_SET = warning_rule(
     code="FC513",
     name="service-host-names-set",
-    severity=Severity.WARNING,
     summary="A role with a `service` sets `subdomain` to another name.",
     why=(
         "DNS names of tasks come from a headless Service of the same name as `subdomain`: with another one the tasks are not "

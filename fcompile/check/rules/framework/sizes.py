@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from fcompile.diagnostics.problem import Finding, Severity, rule
+from fcompile.diagnostics.problem import Finding, error_rule, warning_rule
 from fcompile.model.framework import MAX_TASKS
 from fcompile.model.packed import INTENT_BYTES
 
@@ -21,34 +21,30 @@ SMALL_ENOUGH = 100_000
 INTENT_WORTH_MEASURING = 300_000
 """The same for the intent: while the text is shorter than this, the compressed intent always fits into a ConfigMap."""
 
-TOO_LARGE_FOR_ETCD = rule(
+TOO_LARGE_FOR_ETCD = error_rule(
     code="FC601",
     name="framework-too-large",
-    severity=Severity.ERROR,
     summary="A Framework is larger than etcd takes.",
     why="etcd refuses requests above 1.5 MiB.",
     remedy="Move large scripts or data from the Pod templates into ConfigMaps or images.",
 )
-TOO_LARGE_FOR_LAST_APPLIED = rule(
+TOO_LARGE_FOR_LAST_APPLIED = warning_rule(
     code="FC602",
     name="last-applied-too-large",
-    severity=Severity.WARNING,
     summary="A Framework is too large for client-side `kubectl apply`.",
     why="`kubectl apply` keeps a copy of the object in an annotation, and all annotations together have at most 256 KiB.",
     remedy="Apply it with --server-side (in Argo CD: ServerSideApply=true), or make it smaller.",
 )
-TOO_MANY_TASKS = rule(
+TOO_MANY_TASKS = error_rule(
     code="FC604",
     name="too-many-tasks",
-    severity=Severity.ERROR,
     summary="A Framework has more than 10,000 tasks, all its roles together.",
     why="The status of each task is part of the Framework, and etcd stores objects of up to 1.5 MiB.",
     remedy="Make several Frameworks of it.",
 )
-INTENT_TOO_LARGE = rule(
+INTENT_TOO_LARGE = error_rule(
     code="FC603",
     name="intent-too-large",
-    severity=Severity.ERROR,
     summary="The intent of a Framework does not fit into its attempt's ConfigMap.",
     why="The ConfigMap holds the intent, compressed when it is large, and has at most 1 MiB; unpacked the intent may have 16 MiB.",
     remedy="Move large scripts or data out of the Pod templates.",

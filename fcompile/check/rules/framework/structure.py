@@ -25,7 +25,7 @@ from fcompile.check.rules.framework.scalars import (
 )
 from fcompile.check.rules.framework.task_roles import task_role_rules
 from fcompile.check.walk import Check, Enough, Walk, called, shown
-from fcompile.diagnostics.problem import Finding, Fix, Part, Path, Severity, rule
+from fcompile.diagnostics.problem import Finding, Fix, Part, Path, error_rule, warning_rule
 from fcompile.diagnostics.suggestions import closest
 from fcompile.diagnostics.visible import joined
 from fcompile.model.fields import Field, Type
@@ -33,82 +33,72 @@ from fcompile.model.formats import FORMATS, MAX_ANNOTATIONS, accepts
 from fcompile.schema.pod_schemas import POD_TEMPLATE, versions_with
 from fcompile.schema.types import refuses_null, types
 
-UNKNOWN_FIELD = rule(
+UNKNOWN_FIELD = error_rule(
     code="FC101",
     name="unknown-field",
-    severity=Severity.ERROR,
     summary="An object has a field that its type does not have.",
     why="The API server refuses it, or drops it without a word.",
     remedy="Correct its name or its place: often a word is misspelt, or a line is indented too far or too little.",
 )
-FIELD_NOT_IN_VERSION = rule(
+FIELD_NOT_IN_VERSION = error_rule(
     code="FC102",
     name="field-not-in-version",
-    severity=Severity.ERROR,
     summary="A field does not exist in the Kubernetes version that is checked for.",
     why="That API server would refuse or drop it.",
     remedy="Remove the field, or check for the Kubernetes version of your cluster.",
 )
-FORBIDDEN_FIELD = rule(
+FORBIDDEN_FIELD = error_rule(
     code="FC103",
     name="forbidden-field",
-    severity=Severity.ERROR,
     summary="A field exists, but must not be set here.",
     why="The API server refuses an object that has it.",
     remedy="Remove the field.",
 )
-UNQUOTED_KEY = rule(
+UNQUOTED_KEY = error_rule(
     code="FC113",
     name="unquoted-key",
-    severity=Severity.ERROR,
     summary="A key without quotes is not read as it is written.",
     why="As keys, `yes` and `on` are read as `true`, and `012` as `10`.",
     remedy="Put the key in quotes.",
 )
-EMPTY_ITEM = rule(
+EMPTY_ITEM = error_rule(
     code="FC114",
     name="empty-item",
-    severity=Severity.ERROR,
     summary="A list has an item that is null.",
     why="A `-` with nothing after it is null, and the item has fields that it needs.",
     remedy="Remove it, or fill it in.",
 )
-NULL_VALUE = rule(
+NULL_VALUE = warning_rule(
     code="FC115",
     name="null-value",
-    severity=Severity.WARNING,
     summary="A value in a mapping or list is null.",
     why="The API server reads the null as an empty value; other tools drop the entry.",
     remedy='Write the value that is meant: an empty string is `""`.',
 )
-MISSING_FIELD = rule(
+MISSING_FIELD = error_rule(
     code="FC121",
     name="missing-field",
-    severity=Severity.ERROR,
     summary="An object lacks a field that it needs.",
     why="The API server refuses it.",
     remedy="Add the field.",
 )
-TOO_MANY_ITEMS = rule(
+TOO_MANY_ITEMS = error_rule(
     code="FC132",
     name="too-many-items",
-    severity=Severity.ERROR,
     summary="A list has more items than its field allows.",
     why="The API server refuses it.",
     remedy="Remove some.",
 )
-MALFORMED_KEY = rule(
+MALFORMED_KEY = error_rule(
     code="FC152",
     name="malformed-key",
-    severity=Severity.ERROR,
     summary="A key of a mapping does not have the form that is asked for.",
     why="Keys of labels, annotations and resources have fixed forms, and the API server refuses others.",
     remedy="Write it in the form that is named.",
 )
-ANNOTATIONS_TOO_LARGE = rule(
+ANNOTATIONS_TOO_LARGE = error_rule(
     code="FC153",
     name="annotations-too-large",
-    severity=Severity.ERROR,
     summary="The annotations of one object are larger than 256 KiB together.",
     why="The API server refuses it.",
     remedy="Put large data into a ConfigMap.",

@@ -7,22 +7,20 @@ from typing import Any
 
 from fcompile.check.misplaced import explained
 from fcompile.check.seen import Seen
-from fcompile.diagnostics.problem import Finding, Severity, rule
+from fcompile.diagnostics.problem import Finding, error_rule, warning_rule
 from fcompile.model.values import mapping, sequence, text
 from fcompile.schema.types import types
 
-DUPLICATE_ROLE = rule(
+DUPLICATE_ROLE = error_rule(
     code="FC161",
     name="duplicate-role",
-    severity=Severity.ERROR,
     summary="Two task roles of a Framework have the same name.",
     why="Their tasks would have the same Pods.",
     remedy="Give each role its own name.",
 )
-NO_TASK_ROLES = rule(
+NO_TASK_ROLES = warning_rule(
     code="FC162",
     name="no-task-roles",
-    severity=Severity.WARNING,
     summary="A Framework has no task roles.",
     why="It starts, runs nothing, and never completes until roles are added.",
     remedy="Add a role under `spec.taskRoles`.",

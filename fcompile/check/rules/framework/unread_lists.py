@@ -7,13 +7,12 @@ from typing import Any
 
 from fcompile.check.rules.framework.misspelt_kind import misspelt_kind
 from fcompile.check.selection import all_objects_in, is_framework, is_list
-from fcompile.diagnostics.problem import Finding, Path, Severity, rule
+from fcompile.diagnostics.problem import Finding, Path, error_rule
 from fcompile.model.values import sequence, text
 
-FRAMEWORK_IN_UNREAD_LIST = rule(
+FRAMEWORK_IN_UNREAD_LIST = error_rule(
     code="FC164",
     name="framework-in-unread-list",
-    severity=Severity.ERROR,
     summary="A Framework stands in a list within a list, or in `items` of an object that is not a list.",
     why=(
         "kubectl refuses a list within a list and an unknown kind, and takes any other object with `items` for a list. "

@@ -7,30 +7,27 @@ from collections.abc import Iterator
 from fcompile.check.pod_context import Pod
 from fcompile.check.pod_values import entries
 from fcompile.check.seen import Seen
-from fcompile.diagnostics.problem import Finding, Severity, rule
+from fcompile.diagnostics.problem import Finding, error_rule, warning_rule
 from fcompile.model.formats import accepts
 from fcompile.model.values import text
 
-TWO_ACCOUNTS = rule(
+TWO_ACCOUNTS = warning_rule(
     code="FC297",
     name="two-service-accounts",
-    severity=Severity.WARNING,
     summary="serviceAccount and serviceAccountName differ.",
     why="`serviceAccount` is the old name of the field and is ignored when both are there.",
     remedy="Keep `serviceAccountName`.",
 )
-ACCOUNT_NAME = rule(
+ACCOUNT_NAME = error_rule(
     code="FC299",
     name="service-account-name",
-    severity=Severity.ERROR,
     summary="The service account has no valid name.",
     why="A service account's name has small letters, digits, `-` and `.`. (`serviceAccount` is the old name of `serviceAccountName`.)",
     remedy="Correct the name, or remove it for the namespace's default account.",
 )
-PULL_SECRET = rule(
+PULL_SECRET = warning_rule(
     code="FC298",
     name="pull-secret",
-    severity=Severity.WARNING,
     summary="A pull secret has no name, or is listed twice.",
     why="Each entry of `imagePullSecrets` names a Secret, once.",
     remedy="Remove the entry that is not meant.",

@@ -8,31 +8,28 @@ from typing import Any
 from fcompile.check.pod_context import Pod
 from fcompile.check.pod_values import empty_list, entries, texts
 from fcompile.check.rules.pod.selectors import node_term_rules, selector_rules
-from fcompile.diagnostics.problem import Finding, Part, Path, Severity, rule
+from fcompile.diagnostics.problem import Finding, Part, Path, error_rule, warning_rule
 from fcompile.model import gates
 from fcompile.model.names import POD_LABELS
 from fcompile.model.values import mapping, text
 
-MATCH_LABEL_KEYS = rule(
+MATCH_LABEL_KEYS = error_rule(
     code="FC273",
     name="match-label-keys",
-    severity=Severity.ERROR,
     summary="matchLabelKeys or mismatchLabelKeys do not go with the label selector.",
     why="They need a `labelSelector`, which must not select on the same keys, and no key is listed twice or in both lists.",
     remedy="Add a `labelSelector`, or take the key out of one of the two.",
 )
-MATCHES_NOTHING = rule(
+MATCHES_NOTHING = warning_rule(
     code="FC274",
     name="selector-matches-nothing",
-    severity=Severity.WARNING,
     summary="An affinity term or spread constraint has no label selector, so it matches no Pod.",
     why="Without `labelSelector` the term does nothing.",
     remedy="Add one; `labelSelector: {}` matches every Pod.",
 )
-DEPRECATED_LABEL = rule(
+DEPRECATED_LABEL = warning_rule(
     code="FC278",
     name="deprecated-node-label",
-    severity=Severity.WARNING,
     summary="A selector uses a node label that Kubernetes has replaced.",
     why="Nodes may no longer have the old label.",
     remedy="Use the one that the message names.",

@@ -7,22 +7,20 @@ from typing import Any
 
 from fcompile.check.pod_values import given, size
 from fcompile.check.rules.pod.selectors import selector_rules
-from fcompile.diagnostics.problem import Finding, Path, Severity, rule
+from fcompile.diagnostics.problem import Finding, Path, error_rule
 from fcompile.model.formats import MAX_ANNOTATIONS, accepts
 from fcompile.model.values import integer, mapping, text
 
-TRUST_BUNDLE = rule(
+TRUST_BUNDLE = error_rule(
     code="FC248",
     name="cluster-trust-bundle",
-    severity=Severity.ERROR,
     summary="A clusterTrustBundle does not say, or says twice, which bundles are meant.",
     why="It has either `name`, or `signerName` with an optional `labelSelector`. A signer is DOMAIN/PATH.",
     remedy="Give one of the two.",
 )
-CERTIFICATE = rule(
+CERTIFICATE = error_rule(
     code="FC249",
     name="pod-certificate",
-    severity=Severity.ERROR,
     summary="A podCertificate is written to no file, or asks for what its signer does not issue.",
     why=(
         "It has at least one of credentialBundlePath, keyPath and certificateChainPath. A signer is DOMAIN/PATH; those of "

@@ -8,14 +8,13 @@ from typing import Any
 from fcompile.check.amounts import amount
 from fcompile.check.pod_values import texts
 from fcompile.check.rules.pod.selectors import selector_rules
-from fcompile.diagnostics.problem import Finding, Path, Severity, rule
+from fcompile.diagnostics.problem import Finding, Path, error_rule
 from fcompile.model.formats import accepts
 from fcompile.model.values import mapping, text
 
-CLAIM_TEMPLATE = rule(
+CLAIM_TEMPLATE = error_rule(
     code="FC250",
     name="claim-template",
-    severity=Severity.ERROR,
     summary="The claim template of an ephemeral volume is not complete or contradicts itself.",
     why=(
         "It needs a positive `resources.requests.storage`; ReadWriteOncePod must be the only access mode; `dataSource` and "

@@ -7,46 +7,41 @@ from collections.abc import Iterator
 from fcompile.check.pod_context import ContainerRef, Pod
 from fcompile.check.pod_values import entries, given
 from fcompile.check.seen import Seen
-from fcompile.diagnostics.problem import Finding, Severity, rule
+from fcompile.diagnostics.problem import Finding, error_rule
 from fcompile.model import gates
 from fcompile.model.values import sequence, text
 
-DUPLICATE_CONTAINER = rule(
+DUPLICATE_CONTAINER = error_rule(
     code="FC201",
     name="duplicate-container-name",
-    severity=Severity.ERROR,
     summary="Two containers of a Pod have the same name.",
     why="Regular and init containers share one set of names.",
     remedy="Rename one of the two.",
 )
-INIT_HOOK = rule(
+INIT_HOOK = error_rule(
     code="FC202",
     name="init-container-hook",
-    severity=Severity.ERROR,
     summary="An init container that is not a sidecar has a probe or a lifecycle hook.",
     why="Probes and hooks need a container that keeps running.",
     remedy="Remove them, or make it a sidecar with `restartPolicy: Always` (Kubernetes 1.29 and newer).",
 )
-CONTAINER_RESTART_POLICY = rule(
+CONTAINER_RESTART_POLICY = error_rule(
     code="FC203",
     name="container-restart-policy",
-    severity=Severity.ERROR,
     summary="A regular container has a restartPolicy of its own, which this Kubernetes version does not allow.",
     why="Before 1.35 only init containers can have one.",
     remedy="Remove it, so that the Pod's restartPolicy applies, or check for Kubernetes 1.35 or newer.",
 )
-RESTART_RULES = rule(
+RESTART_RULES = error_rule(
     code="FC204",
     name="restart-policy-rules",
-    severity=Severity.ERROR,
     summary="A container has restartPolicyRules where they are not allowed.",
     why="They need the container's own `restartPolicy`, and on sidecars they came with Kubernetes 1.36.",
     remedy="Add a `restartPolicy` to the container, or remove them.",
 )
-RESIZE_POLICY = rule(
+RESIZE_POLICY = error_rule(
     code="FC205",
     name="resize-policy",
-    severity=Severity.ERROR,
     summary="A resizePolicy contradicts itself or the restart policy.",
     why=(
         "A container has one entry for each of cpu and memory. RestartContainer is only for containers that can be restarted: "

@@ -7,14 +7,13 @@ from typing import Any
 
 from fcompile.check.pod_context import ContainerRef, Pod
 from fcompile.check.pod_values import entries, given
-from fcompile.diagnostics.problem import Finding, Path, Severity, rule
+from fcompile.diagnostics.problem import Finding, Path, warning_rule
 from fcompile.model import gates
 from fcompile.model.dropped import Gate, Tree, dropped_by
 
-DROPPED = rule(
+DROPPED = warning_rule(
     code="FC200",
     name="field-dropped-by-server",
-    severity=Severity.WARNING,
     summary="The API server of this Kubernetes version drops a field.",
     why="It knows the field, but only behind a feature gate that is off by default. The Pod then runs as if the field were not there.",
     remedy="Remove the field, or check for a newer Kubernetes version.",

@@ -9,14 +9,13 @@ from fcompile.check.pod_context import ContainerRef, Pod
 from fcompile.check.pod_values import entries, given
 from fcompile.check.rules.pod.field_refs import field_ref, resource_field_ref
 from fcompile.check.seen import Seen
-from fcompile.diagnostics.problem import Finding, Path, Severity, rule
+from fcompile.diagnostics.problem import Finding, Path, error_rule, warning_rule
 from fcompile.model import gates
 from fcompile.model.values import text
 
-ENV_SOURCE = rule(
+ENV_SOURCE = error_rule(
     code="FC221",
     name="env-source",
-    severity=Severity.ERROR,
     summary="An environment variable has no source for its value, or several.",
     why="The API server does not guess which of them is meant.",
     remedy=(
@@ -24,26 +23,23 @@ ENV_SOURCE = rule(
         "and (from Kubernetes 1.35) fileKeyRef."
     ),
 )
-ENV_FROM_SOURCE = rule(
+ENV_FROM_SOURCE = error_rule(
     code="FC222",
     name="env-from-source",
-    severity=Severity.ERROR,
     summary="An entry of envFrom has no source, or two.",
     why="Each entry names exactly one of configMapRef and secretRef.",
     remedy="Make it one of the two.",
 )
-ENV_FILE = rule(
+ENV_FILE = error_rule(
     code="FC223",
     name="env-file-volume",
-    severity=Severity.ERROR,
     summary="A fileKeyRef reads from a volume that is not an emptyDir of the Pod.",
     why="Another container of the Pod writes such a file, into an emptyDir.",
     remedy="Name that volume.",
 )
-DUPLICATE_ENV = rule(
+DUPLICATE_ENV = warning_rule(
     code="FC227",
     name="duplicate-env",
-    severity=Severity.WARNING,
     summary="An environment variable is set twice in a container.",
     why="The later one hides the earlier one, and an apply may drop either.",
     remedy="Keep one. Only a value that uses the earlier one, as `$(NAME)`, has a reason to come after it.",

@@ -7,17 +7,16 @@ from typing import Any
 
 from fcompile.check.amounts import amount
 from fcompile.check.pod_context import Pod
-from fcompile.diagnostics.problem import Finding, Path, Severity, rule
+from fcompile.diagnostics.problem import Finding, Path, error_rule, warning_rule
 from fcompile.diagnostics.visible import joined
 from fcompile.model import gates
 from fcompile.model.formats import accepts
 from fcompile.model.quantities import canonical
 from fcompile.model.values import text
 
-FIELD_REF = rule(
+FIELD_REF = error_rule(
     code="FC224",
     name="field-ref",
-    severity=Severity.ERROR,
     summary="A fieldRef names a field that is not available there.",
     why=(
         "An environment variable can have metadata.name, metadata.namespace, metadata.uid, metadata.labels['KEY'], "
@@ -26,10 +25,9 @@ FIELD_REF = rule(
     ),
     remedy="Choose one of these.",
 )
-RESOURCE_FIELD_REF = rule(
+RESOURCE_FIELD_REF = error_rule(
     code="FC225",
     name="resource-field-ref",
-    severity=Severity.ERROR,
     summary="A resourceFieldRef names a resource that is not available, or a divisor that is not allowed.",
     why=(
         "A resource is `limits.` or `requests.` with cpu, memory, ephemeral-storage or hugepages-SIZE. The divisor is 1 or 1m for cpu, "
@@ -37,10 +35,9 @@ RESOURCE_FIELD_REF = rule(
     ),
     remedy="Correct what the message names.",
 )
-RESOURCE_FIELD_CONTAINER = rule(
+RESOURCE_FIELD_CONTAINER = warning_rule(
     code="FC226",
     name="resource-field-container",
-    severity=Severity.WARNING,
     summary="A resourceFieldRef names a container that the Pod does not have.",
     why="The API server does not look, but the kubelet will not start the container.",
     remedy="Name one of the Pod's containers.",

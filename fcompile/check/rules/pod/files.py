@@ -8,21 +8,19 @@ from typing import Any
 from fcompile.check.pod_context import Pod
 from fcompile.check.pod_values import entries
 from fcompile.check.rules.pod.field_refs import field_ref, resource_field_ref
-from fcompile.diagnostics.problem import Finding, Path, Related, Severity, rule
+from fcompile.diagnostics.problem import Finding, Path, Related, error_rule, warning_rule
 from fcompile.model.values import text
 
-DOWNWARD_FILE = rule(
+DOWNWARD_FILE = error_rule(
     code="FC244",
     name="downward-api-file",
-    severity=Severity.ERROR,
     summary="A file of the downward API has no source, or two.",
     why="Each file has exactly one of fieldRef and resourceFieldRef.",
     remedy="Keep one of the two.",
 )
-OVERLAPPING_FILES = rule(
+OVERLAPPING_FILES = warning_rule(
     code="FC245",
     name="overlapping-volume-files",
-    severity=Severity.WARNING,
     summary="Two files in a volume are put at the same path, or one inside the other.",
     why="Only one of them will be there, or the volume cannot be set up.",
     remedy="Give each a path of its own.",

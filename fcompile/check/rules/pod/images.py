@@ -11,14 +11,13 @@ from typing import Any
 
 from fcompile.check.pod_context import Pod
 from fcompile.check.pod_values import entries
-from fcompile.diagnostics.problem import Finding, Fix, Path, Severity, rule
+from fcompile.diagnostics.problem import Finding, Fix, Path, error_rule
 from fcompile.model.patterns import lazy
 from fcompile.model.values import mapping, text
 
-UNREADABLE_IMAGE = rule(
+UNREADABLE_IMAGE = error_rule(
     code="FC217",
     name="unreadable-image",
-    severity=Severity.ERROR,
     summary="No container runtime can read the name of an image.",
     why="The API server takes it, and then no container ever starts (InvalidImageName).",
     remedy="Write `registry/path:tag`, with the path in lower case. Fill in variables before: nothing does so later.",

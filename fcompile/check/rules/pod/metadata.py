@@ -14,14 +14,13 @@ from fcompile.check.rules.pod.profile_annotations import (
     seccomp_annotation,
 )
 from fcompile.check.rules.pod.scheduling import toleration_rules
-from fcompile.diagnostics.problem import Finding, Path, Severity, rule
+from fcompile.diagnostics.problem import Finding, Path, error_rule
 from fcompile.model.formats import accepts
 from fcompile.model.values import mapping, text
 
-OWNER = rule(
+OWNER = error_rule(
     code="FC290",
     name="owner-reference",
-    severity=Severity.ERROR,
     summary="The API server would refuse an owner reference.",
     why=(
         "An object has one controller, and a Pod's is the attempt's ConfigMap. An owner's `apiVersion` is VERSION or "
@@ -29,26 +28,23 @@ OWNER = rule(
     ),
     remedy="Remove the owner; the controller sets its own.",
 )
-FINALIZER = rule(
+FINALIZER = error_rule(
     code="FC291",
     name="finalizer",
-    severity=Severity.ERROR,
     summary="A finalizer has no domain, or two of them exclude each other.",
     why="Finalizers have a domain in their name, such as example.com/cleanup. `orphan` and `foregroundDeletion` exclude each other.",
     remedy="Add a domain to the name, or keep one of the two.",
 )
-CHECKED_ANNOTATION = rule(
+CHECKED_ANNOTATION = error_rule(
     code="FC292",
     name="checked-annotation",
-    severity=Severity.ERROR,
     summary="An annotation that the API server looks at has a value that it refuses.",
     why="A Pod deletion cost is a whole number, tolerations are JSON, and only the kubelet marks mirror Pods.",
     remedy="Correct the value, or remove the annotation.",
 )
-GENERATE_NAME = rule(
+GENERATE_NAME = error_rule(
     code="FC296",
     name="generate-name",
-    severity=Severity.ERROR,
     summary="The template's generateName cannot be the beginning of a Pod's name.",
     why="FrameworkController names the Pods, but the API server still looks at the field.",
     remedy="Remove it.",

@@ -8,54 +8,48 @@ from typing import Any
 from fcompile.check.pod_context import ContainerRef, Pod
 from fcompile.check.pod_values import entries, flag, given, some
 from fcompile.check.seen import Seen
-from fcompile.diagnostics.problem import Finding, Path, Severity, rule
+from fcompile.diagnostics.problem import Finding, Path, error_rule
 from fcompile.model import gates
 from fcompile.model.values import mapping, sequence, text
 
-UNKNOWN_VOLUME = rule(
+UNKNOWN_VOLUME = error_rule(
     code="FC230",
     name="unknown-volume",
-    severity=Severity.ERROR,
     summary="A container mounts a volume that the Pod does not have.",
     why="The API server refuses the Pod.",
     remedy="Add the volume to `volumes`, or correct the name.",
 )
-MOUNT_PATH = rule(
+MOUNT_PATH = error_rule(
     code="FC231",
     name="mount-path-taken",
-    severity=Severity.ERROR,
     summary="Two mounts or devices of a container have the same path.",
     why="Each needs a path of its own in the container.",
     remedy="Change one of the two.",
 )
-SUB_PATHS = rule(
+SUB_PATHS = error_rule(
     code="FC232",
     name="two-sub-paths",
-    severity=Severity.ERROR,
     summary="A mount has both subPath and subPathExpr.",
     why="They say the same thing in two ways.",
     remedy="Keep one.",
 )
-MOUNT_PROPAGATION = rule(
+MOUNT_PROPAGATION = error_rule(
     code="FC233",
     name="mount-propagation",
-    severity=Severity.ERROR,
     summary="A container that is not privileged wants Bidirectional mount propagation.",
     why="It would mount onto the host.",
     remedy="Set `securityContext.privileged: true`, or use HostToContainer.",
 )
-RECURSIVE_READ_ONLY = rule(
+RECURSIVE_READ_ONLY = error_rule(
     code="FC234",
     name="recursive-read-only",
-    severity=Severity.ERROR,
     summary="A mount is recursively read-only but not read-only, or propagates mounts.",
     why="`recursiveReadOnly` needs `readOnly: true` and no `mountPropagation` (or None).",
     remedy="Set `readOnly: true` and drop `mountPropagation`, or drop `recursiveReadOnly`.",
 )
-VOLUME_DEVICE = rule(
+VOLUME_DEVICE = error_rule(
     code="FC235",
     name="volume-device",
-    severity=Severity.ERROR,
     summary="A volumeDevices entry cannot be a raw block device of the container.",
     why=(
         "Devices are persistentVolumeClaim or ephemeral volumes of the Pod, each listed once and not mounted in the same "

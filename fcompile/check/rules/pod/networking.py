@@ -7,14 +7,13 @@ from collections.abc import Iterator
 from fcompile.check.pod_context import Pod
 from fcompile.check.pod_values import empty_list, entries, flag, given, texts
 from fcompile.check.seen import Seen
-from fcompile.diagnostics.problem import Finding, Severity, rule
+from fcompile.diagnostics.problem import Finding, error_rule, warning_rule
 from fcompile.model import gates
 from fcompile.model.values import mapping, text
 
-DNS_CONFIG = rule(
+DNS_CONFIG = error_rule(
     code="FC285",
     name="dns-config",
-    severity=Severity.ERROR,
     summary="`dnsPolicy: None` comes without a nameserver, or there are too many search domains.",
     why=(
         "`dnsPolicy: None` needs at least one nameserver in `dnsConfig`. The search domains have at most 2048 characters "
@@ -22,18 +21,16 @@ DNS_CONFIG = rule(
     ),
     remedy="Add a nameserver, or remove search domains.",
 )
-HOSTNAME = rule(
+HOSTNAME = error_rule(
     code="FC286",
     name="hostname-override",
-    severity=Severity.ERROR,
     summary="hostnameOverride does not go with another setting.",
     why="It excludes `setHostnameAsFQDN` and `hostNetwork`.",
     remedy="Drop one of the two.",
 )
-DUPLICATE_ALIAS = rule(
+DUPLICATE_ALIAS = warning_rule(
     code="FC287",
     name="duplicate-host-alias",
-    severity=Severity.WARNING,
     summary="Two host aliases have the same IP address.",
     why="An apply may drop one of them.",
     remedy="Put all its names into one entry.",

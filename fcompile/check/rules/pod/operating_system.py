@@ -7,31 +7,28 @@ from typing import Any
 
 from fcompile.check.pod_context import Pod
 from fcompile.check.pod_values import flag, given, size
-from fcompile.diagnostics.problem import Finding, Path, Severity, rule
+from fcompile.diagnostics.problem import Finding, Path, error_rule
 from fcompile.model import gates
 from fcompile.model.patterns import lazy
 from fcompile.model.values import mapping, sequence, text
 
-WRONG_SYSTEM = rule(
+WRONG_SYSTEM = error_rule(
     code="FC270",
     name="wrong-operating-system",
-    severity=Severity.ERROR,
     summary="A field is not for the operating system in `os.name`.",
     why="Windows has no Linux security settings, and Linux no `windowsOptions`.",
     remedy="Remove the field, or correct `os.name`.",
 )
-HOST_PROCESS = rule(
+HOST_PROCESS = error_rule(
     code="FC271",
     name="windows-host-process",
-    severity=Severity.ERROR,
     summary="A Pod mixes Windows host process containers with others, or lacks a setting that they need.",
     why="All its containers are host processes, the Pod's own setting agrees, and `hostNetwork` is true.",
     remedy="Make all containers the same, and set what is missing.",
 )
-WINDOWS_USER = rule(
+WINDOWS_USER = error_rule(
     code="FC272",
     name="windows-user",
-    severity=Severity.ERROR,
     summary="A Windows user or credential in windowsOptions is not valid.",
     why="`runAsUserName` is USER or DOMAIN\\USER; `gmsaCredentialSpec` is not empty and at most 64 KiB.",
     remedy="Correct what the message names.",

@@ -11,14 +11,13 @@ from fcompile.check.pod_values import entries, given
 from fcompile.check.resource_names import can_overcommit, is_huge_pages, pod_name_problem
 from fcompile.check.rules.pod.resources import requirement_rules
 from fcompile.check.seen import Seen
-from fcompile.diagnostics.problem import Finding, Path, Severity, rule
+from fcompile.diagnostics.problem import Finding, Path, error_rule
 from fcompile.model import gates
 from fcompile.model.values import mapping, text
 
-POD_RESOURCES = rule(
+POD_RESOURCES = error_rule(
     code="FC262",
     name="pod-level-resources",
-    severity=Severity.ERROR,
     summary="The resources of the Pod as a whole are less than those of its containers, or of a kind that only containers have.",
     why=(
         "The Pod's request is at least the sum of its containers' requests, and its limit at least the limit of each container. A "
@@ -26,10 +25,9 @@ POD_RESOURCES = rule(
     ),
     remedy="Raise the Pod's amount, or remove it.",
 )
-POD_CLAIM = rule(
+POD_CLAIM = error_rule(
     code="FC263",
     name="pod-resource-claim",
-    severity=Severity.ERROR,
     summary="An entry of the Pod's resourceClaims is there twice, or does not say which claim is meant.",
     why="Each has a name of its own and exactly one of resourceClaimName and resourceClaimTemplateName.",
     remedy="Rename the entry, or keep one of the two.",

@@ -8,21 +8,19 @@ from typing import Any, NamedTuple
 from fcompile.check.pod_context import ContainerRef, Pod
 from fcompile.check.pod_values import choice, entries
 from fcompile.check.seen import Seen
-from fcompile.diagnostics.problem import Finding, Path, Related, Severity, rule
+from fcompile.diagnostics.problem import Finding, Path, Related, error_rule, warning_rule
 from fcompile.model.values import integer, text
 
-DUPLICATE_PORT_NAME = rule(
+DUPLICATE_PORT_NAME = error_rule(
     code="FC206",
     name="duplicate-port-name",
-    severity=Severity.ERROR,
     summary="Two ports of a container have the same name.",
     why="Probes and Services select ports by name.",
     remedy="Rename one of the two.",
 )
-HOST_PORT_CONFLICT = rule(
+HOST_PORT_CONFLICT = error_rule(
     code="FC207",
     name="host-port-conflict",
-    severity=Severity.ERROR,
     summary="Two ports of a Pod want the same port of the host.",
     why=(
         "A host port can be taken once for each protocol and host IP. On the host network every container port is a host port, "
@@ -30,34 +28,30 @@ HOST_PORT_CONFLICT = rule(
     ),
     remedy="Give one of the two another port.",
 )
-HOST_NETWORK_PORT = rule(
+HOST_NETWORK_PORT = error_rule(
     code="FC208",
     name="host-network-port",
-    severity=Severity.ERROR,
     summary="On the host network a hostPort differs from its containerPort.",
     why="With `hostNetwork: true` the container listens on the host itself.",
     remedy="Make the two equal, or leave `hostPort` out.",
 )
-SHARED_PORT = rule(
+SHARED_PORT = warning_rule(
     code="FC209",
     name="port-listed-twice",
-    severity=Severity.WARNING,
     summary="The same container port is listed twice in a Pod.",
     why="Containers of a Pod share one network, so only one of them can listen on a port.",
     remedy="Remove the entry that is not meant.",
 )
-SHARED_PORT_NAME = rule(
+SHARED_PORT_NAME = warning_rule(
     code="FC210",
     name="port-name-in-two-containers",
-    severity=Severity.WARNING,
     summary="Ports of two containers of a Pod have the same name.",
     why="Services and probes that select the port by name use the first one.",
     remedy="Rename one of the two.",
 )
-HOST_IP_ALONE = rule(
+HOST_IP_ALONE = warning_rule(
     code="FC216",
     name="host-ip-without-host-port",
-    severity=Severity.WARNING,
     summary="A port has a hostIP but no hostPort.",
     why="`hostIP` says where a `hostPort` is bound; alone it does nothing.",
     remedy="Add `hostPort` or remove `hostIP`.",

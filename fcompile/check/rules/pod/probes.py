@@ -7,46 +7,41 @@ from typing import Any
 
 from fcompile.check.pod_context import Pod
 from fcompile.check.pod_values import given
-from fcompile.diagnostics.problem import Finding, Path, Severity, rule
+from fcompile.diagnostics.problem import Finding, Path, error_rule, warning_rule
 from fcompile.model import gates
 from fcompile.model.values import integer, mapping
 
-HANDLER_COUNT = rule(
+HANDLER_COUNT = error_rule(
     code="FC211",
     name="handler-count",
-    severity=Severity.ERROR,
     summary="A probe or lifecycle hook has no handler, or more than one.",
     why="Each does exactly one thing.",
     remedy="Keep exactly one of exec, httpGet, tcpSocket, grpc (only in probes) and sleep (only in hooks).",
 )
-SUCCESS_THRESHOLD = rule(
+SUCCESS_THRESHOLD = error_rule(
     code="FC212",
     name="probe-success-threshold",
-    severity=Severity.ERROR,
     summary="A liveness or startup probe has a successThreshold other than 1.",
     why="Only readiness probes can wait for several successes in a row.",
     remedy="Remove it or write 1.",
 )
-READINESS_GRACE_PERIOD = rule(
+READINESS_GRACE_PERIOD = error_rule(
     code="FC213",
     name="readiness-grace-period",
-    severity=Severity.ERROR,
     summary="A readiness probe has a terminationGracePeriodSeconds.",
     why="A failed readiness probe ends no container, so there is no grace period.",
     remedy="Remove it, or move it to the liveness or startup probe.",
 )
-SLEEP = rule(
+SLEEP = error_rule(
     code="FC214",
     name="hook-sleep",
-    severity=Severity.ERROR,
     summary="A lifecycle hook sleeps longer than the Pod's grace period, or does not say how long.",
     why="`sleep.seconds` must be at most `terminationGracePeriodSeconds`, which is 30 when it is left out.",
     remedy="Change one of the two.",
 )
-NEGATIVE_GRACE_PERIOD = rule(
+NEGATIVE_GRACE_PERIOD = warning_rule(
     code="FC215",
     name="negative-grace-period",
-    severity=Severity.WARNING,
     summary="The Pod's terminationGracePeriodSeconds is negative.",
     why="Kubernetes takes it as 1.",
     remedy="Write how long the Pod may take to end.",

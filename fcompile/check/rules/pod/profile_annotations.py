@@ -6,31 +6,28 @@ from collections.abc import Iterator
 from typing import Any
 
 from fcompile.check.pod_context import Pod
-from fcompile.diagnostics.problem import Finding, Path, Severity, rule
+from fcompile.diagnostics.problem import Finding, Path, error_rule, warning_rule
 from fcompile.model import gates
 from fcompile.model.formats import accepts
 from fcompile.model.values import mapping
 
-PROFILE_ANNOTATION = rule(
+PROFILE_ANNOTATION = error_rule(
     code="FC294",
     name="profile-annotation",
-    severity=Severity.ERROR,
     summary="A seccomp or AppArmor annotation names no profile, no container, or another profile than the field.",
     why="The annotations are replaced by `securityContext.seccompProfile` and `securityContext.appArmorProfile`.",
     remedy="Remove the annotation.",
 )
-PROFILE_ANNOTATION_IGNORED = rule(
+PROFILE_ANNOTATION_IGNORED = warning_rule(
     code="FC295",
     name="seccomp-annotation-ignored",
-    severity=Severity.WARNING,
     summary="A seccomp annotation does nothing since Kubernetes 1.27.",
     why="The API server no longer copies it to the field.",
     remedy="Use the field `securityContext.seccompProfile`.",
 )
-DEPRECATED_ANNOTATION = rule(
+DEPRECATED_ANNOTATION = warning_rule(
     code="FC293",
     name="deprecated-annotation",
-    severity=Severity.WARNING,
     summary="An annotation is deprecated, or no longer does anything.",
     why="Kubernetes has replaced it by a field.",
     remedy="Use the field that the message names.",

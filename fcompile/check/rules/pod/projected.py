@@ -10,22 +10,20 @@ from fcompile.check.pod_values import entries, given
 from fcompile.check.rules.pod.certificates import certificate_rules, trust_bundle_rules
 from fcompile.check.rules.pod.files import downward_files, overlapping
 from fcompile.check.seen import Seen
-from fcompile.diagnostics.problem import Finding, Path, Severity, rule
+from fcompile.diagnostics.problem import Finding, Path, error_rule
 from fcompile.model import gates
 from fcompile.model.values import text
 
-PROJECTED_SOURCES = rule(
+PROJECTED_SOURCES = error_rule(
     code="FC246",
     name="projected-sources",
-    severity=Severity.ERROR,
     summary="A source of a projected volume is two things at once.",
     why="Each entry of `sources` is one of secret, configMap, downwardAPI, serviceAccountToken, clusterTrustBundle and podCertificate.",
     remedy="Make two entries.",
 )
-PROJECTED_PATH = rule(
+PROJECTED_PATH = error_rule(
     code="FC247",
     name="projected-path-taken",
-    severity=Severity.ERROR,
     summary="Two files of a projected volume have the same path.",
     why="All sources share one directory.",
     remedy="Choose another path for one of the two.",

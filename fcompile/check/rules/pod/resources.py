@@ -9,56 +9,50 @@ from fcompile.check.amounts import amount, in_millis, in_units
 from fcompile.check.pod_context import Pod
 from fcompile.check.pod_values import entries, some
 from fcompile.check.resource_names import BYTES, HUGE, USUAL, can_overcommit, container_name_problem, is_huge_pages, is_native
-from fcompile.diagnostics.problem import Finding, Path, Severity, rule
+from fcompile.diagnostics.problem import Finding, Path, error_rule, warning_rule
 from fcompile.model import gates
 from fcompile.model.formats import accepts
 from fcompile.model.quantities import NANO
 from fcompile.model.values import mapping, text
 
-REQUEST_OVER_LIMIT = rule(
+REQUEST_OVER_LIMIT = error_rule(
     code="FC255",
     name="request-over-limit",
-    severity=Severity.ERROR,
     summary="A container requests more of a resource than its limit.",
     why="A container cannot use more than its limit, and a request that is left out is the limit.",
     remedy="Raise the limit or lower the request.",
 )
-NO_OVERCOMMIT = rule(
+NO_OVERCOMMIT = error_rule(
     code="FC256",
     name="request-not-limit",
-    severity=Severity.ERROR,
     summary="A resource that cannot be overcommitted has a request without an equal limit.",
     why="Extended resources such as nvidia.com/gpu, and huge pages, need a limit; the request must equal it or be left out.",
     remedy="Write the amount under `limits` alone.",
 )
-HUGE_PAGES = rule(
+HUGE_PAGES = error_rule(
     code="FC257",
     name="huge-pages",
-    severity=Severity.ERROR,
     summary="Huge pages are asked for in a way that is refused.",
     why="The amount is a multiple of the page size in the name, and the container also asks for cpu or memory.",
     remedy="Correct the amount, or add a request for cpu or memory.",
 )
-RESOURCE_AMOUNT = rule(
+RESOURCE_AMOUNT = error_rule(
     code="FC258",
     name="resource-amount",
-    severity=Severity.ERROR,
     summary="A resource amount is negative, or a fraction of something that cannot be divided.",
     why="Amounts are 0 or more; extended resources such as nvidia.com/gpu are counted in whole numbers.",
     remedy="Write a number of 0 or more, for an extended resource a whole one.",
 )
-RESOURCE_CLAIM = rule(
+RESOURCE_CLAIM = error_rule(
     code="FC259",
     name="resource-claim-reference",
-    severity=Severity.ERROR,
     summary="A container's resource claim is not one of the Pod's, or is listed twice.",
     why="`resources.claims` names entries of the Pod's `resourceClaims`, each of them (or each of its requests) once.",
     remedy="Add the claim to the Pod, or remove the entry.",
 )
-RESOURCE_NAME = rule(
+RESOURCE_NAME = error_rule(
     code="FC260",
     name="resource-name",
-    severity=Severity.ERROR,
     summary="A container or a Pod asks for a resource by a name that is not allowed there.",
     why=(
         "Containers can ask for cpu, memory, ephemeral-storage, hugepages-SIZE, and resources with a domain such as "
@@ -66,10 +60,9 @@ RESOURCE_NAME = rule(
     ),
     remedy="Correct the name, or remove the entry.",
 )
-FRACTIONAL_BYTES = rule(
+FRACTIONAL_BYTES = warning_rule(
     code="FC261",
     name="fractional-bytes",
-    severity=Severity.WARNING,
     summary="An amount of memory or storage is a fraction of a byte.",
     why="`m` means thousandths: `memory: 512m` is half a byte.",
     remedy="Write `512Mi`.",

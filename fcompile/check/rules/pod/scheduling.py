@@ -10,15 +10,14 @@ from fcompile.check.pod_values import choice, entries, given
 from fcompile.check.rules.pod.affinity import deprecated_label, match_label_keys, matches_nothing
 from fcompile.check.rules.pod.selectors import selector_rules
 from fcompile.check.seen import Seen
-from fcompile.diagnostics.problem import Finding, Path, Severity, rule
+from fcompile.diagnostics.problem import Finding, Path, error_rule, warning_rule
 from fcompile.model import gates
 from fcompile.model.formats import accepts
 from fcompile.model.values import integer, mapping, sequence, text
 
-TOLERATION = rule(
+TOLERATION = error_rule(
     code="FC279",
     name="toleration",
-    severity=Severity.ERROR,
     summary="The fields of a toleration do not go together.",
     why=(
         "Exists takes no value, and an empty key needs Exists; Equal takes the value of a label; tolerationSeconds needs the "
@@ -26,42 +25,37 @@ TOLERATION = rule(
     ),
     remedy="Remove what does not belong to the operator.",
 )
-SPREAD = rule(
+SPREAD = error_rule(
     code="FC280",
     name="topology-spread",
-    severity=Severity.ERROR,
     summary="Topology spread constraints repeat or contradict each other.",
     why="There is one constraint for each pair of topologyKey and whenUnsatisfiable, and `minDomains` goes only with DoNotSchedule.",
     remedy="Remove what the message names.",
 )
-SCHEDULING_GATE = rule(
+SCHEDULING_GATE = error_rule(
     code="FC281",
     name="scheduling-gate",
-    severity=Severity.ERROR,
     summary="A scheduling gate is there twice, or the Pod has a nodeName already.",
     why="A Pod with gates waits to be scheduled, so it cannot have `nodeName`.",
     remedy="Remove `nodeName`, and list each gate once.",
 )
-PRIORITY = rule(
+PRIORITY = error_rule(
     code="FC282",
     name="priority",
-    severity=Severity.ERROR,
     summary="The Pod's priority or preemptionPolicy is not that of its priority class.",
     why="The API server fills both in from the class in `priorityClassName`.",
     remedy="Leave them out.",
 )
-PRIORITY_ALONE = rule(
+PRIORITY_ALONE = warning_rule(
     code="FC283",
     name="priority-without-class",
-    severity=Severity.WARNING,
     summary="The Pod has a priority or preemptionPolicy, but no priorityClassName.",
     why="The API server refuses it unless it is that of the cluster's default priority class.",
     remedy="Use `priorityClassName`.",
 )
-OVERHEAD = rule(
+OVERHEAD = error_rule(
     code="FC284",
     name="overhead-without-runtime-class",
-    severity=Severity.ERROR,
     summary="The Pod has an overhead but no runtime class.",
     why="The API server fills `overhead` in from the RuntimeClass.",
     remedy="Leave it out, or name the class in `runtimeClassName`.",

@@ -8,31 +8,28 @@ from typing import Any
 from fcompile.check.pod_context import Pod
 from fcompile.check.pod_values import entries, flag, size, texts
 from fcompile.check.seen import Seen
-from fcompile.diagnostics.problem import Finding, Path, Severity, rule
+from fcompile.diagnostics.problem import Finding, Path, error_rule
 from fcompile.model import gates
 from fcompile.model.formats import SPACE, accepts
 from fcompile.model.values import mapping, text
 
-PRIVILEGE_ESCALATION = rule(
+PRIVILEGE_ESCALATION = error_rule(
     code="FC265",
     name="privilege-escalation",
-    severity=Severity.ERROR,
     summary="A container forbids privilege escalation, and another of its settings allows it.",
     why="`allowPrivilegeEscalation: false` does not go with `privileged: true` or the capability CAP_SYS_ADMIN.",
     remedy="Drop one of the two.",
 )
-LOCAL_PROFILE = rule(
+LOCAL_PROFILE = error_rule(
     code="FC266",
     name="local-profile",
-    severity=Severity.ERROR,
     summary="A seccomp or AppArmor profile of type Localhost has no valid name, or a profile of another type has a name.",
     why="`localhostProfile` goes with `type: Localhost`, and only with that; for seccomp it is a relative path without `..`.",
     remedy="Correct the type or the name.",
 )
-HOST_NAMESPACES = rule(
+HOST_NAMESPACES = error_rule(
     code="FC267",
     name="host-namespaces",
-    severity=Severity.ERROR,
     summary="Settings of the Pod's namespaces exclude each other.",
     why=(
         "`shareProcessNamespace` does not go with `hostPID`; `hostUsers: false` does not go with hostNetwork, hostPID and "
@@ -40,10 +37,9 @@ HOST_NAMESPACES = rule(
     ),
     remedy="Drop one of the two.",
 )
-SYSCTL = rule(
+SYSCTL = error_rule(
     code="FC268",
     name="sysctl",
-    severity=Severity.ERROR,
     summary="A sysctl is set twice, or belongs to a namespace that the Pod shares with the host.",
     why="On the host network net.* cannot be set, with `hostIPC` neither kernel.shm*, kernel.msg*, kernel.sem nor fs.mqueue.*.",
     remedy="Remove the sysctl, or the sharing of the namespace.",

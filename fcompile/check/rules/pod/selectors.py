@@ -6,30 +6,27 @@ from collections.abc import Iterator
 from typing import Any
 
 from fcompile.check.pod_values import entries, texts
-from fcompile.diagnostics.problem import Finding, Path, Severity, rule
+from fcompile.diagnostics.problem import Finding, Path, error_rule, warning_rule
 from fcompile.model.formats import accepts
 from fcompile.model.values import sequence, text
 
-SELECTOR_VALUES = rule(
+SELECTOR_VALUES = error_rule(
     code="FC275",
     name="selector-values",
-    severity=Severity.ERROR,
     summary="The operator of a selector and its values do not go together.",
     why="In and NotIn need values, Exists and DoesNotExist must have none, Gt and Lt (node selectors only) take exactly one.",
     remedy="Change the operator or its values.",
 )
-NODE_REQUIREMENT = rule(
+NODE_REQUIREMENT = error_rule(
     code="FC276",
     name="node-requirement",
-    severity=Severity.ERROR,
     summary="A node selector asks for something that no node can have.",
     why="Values must be valid values of labels. `matchFields` knows only metadata.name, with In or NotIn and one node.",
     remedy="Correct what the message names.",
 )
-NOT_A_NUMBER = rule(
+NOT_A_NUMBER = warning_rule(
     code="FC277",
     name="selector-compares-text",
-    severity=Severity.WARNING,
     summary="A Gt or Lt of a node selector has a value that is not a whole number.",
     why="The API server does not look, but the scheduler can never match it.",
     remedy="Give a whole number.",

@@ -13,38 +13,34 @@ from fcompile.check.rules.pod.files import downward_files, overlapping
 from fcompile.check.rules.pod.projected import projected_rules
 from fcompile.check.rules.pod.storage_systems import STORAGE_SYSTEMS
 from fcompile.check.seen import Seen
-from fcompile.diagnostics.problem import Finding, Path, Severity, rule
+from fcompile.diagnostics.problem import Finding, Path, error_rule, warning_rule
 from fcompile.model import gates
 from fcompile.model.values import text
 
-DUPLICATE_VOLUME = rule(
+DUPLICATE_VOLUME = error_rule(
     code="FC240",
     name="duplicate-volume-name",
-    severity=Severity.ERROR,
     summary="Two volumes of a Pod have the same name.",
     why="Mounts select volumes by name.",
     remedy="Rename one of the two.",
 )
-VOLUME_SOURCES = rule(
+VOLUME_SOURCES = error_rule(
     code="FC241",
     name="volume-sources",
-    severity=Severity.ERROR,
     summary="A volume has more than one source.",
     why="A volume is one thing: an emptyDir, or a configMap, and so on.",
     remedy="Make two volumes, or one projected volume.",
 )
-VOLUME_SETTINGS = rule(
+VOLUME_SETTINGS = error_rule(
     code="FC242",
     name="volume-settings",
-    severity=Severity.ERROR,
     summary="Settings of a volume do not go together.",
     why="Each kind of volume has conditions of its own, which the message names.",
     remedy="Correct the setting, or remove it.",
 )
-REMOVED_PLUGIN = rule(
+REMOVED_PLUGIN = warning_rule(
     code="FC243",
     name="removed-volume-plugin",
-    severity=Severity.WARNING,
     summary="A volume is of a kind that this Kubernetes version no longer mounts.",
     why="The API server still takes it, but no kubelet can mount it and the Pod never starts.",
     remedy="Use a CSI driver.",
