@@ -28,26 +28,9 @@ def write(result: Result) -> Iterator[str]:
         "objects": map(_object, result.objects),
         "live": map(_live, result.live),
     }
-    yield from _streamed(document)
+    # A list is an iterator here until it is written. What a runner takes for a command is never divided: a string is one piece.
+    yield from map(without_commands, json.JSONEncoder(indent=2, default=list).iterencode(document))
     yield "\n"
-
-
-def _streamed(value: Any, line: str = "\n") -> Iterator[str]:
-    """Yield what `json.dumps` with an indent of two would return, where `value` has an iterator in place of a list."""
-    if isinstance(value, dict) and value:
-        for number, (key, item) in enumerate(value.items()):
-            yield f"{',' if number else '{'}{line}  {without_commands(json.dumps(key))}: "
-            yield from _streamed(item, f"{line}  ")
-        yield f"{line}}}"
-    elif isinstance(value, Iterator):  # Only these may hold iterators again.
-        number = -1
-        for number, item in enumerate(value):
-            yield f"{',' if number else '['}{line}  "
-            yield from _streamed(item, f"{line}  ")
-        yield "[]" if number < 0 else f"{line}]"
-    else:
-        # Line ends inside strings are escaped, so every line end is one of the layout.
-        yield without_commands(json.dumps(value, indent=2)).replace("\n", line)
 
 
 def _framework(framework: FrameworkDiff) -> dict[str, Any]:
