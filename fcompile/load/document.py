@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from fcompile.diagnostics.problem import Part, Path, Span
 
@@ -11,6 +11,9 @@ from . import places as places_of
 from .places import Place
 from .source import Source
 from .yaml_text import YamlText, yaml_text
+
+NOTHING: Final = object()
+"""In place of a value: there is no document at all, only comments and white space."""
 
 
 class Document:

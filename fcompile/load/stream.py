@@ -15,9 +15,8 @@ from fcompile.diagnostics.problem import Severity
 
 from . import rules
 from .decoding import Decoded, decode
-from .document import Document
+from .document import NOTHING, Document
 from .faults import DuplicateKey, Fault, too_large
-from .reading import NOTHING, Reading
 from .source import LoadError, end_of_line, file_too_large, load_error
 from .yaml_lines import UNUSUAL, read_lines
 from .yaml_text import YamlText, library_text, yaml_text
@@ -256,7 +255,8 @@ def _directive(text: str, begin: int) -> Fault:
     return Fault(rules.DIRECTIVE, message, start, end_of_line(text, start))
 
 
-def _read_chunk(decoded: Decoded, chunk: _Chunk, fed: YamlText) -> Reading:
+def _read_chunk(decoded: Decoded, chunk: _Chunk, fed: YamlText) -> tuple[Any, int | None]:
+    """Return what `yaml_values.read` does."""
     size = chunk.end - chunk.start
     if size * 4 > rules.MAX_BYTES and len(fed.text.encode()) > rules.MAX_BYTES + 1:
         raise too_large(0, end_of_line(fed.text, 0))
@@ -265,7 +265,7 @@ def _read_chunk(decoded: Decoded, chunk: _Chunk, fed: YamlText) -> Reading:
         raise Fault(bad.rule, bad.message, bad.start - chunk.start - fed.skipped)
     value = read_lines(fed.text)
     if value is not UNUSUAL:
-        return Reading(value)
+        return value, None
     from . import yaml_values  # imports PyYAML, which takes longer than reading most files
 
     try:

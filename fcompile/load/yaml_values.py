@@ -12,8 +12,8 @@ from yaml.error import YAMLError
 from yaml.events import MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent, SequenceStartEvent, StreamEndEvent
 
 from . import rules
+from .document import NOTHING
 from .faults import DuplicateKey, duplicate_key, too_deep
-from .reading import NOTHING, Reading
 from .scalars import PLAIN_KEYS, PLAIN_VALUES
 from .yaml_aliases import Anchor, Anchors, Merge
 from .yaml_events import Events, check_scalars, with_events
@@ -30,17 +30,18 @@ from .yaml_nodes import (
 )
 
 
-def read(text: str, repeated: list[DuplicateKey] | None = None) -> Reading:
+def read(text: str, repeated: list[DuplicateKey] | None = None) -> tuple[Any, int | None]:
     """Read the first document of a text strictly. Raises Fault for what kubectl refuses, and for a key that is given twice.
 
-    The fault of a duplicate key does not say yet where the first one is: `yaml_places` finds that.
+    Returns its value, NOTHING if there is no document, and where text begins that kubectl never reads, because it comes after the end of
+    the document. The fault of a duplicate key does not say yet where the first one is: `yaml_places` finds that.
 
     :param repeated: collects the faults of duplicate keys instead of raising them; of several equal keys the last one counts.
     """
     reader = with_events(text, lambda events: _Reader(events, text, repeated))
     if reader.suspect or "\\/" in text:
         check_scalars(text)
-    return Reading(reader.value, reader.ignored)
+    return reader.value, reader.ignored
 
 
 class _Reader:
