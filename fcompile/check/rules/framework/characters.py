@@ -7,6 +7,7 @@ from typing import Any
 
 from fcompile.diagnostics.problem import Finding, Part, Path, warning_rule
 from fcompile.model.patterns import lazy
+from fcompile.model.values import strings
 
 NOT_FOR_YAML = warning_rule(
     code="FC116",
@@ -23,24 +24,13 @@ _CHARACTER = lazy("[\x7f-\x9f\ufffe\uffff]")
 _PERHAPS = lazy(r"[\x7f-\x9f\ufffe\uffff]|\\(?:N|x[7-9]|u00[7-9]|u[fF]{3}|U0000)")
 
 
-def character_rules(value: Any, source_text: str) -> Iterator[Finding]:
+def character_rules(value: dict[str, Any], source_text: str) -> Iterator[Finding]:
     """Yield the characters of a Framework that no YAML can hold; `source_text` is the document that it is in."""
     if _PERHAPS.search(source_text):
-        yield from _below(value, ())
-
-
-def _below(value: Any, path: Path) -> Iterator[Finding]:
-    if isinstance(value, str):
-        yield from _in_text(value, path, "value")
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            yield from _in_text(key, (*path, key), "key")
-            # Fields that only the server writes are ignored everywhere.
-            if path or key in ("metadata", "spec"):
-                yield from _below(item, (*path, key))
-    elif isinstance(value, list):
-        for index, item in enumerate(value):
-            yield from _below(item, (*path, index))
+        # Fields that only the server writes are ignored everywhere.
+        own = {key: item if key in ("metadata", "spec") else None for key, item in value.items()}
+        for path, part, written in strings(own, ()):
+            yield from _in_text(written, path, part)
 
 
 def _in_text(text: str, path: Path, part: Part) -> Iterator[Finding]:
