@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from fcompile.check.context import FrameworkContext, framework_context
 from fcompile.check.framework import check_framework
 from fcompile.check.places import Where
-from fcompile.check.rules.framework.ambiguous_scalars import ambiguous
 from fcompile.check.rules.framework.cross_file import FrameworkFact, ServiceFact, own_services, user_services
 from fcompile.check.rules.framework.misspelt_kind import misspelt_kind
 from fcompile.check.rules.framework.placeholders import may_hold_placeholders
@@ -18,7 +18,7 @@ from fcompile.check.rules.framework.unread_lists import unread_lists
 from fcompile.check.selection import frameworks_in, is_framework, objects_in
 from fcompile.diagnostics.problem import Edit, Finding, Fix, Part, Path, Problem, Related, field_path, framework_label
 from fcompile.load import Document, LoadError
-from fcompile.load.rules import MAX_PROBLEMS, TOO_MANY_PROBLEMS
+from fcompile.load.rules import AMBIGUOUS_SCALAR, MAX_PROBLEMS, TOO_MANY_PROBLEMS
 from fcompile.model.patterns import lazy
 from fcompile.waivers import MARK
 from fcompile.waivers.collection import Waivers
@@ -105,7 +105,7 @@ def check_document(document: Document, options: Options, checked: Checked) -> No
         written = document.text if shared or not path else document.source.text[slice(*document.extent(path))]
         context = _context(held, written, options)
         label = framework_label(context.namespace, context.name) if context.name else ""
-        findings = islice(chain(check_framework(context, written), ambiguous(unlike, path)), MAX_PROBLEMS + 1 - len(checked.problems))
+        findings = islice(chain(check_framework(context, written), _ambiguous(unlike, path)), MAX_PROBLEMS + 1 - len(checked.problems))
         checked.problems.extend(
             sorted((_place_finding(held, finding, label) for finding in findings), key=lambda problem: problem.span.start)
         )
@@ -120,6 +120,16 @@ def check_document(document: Document, options: Options, checked: Checked) -> No
             checked.services.extend(user_services(value, options.namespace, _places_in(checked.file, held)))
     whole = Framework(document, (), document.value)
     checked.problems.extend(_place_finding(whole, finding, "") for finding in unread_lists(document.value))
+
+
+def _ambiguous(found: Iterable[tuple[Path, Part, str]], prefix: Path) -> Iterator[Finding]:
+    """Yield the ambiguous scalars of a document that are below `prefix`; their paths start there."""
+    for path, part, written in found:
+        if path[: len(prefix)] == prefix:
+            inner = path[len(prefix) :]
+            quoted = json.dumps(written, ensure_ascii=False)
+            message = f"`{written}` is a string to kubectl, but a number or a date to other YAML readers: write {quoted}"
+            yield Finding(AMBIGUOUS_SCALAR, inner, message, part=part, fix=Fix(f"write {quoted}", inner, part, quoted))
 
 
 def _places_in(file: str, held: Framework) -> Callable[[Path, Part], Where]:
