@@ -16,8 +16,9 @@ from yaml.events import (
     StreamEndEvent,
 )
 
-from .faults import DuplicateKey
+from .faults import DuplicateKey, too_deep
 from .places import Entry, Place
+from .rules import MAX_DEPTH
 from .yaml_events import Events, with_events
 from .yaml_nodes import event_range, is_merge, scalar_key
 
@@ -118,6 +119,8 @@ class _Builder:
             self._open(event)
 
     def _open(self, event: CollectionStartEvent) -> None:
+        if len(self._frames) > MAX_DEPTH:  # `read` accepts none; libyaml becomes slower the deeper it gets
+            raise too_deep(*event_range(event))
         place = Place(*event_range(event))
         place.block = not event.flow_style
         if isinstance(event, MappingStartEvent):
