@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
+from typing import Any
 
+from fcompile.check.pod_values import entries
 from fcompile.diagnostics.problem import Path, Related
+from fcompile.model.values import text
 
 
 class Seen:
@@ -19,3 +22,14 @@ class Seen:
         """Return where the key was seen first, for a finding to point to. If the key is new, remember its place and return nothing."""
         first = self._first.setdefault(key, path)
         return () if first is path else (Related(message, first),)
+
+
+def repeated(
+    owner: dict[str, Any], path: Path, field: str, key: str, message: str = "the first one"
+) -> Iterator[tuple[str, Path, tuple[Related, ...]]]:
+    """Yield the string `key` of each item of the list `field` that one before it has too: the string, its path, and where it is first."""
+    seen = Seen()
+    for index, item in entries(owner, field):
+        written, here = text(item, key), (*path, field, index, key)
+        if written and (first := seen.again(written, here, message)):
+            yield written, here, first

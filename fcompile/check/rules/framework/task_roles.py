@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from fcompile.check.misplaced import explained
-from fcompile.check.seen import Seen
+from fcompile.check.seen import repeated
 from fcompile.diagnostics.problem import Finding, error_rule, warning_rule
-from fcompile.model.values import mapping, sequence, text
+from fcompile.model.values import mapping
 from fcompile.schema.types import types
 
 DUPLICATE_ROLE = error_rule(
@@ -35,13 +35,5 @@ def task_role_rules(value: dict[str, Any], version: int) -> Iterator[Finding]:
     if isinstance(value.get("spec"), dict) and (roles is None or roles == []) and not told:
         message = "the Framework has no task roles, so it runs nothing and never completes: add `taskRoles`"
         yield Finding(NO_TASK_ROLES, ("spec",), message, part="key")
-    yield from _duplicate_roles(value)
-
-
-def _duplicate_roles(value: dict[str, Any]) -> Iterator[Finding]:
-    seen = Seen()
-    for index, role in enumerate(sequence(mapping(value, "spec"), "taskRoles")):
-        name = text(role, "name")
-        path = ("spec", "taskRoles", index, "name")
-        if name and (first := seen.again(name, path, "the first role of this name")):
-            yield Finding(DUPLICATE_ROLE, path, f"there is a role called `{name}` already: give each role its own name", related=first)
+    for name, path, first in repeated(spec, ("spec",), "taskRoles", "name", "the first role of this name"):
+        yield Finding(DUPLICATE_ROLE, path, f"there is a role called `{name}` already: give each role its own name", related=first)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from fcompile.check.pod_context import ContainerRef, Pod
 from fcompile.check.pod_values import entries, given
-from fcompile.check.seen import Seen
+from fcompile.check.seen import Seen, repeated
 from fcompile.diagnostics.problem import Finding, error_rule
 from fcompile.model import gates
 from fcompile.model.values import sequence, text
@@ -101,17 +101,14 @@ def _restart_policy(container: ContainerRef, version: int) -> Iterator[Finding]:
 
 
 def _resize_policy(container: ContainerRef, pod: Pod) -> Iterator[Finding]:
-    seen = Seen()
+    for resource, path, first in repeated(container.fields, container.path, "resizePolicy", "resourceName"):
+        yield Finding(RESIZE_POLICY, path, f'`resizePolicy` has a second entry for "{resource}"; remove one', related=first)
     runs_once = container.is_init and not container.is_sidecar and pod.version >= 36
     for index, entry in entries(container.fields, "resizePolicy"):
-        path = (*container.path, "resizePolicy", index)
-        resource, policy = text(entry, "resourceName"), text(entry, "restartPolicy")
-        if resource and (first := seen.again(resource, (*path, "resourceName"))):
-            message = f'`resizePolicy` has a second entry for "{resource}"; remove one'
-            yield Finding(RESIZE_POLICY, (*path, "resourceName"), message, related=first)
+        policy, path = text(entry, "restartPolicy"), (*container.path, "resizePolicy", index, "restartPolicy")
         if policy == "RestartContainer" and pod.restart_policy == "Never":
             message = "`restartPolicy: RestartContainer` does not go with `restartPolicy: Never` of the Pod; write NotRequired"
-            yield Finding(RESIZE_POLICY, (*path, "restartPolicy"), message)
+            yield Finding(RESIZE_POLICY, path, message)
         elif policy == "RestartContainer" and runs_once:
             message = "an init container that is not a sidecar cannot be restarted to be resized; write NotRequired"
-            yield Finding(RESIZE_POLICY, (*path, "restartPolicy"), message)
+            yield Finding(RESIZE_POLICY, path, message)

@@ -7,7 +7,7 @@ from typing import Any
 
 from fcompile.check.pod_context import ContainerRef, Pod
 from fcompile.check.pod_values import entries, flag, given, some
-from fcompile.check.seen import Seen
+from fcompile.check.seen import Seen, repeated
 from fcompile.diagnostics.problem import Finding, Path, error_rule
 from fcompile.model import gates
 from fcompile.model.values import mapping, sequence, text
@@ -71,15 +71,12 @@ def mount_rules(pod: Pod) -> Iterator[Finding]:
 
 
 def _mounts(container: ContainerRef, pod: Pod) -> Iterator[Finding]:
-    seen = Seen()
+    for mounted, path, first in repeated(container.fields, container.path, "volumeMounts", "mountPath"):
+        yield Finding(MOUNT_PATH, path, f'"{mounted}" is mounted twice in this container; choose another path', related=first)
     for index, mount in entries(container.fields, "volumeMounts"):
-        name, mount_path = text(mount, "name"), text(mount, "mountPath")
+        name = text(mount, "name")
         if name and name not in pod.volumes:
             yield _unknown(name, (*container.path, "volumeMounts", index, "name"), pod)
-        path = (*container.path, "volumeMounts", index, "mountPath")
-        if mount_path and (first := seen.again(mount_path, path)):
-            message = f'"{mount_path}" is mounted twice in this container; choose another path'
-            yield Finding(MOUNT_PATH, path, message, related=first)
         if len(mount) > 2:
             yield from _options(mount, container, index, pod)
 

@@ -10,10 +10,10 @@ from fcompile.check.pod_context import ContainerRef, Pod
 from fcompile.check.pod_values import entries, given
 from fcompile.check.resource_names import can_overcommit, is_huge_pages, pod_name_problem
 from fcompile.check.rules.pod.resources import requirement_rules
-from fcompile.check.seen import Seen
+from fcompile.check.seen import repeated
 from fcompile.diagnostics.problem import Finding, Path, error_rule
 from fcompile.model import gates
-from fcompile.model.values import mapping, text
+from fcompile.model.values import mapping
 
 POD_RESOURCES = error_rule(
     code="FC262",
@@ -56,15 +56,12 @@ def pod_resource_rules(pod: Pod) -> Iterator[Finding]:
 
 
 def _claims(pod: Pod) -> Iterator[Finding]:
-    seen = Seen()
+    for name, path, first in repeated(pod.spec, pod.path, "resourceClaims", "name"):
+        yield Finding(POD_CLAIM, path, f'the claim name "{name}" is taken in this Pod; choose another', related=first)
     for index, claim in entries(pod.spec, "resourceClaims"):
-        path = (*pod.path, "resourceClaims", index)
-        name = text(claim, "name")
-        if name and (first := seen.again(name, (*path, "name"))):
-            yield Finding(POD_CLAIM, (*path, "name"), f'the claim name "{name}" is taken in this Pod; choose another', related=first)
         if given(claim, "resourceClaimName") == given(claim, "resourceClaimTemplateName"):
             message = "the claim needs either `resourceClaimName` or `resourceClaimTemplateName`; give one of the two"
-            yield Finding(POD_CLAIM, path, message)
+            yield Finding(POD_CLAIM, (*pod.path, "resourceClaims", index), message)
 
 
 def _with_limits(resources: dict[str, Any], pod: Pod) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from fcompile.check.pod_context import ContainerRef, Pod
 from fcompile.check.pod_values import choice, entries
-from fcompile.check.seen import Seen
+from fcompile.check.seen import Seen, repeated
 from fcompile.diagnostics.problem import Finding, Path, Related, error_rule, warning_rule
 from fcompile.model.values import integer, text
 
@@ -76,7 +76,8 @@ def port_rules(pod: Pod) -> Iterator[Finding]:
             continue
         if container.is_init:
             host_ports = Seen()  # Init containers run one by one: each conflicts with itself only.
-        yield from _names(container)
+        for name, path, first in repeated(container.fields, container.path, "ports", "name"):
+            yield Finding(DUPLICATE_PORT_NAME, path, f'the port name "{name}" is taken in this container; choose another', related=first)
         for index, fields in entries(container.fields, "ports"):
             port = _read(fields, (*container.path, "ports", index), pod.host_network)
             clash = _host_port_conflict(port, host_ports)
@@ -90,15 +91,6 @@ def _read(fields: dict[str, Any], path: Path, host_network: bool) -> _Port:
     number = integer(fields, "containerPort") or 0
     host_port = integer(fields, "hostPort") or (number if host_network else 0)
     return _Port(path, number, choice(fields, "protocol", "TCP"), text(fields, "hostIP") or "", host_port)
-
-
-def _names(container: ContainerRef) -> Iterator[Finding]:
-    seen = Seen()
-    for index, fields in entries(container.fields, "ports"):
-        name = text(fields, "name")
-        path = (*container.path, "ports", index, "name")
-        if name and (first := seen.again(name, path)):
-            yield Finding(DUPLICATE_PORT_NAME, path, f'the port name "{name}" is taken in this container; choose another', related=first)
 
 
 def _host_port_conflict(port: _Port, taken: Seen) -> list[Finding]:

@@ -9,7 +9,7 @@ from fcompile.check.pod_context import Pod
 from fcompile.check.pod_values import choice, entries, given
 from fcompile.check.rules.pod.affinity import deprecated_label, match_label_keys, matches_nothing
 from fcompile.check.rules.pod.selectors import selector_rules
-from fcompile.check.seen import Seen
+from fcompile.check.seen import Seen, repeated
 from fcompile.diagnostics.problem import Finding, Path, error_rule, warning_rule
 from fcompile.model import gates
 from fcompile.model.formats import accepts
@@ -131,12 +131,8 @@ def _spread_selector(constraint: dict[str, Any], path: Path, pod: Pod) -> Iterat
 
 
 def _gates(pod: Pod) -> Iterator[Finding]:
-    seen = Seen()
-    for index, gate in entries(pod.spec, "schedulingGates"):
-        name = text(gate, "name")
-        path = (*pod.path, "schedulingGates", index, "name")
-        if name and (first := seen.again(name, path)):
-            yield Finding(SCHEDULING_GATE, path, f'the gate "{name}" is there already; remove one', related=first)
+    for name, path, first in repeated(pod.spec, pod.path, "schedulingGates", "name"):
+        yield Finding(SCHEDULING_GATE, path, f'the gate "{name}" is there already; remove one', related=first)
     if sequence(pod.spec, "schedulingGates") and text(pod.spec, "nodeName"):
         message = "`nodeName` cannot be set while there are `schedulingGates`; drop one of the two"
         yield Finding(SCHEDULING_GATE, (*pod.path, "nodeName"), message, part="key")

@@ -7,7 +7,7 @@ from typing import Any
 
 from fcompile.check.pod_context import Pod
 from fcompile.check.pod_values import entries, flag, size, texts
-from fcompile.check.seen import Seen
+from fcompile.check.seen import repeated
 from fcompile.diagnostics.problem import Finding, Path, error_rule
 from fcompile.model import gates
 from fcompile.model.formats import SPACE, accepts
@@ -130,17 +130,12 @@ def _namespaces(pod: Pod) -> Iterator[Finding]:
 
 
 def _sysctls(pod: Pod) -> Iterator[Finding]:
-    seen = Seen()
+    context_path = (*pod.path, "securityContext")
+    for name, path, first in repeated(pod.security, context_path, "sysctls", "name"):
+        yield Finding(SYSCTL, path, f'the sysctl "{name}" is set twice; keep one', related=first)
     host_ipc = flag(pod.spec, "hostIPC") is True
-    for index, entry in entries(pod.security, "sysctls"):
-        name = text(entry, "name")
-        if not name:
-            continue
-        path = (*pod.path, "securityContext", "sysctls", index, "name")
-        if first := seen.again(name, path):
-            yield Finding(SYSCTL, path, f'the sysctl "{name}" is set twice; keep one', related=first)
-        if pod.version >= 29:
-            yield from _host_sysctl(name, path, pod.host_network, host_ipc)
+    for index, entry in entries(pod.security, "sysctls") if pod.version >= 29 else ():
+        yield from _host_sysctl(text(entry, "name") or "", (*context_path, "sysctls", index, "name"), pod.host_network, host_ipc)
 
 
 def _host_sysctl(name: str, path: Path, host_network: bool, host_ipc: bool) -> Iterator[Finding]:
