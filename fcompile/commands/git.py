@@ -10,15 +10,18 @@ import os
 import stat
 from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
-from typing import IO, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from fcompile.commands.comparison_input import RawFile
-from fcompile.commands.git_process import COMMAND, environment, top_of_working_tree
+from fcompile.commands.git_process import COMMAND, ask, environment, top_of_working_tree
 from fcompile.diagnostics.visible import visible
 from fcompile.errors import UsageError
 from fcompile.load import rules
 from fcompile.load.files import IGNORE_FILE, PIECE, SUFFIXES, FileEntry, ignore_patterns, may_hold_framework_in
 from fcompile.load.source import file_too_large
+
+if TYPE_CHECKING:
+    from subprocess import CompletedProcess
 
 _REGULAR = (b"100644", b"100755")
 
@@ -93,7 +96,7 @@ def _commit(written: str) -> str:
             raise UsageError("--git: name a revision, for example HEAD")
         path = f"; it is a path: the revision comes first: `--git HEAD {written}`" if os.path.lexists(written) else ""
         raise UsageError(f"--git: there is no revision `{written}` here{path}")
-    return str(done.stdout.decode().strip().rpartition("\n")[2])
+    return done.stdout.decode().strip().rpartition("\n")[2]
 
 
 def is_revision(written: str) -> bool:
@@ -283,13 +286,11 @@ def _one(*arguments: str) -> bytes:
     done = _run(*arguments)
     if done.returncode:
         raise UsageError(f"--git: {done.stderr.decode('utf-8', 'replace').strip().removeprefix('fatal: ')}")
-    return bytes(done.stdout)
+    return done.stdout
 
 
-def _run(*arguments: str):  # type: ignore[no-untyped-def]
-    import subprocess
-
+def _run(*arguments: str) -> CompletedProcess[bytes]:
     try:
-        return subprocess.run([*COMMAND, *arguments], stdin=subprocess.DEVNULL, capture_output=True, check=False, env=environment())
+        return ask(*arguments)
     except FileNotFoundError:
         raise UsageError("--git needs the program git, which is not in the PATH: install it") from None

@@ -8,7 +8,10 @@ would run filters. What is left is switched off here.
 from __future__ import annotations
 
 import os
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from subprocess import CompletedProcess
 
 COMMAND: Final = (
     "git",
@@ -47,6 +50,15 @@ _OFF: Final = {
 def environment() -> dict[str, str]:
     """Return the environment for git."""
     return {**os.environ, **_OFF}
+
+
+def ask(*arguments: str, seconds: float | None = None) -> CompletedProcess[bytes]:
+    """Return what git says, and how it ends. Raises OSError where there is no git, and TimeoutExpired."""
+    import subprocess
+
+    return subprocess.run(
+        [*COMMAND, *arguments], env=environment(), stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=seconds
+    )
 
 
 def holder(folder: str) -> str:

@@ -8,19 +8,16 @@ import tarfile
 from collections.abc import Iterator
 from itertools import takewhile
 
-from fcompile.commands import git_process
+from fcompile.commands.git_process import ask
 
 GIT_SECONDS = 20.0
 
 
 def ignored(folder: str) -> frozenset[str]:
     """Return what git ignores in a folder, by paths within it: it is in no checkout. Empty where there is no git or no repository."""
-    command = [*git_process.COMMAND, "-C", folder, "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"]
     try:
         # A .gitignore can be a FIFO.
-        done = subprocess.run(
-            command, env=git_process.environment(), stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=GIT_SECONDS
-        )
+        done = ask("-C", folder, "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory", seconds=GIT_SECONDS)
     except (OSError, subprocess.TimeoutExpired):
         return frozenset()
     return frozenset(os.fsdecode(name).rstrip("/") for name in done.stdout.split(b"\0") if name) if done.returncode == 0 else frozenset()

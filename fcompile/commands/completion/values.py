@@ -116,20 +116,15 @@ def _rules(context: click.Context, current: str) -> Iterator[Candidate]:
 
 
 def _revisions(_: click.Context, current: str) -> Iterator[Candidate]:
-    import subprocess
-
-    from fcompile.commands.git_process import COMMAND, environment
+    from fcompile.commands.git_process import ask
 
     dots = next((dots for dots in ("...", "..") if dots in current), "")
     before = current.rpartition(dots)[0] + dots if dots else ""
 
     def listed() -> Iterator[Candidate]:
         yield f"{before}HEAD", "what is checked out"
-        command = [*COMMAND, "for-each-ref", "--count=400", "--format=%(refname)", "refs/heads", "refs/tags", "refs/remotes"]
-        done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False, env=environment()
-        )
-        for name in done.stdout.splitlines():
+        done = ask("for-each-ref", "--count=400", "--format=%(refname)", "refs/heads", "refs/tags", "refs/remotes")
+        for name in done.stdout.decode("utf-8", "replace").splitlines():
             what, short = name.removeprefix("refs/").split("/", 1)
             yield before + short, {"heads": "branch", "tags": "tag"}.get(what, "remote branch")
 
