@@ -66,7 +66,31 @@ def _top(needed: bool) -> bytes:
         raise UsageError(
             "--git: the configuration of the repository says that its files are elsewhere (core.worktree): nothing is read there"
         )
+    if here and not _is_of(here):
+        raise UsageError(
+            f"--git: the `.git` in {here} leads to a repository elsewhere that knows nothing of these files: its history is not shown; if "
+            "it is theirs, `git config core.worktree` tells it so, or `git worktree repair` where they were moved"
+        )
     return top
+
+
+def _is_of(folder: str) -> bool:
+    """Return whether git's repository is in the folder, or says that its files are there: of a submodule, or of a linked working tree.
+
+    Whoever hands out a folder can put a `.git` into it that leads to any repository of its reader's.
+    """
+    own = os.path.join(folder, ".git")
+    found, common = (os.path.realpath(os.fsdecode(path)) for path in _one("rev-parse", "--git-dir", "--git-common-dir").splitlines())
+    if common == own:
+        return True
+    if found == common:  # where `core.worktree` leads is where git has found the files
+        return _run("config", "--get", "core.worktree").returncode == 0
+    try:
+        with open(os.path.join(found, "gitdir"), encoding="utf-8", errors="surrogateescape") as back:
+            leads_back = os.path.join(found, back.readline().rstrip("\n")) == own
+    except OSError:
+        return False
+    return leads_back and os.path.dirname(found) == os.path.join(common, "worktrees")
 
 
 def _check_paths(paths: Sequence[str]) -> None:

@@ -189,6 +189,56 @@ def test_a_repository_among_the_files_is_not_asked(
     assert not ran.exists()
 
 
+@pytest.mark.parametrize("way", ["file", "worktree", "link", "commondir"])
+def test_another_repository_is_not_shown(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, diff: Diff, way: str
+) -> None:
+    """A folder that was received can lead git to a repository of the reader's, and so its history into a report of the folder."""
+    other, received = Repository(tmp_path_factory.mktemp("other")), tmp_path_factory.mktemp("received")
+    other.write("train.yaml")
+    other.commit()
+    other.write("train.yaml", "a:2")
+    other.commit()
+    other.git("worktree", "add", "-q", str(tmp_path_factory.mktemp("linked") / "linked"))
+    git, theirs = received / ".git", other.folder / ".git"
+    if way == "link":
+        git.symlink_to(theirs)
+    elif way == "commondir":
+        git.mkdir()
+        (git / "HEAD").write_text("ref: refs/heads/main\n")
+        (git / "commondir").write_text(f"{theirs}\n")
+    else:
+        git.write_text(f"gitdir: {theirs / 'worktrees' / 'linked' if way == 'worktree' else theirs}\n")
+    monkeypatch.chdir(received)
+    for revisions in ("HEAD~1..HEAD", "HEAD"):
+        code, message = diff("--git", revisions)
+        assert (code, "leads to a repository elsewhere" in message) == (2, True)
+
+
+@pytest.mark.parametrize("way", ["worktree", "submodule", "separate", "linked folder"])
+def test_a_repository_that_lies_elsewhere_and_is_of_these_files_is_asked(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, diff: Diff, way: str
+) -> None:
+    folder = tmp_path_factory.mktemp("folder")
+    other = Repository(tmp_path_factory.mktemp("other"))
+    other.write("train.yaml")
+    other.commit()
+    here = folder / "here"
+    if way == "worktree":
+        other.git("worktree", "add", "-q", str(here))
+    elif way == "submodule":
+        above = Repository(folder)
+        above.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(other.folder), "here")
+    elif way == "separate":
+        other.git("clone", "-q", "--separate-git-dir", str(folder / "apart"), ".", str(here))
+        other.git("-C", str(here), "config", "core.worktree", str(here))  # git itself does not
+    else:
+        here.symlink_to(other.folder)
+    (here / "train.yaml").write_text((here / "train.yaml").read_text().replace("a:1", "a:2"))
+    monkeypatch.chdir(here)
+    assert images(diff("--git", "HEAD")[1]) == [("train", "image", "a:1", "a:2")]
+
+
 @pytest.mark.parametrize("line_end", ["\n", "\r\n"])
 def test_a_file_is_the_same_whatever_ends_its_lines(repository_here: Repository, diff: Diff, line_end: str) -> None:
     """As git checks it out on Windows; an invalid file that nobody touched does not stand in the way."""
