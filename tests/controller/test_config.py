@@ -143,7 +143,7 @@ def test_what_check_prints_is_a_config_file_that_says_the_same(tmp_path: Path, c
     ("words", "expected"),
     [
         (["--lease-seconds", "soon"], 'fcontroller: --lease-seconds: `"soon"` is not a number'),
-        (["--lease-seconds", "0"], "fcontroller: --lease-seconds: 0.0 is out of range: write a number from 1 to 3600"),
+        (["--lease-seconds", "0"], "fcontroller: --lease-seconds: 0 is out of range: write a number from 1 to 3600"),
         (["--namespace", "a/b"], 'fcontroller: --namespace: `"a/b"` is not a name: lower-case letters, digits, dashes and dots'),
         (["--namespace", "a\udcff"], 'fcontroller: --namespace: `"a\\xff"` is not a name: lower-case letters, digits, dashes and dots'),
         (["--config", "nowhere.yaml"], "fcontroller: nowhere.yaml: No such file or directory"),

@@ -163,7 +163,8 @@ class Setting(NamedTuple):
         value = error["input"]
         if error["type"] in ("greater_than_equal", "less_than_equal"):
             least, most = (max(getattr(found, end, 0) for found in self.field.metadata) for end in ("ge", "le"))
-            return f"{value} is out of range: write a number from {least} {'on' if most == _MOST else f'to {most}'}"
+            written = int(value) if float(value).is_integer() else value  # a whole number as it is written, without `.0`
+            return f"{written} is out of range: write a number from {least} {'on' if most == _MOST else f'to {most}'}"
         if error["type"] == "string_pattern_mismatch" or (error["type"] == "string_unicode" and isinstance(value, str)):
             return f"{_shown(value)} is not {self.option.form}"
         if self.choices and isinstance(value, str):
