@@ -145,9 +145,10 @@ def summary_line(summary: Summary) -> str:
     found = [counted(number, noun) for number, noun in counts if number]
     waived = f" ({summary.waived:,} waived)" if summary.waived else ""
     if found:
-        # A waivers file can have problems too, but does not count as a checked file.
+        # A waivers file can have problems too, and a path that leads to no file, but neither counts as a checked file.
         files = max(summary.files, summary.affected)
-        return f"Found {joined(found)} in {summary.affected:,} of {counted(files, 'file')}{waived}."
+        where = f" in {summary.affected:,} of {counted(files, 'file')}" if summary.files else ""
+        return f"Found {joined(found)}{where}{waived}."
     if not summary.frameworks:
         return f"No Framework found in {counted(summary.files + summary.skipped, 'file')}."
     return f"{counted(summary.frameworks, 'Framework')} in {counted(summary.files, 'file')}: no problems{waived}."

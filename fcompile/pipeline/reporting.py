@@ -10,9 +10,11 @@ from fcompile.check.places import Lookup, Place, Where
 from fcompile.check.rules.framework.cross_file import FrameworkFact, ServiceFact, cross_file_problems
 from fcompile.diagnostics.problem import NOWHERE, Problem, Severity, framework_label
 from fcompile.diagnostics.writer import Report, Summary, Writer, counted
-from fcompile.load.rules import TOO_MANY_PROBLEMS
+from fcompile.load.rules import FILE_NOT_FOUND, FOLDER_WITHOUT_FILES, TOO_MANY_PROBLEMS
 from fcompile.waivers.collection import Waivers
 
+NO_FILES = (FILE_NOT_FOUND, FOLDER_WITHOUT_FILES)
+"""Of a path that leads to none: nothing was checked."""
 MOST_SHOWN = 1_000
 """Problems of one file."""
 
@@ -53,7 +55,8 @@ class _Reporting:
         self._services += checked.services
         if checked.waivers is not None:
             self._waivers.extend(checked.waivers)
-        self._report.file(checked.file, [framework_label(fact.namespace, fact.name) for fact in checked.frameworks])
+        if not any(problem.rule in NO_FILES for problem in checked.problems):
+            self._report.file(checked.file, [framework_label(fact.namespace, fact.name) for fact in checked.frameworks])
         self._write(checked.problems)
 
     def finish(self, whole: bool) -> Summary:

@@ -139,7 +139,7 @@ def totals(**counts: int) -> Summary:
         (totals(files=9, frameworks=14), "14 Frameworks in 9 files: no problems."),
         (totals(files=1, frameworks=1, waived=1), "1 Framework in 1 file: no problems (1 waived)."),
         (totals(skipped=3), "No Framework found in 3 files."),
-        (totals(warnings=1, affected=1), "Found 1 warning in 1 of 1 file."),
+        (totals(warnings=1, affected=1), "Found 1 warning."),
     ],
 )
 def test_summary(summary: Summary, line: str) -> None:
