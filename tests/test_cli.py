@@ -147,7 +147,9 @@ def test_wrong_use(arguments: list[str], says: str) -> None:
 
 def test_an_empty_folder(tmp_path: Path, capsys: Capture) -> None:
     assert main(["validate", str(tmp_path)]) == 1
-    assert "no .yaml, .yml or .json file" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "no .yaml, .yml or .json file" in out
+    assert out.endswith("\n\nFound 1 error.\n")
 
 
 def test_no_framework_is_fine_for_validate_and_wrong_for_build(tmp_path: Path, capsys: Capture) -> None:
@@ -409,6 +411,20 @@ def test_a_port_that_is_no_mapping_is_told_once(tmp_path: Path, capsys: Capture)
     assert out.count("FC111") == 2
     assert out.count("FC511") == 1
     assert "None" not in out
+
+
+@pytest.mark.parametrize(("kind", "called"), [("kind: Deployment\n", "the kind Deployment"), ("", "an object")])
+def test_task_roles_of_another_kind_lead_to_framework(tmp_path: Path, capsys: Capture, kind: str, called: str) -> None:
+    path = tmp_path / "a.yaml"
+    path.write_text(f"apiVersion: apps/v1\n{kind}metadata: {{name: a}}\nspec: {{taskRoles: []}}\n", encoding="utf-8")
+    hint = f"{path} holds {called} with task roles: only `kind: Framework` has any\n"
+    assert main(["validate", str(path)]) == 0
+    assert capsys.readouterr() == ("No Framework found in 1 file.\n", f"fcompile: {hint}")
+    assert main(["build", str(path)]) == 2
+    assert capsys.readouterr().err.endswith(f"fcompile: no Framework found in the input: {hint}")
+    path.write_text(path.read_text() + "---\n" + good(), encoding="utf-8")
+    assert main(["validate", str(path)]) == 0
+    assert capsys.readouterr().err == ""
 
 
 def test_a_job_of_kubeflow_leads_to_convert(tmp_path: Path, capsys: Capture) -> None:

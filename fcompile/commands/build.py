@@ -18,8 +18,8 @@ from fcompile.commands.report import (
     OnlyWhenFound,
     WriterListener,
     fails,
+    hint,
     holds_current_folder,
-    job_hint,
     open_report,
     say_namespace,
     waivers_file,
@@ -137,8 +137,8 @@ def build(
     units = list(_units(compilation))
     compiled = [unit for unit in units if isinstance(unit, Compiled)]
     if not compiled:
-        hint = job_hint(files)
-        raise UsageError("no Framework found in the input" + (f": {hint}" if hint else ""))
+        advice = hint(files)
+        raise UsageError("no Framework found in the input" + (f": {advice}" if advice else ""))
     wanted.require(compiled)  # Whatever is wrong with it must be known before anything is printed.
     if not namespace:
         _tell_namespace(compiled, checked.namespace)

@@ -15,6 +15,8 @@ from fcompile.diagnostics.visible import first_of, visible
 from fcompile.diagnostics.writer import Filter, Style, Summary, Writer
 from fcompile.errors import UsageError
 from fcompile.load.files import STDIN
+from fcompile.model.names import KIND
+from fcompile.model.values import mapping, text
 from fcompile.program import say
 from fcompile.waivers.collection import Waivers
 
@@ -121,17 +123,20 @@ def holds_current_folder(paths: Sequence[str]) -> bool:
     return any(os.path.isdir(path) and os.path.samefile(path, os.curdir) for path in paths)
 
 
-def job_hint(files: Inputs) -> str:
-    """Return what to do with a job of Kubeflow's that the files hold in place of a Framework; empty when they hold none."""
+def hint(files: Inputs) -> str:
+    """Return what to do with what the files hold in place of a Framework: a job of Kubeflow's, an object with task roles; or nothing."""
     import shlex
 
     from fcompile.convert.registry import is_job
 
-    for file in files.holding(b"kubeflow.org"):
+    for file in files.holding(b"kubeflow.org", b"taskRoles"):
         for document in file.documents():
             for _, value in objects_in(document.value):
+                name = visible(file.name)
+                if isinstance(mapping(value, "spec").get("taskRoles"), list):
+                    kind = visible(text(value, "kind") or "")
+                    return f"{name} holds {f'the kind {kind}' if kind else 'an object'} with task roles: only `kind: {KIND}` has any"
                 if is_job(value):
-                    name = visible(file.name)
                     named = "-" if name == STDIN else shlex.quote(name)
                     return f"{name} holds a {value['kind']}: `fcompile convert {named}` makes a Framework of it"
     return ""

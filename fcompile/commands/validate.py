@@ -11,7 +11,7 @@ from fcompile.commands.group import command
 from fcompile.commands.option_values import check_paths, checked_with
 from fcompile.commands.options import Count, kubernetes_version, namespace, paths, reporting
 from fcompile.commands.progress import progress
-from fcompile.commands.report import WriterListener, fails, holds_current_folder, job_hint, open_report, waivers_file
+from fcompile.commands.report import WriterListener, fails, hint, holds_current_folder, open_report, waivers_file
 from fcompile.diagnostics import FORMATS
 from fcompile.diagnostics.writer import summary_line
 from fcompile.errors import EXIT_ERRORS, ProcessError, UsageError
@@ -74,10 +74,8 @@ def validate(
     if format != "text":
         # There stdout is for a machine: what it came to is said to people here.
         say(summary_line(summary))
-    if not summary.frameworks and not summary.errors:
-        hint = job_hint(files)
-        if hint:
-            say(hint)
+    if not summary.frameworks and not summary.errors and (advice := hint(files)):
+        say(advice)
     if require and not summary.frameworks:
         say("--require: there is no Framework in the input")
         return EXIT_ERRORS

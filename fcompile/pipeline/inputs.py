@@ -46,11 +46,11 @@ class Inputs:
         for entry in self._entries():
             yield open_for_jobs(entry, self._data(entry))
 
-    def holding(self, literal: bytes) -> Iterator[File]:
-        """Yield the files that have these bytes in them, read again."""
+    def holding(self, *literals: bytes) -> Iterator[File]:
+        """Yield the files that have one of these literals in them, read again."""
         for entry in self._entries():
             data = self._data(entry)
-            if isinstance(data, bytes) and literal in data:
+            if isinstance(data, bytes) and any(literal in data for literal in literals):
                 yield open_file(entry, data)
 
     def checked(self, options: Options, jobs: int | None) -> Iterator[Checked]:
