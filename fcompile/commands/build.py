@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -26,7 +26,7 @@ from fcompile.commands.report import (
 )
 from fcompile.diagnostics.problem import field_path
 from fcompile.diagnostics.visible import at_line_start, visible
-from fcompile.diagnostics.writer import counted
+from fcompile.diagnostics.writer import ColorChoice, counted
 from fcompile.emit import json, yaml
 from fcompile.emit.stdout import write
 from fcompile.errors import EXIT_ERRORS, InputError, UsageError
@@ -38,9 +38,6 @@ from fcompile.pipeline.inputs import Inputs
 from fcompile.pipeline.passthrough import PassedThrough
 from fcompile.pipeline.selection import Selection, selection
 from fcompile.program import say
-
-if TYPE_CHECKING:
-    from fcompile.diagnostics.text import ColorChoice
 
 REVIEW_ONLY = (
     "What will run, for review and `kubectl diff`, not for `kubectl apply`: the controller makes these objects.\n"

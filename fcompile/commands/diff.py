@@ -7,7 +7,6 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING
 
 import click
 
@@ -17,6 +16,7 @@ from fcompile.commands.option_values import check_paths, checked_with
 from fcompile.commands.options import kubernetes_version, namespace, reporting
 from fcompile.commands.report import WriterListener, holds_current_folder, open_errors, text_style, waivers_file
 from fcompile.diagnostics.visible import first_of, visible
+from fcompile.diagnostics.writer import ColorChoice
 from fcompile.diff.result import Result, compare_all
 from fcompile.emit.stdout import write
 from fcompile.errors import UsageError
@@ -24,11 +24,7 @@ from fcompile.load.files import FileEntry, find, may_hold_framework
 from fcompile.pipeline.file import open_file
 from fcompile.program import say
 
-if TYPE_CHECKING:
-    from fcompile.diagnostics.text import ColorChoice
-
-    Reader = Callable[[Iterable[RawFile]], Contents | None]
-
+Reader = Callable[[Iterable[RawFile]], Contents | None]
 EXIT_DIFFERENT, EXIT_TROUBLE = 1, 2
 FAIL_ON = ("difference", "ends-pods")
 FORMATS = ("text", "markdown", "json", "html")

@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -17,6 +17,7 @@ from fcompile.commands.options import kubernetes_version, namespace, reporting, 
 from fcompile.commands.report import WriterListener, fails, holds_current_folder, open_errors, text_style, waivers_file
 from fcompile.diagnostics.problem import Path, Span
 from fcompile.diagnostics.visible import visible
+from fcompile.diagnostics.writer import ColorChoice
 from fcompile.emit.stdout import write
 from fcompile.errors import EXIT_ERRORS, InputError, UsageError
 from fcompile.explain.fields import select
@@ -28,9 +29,6 @@ from fcompile.pipeline.compilation import Compilation, Refused, Unit
 from fcompile.pipeline.compiled import Compiled
 from fcompile.pipeline.file import File
 from fcompile.pipeline.inputs import Inputs
-
-if TYPE_CHECKING:
-    from fcompile.diagnostics.text import ColorChoice
 
 
 @command(

@@ -12,7 +12,7 @@ from fcompile.commands.progress import clear
 from fcompile.diagnostics import open_writer
 from fcompile.diagnostics.problem import Problem, Severity
 from fcompile.diagnostics.visible import first_of, visible
-from fcompile.diagnostics.writer import Filter, Style, Summary, Writer
+from fcompile.diagnostics.writer import ColorChoice, Filter, Style, Summary, Writer
 from fcompile.errors import UsageError
 from fcompile.load.files import STDIN
 from fcompile.model.names import KIND
@@ -21,7 +21,6 @@ from fcompile.program import say
 from fcompile.waivers.collection import Waivers
 
 if TYPE_CHECKING:
-    from fcompile.diagnostics.text import ColorChoice
     from fcompile.pipeline.inputs import Inputs
 
 WAIVERS_FILE = ".fcompile-waivers.yaml"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 import click
 
@@ -13,14 +12,11 @@ from fcompile.commands.options import Count, kubernetes_version, namespace, path
 from fcompile.commands.progress import progress
 from fcompile.commands.report import WriterListener, fails, hint, holds_current_folder, open_report, waivers_file
 from fcompile.diagnostics import FORMATS
-from fcompile.diagnostics.writer import summary_line
+from fcompile.diagnostics.writer import ColorChoice, summary_line
 from fcompile.errors import EXIT_ERRORS, ProcessError, UsageError
 from fcompile.pipeline.inputs import Inputs
 from fcompile.pipeline.reporting import report
 from fcompile.program import say
-
-if TYPE_CHECKING:
-    from fcompile.diagnostics.text import ColorChoice
 
 _MOST_JOBS = 256
 

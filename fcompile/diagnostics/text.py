@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, TextIO
+from typing import TextIO
 
 from fcompile.diagnostics.excerpt import excerpt
 from fcompile.diagnostics.problem import Edit, Problem, Related, Severity, field_path
 from fcompile.diagnostics.visible import at_line_start, encodable, visible
-from fcompile.diagnostics.writer import Style, Summary, Writer, summary_line
-
-ColorChoice = Literal["auto", "always", "never"]
+from fcompile.diagnostics.writer import ColorChoice, Style, Summary, Writer, summary_line
 
 _LONGEST_MESSAGE = 2_000
 """Characters. A message can quote a value, and a value can be as long as a file may be."""

@@ -8,6 +8,9 @@ from typing import Literal, NamedTuple
 from fcompile.diagnostics.problem import Problem, Severity, Span
 from fcompile.diagnostics.visible import joined
 
+ColorChoice = Literal["auto", "always", "never"]
+"""Whether text is coloured; auto: on a terminal, unless the environment says otherwise."""
+
 
 class Style(NamedTuple):
     """How text is to look. Formats for machines ignore it."""
