@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from fcompile.diagnostics.problem import Path, field_path
 from fcompile.diagnostics.visible import at_line_start, visible, width
 from fcompile.diagnostics.writer import Style
-from fcompile.explain.lines import Line, lines
+from fcompile.emit.yaml import dump
 from fcompile.explain.origins import CONTROLLER, DEFAULT, OVERRIDE, PLACEHOLDER, Fate, Origin
 
 _WIDEST = 60
@@ -16,6 +16,40 @@ _WIDEST = 60
 _FOLDED = 4
 """So many lines in a row that the controller adds by one rule are folded."""
 _COLORS = {CONTROLLER: "35", DEFAULT: "36", PLACEHOLDER: "33", OVERRIDE: "32"}
+
+
+class Line(NamedTuple):
+    """A line, and the path of the leaf that begins in it; None: none does."""
+
+    text: str
+    leaf: Path | None
+
+
+def lines(value: Any, root: Path = ()) -> Iterator[Line]:
+    """Yield the lines of a value that stands at `root`."""
+    texts = iter(dump(value).splitlines())
+    for path, count in _entries(value, root):
+        for number in range(count):
+            yield Line(next(texts), path if number == 0 else None)
+
+
+def _entries(value: Any, path: Path) -> Iterator[tuple[Path | None, int]]:
+    """Yield how many lines each part takes, after its path where it is a leaf, or else after None."""
+    if isinstance(value, dict) and value:
+        for key, item in value.items():
+            if isinstance(item, dict | list) and item:
+                yield None, dump({key: 0}).count("\n")
+                yield from _entries(item, (*path, key))
+            else:
+                yield (*path, key), dump({key: item}).count("\n")
+    elif isinstance(value, list) and value:
+        for index, item in enumerate(value):
+            if isinstance(item, dict | list) and item:
+                yield from _entries(item, (*path, index))
+            else:
+                yield (*path, index), dump([item]).count("\n")
+    else:
+        yield path, dump(value).count("\n")
 
 
 def write(value: Any, root: Path, origins: dict[Path, Origin], file: str, style: Style, fold: bool) -> Iterator[str]:

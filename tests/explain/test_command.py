@@ -10,7 +10,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from fcompile.cli import main
-from fcompile.explain.lines import lines
+from fcompile.explain.text import lines
 from tests.diff.frameworks import framework, role, spec
 from tests.test_cli import good
 
