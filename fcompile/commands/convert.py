@@ -8,19 +8,18 @@ from importlib.util import find_spec
 
 import click
 
-from fcompile.commands.convert_output import checked_folder, named
 from fcompile.commands.group import command, completed
 from fcompile.commands.option_values import check_paths, checked_with
 from fcompile.commands.options import paths
 from fcompile.commands.progress import progress
-from fcompile.convert.conversion import Conversion
+from fcompile.convert.conversion import Conversion, Converted
 from fcompile.convert.report import FORMATS, report
 from fcompile.diagnostics.visible import visible
 from fcompile.diagnostics.writer import counted
 from fcompile.emit.files import write as write_files
 from fcompile.emit.stdout import write
 from fcompile.errors import EXIT_ERRORS, UsageError
-from fcompile.load.files import STDIN
+from fcompile.load.files import STDIN, read_regular
 from fcompile.pipeline.inputs import Inputs
 from fcompile.pipeline.settings import DEFAULT_KUBERNETES
 from fcompile.program import say
@@ -69,7 +68,7 @@ def convert(*, paths: tuple[str, ...], to: str | None, force: bool, format: str,
     wanted: dict[str, str] = {}
     if to is not None:
         _refuse_to_overwrite(to, conversion)
-        wanted = checked_folder(to, conversion.files, force=force)
+        wanted = _checked_folder(to, conversion.files, force=force)
     if format != "json":
         _tell_left_out(conversion)
     for error in conversion.unreadable if format != "json" else ():  # there it is in the document, and nothing else may be on stderr
@@ -108,7 +107,42 @@ def _refuse_to_overwrite(to: str, conversion: Conversion) -> None:
 def _tell_left_over(to: str, conversion: Conversion) -> None:
     """Name each file of an earlier run whose job is refused now: nothing was written over it."""
     refused = {account.file for account in conversion.refused}
-    for name, file in named(conversion.files).items():
+    for name, file in _named(conversion.files).items():
         path = os.path.join(to, name)
         if file.name in refused and not any(file.texts) and os.path.lexists(path):
             say(f"{visible(path)} is from an earlier run: its job is refused now")
+
+
+def _checked_folder(folder: str, files: list[Converted], *, force: bool) -> dict[str, str]:
+    """Return what is to be written, by the names of files. Raises UsageError when one is there and differs, or is a link."""
+    if os.path.lexists(folder) and not os.path.isdir(folder):
+        raise UsageError(f"--to {visible(folder)}: it is not a folder")
+    wanted = {name: text for name, file in _named(files).items() if (text := "".join(file.texts))}
+    for name, text in wanted.items():
+        path = os.path.join(folder, name)
+        if not force and os.path.lexists(path) and _data_of(path) != text.encode():
+            raise UsageError(f"{visible(path)} is there and differs: use --force to replace it, or another folder")
+    return wanted
+
+
+def _named(files: list[Converted]) -> dict[str, Converted]:
+    """Return the files by the names that they get, below the folder that all files of the input have in common."""
+    paths = [os.path.abspath(file.name) for file in files if file.name != STDIN]
+    top = os.path.commonpath([os.path.dirname(path) for path in paths]) if paths else ""
+    found: dict[str, Converted] = {}
+    for file in files:
+        name = "stdin.yaml" if file.name == STDIN else os.path.relpath(os.path.abspath(file.name), top)
+        if name.endswith(".json") and any(file.texts):
+            name = f"{name.removesuffix('.json')}.yaml"  # what is written is YAML
+        if name in found:
+            raise UsageError(f"two files would be written as {visible(name)}: convert them one after the other")
+        found[name] = file
+    return found
+
+
+def _data_of(path: str) -> bytes | None:
+    """Return what is in a file; None: it is a link, which would be replaced, or none that can be read."""
+    try:
+        return None if os.path.islink(path) else read_regular(path)
+    except OSError:
+        return None
