@@ -1,7 +1,7 @@
 """Filling in every default: the Framework as it will be stored.
 
-The defaults are those of the field tables (`model.framework_types`), which are the DEFAULT rows of FrameworkController's manual. In the Pod
-templates only what identifies an item of a list gets one (a port's `protocol`, …), since the API server merges lists by it.
+The defaults are those of the field tables (`schema/framework_types.json`), which are the DEFAULT rows of FrameworkController's manual. In
+the Pod templates only what identifies an item of a list gets one (a port's `protocol`, …), since the API server merges lists by it.
 """
 
 from __future__ import annotations

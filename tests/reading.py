@@ -9,8 +9,8 @@ from importlib.resources import files
 from fcompile.diagnostics.problem import Severity
 from fcompile.load import Document, read
 from fcompile.model.fields import Type
-from fcompile.model.framework_types import FRAMEWORK_TYPES
 from fcompile.schema.pod_schemas import pod_type
+from fcompile.schema.types import FRAMEWORK_TYPES
 
 
 def documents(data: bytes, name: str) -> Iterator[Document]:

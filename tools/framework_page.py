@@ -18,7 +18,7 @@ sys.path.insert(0, str(ROOT))  # this checkout, whatever is installed
 from fcompile.model.fields import Field  # noqa: E402
 from fcompile.model.formats import FORMATS  # noqa: E402
 from fcompile.model.framework import INT32_MAX, SERVER_SET  # noqa: E402
-from fcompile.model.framework_types import FRAMEWORK_TYPES  # noqa: E402
+from fcompile.schema.types import FRAMEWORK_TYPES  # noqa: E402
 from fcontroller.decide import codes  # noqa: E402
 from fcontroller.decide.codes import (  # noqa: E402
     CONFLICT,

@@ -1,11 +1,11 @@
-"""Write `fcompile/model/framework_types.py`, the field tables of the Framework's own types, from `fcompile/declare/framework.py`.
+"""Write `fcompile/schema/framework_types.json`, the field tables of the Framework's own types, from `fcompile/declare/framework.py`.
 
 `--check`: write nothing, exit with 1 if the file is out of date.
 """
 
 from __future__ import annotations
 
-import subprocess
+import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,14 +24,7 @@ from fcompile.declare.framework import Framework  # noqa: E402
 from fcompile.model.fields import Field, Type  # noqa: E402
 from tools.generated import write_or_check  # noqa: E402
 
-FILE = ROOT / "fcompile" / "model" / "framework_types.py"
-HEAD = '''\
-"""The Framework's own types as tables. Written by tools/framework_types.py from fcompile/declare/framework.py."""
-
-from __future__ import annotations
-
-from fcompile.model.fields import Field, Type
-'''
+FILE = ROOT / "fcompile" / "schema" / "framework_types.json"
 _KINDS: dict[Any, str] = {str: "string", int: "integer", bool: "boolean", Any: "any"}
 _BOUNDS = {Ge: ("minimum", "ge"), Le: ("maximum", "le"), MaxLen: ("max_items", "max_length")}
 
@@ -43,12 +36,11 @@ def main() -> int:
 
 def rendered() -> str:
     """Return the file's text."""
-    lines = [HEAD, "FRAMEWORK_TYPES: dict[str, Type] = {"]
+    types = []
     for name, fields in tables().items():
-        lines += [f"{name!r}: {{", *(f"{field!r}: {_source(form)}," for field, form in fields.items()), "},"]
-    text = "\n".join([*lines, "}", '"""By type name; a `ref` that is not here names a Pod type."""', ""])
-    formatted = [sys.executable, "-m", "ruff", "format", "--stdin-filename", str(FILE), "-"]
-    return subprocess.run(formatted, input=text, cwd=ROOT, capture_output=True, encoding="utf-8", check=True).stdout
+        rows = [f'"{field}": {json.dumps(_row(form), ensure_ascii=False)}' for field, form in fields.items()]
+        types.append(f'"{name}": {{\n' + ",\n".join(rows) + "\n}")
+    return "{\n" + ",\n".join(types) + "\n}\n"
 
 
 def tables() -> dict[str, Type]:
@@ -132,10 +124,9 @@ def _said(metadata: Any) -> dict[str, Any]:
     return {name: value for inner in metadata.metadata for name, value in _said(inner).items()}
 
 
-def _source(field: Field) -> str:
-    """Return a field as Python: what differs from the defaults."""
-    said = {name: value for name, value in field._asdict().items() if value != Field._field_defaults.get(name)}
-    return f"Field({', '.join([repr(said.pop('kind')), *(f'{name}={value!r}' for name, value in said.items())])})"
+def _row(field: Field) -> dict[str, Any]:
+    """Return what of a field differs from the defaults."""
+    return {name: value for name, value in field._asdict().items() if value != Field._field_defaults.get(name)}
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """The Framework's own types: the one declaration of their fields, types, bounds, defaults and meaning.
 
-The meaning is FrameworkController's. From here `fcompile/model/framework_types.py` is generated, by which Frameworks are checked and
+The meaning is FrameworkController's. From here `fcompile/schema/framework_types.json` is generated, by which Frameworks are checked and
 defaulted, and the tables of docs/framework.md, which explains more. A Pod template is a plain mapping: its types are Kubernetes' own.
 """
 

@@ -11,13 +11,12 @@ from typing import Any
 from fcompile.emit import yaml
 from fcompile.model.fields import Field, Type
 from fcompile.model.formats import FORMATS
-from fcompile.model.framework_types import FRAMEWORK_TYPES
 from fcompile.model.names import GROUP, KIND
 from fcompile.model.quantities import PATTERN as QUANTITY
 from fcompile.schema.crd_relaxed import relax_pod
 from fcompile.schema.crd_rules import rules
 from fcompile.schema.json_schema import PLACEHOLDER, Schema, bounds
-from fcompile.schema.types import refuses_null, types
+from fcompile.schema.types import FRAMEWORK_TYPES, refuses_null, types
 
 PLURAL = "frameworks"
 NAME = f"{PLURAL}.{GROUP}"

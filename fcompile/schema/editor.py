@@ -11,10 +11,9 @@ from typing import Any
 
 from fcompile.model.fields import Field, Type
 from fcompile.model.formats import FORMATS
-from fcompile.model.framework_types import FRAMEWORK_TYPES
 from fcompile.model.quantities import PATTERN
 from fcompile.schema.json_schema import PLACEHOLDER, Schema, bounds
-from fcompile.schema.types import types
+from fcompile.schema.types import FRAMEWORK_TYPES, types
 
 ROOT = "Framework"
 META_TYPES = ("LabelSelector", "LabelSelectorRequirement", "ObjectMeta", "OwnerReference", "ManagedFieldsEntry")

@@ -31,7 +31,7 @@ def pod_type(name: str, version: int) -> Type:
     for field, row in _rows()[name].items():
         found = _at(row, version)
         if found is not None:
-            fields[field] = _field(found, version)
+            fields[field] = field_of(found, version)
     return fields
 
 
@@ -69,7 +69,8 @@ def _at(row: Any, version: int) -> dict[str, Any] | None:
     return None
 
 
-def _field(row: dict[str, Any], version: int) -> Field:
+def field_of(row: dict[str, Any], version: int = NEWEST) -> Field:
+    """Return the field that a form of a row describes."""
     if "enum" in row:
         values = tuple(value[0] if isinstance(value, list) else value for value in row["enum"] if _has(value, version))
         row = {**row, "enum": values}
@@ -87,7 +88,11 @@ def _has(value: Any, version: int) -> bool:
 
 @cache
 def _rows() -> dict[str, dict[str, Any]]:
-    path = os.path.join(os.path.dirname(__file__), "pod_schemas.json")
-    with open(path, encoding="utf-8") as file:
-        rows: dict[str, dict[str, Any]] = json.load(file)
+    return rows_in("pod_schemas.json")
+
+
+def rows_in(file: str) -> dict[str, dict[str, Any]]:
+    """Return the rows of a file in this folder, by type and field."""
+    with open(os.path.join(os.path.dirname(__file__), file), encoding="utf-8") as opened:
+        rows: dict[str, dict[str, Any]] = json.load(opened)
     return rows

@@ -6,8 +6,12 @@ from functools import cache
 
 from fcompile.model.fields import Field, Type
 from fcompile.model.formats import accepts
-from fcompile.model.framework_types import FRAMEWORK_TYPES
-from fcompile.schema.pod_schemas import pod_type
+from fcompile.schema.pod_schemas import field_of, pod_type, rows_in
+
+FRAMEWORK_TYPES: dict[str, Type] = {
+    name: {field: field_of(row) for field, row in fields.items()} for name, fields in rows_in("framework_types.json").items()
+}
+"""The Framework's own types by name, as tools/framework_types.py writes them; a `ref` that is not here names a Pod type."""
 
 
 class _Types(dict[str, Type]):

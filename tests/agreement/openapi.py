@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from fcompile.diagnostics.problem import Path
 from fcompile.model.fields import Field, Type
-from fcompile.model.framework_types import FRAMEWORK_TYPES
+from fcompile.schema.types import FRAMEWORK_TYPES
 
 ROOT = "Framework"
 TEMPLATE = "PodTemplateSpec"

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 import fcompile
-from fcompile.model.framework_types import FRAMEWORK_TYPES
+from fcompile.schema.types import FRAMEWORK_TYPES
 from tests.docs.blocks import Block, blocks, file
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "framework.md"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from fcompile.model.framework import SERVER_SET
-from fcompile.model.framework_types import FRAMEWORK_TYPES
 from fcompile.schema.pod_schemas import POD_TEMPLATE
+from fcompile.schema.types import FRAMEWORK_TYPES
 from tests.reading import all_types, pod_type_names
 from tools.framework_types import tables
 

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from fcompile.check.context import FrameworkContext, RoleContext
 from fcompile.check.misplaced import explained
 from fcompile.diagnostics.problem import Finding, Fix, Path, warning_rule
-from fcompile.model.framework_types import FRAMEWORK_TYPES
 from fcompile.model.values import integer, mapping, text
 from fcompile.schema.pod_schemas import NEWEST
+from fcompile.schema.types import FRAMEWORK_TYPES
 
 UNREACHABLE = warning_rule(
     code="FC301",
