@@ -12,6 +12,7 @@ from typing import Any
 from fcompile.check.pod_context import read_pod
 from fcompile.check.rules.pod.accounts import account_rules
 from fcompile.check.rules.pod.affinity import affinity_rules
+from fcompile.check.rules.pod.commands import command_rules
 from fcompile.check.rules.pod.containers import container_rules
 from fcompile.check.rules.pod.dropped import DROPPED, dropped_fields
 from fcompile.check.rules.pod.env import env_rules
@@ -33,6 +34,7 @@ from fcompile.model import gates
 _FAMILIES = (
     metadata_rules,
     container_rules,
+    command_rules,
     image_rules,
     port_rules,
     env_rules,
