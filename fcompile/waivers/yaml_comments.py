@@ -7,7 +7,7 @@ tells where all scalars are, but only for documents in which the word occurs at 
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -15,7 +15,6 @@ from fcompile.diagnostics.problem import Path, field_path
 from fcompile.load import Source
 from fcompile.load.faults import Fault
 from fcompile.load.places import Place
-from fcompile.load.source import end_of_line
 from fcompile.load.yaml_places import places
 from fcompile.waivers import MARK
 
@@ -23,6 +22,7 @@ _COMMENT = re.compile(
     r"(?<![^ \t\r\n\x85\u2028\u2029])#[ \t]*fcompile:"
     r"(?P<body>[^\r\n\x85\u2028\u2029]*?)(?=(?<![ \t])[ \t]+#(?:[ \t]|fcompile:)|[\r\n\x85\u2028\u2029]|\Z)"
 )
+_LINE_END = re.compile(r"[\r\n\x85\u2028\u2029]")
 _BLOCK = re.compile(r"(?:[&!]\S*[ \t]+)*[|>]")
 """How a block scalar begins."""
 _SEPARATOR = re.compile(r"^---", re.MULTILINE)
@@ -61,12 +61,13 @@ def _in_document(source: Source, start: int, end: int) -> Iterator[Comment]:
     first, last = line_of(source, start), line_of(source, max(start, end - 1))
     abouts = _lines_about(source, [match.start() for match in matches], last)
     try:
-        outline = _Outline(source, start, end, set(abouts))
+        outline = _Outline(source, start, end)
     except (Fault, KeyError, UnicodeEncodeError):  # KeyError: an alias without its anchor
         return
     for match, about in zip(matches, abouts, strict=True):
         if not outline.in_scalar(match.start()):
-            fields = frozenset(map(field_path, outline.fields.get(about, ())))
+            begins = outline.fields(source.line_start(about), source.line_start(about + 1)) if about else ()
+            fields = frozenset(map(field_path, begins))
             yield Comment(match["body"], match.start("body"), match.start(), about, fields, range(first, last + 1))
 
 
@@ -93,34 +94,50 @@ def _lines_about(source: Source, offsets: list[int], last: int) -> list[int | No
 
 
 class _Outline:
-    """Where the scalars of a document are, and which fields begin on the lines that were asked for. Raises Fault if it is no YAML."""
+    """Where the scalars of a document are, and which fields begin on a line. Raises Fault if it is no YAML."""
 
-    def __init__(self, source: Source, start: int, end: int, lines: set[int | None]) -> None:
-        self._scalars: list[tuple[int, int]] = []
-        self.fields: dict[int | None, list[Path]] = {}
-        for path, first, last in _parts(places(source.text[start:end])):
-            first, last = first + start, last + start
-            if path is not None and (line := line_of(source, first)) in lines:
-                self.fields.setdefault(line, []).append(path)
-            if _BLOCK.match(source.text, first, last):
-                # A comment may follow the indicator of a block scalar.
-                first = end_of_line(source.text, first)
-            self._scalars.append((first, last))
-        self._scalars.sort()
+    def __init__(self, source: Source, start: int, end: int) -> None:
+        self._text, self._start = source.text, start
+        self._parts = sorted(_parts(places(source.text[start:end])), key=lambda part: (part.start, part.end))
+
+    def fields(self, start: int, end: int) -> Iterator[Path]:
+        """Yield the fields that begin between two places in the file."""
+        for index in range(bisect_left(self._parts, start - self._start, key=_start_of), len(self._parts)):
+            if self._parts[index].start >= end - self._start:
+                return
+            if (field := self._parts[index].field) is not None:
+                yield field
 
     def in_scalar(self, offset: int) -> bool:
         """Return whether a place in the file is within a scalar."""
-        index = bisect_right(self._scalars, offset, key=lambda scalar: scalar[0]) - 1
-        return index >= 0 and offset < self._scalars[index][1]
+        index = bisect_right(self._parts, offset - self._start, key=_start_of) - 1
+        if index < 0 or offset >= self._parts[index].end + self._start:
+            return False
+        first = self._parts[index].start + self._start
+        # A comment may follow the indicator of a block scalar.
+        header = _LINE_END.search(self._text, first) if _BLOCK.match(self._text, first) else None
+        return header is None or offset >= header.end()
 
 
-def _parts(place: Place, path: Path = (), is_item: bool = False) -> Iterator[tuple[Path | None, int, int]]:
-    """Yield where each scalar begins and ends, and each list or mapping begins, after the path of the field that begins there, or None."""
+class _Part(NamedTuple):
+    """A scalar, or the beginning of a list or mapping."""
+
+    start: int
+    end: int
+    field: Path | None
+    """That of which it is the key, or the item of a list."""
+
+
+def _start_of(part: _Part) -> int:
+    return part.start
+
+
+def _parts(place: Place, path: Path = (), is_item: bool = False) -> Iterator[_Part]:
     is_scalar = place.items is None and place.entries is None
-    yield path if is_item else None, place.start, place.end if is_scalar else place.start
+    yield _Part(place.start, place.end if is_scalar else place.start, path if is_item else None)
     for index, item in enumerate(place.items or ()):
         yield from _parts(item, (*path, index), is_item=True)
     for key, entry in (place.entries or {}).items():
         if not entry.merged:
-            yield (*path, key), entry.start, entry.end
+            yield _Part(entry.start, entry.end, (*path, key))
             yield from _parts(entry.place, (*path, key))
