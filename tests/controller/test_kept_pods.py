@@ -211,6 +211,33 @@ def test_what_others_delete_during_the_moves_is_known_after_a_restart(restart: b
     run_in_memory(work())
 
 
+@pytest.mark.parametrize("collects", [False, True])
+@pytest.mark.parametrize("propagation", ["Foreground", "Background"])
+def test_what_others_delete_while_no_controller_runs_is_known_by_the_next(propagation: str, collects: bool) -> None:
+    """It took the Pods that had not been moved for moved ones: the end took 12 minutes, or they stayed for ever, and nobody said so."""
+    refused, moved = refusal(403, "Forbidden", "you may not patch pods"), [f"train-a-{index}" for index in range(5)]
+    allowed = [path_of("pods", "default", name) for name in moved]
+    api = (Refusing if collects else _Late)(lambda method, path: refused if is_move(method, path) and path not in allowed else None)
+
+    async def work() -> None:
+        async with lab(api) as made:
+            await made.make("train", {**spec(20), "activeDeadlineSeconds": 10})
+            await made.until("train", lambda status: status["state"] == "AttemptDeletionPending")
+            await asyncio.sleep(5)
+            await made.kill()
+            path = path_of("configmaps", "default", "train-attempt")
+            assert (await made.api.request("DELETE", path, {"propagationPolicy": propagation})).ok
+            await asyncio.sleep(5)
+            await made.restart()
+            status = await made.completed("train")
+            assert await left(made) == dict.fromkeys(moved, "Framework")
+            (tasks,) = [role["taskStatuses"] for role in status["attemptStatus"]["taskRoleStatuses"] if role["name"] == "a"]
+            assert [task["attemptStatus"]["podName"] for task in tasks if task["attemptStatus"].get("podKept")] == moved
+            assert [one["message"].partition(" ")[0] for one in status["conditions"] if one["type"] == "PodsKept"] == ["15"]
+
+    run_in_memory(work())
+
+
 def test_a_watch_that_falls_silent_during_the_moves_costs_no_logs() -> None:
     """What is not seen to be the Framework's was deleted together with what the garbage collector had left."""
 

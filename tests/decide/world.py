@@ -37,9 +37,11 @@ from fcontroller.decide.framework import (
     config_map_created,
     config_map_deleted,
     config_map_gone,
+    kept_keys,
     reconcile_framework,
 )
 from fcontroller.decide.spec import is_paused, read_spec
+from fcontroller.decide.states import DELETION_PENDING
 from fcontroller.decide.status import Status, to_time
 from fcontroller.decide.status_json import from_json, to_json
 from fcontroller.decide.task import find, pod_created, pod_deleted, pod_gone, pod_moved
@@ -159,7 +161,7 @@ class World:
                     self._act(context, action)
                     self._may_crash()
             except Crashed:
-                self.status = None if self.stored is None else from_json(self.stored)
+                self.status = None if self.stored is None else self._load(self.stored)
             before = context.actions
         raise AssertionError("it never settles")
 
@@ -206,8 +208,15 @@ class World:
             self.status.stored = self.status.revision
             self._may_crash()
             if self.restarts:
-                self.status = from_json(self.stored)
+                self.status = self._load(self.stored)
         return changed
+
+    def _load(self, stored: Json) -> Status:
+        """Read a status as a controller does that begins: with what its predecessor has moved."""
+        status = from_json(stored)
+        if status.state == DELETION_PENDING and status.retry_refused:
+            status.unmoved = kept_keys(status) - {key for key, pod in self.pods.items() if _owner(pod) == "framework"}
+        return status
 
     def _act(self, context: ReconcileContext, action: Action) -> None:
         context.status = self.status or context.status

@@ -49,7 +49,7 @@ from fcontroller.decide.states import (
     PREPARING,
     RUNNING,
 )
-from fcontroller.decide.status import Attempt, IntentRecord, Json, Role, Task
+from fcontroller.decide.status import Attempt, IntentRecord, Json, Role, Status, Task
 from fcontroller.decide.task import find, has_lost_owner, is_stored, reconcile_task
 
 _COLLECTED = 30
@@ -227,9 +227,9 @@ def _delete(context: ReconcileContext, uid: str) -> None:
 def _begin_to_move(context: ReconcileContext) -> Iterable[Key]:
     """Collect the Pods that are to outlive the ConfigMap, once it is stored that the attempt is the last. Return their tasks, once."""
     status = context.status
-    if status.unmoved is not None or not status.is_stored(status):
+    if status.move_until is not None or not status.is_stored(status):
         return ()
-    status.unmoved = {role.key(task) for role, task in status.tasks() if task.pod_kept and not task.deletion_pending}
+    status.unmoved = kept_keys(status) if status.unmoved is None else status.unmoved
     status.move_until = context.sure_now + _MOVES + len(status.unmoved) // _MOVES_EACH
     return status.unmoved
 
@@ -237,7 +237,7 @@ def _begin_to_move(context: ReconcileContext) -> Iterable[Key]:
 def _delete_when_moved(context: ReconcileContext) -> None:
     """Delete the ConfigMap once it owns no Pod that is kept, and none has just ended; or when that takes too long, whatever the reason."""
     status, uid = context.status, context.status.attempt.object_uid
-    if status.unmoved is None or uid is None:
+    if status.move_until is None or uid is None:
         return
     done = not status.unmoved and status.revision <= status.stored
     if done or context.deleting or context.due(status.move_until, 0, surely=True):
@@ -319,7 +319,7 @@ def _retry_or_complete(context: ReconcileContext) -> None:
     decision = retry_decision(context.spec.retry, status.retries.accountable, status.attempt.completion)
     if status.retry_refused or (status.retries.delay is None and not decision.retries):
         if not status.retry_refused:
-            _lose_kept(context, _kept(context), _BY_OTHERS)
+            _lose_kept(context, kept_keys(status), _BY_OTHERS)
         status.transition(states.FRAMEWORK_DONE, context.now)
     if not status.is_stored(status):
         return
@@ -342,15 +342,17 @@ def _retry_or_complete(context: ReconcileContext) -> None:
         status.settled = status.revision
 
 
-def _kept(context: ReconcileContext) -> set[Key]:
-    return {role.key(task) for role, task in context.status.tasks() if task.pod_kept}
+def kept_keys(status: Status) -> set[Key]:
+    """Return the tasks whose Pods are to stay."""
+    return {role.key(task) for role, task in status.tasks() if task.pod_kept and not task.deletion_pending}
 
 
 def _lose_unmoved(context: ReconcileContext) -> None:
-    """Record which Pods go with the ConfigMap if others have deleted it before all were moved. Who begins anew does not know that."""
+    """Record which Pods go with the ConfigMap if others have deleted it before all were moved."""
     status = context.status
     if status.state == DELETION_PENDING and status.retry_refused:
-        _lose_kept(context, _kept(context) & (status.unmoved or set()), _BY_OTHERS)
+        kept = kept_keys(status)
+        _lose_kept(context, kept if status.unmoved is None else kept & status.unmoved, _BY_OTHERS)
 
 
 def _lose_kept(context: ReconcileContext, keys: Collection[Key], why: str) -> None:
@@ -401,7 +403,7 @@ def _tasks(context: ReconcileContext, keys: Iterable[Key] | None, policies_too: 
     if status.state not in COMPLETING and not context.paused:
         _end(context, policies_too or keys is None)
     if context.paused:
-        status.unmoved = None
+        status.move_until = None
     elif status.state == DELETION_PENDING and status.retry_refused:
         moving = _begin_to_move(context)
         keys = None if keys is None else {*keys, *moving}

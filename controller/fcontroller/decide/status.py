@@ -263,9 +263,9 @@ class Status(Life):
         self.retry_refused = False
         """Whether it was decided, before the ConfigMap is deleted, that this attempt is the last, so that Pods that are kept outlive it."""
         self.unmoved: set[tuple[str, int]] | None = None
-        """Tasks whose kept Pods the ConfigMap still controls; None: not known yet. It is not stored: who begins anew looks again."""
-        self.move_until = now
-        """Until when the ConfigMap waits for them."""
+        """Tasks whose kept Pods the ConfigMap still controls; None: none was moved yet. It is not stored: who begins anew looks again."""
+        self.move_until: float | None = None
+        """Until when the ConfigMap waits for them; None: that is not counted yet."""
         self.collected = ""
         """The uid of the ConfigMap whose Pods were all looked at once, since the garbage collector left them. It is not stored."""
         self.empty_since: float | None = None

@@ -21,7 +21,7 @@ from fcontroller.act import requests
 from fcontroller.act.dispatcher import Priority
 from fcontroller.act.requests import Refused
 from fcontroller.act.retry import backoff
-from fcontroller.api import Json, Unreachable, version_of
+from fcontroller.api import Json, Projection, Unreachable, version_of
 from fcontroller.breath import turns, unhurried
 from fcontroller.decide.conditions import (
     set_adopted,
@@ -34,9 +34,10 @@ from fcontroller.decide.context import (
     ReconcileContext,
     deadline,
 )
-from fcontroller.decide.framework import reconcile_framework
+from fcontroller.decide.framework import kept_keys, reconcile_framework
+from fcontroller.decide.observed import controller_of
 from fcontroller.decide.spec import Spec, is_paused, read_spec, restart_of
-from fcontroller.decide.states import COMPLETED, CREATED, CREATION_PENDING
+from fcontroller.decide.states import COMPLETED, CREATED, CREATION_PENDING, DELETION_PENDING
 from fcontroller.decide.status import Status
 from fcontroller.decide.status_json import status_from
 from fcontroller.dependencies import Dependencies
@@ -58,7 +59,7 @@ from fcontroller.mailbox import (
     StatusStored,
     StatusSuperseded,
 )
-from fcontroller.observe.cache import Cache
+from fcontroller.observe.cache import Cache, task_of
 from fcontroller.observe.reflector import Name
 from fcontroller.reconcile.adopt import differing_pods
 from fcontroller.reconcile.alarms import Alarms
@@ -161,12 +162,19 @@ class Reconciler:
                 if not self._cache.has_seen(self.key, version):
                     await self._cache.refresh(self.key)
                 status = (await unhurried(status_from(found["status"])))[0] if found and _has_status(found) else None
+                if status is not None and status.state == DELETION_PENDING and status.retry_refused:
+                    status.unmoved = kept_keys(status) - await self._moved()
                 return mailbox.put(Loaded(found, status))
             except (Refused, Unreachable) as error:
                 failures += 1
                 error.args = (f"reading it, before anything else can be done: {error}",)
                 self.dependencies.report.refused(framework, None, error, failures)
                 await asyncio.sleep(backoff(failures))
+
+    async def _moved(self) -> set[Key]:
+        """Return the tasks whose Pods are the Framework's own: the controller before has moved them. Raises Refused and Unreachable."""
+        pods, _ = await requests.list_owned(self.dependencies.api, "pods", *self.key, Projection.METADATA)
+        return {task_of(pod["metadata"]["name"])[1] for pod in pods if controller_of(pod["metadata"]) == self.uid}
 
     # Its life
 
