@@ -20,6 +20,7 @@ from tests.controller.test_intent import RETRY, all_run
 from tests.decide.world import role_spec
 
 SPEC = {"taskRoles": [role_spec("worker", 2, task=RETRY)]}
+NEVER = {"minFailedTaskCount": -1, "minSucceededTaskCount": -1}
 DENIED = refusal(403, "Forbidden", "a policy denies it")
 
 
@@ -343,6 +344,53 @@ def test_another_framework_of_the_name_begins_even_if_the_garbage_collector_has_
             await asyncio.sleep(60)
             await all_run(made, "train", [0, 0])
             assert asyncio.get_running_loop().time() - began < 80
+
+    run_in_memory(work())
+
+
+@pytest.mark.parametrize("clean", ["All", "Running"])
+def test_another_framework_of_the_name_runs_even_if_pods_of_the_first_are_left(clean: str) -> None:
+    """Somebody has deleted the ConfigMap too. Their names were taken for ever, and after a Stop they still ran."""
+
+    async def work() -> None:
+        async with lab(_Uncollected(lambda *_: None)) as made:
+            roles = [role_spec("worker", 2, task=RETRY), role_spec("ends", 1, run="1", frameworkAttemptCompletionPolicy=NEVER)]
+            await made.make("train", {"cleanPodPolicy": clean, "taskRoles": roles})
+            await made.until("train", lambda status: (status["taskCounts"]["running"], status["taskCounts"]["completed"]) == (2, 1))
+            left = {pod["metadata"]["uid"] for pod in await made.pods()}
+            if clean == "Running":  # Then the first has ended, and a Pod stays for its log.
+                await made.edit("train", "executionType", "Stop")
+                await asyncio.sleep(100)
+                left = {pod["metadata"]["uid"] for pod in await made.pods()}
+                assert len(left) == 1
+            options = {"propagationPolicy": "Background"}
+            await made.api.request("DELETE", path_of("frameworks", "default", "train"), options)
+            await made.api.request("DELETE", path_of("configmaps", "default", "train-attempt"), options)
+            roles[1] = role_spec("ends", 1)
+            await made.make("train", {"taskRoles": roles})
+            await made.until("train", lambda status: status["taskCounts"]["running"] == 3)
+            assert left.isdisjoint(pod["metadata"]["uid"] for pod in await made.pods())
+            await made.edit("train", "executionType", "Stop")
+            await made.completed("train")
+            assert await made.pods() == []
+
+    run_in_memory(work())
+
+
+@pytest.mark.parametrize("change", [{"uid": "other"}, {"name": "another-attempt"}, {"kind": "Secret"}, None])
+def test_a_pod_that_may_have_an_owner_keeps_the_name_of_a_tasks(change: Json | None) -> None:
+    """Only one whose single owner is surely gone, and was ours by its name, is deleted. The first of these is; None is a second owner."""
+
+    async def work() -> None:
+        async with lab(_Uncollected(lambda *_: None)) as made:
+            owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": "train-attempt", "uid": "gone", "controller": True}
+            owners = [owner | change] if change else [owner, {**owner, "uid": "second", "controller": False}]
+            metadata = {"name": "train-worker-0", "namespace": "default", "ownerReferences": owners}
+            pod = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {"containers": [{"name": "main", "image": "b"}]}}
+            assert (await made.api.request("POST", collection("pods", "default"), pod)).ok
+            await made.make("train", SPEC)
+            await asyncio.sleep(100)
+            assert ("b" in [pod["spec"]["containers"][0]["image"] for pod in await made.pods()]) == (change != {"uid": "other"})
 
     run_in_memory(work())
 

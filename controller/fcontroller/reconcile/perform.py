@@ -163,11 +163,31 @@ async def _create_pod(when_wanted: Api, context: ActionContext, key: Key) -> Res
         pod = partial(context.renderer.pod, context.status.attempt.id, role, task)
         uid = await requests.create_pod(when_wanted, context.namespace, pod)
     except Refused as error:
+        if error.code == HTTPStatus.CONFLICT:
+            await _collect(when_wanted, context, key)
         completion = creation_failure(error.code, error.reason, str(error))
         if completion is None:
             raise
         return await _remove_pod(when_wanted, context, key, completion)
     return partial(pod_created, key=key, uid=uid)
+
+
+async def _collect(api: Api, context: ActionContext, key: Key) -> None:
+    """Delete the Pod that has the name of a task's if all that owned it is an earlier Framework of this name, or its ConfigMap, and gone.
+
+    By the same rule Kubernetes' garbage collector deletes it, if that works.
+    """
+    found = await requests.find(api, context.pod_path(key), Projection.METADATA)
+    owners: list[Json] = (found["metadata"].get("ownerReferences") or []) if found else []
+    if found is None or len(owners) != 1 or "deletionTimestamp" in found["metadata"]:
+        return
+    kind, name, uid = owners[0]["kind"], owners[0]["name"], owners[0]["uid"]
+    framework_path = path_of("frameworks", context.namespace, context.name)
+    paths = {(names.KIND, context.name): framework_path, ("ConfigMap", names.config_map_name(context.name)): context.config_map_path()}
+    path = paths.get((kind, name))
+    if path is not None and await requests.find(api, path, Projection.METADATA, uid=uid) is None:
+        metadata = found["metadata"]
+        await requests.delete(api, context.pod_path(key), metadata["uid"], version=metadata["resourceVersion"])
 
 
 async def _remove_pod(api: Api, context: ActionContext, key: Key, completion: Json) -> Result:
