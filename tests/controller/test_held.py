@@ -427,6 +427,37 @@ def test_what_a_framework_has_left_is_told_of(meanwhile: bool) -> None:
     run_in_memory(work())
 
 
+@pytest.mark.parametrize("way", ["foreground", "without its ConfigMap"])
+def test_what_a_framework_has_left_is_told_of_again_and_again(way: str) -> None:
+    """An alert must not end while its Pods run on."""
+
+    async def work() -> None:
+        async with lab(_Uncollected(lambda *_: None)) as made:
+            await made.make("train", SPEC)
+            await all_run(made, "train", [0, 0])
+            framework = path_of("frameworks", "default", "train")
+            policy = "Foreground" if way == "foreground" else "Background"
+            assert (await made.api.request("DELETE", framework, {"propagationPolicy": policy})).ok
+            if way == "foreground":
+                patch = [{"op": "add", "path": "/metadata/labels", "value": {"a": "b"}}]
+                assert (await made.api.request("PATCH", framework, patch)).ok, "it is seen twice"
+            else:
+                config_map = path_of("configmaps", "default", "train-attempt")
+                assert (await made.api.request("DELETE", config_map, {"propagationPolicy": policy})).ok
+            told = {50: 0, 130: 1, 350: 1, 430: 2, 650: 2, 730: 3}
+            began = asyncio.get_running_loop().time()
+            for seconds, times in told.items():
+                await asyncio.sleep(began + seconds - asyncio.get_running_loop().time())
+                assert made.report.warnings["GarbageLeft",] == times
+            for pod in await made.pods():
+                assert (await made.api.request("DELETE", path_of("pods", "default", pod["metadata"]["name"]))).ok
+            await made.api.request("DELETE", path_of("configmaps", "default", "train-attempt"))
+            await asyncio.sleep(1000)
+            assert made.report.warnings["GarbageLeft",] == 3
+
+    run_in_memory(work())
+
+
 @pytest.mark.parametrize("answer", [DENIED, refusal(500, "InternalError", "a conversion fails")])
 def test_a_framework_that_cannot_be_read_at_the_start(answer: Answer) -> None:
     """Everything else waits for that: it stood still, and nobody said so."""

@@ -24,7 +24,9 @@ _FRAMEWORKS = 50
 """In one answer: one of 10,000 tasks has a megabyte."""
 _COLLECTED = 60.0
 """Seconds that the garbage collector has for the ConfigMap and the Pods of a Framework that is gone."""
-_LEFT = "The Framework is gone, and Kubernetes' garbage collector has not deleted its ConfigMap and Pods, which may run on"
+_TOLD_AGAIN = 300.0
+"""Seconds after which it is told again that they are still there."""
+_LEFT = "The Framework was deleted, and Kubernetes' garbage collector has not deleted its ConfigMap and Pods, which may run on"
 
 
 class Controller:
@@ -37,6 +39,8 @@ class Controller:
         whole_pods = dependencies.report.pod_deleted if POD_DELETION in dependencies.settings.snapshots else None
         self.cache = Cache(dependencies.api, namespace, self._notify, whole_pods=whole_pods, failed=failed)
         self.retention = Retention(dependencies)
+        self._garbage: dict[Name, str] = {}
+        """The owner, by uid, of what the garbage collector is to delete of a Framework."""
         self._frameworks = Reflector(dependencies.api, collection("frameworks", namespace), self, page=_FRAMEWORKS, failed=failed)
 
     @property
@@ -98,6 +102,8 @@ class Controller:
     def _see(self, framework: Json) -> None:
         name = _name(framework)
         reconciler = self.reconcilers.get(name)
+        if "deletionTimestamp" in framework["metadata"] and not _is_anothers(framework):
+            self._await_collector(name)
         if _is_anothers(framework):
             self._drop(name)
         elif reconciler is not None and reconciler.is_of(framework) and not self.dependencies.dry_run:
@@ -117,22 +123,33 @@ class Controller:
             self._await_collector(_name(framework))
 
     def _await_collector(self, name: Name) -> None:
-        """Warn after a while if the garbage collector has not begun to delete what a Framework that is gone has left."""
-        if owner := self._owner_of_config_map(name):
-            asyncio.get_running_loop().call_later(_COLLECTED, self._tell_of_garbage, name, owner)
+        """Warn after a while if the garbage collector has not begun to delete what goes with a Framework that was deleted."""
+        if name not in self._garbage:
+            self._look_at_garbage(name)
 
-    def _tell_of_garbage(self, name: Name, owner: str) -> None:
-        if self._owner_of_config_map(name) == owner:
+    def _look_at_garbage(self, name: Name) -> None:
+        owner, before = self._owner_of_garbage(name), self._garbage.pop(name, "")
+        if owner:
+            self._garbage[name] = owner
+            seconds = _TOLD_AGAIN if owner == before else _COLLECTED
+            asyncio.get_running_loop().call_later(seconds, self._look_at_garbage, name)
+        if owner and owner == before:
             metadata = {"namespace": name[0], "name": name[1], "uid": owner, "resourceVersion": ""}
             self.dependencies.report.warn({"apiVersion": names.API_VERSION, "kind": names.KIND, "metadata": metadata}, "GarbageLeft", _LEFT)
 
-    def _owner_of_config_map(self, name: Name) -> str:
-        """Return the uid of the Framework that owns the ConfigMap; empty: there is none, or all is being deleted."""
-        owned = self.cache.all().get(name)
-        if owned is None or owned.config_map is None or not owned.config_map.awaits_collector:
-            return ""
-        deletions = [owned.config_map.deletion_start, *[pod.deletion_start for pod in owned.pods.values()]]
-        return owned.config_map.controller if None in deletions else ""
+    def _owner_of_garbage(self, name: Name) -> str:
+        """Return the uid of the Framework that owns the ConfigMap, or, without that, of who controls a Pod.
+
+        Empty: all of it is being deleted, or belongs to a Framework that is there to stay.
+        """
+        owned, there = self.cache.all().get(name), self.reconcilers.get(name)
+        stays = "" if there is None or "deletionTimestamp" in there.framework["metadata"] else there.uid
+        config_map = None if owned is None else owned.config_map
+        left = [pod.controller for key, pod in owned.pods.items() if pod.deletion_start is None and key[1] >= 0] if owned else []
+        if config_map is None:
+            return "" if stays else next(filter(None, left), "")
+        is_left = config_map.awaits_collector and config_map.controller != stays and (left or config_map.deletion_start is None)
+        return config_map.controller if is_left else ""
 
     def retain(self, present: set[Name]) -> None:
         """Take in that these are all Frameworks."""
