@@ -249,6 +249,7 @@ WELL = {
     'process_start_time_seconds{pod="b"}': "1800000000x480",
     'fcontroller_warnings_total{pod="a", reason="ControllerFailed"}': "7x480",
     'fcontroller_warnings_total{pod="a", reason="IntentForged"}': "7x480",
+    'fcontroller_warnings_total{pod="a", reason="GarbageLeft"}': "7x480",
     'fcontroller_warnings_total{pod="a", reason="TasksFailed"}': "0+3x480",
     'fcontroller_event_loop_lag_seconds_count{pod="a"}': "0+60x480",
     'fcontroller_event_loop_lag_seconds_bucket{pod="a", le="1.0"}': "0+60x480",
@@ -323,6 +324,10 @@ TROUBLES = {
         {"condition": "IntentStored"},
         after="66m",
     ),
+    "FcontrollerGarbageLeft": Trouble(
+        {'fcontroller_warnings_total{pod="a", reason="GarbageLeft"}': then("7", "8")},
+        "Kubernetes' garbage collector has not deleted the ConfigMap and Pods of a Framework that was deleted.",
+    ),
     "FcontrollerPodsRefused": Trouble(
         {'fcontroller_frozen_frameworks{pod="a", condition="PodsCreated"}': then("0", "2")},
         "2 Frameworks wait for Pods that the API server refuses, as for a quota or by a webhook.",
@@ -363,6 +368,7 @@ TROUBLES = {
 FIRST_EVER = {
     "FcontrollerFailed": 'fcontroller_warnings_total{pod="a", reason="ControllerFailed"}',
     "FcontrollerIntentForged": 'fcontroller_warnings_total{pod="a", reason="IntentForged"}',
+    "FcontrollerGarbageLeft": 'fcontroller_warnings_total{pod="a", reason="GarbageLeft"}',
 }
 """Alerts that one count is enough for, also where there was no such series before."""
 
