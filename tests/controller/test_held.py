@@ -289,6 +289,34 @@ def test_a_list_that_fails_late_does_so_for_all_who_wait_for_it() -> None:
     run_in_memory(work())
 
 
+def test_a_list_of_which_each_page_comes_late_has_an_end() -> None:
+    """An hour of it held up all Frameworks of the namespace that end, and began anew when the last page failed."""
+
+    is_late = True
+
+    async def page() -> Answer:
+        await asyncio.sleep(59 * is_late)
+        return Answer(200, {"metadata": {"resourceVersion": "1", "continue": "more" * is_late}, "items": []})
+
+    async def work() -> None:
+        nonlocal is_late
+        api = _Uncollected(lambda *_: None)
+        async with lab(api) as made:
+            for name in ("train", "other"):
+                await made.make(name, SPEC)
+                await all_run(made, name, [0, 0])
+            api.refusal = lambda method, path: page() if (method, path) == ("GET", collection("pods", "default")) else None
+            for name in ("train", "other"):
+                await made.edit(name, "executionType", "Stop")
+            for name in ("train", "other"):
+                await made.until(name, lambda status: "could not be listed within 300 s" in str(status["conditions"]), 700)
+            is_late = False
+            await made.completed("train")
+            await made.completed("other")
+
+    run_in_memory(work())
+
+
 def test_stop_does_not_wait_for_a_list_that_is_not_answered() -> None:
     """An earlier Framework's ConfigMap was to be released first, and its Pods were looked for."""
     asked = list[str]()

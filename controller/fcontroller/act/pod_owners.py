@@ -8,6 +8,10 @@ from fcontroller.act import requests
 from fcontroller.act.requests import OwnedPod, Refused
 from fcontroller.api import Api, Unreachable
 
+_LONGEST = 300
+"""Seconds for one list. 100,000 Pods, which are 200 pages, take a tenth of that."""
+_TOO_LONG = f"the Pods of the namespace could not be listed within {_LONGEST} s, to see whether one is left"
+
 
 class _Known:
     """What is known of one namespace, as long as somebody asks about it."""
@@ -43,7 +47,10 @@ class PodOwners:
                     known.begun += 1
                     known.error = None
                     try:
-                        known.owners = await requests.pod_owners(self._api, namespace)
+                        async with asyncio.timeout(_LONGEST):
+                            known.owners = await requests.pod_owners(self._api, namespace)
+                    except TimeoutError:
+                        known.error = Unreachable(_TOO_LONG)
                     except (Refused, Unreachable) as error:
                         known.error = error.with_traceback(None)
                     known.ended = known.begun
