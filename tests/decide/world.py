@@ -269,7 +269,7 @@ class World:
         if pod is not None and pod["metadata"]["uid"] == uid:
             pod["metadata"]["ownerReferences"] = [{"uid": "framework", "controller": True}]
             self.moved.append(key)
-        pod_moved(context, key)
+        pod_moved(context, key, gone=pod is None or pod["metadata"]["uid"] != uid)
 
     def _recognize(self, context: ReconcileContext, key: Key, uid: str) -> None:
         pod = self.pods.get(key)

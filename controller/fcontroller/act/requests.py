@@ -176,11 +176,11 @@ async def release(api: Api, path: str, uid: str, pod_of: Callable[[str], Awaitab
     await replace(api, path, {**found, "metadata": {**metadata, "finalizers": kept}})
 
 
-async def write_owners(api: Api, path: str, uid: str, owners: list[Json]) -> bool:
-    """Set the owners of an object if it still is the one with that uid. Return whether it had others."""
+async def write_owners(api: Api, path: str, uid: str, owners: list[Json]) -> bool | None:
+    """Set the owners of an object if it still is the one with that uid. Return whether it had others; None: it is gone."""
     found = await find(api, path, Projection.METADATA, uid=uid)
     if found is None or found["metadata"].get("ownerReferences") == owners:
-        return False
+        return None if found is None else False
     # Late, after somebody else has written the Pod, this must not undo what he wrote.
     known = {"/metadata/uid": uid, "/metadata/resourceVersion": found["metadata"]["resourceVersion"]}
     tests = [{"op": "test", "path": field, "value": value} for field, value in known.items()]
@@ -189,7 +189,7 @@ async def write_owners(api: Api, path: str, uid: str, owners: list[Json]) -> boo
     if answer.code in (404, 422):  # A test that has failed is a 422, as what is refused for good.
         there = await find(api, path, Projection.METADATA, uid=uid)
         if there is None:
-            return False
+            return None
         if there["metadata"]["resourceVersion"] != found["metadata"]["resourceVersion"]:
             answer = Answer(409, answer.body)
     return bool(_taken(answer))

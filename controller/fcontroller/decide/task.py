@@ -302,10 +302,13 @@ def pod_gone(context: ReconcileContext, key: Key, completion: Json) -> None:
         task.pod_kept, task.changed = False, context.status.touch()
 
 
-def pod_moved(context: ReconcileContext, key: Key) -> None:
-    """Take in the result of a MovePod: the Framework owns the Pod, or there is none any more that could be kept."""
+def pod_moved(context: ReconcileContext, key: Key, *, gone: bool) -> None:
+    """Take in the result of a MovePod: the Framework owns the Pod, or it was gone."""
     if context.status.unmoved is not None:
         context.status.unmoved.discard(key)
+    if gone:
+        _, task = find(context.status, key)
+        task.pod_kept, task.changed = False, context.status.touch()
 
 
 def find(status: Status, key: Key) -> tuple[Role, Task]:

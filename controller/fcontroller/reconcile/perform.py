@@ -234,11 +234,11 @@ async def _adopt_pod(dependencies: Dependencies, context: ActionContext, key: Ke
 
 async def _move_pod(api: Api, context: ActionContext, key: Key, uid: str) -> Result:
     owners = [intents.framework_owner(context.framework)]
-    await _write_owners(api, context, key, uid, owners, "is to outlive the ConfigMap, and cannot be given to the Framework")
-    return partial(pod_moved, key=key)
+    written = await _write_owners(api, context, key, uid, owners, "is to outlive the ConfigMap, and cannot be given to the Framework")
+    return partial(pod_moved, key=key, gone=written is None)
 
 
-async def _write_owners(api: Api, context: ActionContext, key: Key, uid: str, owners: list[Json], problem: str) -> bool:
+async def _write_owners(api: Api, context: ActionContext, key: Key, uid: str, owners: list[Json], problem: str) -> bool | None:
     try:
         return await requests.write_owners(api, context.pod_path(key), uid, owners)
     except Refused as error:
