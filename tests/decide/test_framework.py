@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fcontroller.decide import states
+from fcontroller.decide import framework, states
 from fcontroller.decide.context import (
     FRAMEWORK_RETRY,
     ConfirmConfigMapGone,
@@ -296,6 +296,38 @@ def test_pods_of_one_that_is_gone_are_waited_for_and_deleted_in_the_end(known: d
     confirm_pods_gone(context)
     assert deleted(context) == set()
     assert context.status.state == COMPLETED
+
+
+def test_pods_of_one_that_is_gone_are_looked_at_first_and_last_and_when_something_happens(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of 10,000 were looked at whenever something happened to one, and that took minutes of the loop's time."""
+    looked, remains = list[Key](), framework._remains
+
+    def counted(context: ReconcileContext, key: Key) -> bool:
+        looked.append(key)
+        return remains(context, key)
+
+    monkeypatch.setattr(framework, "_remains", counted)
+    context = begun(config_map=False)
+    first, second = context.pods
+    other = context.pods[second]
+    context.status.attempt.object_gone = True
+
+    def looks(*keys: Key, **changes: Any) -> list[Key]:
+        looked.clear()
+        deleted(context, *keys, **changes)
+        return looked
+
+    assert looks(first) == [first, second]
+    assert looks(first) == [first]
+    assert looks() == []
+    assert deleted(context, first, pods={second: other}) == {first}, "it may run on without its label"
+    assert looks(second, busy={first}) == [second, first]
+    assert deleted(context, second, busy={first}, pods={second: other._replace(controller="")}) == {second}
+    assert deleted(context, busy=()) == {first, second}, "what has failed is tried again"
+    for index in range(2):
+        context.status.roles[0].tasks[index].state = states.ATTEMPT_COMPLETED
+    assert looks(first, pods={}) == [first, second, first, second]
+    assert context.status.state == states.COMPLETED
 
 
 @pytest.mark.parametrize("known", [None, UNTIL_STOP])

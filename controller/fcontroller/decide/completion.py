@@ -143,8 +143,9 @@ def complete_attempt(context: ReconcileContext, completion: Json | None) -> None
     attempt = context.status.attempt
     if attempt.completion is None:
         attempt.completion = completion
+    ended = ended_with_the_attempt()
     for role, task in context.status.tasks():
         if task.attempt.completion is None:
             role.count(task, -1)
-            task.attempt.completion = ended_with_the_attempt()
+            task.attempt.completion = ended
             role.count(task, 1)

@@ -49,7 +49,7 @@ from fcontroller.decide.states import (
     PREPARING,
     RUNNING,
 )
-from fcontroller.decide.status import Attempt, IntentRecord, Json, Role, Status, Task
+from fcontroller.decide.status import Attempt, IntentRecord, Json, Status
 from fcontroller.decide.task import find, has_lost_owner, is_stored, reconcile_task
 
 _COLLECTED = 30
@@ -256,7 +256,7 @@ def _without_config_map(context: ReconcileContext, keys: Iterable[Key] | None) -
                 end_framework_attempt(context, context.ending)
             context.actions.append(ConfirmConfigMapGone(uid))
             return False
-        if (status.state != DELETION_REQUESTED and _pods_may_come(context)) or _pods_stay(context):
+        if _pods_remain(context, uid, keys) or (status.state != DELETION_REQUESTED and context.creating):
             return False
         _lose_unmoved(context)
         known = status.attempt.completion is not None
@@ -281,36 +281,57 @@ def _without_config_map(context: ReconcileContext, keys: Iterable[Key] | None) -
     return False
 
 
-def _pods_may_come(context: ReconcileContext) -> bool:
-    """Return whether Pods may still appear whose creation was requested before somebody else deleted the ConfigMap; delete those that do.
+def _pods_remain(context: ReconcileContext, config_map_uid: str, keys: Iterable[Key] | None) -> bool:
+    """Return whether Pods must be gone for sure before the attempt, whose ConfigMap is gone, may end; delete those.
 
-    The garbage collector would delete them too, but not at once.
+    All tasks are looked at first and last, and in between only those that something has happened to: to go through 10,000 for each Pod
+    that is gone took minutes of the loop's time.
+
+    :param keys: as in `reconcile_framework`.
     """
-    asked = [(role, task) for role, task in context.status.tasks() if task.state == CREATION_REQUESTED]
-    _delete_surely(context, asked)
-    return bool(asked) or context.creating
+    status = context.status
+    if keys is not None and status.remaining is not None:
+        _look_for_remaining(context, status.remaining, keys)
+        while status.remaining and not _remains(context, key := next(iter(status.remaining))):
+            status.remaining.discard(key)
+        if any(key in context.busy for key in status.remaining):
+            return True  # Its result is waited for. Without one under way, what has failed is tried again below.
+        if not status.remaining and _has_pods(context, config_map_uid):
+            return False
+    status.remaining = set()
+    _look_for_remaining(context, status.remaining, [role.key(task) for role, task in status.tasks()])
+    return bool(status.remaining)
 
 
-def _pods_stay(context: ReconcileContext) -> bool:
-    """Return whether Pods are still there that the garbage collector leaves, since somebody has changed their owners; delete them.
-
-    Those of tasks that run, and that are not shown, may have lost their label, too.
-    """
-    goes = [(role, task) for role, task in context.status.tasks() if not (task.pod_kept and context.status.retry_refused)]
-    found = [(role, task, context.pods.get(role.key(task))) for role, task in goes]
-    stay = [(role, task) for role, task, pod in found if pod and pod.uid == task.attempt.object_uid and has_lost_owner(context, role, pod)]
-    stay += [(role, task) for role, task, pod in found if pod is None and task.state in (PREPARING, RUNNING)]
-    _delete_surely(context, [(role, task) for role, task in stay if is_stored(context, role, task)])
-    return bool(stay)
-
-
-def _delete_surely(context: ReconcileContext, tasks: Iterable[tuple[Role, Task]]) -> None:
-    """Delete the Pods of tasks whose ConfigMap is gone. The tasks' attempts end when the Pods are gone for sure."""
-    for role, task in tasks:
-        if role.key(task) not in context.busy:
+def _look_for_remaining(context: ReconcileContext, remaining: set[Key], keys: Iterable[Key]) -> None:
+    """Note which tasks' Pods must be gone for sure, and delete these. The tasks' attempts end when that is so."""
+    for key in keys:
+        if not _remains(context, key):
+            remaining.discard(key)
+            continue
+        remaining.add(key)
+        role, task = find(context.status, key)
+        if key not in context.busy and (task.state == CREATION_REQUESTED or is_stored(context, role, task)):
             assert task.attempt.object_uid is not None
             completion = task.attempt.completion or ended_with_the_attempt()
-            context.actions.append(DeletePod(role.key(task), task.attempt.object_uid, completion=completion))
+            context.actions.append(DeletePod(key, task.attempt.object_uid, completion=completion))
+
+
+def _remains(context: ReconcileContext, key: Key) -> bool:
+    """Return whether a task's Pod may come, or stays: the garbage collector leaves it since somebody has changed its owners.
+
+    One of a task that runs, and that is not shown, may have lost its label, too. One whose creation was requested before somebody else
+    deleted the ConfigMap may still appear; the garbage collector would delete it too, but not at once.
+    """
+    status, pod = context.status, context.pods.get(key)
+    role, task = status.role(key[0]), status.task(key)
+    if role is None or task is None or (task.pod_kept and status.retry_refused):
+        return False
+    if task.state == CREATION_REQUESTED and status.state != DELETION_REQUESTED:
+        return True
+    if pod is None:
+        return task.state in (PREPARING, RUNNING)
+    return pod.uid == task.attempt.object_uid and has_lost_owner(context, role, pod)
 
 
 def _retry_or_complete(context: ReconcileContext) -> None:

@@ -268,6 +268,8 @@ class Status(Life):
         """Until when the ConfigMap waits for them; None: that is not counted yet."""
         self.collected = ""
         """The uid of the ConfigMap whose Pods were all looked at once, since the garbage collector left them. It is not stored."""
+        self.remaining: set[tuple[str, int]] | None = None
+        """Tasks whose Pods must be gone before the attempt, whose ConfigMap is gone, may end; None: not known yet. It is not stored."""
         self.empty_since: float | None = None
         """Since when the ConfigMap that is being deleted has no Pods; None: it has some. It is not stored."""
         self.said = 0
