@@ -477,11 +477,15 @@ def test_what_a_framework_has_left_is_told_of_again_and_again(way: str) -> None:
             for seconds, times in told.items():
                 await asyncio.sleep(began + seconds - asyncio.get_running_loop().time())
                 assert made.report.warnings["GarbageLeft",] == times
+            first = made.report
+            await made.restart()
+            await asyncio.sleep(400)
+            assert (first.warnings["GarbageLeft",], made.report.warnings["GarbageLeft",]) == (3, 2), "each tells only as long as it runs"
             for pod in await made.pods():
                 assert (await made.api.request("DELETE", path_of("pods", "default", pod["metadata"]["name"]))).ok
             await made.api.request("DELETE", path_of("configmaps", "default", "train-attempt"))
             await asyncio.sleep(1000)
-            assert made.report.warnings["GarbageLeft",] == 3
+            assert made.report.warnings["GarbageLeft",] == 2
 
     run_in_memory(work())
 

@@ -39,8 +39,8 @@ class Controller:
         whole_pods = dependencies.report.pod_deleted if POD_DELETION in dependencies.settings.snapshots else None
         self.cache = Cache(dependencies.api, namespace, self._notify, whole_pods=whole_pods, failed=failed)
         self.retention = Retention(dependencies)
-        self._garbage: dict[Name, str] = {}
-        """The owner, by uid, of what the garbage collector is to delete of a Framework."""
+        self._garbage: dict[Name, tuple[str, asyncio.TimerHandle]] = {}
+        """The owner, by uid, of what the garbage collector is to delete of a Framework, and when to look again."""
         self._frameworks = Reflector(dependencies.api, collection("frameworks", namespace), self, page=_FRAMEWORKS, failed=failed)
 
     @property
@@ -65,6 +65,8 @@ class Controller:
         finally:
             for reconciler in self.reconcilers.values():
                 reconciler.stop()
+            for _, timer in self._garbage.values():
+                timer.cancel()
 
     async def finish(self, seconds: float) -> None:
         """Let requests under way end and store their results, after `run` was cancelled. What takes longer than `seconds` is given up."""
@@ -128,11 +130,10 @@ class Controller:
             self._look_at_garbage(name)
 
     def _look_at_garbage(self, name: Name) -> None:
-        owner, before = self._owner_of_garbage(name), self._garbage.pop(name, "")
+        owner, (before, _) = self._owner_of_garbage(name), self._garbage.pop(name, ("", None))
         if owner:
-            self._garbage[name] = owner
             seconds = _TOLD_AGAIN if owner == before else _COLLECTED
-            asyncio.get_running_loop().call_later(seconds, self._look_at_garbage, name)
+            self._garbage[name] = owner, asyncio.get_running_loop().call_later(seconds, self._look_at_garbage, name)
         if owner and owner == before:
             metadata = {"namespace": name[0], "name": name[1], "uid": owner, "resourceVersion": ""}
             self.dependencies.report.warn({"apiVersion": names.API_VERSION, "kind": names.KIND, "metadata": metadata}, "GarbageLeft", _LEFT)
