@@ -39,8 +39,8 @@ class Controller:
         whole_pods = dependencies.report.pod_deleted if POD_DELETION in dependencies.settings.snapshots else None
         self.cache = Cache(dependencies.api, namespace, self._notify, whole_pods=whole_pods, failed=failed)
         self.retention = Retention(dependencies)
-        self._garbage: dict[Name, tuple[str, asyncio.TimerHandle]] = {}
-        """The owner, by uid, of what the garbage collector is to delete of a Framework, and when to look again."""
+        self._garbage: dict[Name, tuple[str, int, asyncio.TimerHandle]] = {}
+        """What the garbage collector is to delete of a Framework: the uid of the owner, how much it is, and when to look again."""
         self._frameworks = Reflector(dependencies.api, collection("frameworks", namespace), self, page=_FRAMEWORKS, failed=failed)
 
     @property
@@ -65,7 +65,7 @@ class Controller:
         finally:
             for reconciler in self.reconcilers.values():
                 reconciler.stop()
-            for _, timer in self._garbage.values():
+            for _, _, timer in self._garbage.values():
                 timer.cancel()
 
     async def finish(self, seconds: float) -> None:
@@ -125,32 +125,35 @@ class Controller:
             self._await_collector(_name(framework))
 
     def _await_collector(self, name: Name) -> None:
-        """Warn after a while if the garbage collector has not begun to delete what goes with a Framework that was deleted."""
+        """Warn after a while if the garbage collector deletes nothing of what goes with a Framework that was deleted."""
         if name not in self._garbage:
             self._look_at_garbage(name)
 
     def _look_at_garbage(self, name: Name) -> None:
-        owner, (before, _) = self._owner_of_garbage(name), self._garbage.pop(name, ("", None))
-        if owner:
-            seconds = _TOLD_AGAIN if owner == before else _COLLECTED
-            self._garbage[name] = owner, asyncio.get_running_loop().call_later(seconds, self._look_at_garbage, name)
-        if owner and owner == before:
+        (owner, count), (before, most, _) = self._garbage_of(name), self._garbage.pop(name, ("", 0, None))
+        stands_still = owner == before and count >= most
+        if count:
+            seconds = _TOLD_AGAIN if stands_still else _COLLECTED
+            self._garbage[name] = owner, count, asyncio.get_running_loop().call_later(seconds, self._look_at_garbage, name)
+        if count and stands_still:
             metadata = {"namespace": name[0], "name": name[1], "uid": owner, "resourceVersion": ""}
             self.dependencies.report.warn({"apiVersion": names.API_VERSION, "kind": names.KIND, "metadata": metadata}, "GarbageLeft", _LEFT)
 
-    def _owner_of_garbage(self, name: Name) -> str:
-        """Return the uid of the Framework that owns the ConfigMap, or, without that, of who controls a Pod.
+    def _garbage_of(self, name: Name) -> tuple[str, int]:
+        """Return the uid of the Framework that owns the ConfigMap, or, without that, of who controls a Pod, and how much nobody deletes.
 
-        Empty: all of it is being deleted, or belongs to a Framework that is there to stay.
+        That is nothing where all is being deleted, or belongs to a Framework that is there to stay.
         """
         owned, there = self.cache.all().get(name), self.reconcilers.get(name)
         stays = "" if there is None or "deletionTimestamp" in there.framework["metadata"] else there.uid
         config_map = None if owned is None else owned.config_map
         left = [pod.controller for key, pod in owned.pods.items() if pod.deletion_start is None and key[1] >= 0] if owned else []
         if config_map is None:
-            return "" if stays else next(filter(None, left), "")
-        is_left = config_map.awaits_collector and config_map.controller != stays and (left or config_map.deletion_start is None)
-        return config_map.controller if is_left else ""
+            left = [] if stays else list(filter(None, left))
+            return next(iter(left), ""), len(left)
+        if not config_map.awaits_collector or config_map.controller == stays:
+            return "", 0
+        return config_map.controller, len(left) + (config_map.deletion_start is None)
 
     def retain(self, present: set[Name]) -> None:
         """Take in that these are all Frameworks."""

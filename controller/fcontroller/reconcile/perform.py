@@ -181,11 +181,15 @@ async def _collect(api: Api, context: ActionContext, key: Key) -> None:
     owners: list[Json] = (found["metadata"].get("ownerReferences") or []) if found else []
     if found is None or len(owners) != 1 or "deletionTimestamp" in found["metadata"]:
         return
-    kind, name, uid = owners[0]["kind"], owners[0]["name"], owners[0]["uid"]
-    framework_path = path_of("frameworks", context.namespace, context.name)
-    paths = {(names.KIND, context.name): framework_path, ("ConfigMap", names.config_map_name(context.name)): context.config_map_path()}
-    path = paths.get((kind, name))
-    if path is not None and await requests.find(api, path, Projection.METADATA, uid=uid) is None:
+    owner, paths = (
+        owners[0],
+        {
+            (names.API_VERSION, names.KIND, context.name): path_of("frameworks", context.namespace, context.name),
+            ("v1", "ConfigMap", names.config_map_name(context.name)): context.config_map_path(),
+        },
+    )
+    path = paths.get((owner["apiVersion"], owner["kind"], owner["name"]))
+    if path is not None and await requests.find(api, path, Projection.METADATA, uid=owner["uid"]) is None:
         metadata = found["metadata"]
         await requests.delete(api, context.pod_path(key), metadata["uid"], version=metadata["resourceVersion"])
 
