@@ -8,6 +8,7 @@ from typing import Any
 
 from fcompile.model import names
 from fcontroller.api import Json, collection
+from fcontroller.breath import Breath
 from fcontroller.decide.conditions import is_retained
 from fcontroller.decide.context import POD_DELETION
 from fcontroller.decide.states import COMPLETED
@@ -26,6 +27,8 @@ _COLLECTED = 60.0
 """Seconds that the garbage collector has for the ConfigMap and the Pods of a Framework that is gone."""
 _TOLD_AGAIN = 300.0
 """Seconds after which it is told again that they are still there."""
+_LOOKS = 2.0
+"""Seconds between two looks at what is due by then."""
 _LEFT = "The Framework was deleted, and Kubernetes' garbage collector has not deleted its ConfigMap and Pods, which may run on"
 
 
@@ -39,8 +42,8 @@ class Controller:
         whole_pods = dependencies.report.pod_deleted if POD_DELETION in dependencies.settings.snapshots else None
         self.cache = Cache(dependencies.api, namespace, self._notify, whole_pods=whole_pods, failed=failed)
         self.retention = Retention(dependencies)
-        self._garbage: dict[Name, tuple[str, int, asyncio.TimerHandle]] = {}
-        """What the garbage collector is to delete of a Framework: the uid of the owner, how much it is, and when to look again."""
+        self._garbage: dict[Name, tuple[str, int, float]] = {}
+        """What the garbage collector is to delete of a Framework: the uid of the owner, how much it is, and when to look again (loop)."""
         self._frameworks = Reflector(dependencies.api, collection("frameworks", namespace), self, page=_FRAMEWORKS, failed=failed)
 
     @property
@@ -58,6 +61,7 @@ class Controller:
         try:
             async with asyncio.TaskGroup() as reflectors:
                 reflectors.create_task(self.retention.run())
+                reflectors.create_task(self._look_for_garbage())
                 for reflector in self.reflectors:
                     # Frameworks come last, so that their objects are known before.
                     reflectors.create_task(reflector.run())
@@ -65,8 +69,6 @@ class Controller:
         finally:
             for reconciler in self.reconcilers.values():
                 reconciler.stop()
-            for _, _, timer in self._garbage.values():
-                timer.cancel()
 
     async def finish(self, seconds: float) -> None:
         """Let requests under way end and store their results, after `run` was cancelled. What takes longer than `seconds` is given up."""
@@ -129,12 +131,21 @@ class Controller:
         if name not in self._garbage:
             self._look_at_garbage(name)
 
+    async def _look_for_garbage(self) -> None:
+        """Look again at what may be left, until cancelled. After an outage it may be of ten thousand Frameworks."""
+        while True:
+            await asyncio.sleep(_LOOKS)
+            breath, now = Breath(), asyncio.get_running_loop().time()
+            for name in [name for name, (_, _, due) in self._garbage.items() if due <= now]:
+                self._look_at_garbage(name)
+                await breath.take()
+
     def _look_at_garbage(self, name: Name) -> None:
         (owner, count), (before, most, _) = self._garbage_of(name), self._garbage.pop(name, ("", 0, None))
         stands_still = owner == before and count >= most
         if count:
             seconds = _TOLD_AGAIN if stands_still else _COLLECTED
-            self._garbage[name] = owner, count, asyncio.get_running_loop().call_later(seconds, self._look_at_garbage, name)
+            self._garbage[name] = owner, count, asyncio.get_running_loop().time() + seconds
         if count and stands_still:
             metadata = {"namespace": name[0], "name": name[1], "uid": owner, "resourceVersion": ""}
             self.dependencies.report.warn({"apiVersion": names.API_VERSION, "kind": names.KIND, "metadata": metadata}, "GarbageLeft", _LEFT)
