@@ -340,7 +340,7 @@ def _retry_or_complete(context: ReconcileContext) -> None:
     decision = retry_decision(context.spec.retry, status.retries.accountable, status.attempt.completion)
     if status.retry_refused or (status.retries.delay is None and not decision.retries):
         if not status.retry_refused:
-            _lose_kept(context, kept_keys(status), _BY_OTHERS)
+            _lose_kept(context, [role.key(task) for role, task in status.tasks() if task.pod_kept], _BY_OTHERS)
         status.transition(states.FRAMEWORK_DONE, context.now)
     if not status.is_stored(status):
         return
@@ -364,7 +364,7 @@ def _retry_or_complete(context: ReconcileContext) -> None:
 
 
 def kept_keys(status: Status) -> set[Key]:
-    """Return the tasks whose Pods are to stay."""
+    """Return the tasks whose Pods are to outlive the ConfigMap."""
     return {role.key(task) for role, task in status.tasks() if task.pod_kept and not task.deletion_pending}
 
 
