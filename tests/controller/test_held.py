@@ -494,6 +494,24 @@ def test_what_a_framework_has_left_is_told_of_again_and_again(way: str) -> None:
     run_in_memory(work())
 
 
+def test_a_framework_that_somebody_holds_leaves_nothing_yet() -> None:
+    """The garbage collector does nothing before it is gone, and is not at fault."""
+
+    async def work() -> None:
+        async with lab(_Uncollected(lambda *_: None)) as made:
+            await made.make("train", SPEC)
+            await all_run(made, "train", [0, 0])
+            framework = path_of("frameworks", "default", "train")
+            patch = [{"op": "add", "path": "/metadata/finalizers", "value": ["example.com/hold"]}]
+            assert (await made.api.request("PATCH", framework, patch)).ok
+            assert (await made.api.request("DELETE", framework, {"propagationPolicy": "Background"})).ok
+            await asyncio.sleep(500)
+            assert "deletionTimestamp" in (await made.framework("train"))["metadata"]
+            assert made.report.warnings["GarbageLeft",] == 0
+
+    run_in_memory(work())
+
+
 @pytest.mark.parametrize("answer", [DENIED, refusal(500, "InternalError", "a conversion fails")])
 def test_a_framework_that_cannot_be_read_at_the_start(answer: Answer) -> None:
     """Everything else waits for that: it stood still, and nobody said so."""

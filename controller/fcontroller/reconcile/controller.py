@@ -11,6 +11,7 @@ from fcontroller.api import Json, collection
 from fcontroller.breath import Breath
 from fcontroller.decide.conditions import is_retained
 from fcontroller.decide.context import POD_DELETION
+from fcontroller.decide.observed import FOREGROUND
 from fcontroller.decide.states import COMPLETED
 from fcontroller.decide.status import from_time
 from fcontroller.decide.status_json import to_json
@@ -106,7 +107,7 @@ class Controller:
     def _see(self, framework: Json) -> None:
         name = _name(framework)
         reconciler = self.reconcilers.get(name)
-        if "deletionTimestamp" in framework["metadata"] and not _is_anothers(framework):
+        if _awaits_collector(framework) and not _is_anothers(framework):
             self._await_collector(name)
         if _is_anothers(framework):
             self._drop(name)
@@ -156,7 +157,7 @@ class Controller:
         That is nothing where all is being deleted, or belongs to a Framework that is there to stay.
         """
         owned, there = self.cache.all().get(name), self.reconcilers.get(name)
-        stays = "" if there is None or "deletionTimestamp" in there.framework["metadata"] else there.uid
+        stays = "" if there is None or _awaits_collector(there.framework) else there.uid
         config_map = None if owned is None else owned.config_map
         left = [pod.controller for key, pod in owned.pods.items() if pod.deletion_start is None and key[1] >= 0] if owned else []
         if config_map is None:
@@ -208,6 +209,12 @@ def _is_anothers(framework: Json) -> bool:
     """Return whether another controller reconciles the Framework: then it is not touched."""
     manager: Any = framework["spec"].get("managedBy")
     return manager is not None and manager != f"{names.GROUP}/frameworkcontroller"
+
+
+def _awaits_collector(framework: Json) -> bool:
+    """Return whether the Framework is being deleted in the foreground. With other finalizers alone, what it owns stays until it is gone."""
+    metadata = framework["metadata"]
+    return "deletionTimestamp" in metadata and FOREGROUND in (metadata.get("finalizers") or ())
 
 
 def _is_over(framework: Json) -> bool:
