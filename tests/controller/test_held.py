@@ -494,6 +494,35 @@ def test_what_a_framework_has_left_is_told_of_again_and_again(way: str) -> None:
     run_in_memory(work())
 
 
+@pytest.mark.parametrize("stops", [False, True])
+@pytest.mark.parametrize("loses_label", [False, True])
+def test_pods_that_are_no_tasks_of_another_framework_of_the_name_are_told_of(stops: bool, loses_label: bool) -> None:
+    """Its own, and its ConfigMap, are not."""
+
+    async def work() -> None:
+        async with lab(_Uncollected(lambda *_: None)) as made:
+            await made.make("train", SPEC)
+            await all_run(made, "train", [0, 0])
+            options = {"propagationPolicy": "Background"}
+            assert (await made.api.request("DELETE", path_of("frameworks", "default", "train"), options)).ok
+            assert (await made.api.request("DELETE", path_of("configmaps", "default", "train-attempt"), options)).ok
+            await made.make("train", {"taskRoles": [role_spec("worker", 1)]})
+            await made.until("train", lambda status: status["taskCounts"]["running"] == 1)
+            if loses_label:
+                patch = [{"op": "remove", "path": "/metadata/labels"}]
+                assert (await made.api.request("PATCH", path_of("configmaps", "default", "train-attempt"), patch)).ok
+            if stops:
+                await made.edit("train", "executionType", "Stop")
+                await made.completed("train")
+            await asyncio.sleep(140)
+            assert made.report.warnings["GarbageLeft",] == 1
+            assert (await made.api.request("DELETE", path_of("pods", "default", "train-worker-1"), options)).ok
+            await asyncio.sleep(1000)
+            assert made.report.warnings["GarbageLeft",] == 1
+
+    run_in_memory(work())
+
+
 def test_a_framework_that_somebody_holds_leaves_nothing_yet() -> None:
     """The garbage collector does nothing before it is gone, and is not at fault."""
 

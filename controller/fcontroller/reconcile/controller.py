@@ -152,20 +152,24 @@ class Controller:
             self.dependencies.report.warn({"apiVersion": names.API_VERSION, "kind": names.KIND, "metadata": metadata}, "GarbageLeft", _LEFT)
 
     def _garbage_of(self, name: Name) -> tuple[str, int]:
-        """Return the uid of the Framework that owns the ConfigMap, or, without that, of who controls a Pod, and how much nobody deletes.
+        """Return how many objects there are, of deleted Frameworks of a name, that nobody deletes.
 
-        That is nothing where all is being deleted, or belongs to a Framework that is there to stay.
+        And the uid of the Framework that owns the ConfigMap, or, without that, of who controls a Pod.
         """
         owned, there = self.cache.all().get(name), self.reconcilers.get(name)
-        stays = "" if there is None or _awaits_collector(there.framework) else there.uid
-        config_map = None if owned is None else owned.config_map
-        left = [pod.controller for key, pod in owned.pods.items() if pod.deletion_start is None and key[1] >= 0] if owned else []
-        if config_map is None:
-            left = [] if stays else list(filter(None, left))
-            return next(iter(left), ""), len(left)
-        if not config_map.awaits_collector or config_map.controller == stays:
+        if owned is None:
             return "", 0
-        return config_map.controller, len(left) + (config_map.deletion_start is None)
+        config_map, own = owned.config_map, {""}
+        if there is not None and not _awaits_collector(there.framework):
+            own |= {there.uid, there.status.attempt.object_uid or "" if there.status else ""}
+        owner = config_map.controller if config_map is not None and config_map.awaits_collector else ""
+        if config_map is not None and owner in own:
+            own.add(config_map.uid)
+        pods = [pod for key, pod in owned.pods.items() if key[1] >= 0 and pod.deletion_start is None]
+        left = [pod.controller for pod in pods if pod.controller not in own]
+        if owner in own:
+            return (left or [""])[0], len(left)
+        return owner, len(left) + (config_map is not None and config_map.deletion_start is None)
 
     def retain(self, present: set[Name]) -> None:
         """Take in that these are all Frameworks."""
