@@ -473,11 +473,11 @@ def test_what_a_framework_has_left_is_told_of_again_and_again(way: str) -> None:
                 config_map = path_of("configmaps", "default", "train-attempt")
                 assert (await made.api.request("DELETE", config_map, {"propagationPolicy": policy})).ok
             began = asyncio.get_running_loop().time()
-            told = {50: 0, 130: 1, 350: 1, 430: 2, 650: 2, 730: 3}
+            told = {50: 0, 70: 1, 350: 1, 370: 2, 650: 2, 680: 3}
             if way != "foreground":  # Where the Framework still is, another Pod follows.
-                await asyncio.sleep(90)
+                await asyncio.sleep(50)
                 assert (await made.api.request("DELETE", path_of("pods", "default", "train-worker-0"))).ok
-                told = {130: 0, 190: 1, 470: 1, 490: 2, 770: 2, 790: 3}
+                told = {70: 0, 140: 1, 410: 1, 440: 2, 710: 2, 740: 3}
             for seconds, times in told.items():
                 await asyncio.sleep(began + seconds - asyncio.get_running_loop().time())
                 assert made.report.warnings["GarbageLeft",] == times
@@ -496,7 +496,8 @@ def test_what_a_framework_has_left_is_told_of_again_and_again(way: str) -> None:
 
 @pytest.mark.parametrize("stops", [False, True])
 @pytest.mark.parametrize("loses_label", [False, True])
-def test_pods_that_are_no_tasks_of_another_framework_of_the_name_are_told_of(stops: bool, loses_label: bool) -> None:
+@pytest.mark.parametrize("restart", [False, True])
+def test_pods_that_are_no_tasks_of_another_framework_of_the_name_are_told_of(stops: bool, loses_label: bool, restart: bool) -> None:
     """Its own, and its ConfigMap, are not."""
 
     async def work() -> None:
@@ -514,6 +515,8 @@ def test_pods_that_are_no_tasks_of_another_framework_of_the_name_are_told_of(sto
             if stops:
                 await made.edit("train", "executionType", "Stop")
                 await made.completed("train")
+            if restart:
+                await made.restart()
             await asyncio.sleep(140)
             assert made.report.warnings["GarbageLeft",] == 1
             assert (await made.api.request("DELETE", path_of("pods", "default", "train-worker-1"), options)).ok

@@ -129,8 +129,7 @@ class Controller:
 
     def _await_collector(self, name: Name) -> None:
         """Warn after a while if the garbage collector deletes nothing of what goes with a Framework that was deleted."""
-        if name not in self._garbage:
-            self._look_at_garbage(name)
+        self._garbage.setdefault(name, ("", 0, 0.0))
 
     async def _look_for_garbage(self) -> None:
         """Look again at what may be left, until cancelled. After an outage it may be of ten thousand Frameworks."""
@@ -176,7 +175,7 @@ class Controller:
         for name in self.reconcilers.keys() - present:
             self._guard(self._forget, self.reconcilers[name].framework)
         self.retention.retain(present)
-        for name in self.cache.all().keys() - present:
+        for name in self.cache.all():  # Earlier Frameworks of these names may have left something.
             self._await_collector(name)
 
     def _forget(self, framework: Json) -> None:
