@@ -163,7 +163,7 @@ async def _create_pod(when_wanted: Api, context: ActionContext, key: Key) -> Res
         pod = partial(context.renderer.pod, context.status.attempt.id, role, task)
         uid = await requests.create_pod(when_wanted, context.namespace, pod)
     except Refused as error:
-        if error.code == HTTPStatus.CONFLICT:
+        if error.reason == "AlreadyExists":
             await _collect(when_wanted, context, key)
         completion = creation_failure(error.code, error.reason, str(error))
         if completion is None:
@@ -181,16 +181,13 @@ async def _collect(api: Api, context: ActionContext, key: Key) -> None:
     owners: list[Json] = (found["metadata"].get("ownerReferences") or []) if found else []
     if found is None or len(owners) != 1 or "deletionTimestamp" in found["metadata"]:
         return
-    owner, paths = (
-        owners[0],
-        {
-            (names.API_VERSION, names.KIND, context.name): path_of("frameworks", context.namespace, context.name),
-            ("v1", "ConfigMap", names.config_map_name(context.name)): context.config_map_path(),
-        },
-    )
+    paths = {
+        (names.API_VERSION, names.KIND, context.name): path_of("frameworks", context.namespace, context.name),
+        ("v1", "ConfigMap", names.config_map_name(context.name)): context.config_map_path(),
+    }
+    owner, metadata = owners[0], found["metadata"]
     path = paths.get((owner["apiVersion"], owner["kind"], owner["name"]))
     if path is not None and await requests.find(api, path, Projection.METADATA, uid=owner["uid"]) is None:
-        metadata = found["metadata"]
         await requests.delete(api, context.pod_path(key), metadata["uid"], version=metadata["resourceVersion"])
 
 
