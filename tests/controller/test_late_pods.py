@@ -78,7 +78,7 @@ def test_a_pod_whose_task_is_scaled_away_while_it_is_read_is_left_to_the_next_lo
         context = ActionContext(
             framework, status, cast(PodRenderer, object()), cast(Services, None), PodOwners(api), None, paused=False, ends=False
         )
-        assert await _recognize_pod(api, context, ("a", 1), made.body["metadata"]["uid"]) is None
+        assert await _recognize_pod(cast(Dependencies, None), api, context, ("a", 1), made.body["metadata"]["uid"]) is None
         assert (await api.request("GET", path_of("pods", "default", "train-a-1"))).ok
 
     run_in_memory(work())

@@ -255,7 +255,10 @@ class IntentKeeper:
             return await self._what_is_in(found, framework, tuple(self.held))
         made = intents.as_made(found, intents.config_map(intent, framework, attempt))
         written = await requests.replace(self._api.when(wanted), self._path, made)
-        return IntentRead(written["metadata"]["resourceVersion"], digest)
+        read = await self._what_is_in(written, framework, (digest,))
+        if read.digest != digest or read.orphaned:
+            raise Refused(Answer(422, {}), "it was changed as it was written, as by an admission webhook")
+        return read
 
     async def _find(self, uid: str) -> Json:
         found = await requests.find(self._api, self._path, uid=uid)

@@ -116,7 +116,7 @@ async def perform(dependencies: Dependencies, action: Action, context: ActionCon
         case RemovePod(key, completion):
             return await _remove_pod(when_wanted, context, key, completion)
         case RecognizePod(key, uid):
-            return await _recognize_pod(when_wanted, context, key, uid)
+            return await _recognize_pod(dependencies, when_wanted, context, key, uid)
         case ConfirmPodGone(key, uid, completion):
             return await _confirm_pod_gone(when_wanted, context, key, uid, completion)
         case AdoptPod(key, uid):
@@ -196,32 +196,39 @@ async def _remove_pod(api: Api, context: ActionContext, key: Key, completion: Js
     return partial(pod_gone, key=key, completion=completion)
 
 
-async def _recognize_pod(api: Api, context: ActionContext, key: Key, uid: str) -> Result | None:
+async def _recognize_pod(dependencies: Dependencies, api: Api, context: ActionContext, key: Key, uid: str) -> Result | None:
     found = await requests.find(api, context.pod_path(key), uid=uid)
     if found is None or not context.status.has(key):  # Meanwhile the task may have been scaled away.
         return None
-    if context.renderer is not None and is_own(found, context.status, context.renderer, key):
+    wrong = ["spec"] if context.renderer is None else foreign_fields(found, context.status, context.renderer, key)
+    if not wrong:
         return partial(pod_created, key=key, uid=uid)
     await requests.delete(api, context.pod_path(key), uid)
+    # If admission changes each Pod, and no answer to a creation arrives, this goes on and on.
+    fields = f"`{wrong[0]}`{f' and {len(wrong) - 1} more' if len(wrong) > 1 else ''}"
+    why = "Admission has changed it, and the answer to its creation was lost, or somebody else has made it"
+    said = f"Pod `{pod_name(context.name, key)}` is deleted, and made anew, since it differs from what its task makes in {fields}. {why}"
+    dependencies.report.warn(context.framework, "PodNotRecognized", said)
     return None
 
 
-def is_own(pod: Json, status: Status, renderer: PodRenderer, key: Key) -> bool:
-    """Return whether a Pod is the one that the task's attempt makes, but for its uid, which was not stored.
+def foreign_fields(pod: Json, status: Status, renderer: PodRenderer, key: Key) -> list[str]:
+    """Return in which fields a Pod is not the one that the task's attempt makes, but for its uid, which was not stored.
 
     Nothing may be added to its spec: whoever may create Pods could have made it, with a command that ends at once and well.
     """
     role, task = find(status, key)
     if controller_of(pod["metadata"]) != status.attempt.object_uid:
-        return False
+        return ["metadata.ownerReferences"]
     said = pod["metadata"].get("annotations") or {}
     ids = {
         names.TASK_UID: task.instance_uid,
         names.FRAMEWORK_ATTEMPT_ID: str(status.attempt.id),
         names.TASK_ATTEMPT_ID: str(task.attempt.id),
     }
-    known = all(said.get(name) == value for name, value in ids.items())
-    return known and renderer.differing_fields(pod, status.attempt.id, role, task, added=True) == []
+    wrong = [f"metadata.annotations.{name}" for name, value in ids.items() if said.get(name) != value]
+    differing = renderer.differing_fields(pod, status.attempt.id, role, task, added=True)
+    return ["spec"] if differing is None else wrong + differing
 
 
 async def _adopt_pod(dependencies: Dependencies, context: ActionContext, key: Key, uid: str) -> None:
