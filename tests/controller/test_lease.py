@@ -11,7 +11,7 @@ import pytest
 
 from fcontroller.act.dispatcher import Dispatcher
 from fcontroller.act.lease import Lease, LostLease
-from fcontroller.api import Answer, Api, Body, Projection, Unreachable, WentBack
+from fcontroller.api import Answer, Api, Body, Json, Projection, Unreachable, WentBack
 from fcontroller.testing.memory_api.answers import failure
 from tests.controller.lab import in_memory, run_in_memory
 
@@ -160,6 +160,39 @@ def test_a_lease_without_a_spec_is_free() -> None:
         lease = Lease(memory, "default", "x", "one")
         assert await tried(lease)
         assert lease.held
+
+    run_in_memory(work())
+
+
+@pytest.mark.parametrize("spec", [{"leaseTransitions": 2**31 - 1}, {"leaseTransitions": 2**31 - 1, "holderIdentity": "other"}])
+def test_a_lease_with_the_most_transitions_can_be_taken(spec: Json) -> None:
+    """One more is no int32: the API server refused it, and nobody led any more."""
+
+    async def work() -> None:
+        memory, clock = in_memory(), Clock()
+        await memory.request("POST", LEASES, {**LEASE, "spec": spec})
+        lease = Lease(memory, "default", "x", "one", clock=clock)
+        await tried(lease)
+        clock.time = 15
+        assert await tried(lease)
+        stored = (await memory.request("GET", f"{LEASES}/x")).body["spec"]
+        assert stored["leaseTransitions"] == 2**31 - 1
+
+    run_in_memory(work())
+
+
+def test_a_lease_that_is_taken_for_years_and_not_renewed_is_told() -> None:
+    async def work() -> None:
+        memory, clock, told = in_memory(), Clock(), list[str]()
+        await memory.request("POST", LEASES, {**LEASE, "spec": {"holderIdentity": "x" * 999, "leaseDurationSeconds": 2**31 - 1}})
+        lease = Lease(memory, "default", "x", "one", clock=clock, failed=told.append)
+        assert not await tried(lease)
+        assert not told
+        clock.time = 15
+        assert not await tried(lease)
+        (said,) = told
+        assert said.endswith("has taken it for 2147483647 s, and does not renew it: delete it unless that one is at work")
+        assert len(said) < 400
 
     run_in_memory(work())
 

@@ -19,6 +19,8 @@ from datetime import UTC, datetime
 from fcontroller.api import Answer, Api, Json, Unreachable, WentBack
 
 _LEASES = "/apis/coordination.k8s.io/v1/namespaces"
+_MOST = 2**31 - 1
+"""The largest number that the API server takes."""
 
 
 class LostLease(Exception):
@@ -208,7 +210,11 @@ class Lease:
             return True
         if self._seen[0] != version:
             self._seen = version, self._clock()
-        return self._clock() >= self._seen[1] + max(self._duration, spec.get("leaseDurationSeconds") or 0)
+        silent, lasts = self._clock() - self._seen[1], max(self._duration, spec.get("leaseDurationSeconds") or 0)
+        if self._duration <= silent < lasts:
+            taken = f"{spec['holderIdentity']!r:.100} has taken it for {lasts:.0f} s, and does not renew it"
+            self._failed(f"{self._path}: {taken}: delete it unless that one is at work")
+        return silent >= lasts
 
     def _spec(self, old: Json) -> Json:
         now = self._now().strftime("%Y-%m-%dT%H:%M:%S.%fZ")
@@ -218,7 +224,7 @@ class Lease:
             "leaseDurationSeconds": int(self._duration) or 1,
             "acquireTime": now if new else old.get("acquireTime", now),
             "renewTime": now,
-            "leaseTransitions": (old.get("leaseTransitions") or 0) + new,
+            "leaseTransitions": min((old.get("leaseTransitions") or 0) + new, _MOST),
         }
 
     async def _create(self) -> bool:
