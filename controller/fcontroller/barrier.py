@@ -162,8 +162,7 @@ def wait(
     """
     end = clock() + settings.timeout
     while True:
-        framework, problem = _look(get, settings)
-        roles = wanted_roles(framework) if framework else []
+        framework, roles, problem = _look(get, settings)
         if framework and not any(role.missing for role in roles):
             _say("every task has a Pod IP")
             return framework
@@ -175,19 +174,22 @@ def wait(
         sleep(min(settings.interval * chance(*_SPREAD), left))
 
 
-def _look(get: Callable[[], Answer], settings: Settings) -> tuple[Json | None, str]:
-    """Return the Framework, or why it could not be read this time."""
+def _look(get: Callable[[], Answer], settings: Settings) -> tuple[Json | None, list[Role], str]:
+    """Return the Framework and its roles, or why it could not be read this time."""
     try:
         answer = get()
         if answer.ok:
-            return _unpacked(answer.body), ""
+            framework = _unpacked(answer.body)
+            return framework, wanted_roles(framework), ""
     except Unreachable as error:
-        return None, str(error)
+        return None, [], str(error)
     except ValueError as error:
-        return None, f"the Framework's compressed status cannot be read: {error}"
+        return None, [], f"the Framework's compressed status cannot be read: {error}"
+    except (AttributeError, LookupError, RecursionError, TypeError) as error:  # Whoever may write the status may write anything.
+        return None, [], f"the Framework cannot be read, since it is not of the form that it should have: {error!r:.200}"
     if answer.code == 404:
         raise Failed(IMPOSSIBLE, f"there is no Framework {settings.namespace}/{settings.name}")
-    return None, f"the API server refuses with {answer.code} {answer.reason}: {answer.message}"
+    return None, [], f"the API server refuses with {answer.code} {answer.reason}: {answer.message}"
 
 
 def _unpacked(framework: Json) -> Json:

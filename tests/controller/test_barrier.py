@@ -37,6 +37,8 @@ from tests.decide.world import SETTINGS, World, role_spec
 ENVIRONMENT = {"FC_FRAMEWORK_NAMESPACE": "default", "FC_FRAMEWORK_NAME": "f"}
 WAIT = barrier.read_settings(ENVIRONMENT)
 COMMAND = [sys.executable, "-c", "from fcontroller.cli import entry_point; entry_point()", "barrier"]
+DEEP = base64.b64encode(gzip.compress(b"[" * 100_000)).decode()
+"""A compressed status that is nested too deep."""
 PATH = "/apis/frameworkcontroller.microsoft.com/v1/namespaces/{}/frameworks"
 
 
@@ -125,6 +127,11 @@ class TestWaiting:
             (403, 1, "refuses with 403 R: m: given up after 600 s"),
             (Unreachable("no route"), 1, "no route: given up"),
             ({"status": {"attemptStatus": {"taskRoleStatusesCompressed": "AAAA"}}}, 1, "compressed status cannot be read"),
+            ({}, 1, "not of the form that it should have: KeyError"),
+            ({"spec": {"taskRoles": ["a"]}}, 1, "not of the form"),
+            ({"spec": {}, "status": {"attemptStatus": [1]}}, 1, "not of the form"),
+            ({"spec": {}, "status": {"attemptStatus": {"taskRoleStatuses": [{}]}}}, 1, "not of the form"),
+            ({"spec": {}, "status": {"attemptStatus": {"taskRoleStatusesCompressed": DEEP}}}, 1, "not of the form.*RecursionError"),
         ],
     )
     def test_what_goes_wrong(self, answer: Any, code: int, message: str) -> None:
