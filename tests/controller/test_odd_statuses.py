@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from fcontroller.api import Json
 from fcontroller.decide.status import from_time
 from fcontroller.observe.reflector import Reflector
 from fcontroller.reconcile.reconciler import Reconciler
+from fcontroller.reconcile.retention import Retention
 from tests.controller.lab import in_memory, lab, run_in_memory
 from tests.controller.test_defects import SPEC, told, write
 from tests.controller.test_metrics import metrics_of
@@ -64,6 +66,31 @@ def test_one_that_is_over_is_told_once() -> None:
             await made.completed("good")
             assert told(made).count("bad") <= 2  # By each of the two.
             assert made.report.warnings["ControllerFailed",] > 0
+
+    run_in_memory(work())
+
+
+def test_one_that_cannot_be_kept_after_its_end_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the schema of the CRD, a `ttlSecondsAfterFinished` can be a list."""
+    keep = Retention.keep
+
+    def odd(self: Retention, framework: Json, ended: float | None, retained: bool = False) -> None:
+        if framework["metadata"]["name"] == "bad":
+            raise TypeError("no number")
+        keep(self, framework, ended, retained)
+
+    monkeypatch.setattr(Retention, "keep", odd)
+
+    async def work() -> None:
+        unhandled: list[Json] = []
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: unhandled.append(context))
+        async with lab(in_memory(), broken=["bad"]) as made:
+            for name in ("bad", "good"):
+                await made.make(name, SPEC)
+                await made.completed(name)
+            await asyncio.sleep(1)
+            assert set(told(made)) == {"bad"}
+        assert not unhandled
 
     run_in_memory(work())
 

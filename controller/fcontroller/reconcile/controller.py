@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from fcompile.model import names
@@ -191,7 +192,7 @@ class Controller:
         """Keep only what retention needs of a Framework that is over."""
         if self.reconcilers.get(reconciler.key) is reconciler and reconciler.status is not None:
             self._drop(reconciler.key)
-            self.retention.keep(reconciler.framework, reconciler.status.transition_time)
+            self._guard(partial(self.retention.keep, ended=reconciler.status.transition_time), reconciler.framework)
 
     def _drop(self, name: Name) -> None:
         self.retention.drop(name)
