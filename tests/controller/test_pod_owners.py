@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
+from fcompile.model.names import FRAMEWORK_NAME
 from fcontroller.act import requests
-from fcontroller.api import Answer, Api, Json, path_of
+from fcontroller.api import Answer, Api, Json, collection, path_of
+from fcontroller.intent import framework_owner
 from fcontroller.testing.memory_api.facade import Facade
 from tests.cluster import Cluster
 from tests.controller.lab import Lab, Refusing, lab, real, refusal, run, run_in_memory
@@ -264,3 +266,44 @@ def test_a_real_garbage_collector_takes_them(cluster: Cluster, namespace: str) -
                     await asyncio.sleep(0.1)
 
     run(work())
+
+
+def test_a_config_map_put_in_the_place_of_the_attempts_holds_up_no_pods() -> None:
+    """Whoever may write ConfigMaps orphaned the Pods, and had nothing decided any more: they ran on after a Stop and a deletion."""
+
+    async def work(made: Lab) -> None:
+        await running(made)
+        config_map = path_of("configmaps", "default", "train-attempt")
+        stored = (await made.api.request("GET", config_map)).body
+        await made.kill()
+        assert (await made.api.request("DELETE", config_map, {"propagationPolicy": "Orphan"})).ok
+        await asyncio.sleep(1)
+        for pod in await made.pods():
+            assert "ownerReferences" not in pod["metadata"]
+        metadata = {key: stored["metadata"][key] for key in ("name", "labels", "ownerReferences")}
+        impostor = {"metadata": {**metadata, "finalizers": ["example.com/hold"]}}
+        assert (await made.api.request("POST", collection("configmaps", "default"), impostor)).ok
+        await made.restart()
+        await made.edit("train", "executionType", "Stop")
+        await asyncio.sleep(30)
+        assert await made.pods() == []
+
+    play(work)
+
+
+def test_a_config_map_that_holds_up_the_beginning_is_told() -> None:
+    async def work(made: Lab) -> None:
+        spec = {"taskRoles": [role_spec("a", 1)]}
+        owner = framework_owner(await made.make("train", {**spec, "executionType": "Create"}))
+        name = "train-attempt"
+        metadata = {"name": name, "labels": {FRAMEWORK_NAME: "train"}, "ownerReferences": [owner], "finalizers": ["example.com/hold"]}
+        assert (await made.api.request("POST", collection("configmaps", "default"), {"metadata": metadata})).ok
+        await made.edit("train", "executionType", "Start")
+        await asyncio.sleep(40)
+        conditions = {each["type"]: each for each in (await made.framework("train"))["status"]["conditions"]}
+        assert conditions["ObjectsDeleted"]["reason"] == "Held"
+        assert conditions["ObjectsDeleted"]["message"].startswith("ConfigMap `train-attempt` is still there")
+        await patch(made, path_of("configmaps", "default", name), "remove", "/metadata/finalizers")
+        await made.until("train", lambda status: status["state"] == "AttemptRunning")
+
+    play(work)

@@ -72,15 +72,27 @@ def test_nothing_is_decided_while_something_is_done_for_the_framework(state: str
     assert (context.actions, end(context), context.status.state) == ([], None, state)
 
 
-def test_a_config_map_of_unknown_uid_is_deleted_once() -> None:
-    for since, actions in ((None, [DeleteConfigMap("other")]), (START, [])):
-        context = begun()
-        assert context.config_map is not None
-        context.config_map = context.config_map._replace(uid="other", deletion_start=since)
-        reconcile_framework(context)
-        assert context.actions == actions
-        assert context.status.state == RUNNING
-        assert not context.looked_at_tasks, "they wait"
+@pytest.mark.parametrize(("since", "actions"), [(None, [DeleteConfigMap("other")]), (START, [])])
+def test_a_config_map_of_unknown_uid_is_deleted_once(since: float | None, actions: Any) -> None:
+    context = begun(CREATION_PENDING)
+    context.status.attempt.object_uid, context.pods = None, {}
+    assert context.config_map is not None
+    context.config_map = context.config_map._replace(uid="other", deletion_start=since)
+    reconcile_framework(context)
+    assert context.actions == actions
+    assert context.status.state == CREATION_PENDING
+
+
+@pytest.mark.parametrize("since", [None, START])
+def test_one_of_unknown_uid_holds_up_nothing_while_an_attempt_runs(since: float | None) -> None:
+    """Who put it there, and has a finalizer hold it, would else have nothing decided any more."""
+    context = begun()
+    assert context.config_map is not None
+    uid = context.config_map.uid
+    context.config_map = context.config_map._replace(uid="other", deletion_start=since)
+    reconcile_framework(context)
+    assert context.actions == [ConfirmConfigMapGone(uid)]
+    assert not context.looked_at_tasks, "they wait"
 
 
 def test_one_that_is_being_deleted_by_others_has_ended_the_attempt() -> None:
@@ -116,7 +128,8 @@ def test_a_config_map_that_the_garbage_collector_does_not_let_go_is_released(uid
     context = goes(30, uid)
     assert context.config_map is not None
     reconcile_framework(context)
-    assert [action for action in context.actions if not isinstance(action, ConfirmPodGone)] == [ReleaseConfigMap(context.config_map.uid)]
+    confirmations = ConfirmPodGone, ConfirmConfigMapGone
+    assert [action for action in context.actions if not isinstance(action, confirmations)] == [ReleaseConfigMap(context.config_map.uid)]
 
 
 def test_one_of_an_earlier_framework_of_the_name_is_released() -> None:

@@ -141,8 +141,8 @@ def _config_map(context: ReconcileContext, keys: Iterable[Key] | None) -> bool:
     status, found = context.status, context.config_map
     if found is not None and found.uid != status.attempt.object_uid:
         _collect(context, found, None)  # Perhaps of an earlier Framework of this name, which could not begin otherwise.
-        if found.controller == context.uid:
-            # A ConfigMap that a controller made before it died, without storing its uid.
+        if found.controller == context.uid and status.state == CREATION_PENDING:
+            # A ConfigMap that a controller made before it died, without storing its uid. Later it is somebody else's, and holds up nothing.
             if found.deletion_start is None:
                 context.actions.append(DeleteConfigMap(found.uid))
             return False

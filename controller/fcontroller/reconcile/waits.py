@@ -120,7 +120,9 @@ class Waits:
     def _overdue(self, status: Status, framework: Json) -> list[str]:
         """Return what still exists long after it should be gone. Checked from time to time, since there may be no event."""
         pods = self._owned.pods
-        self.note_deletion(None, status.state == DELETING and not pods)
+        found, uid = self._owned.config_map, framework["metadata"]["uid"]
+        in_the_way = found is not None and found.controller == uid and found.deletion_start is not None and status.state == CREATION_PENDING
+        self.note_deletion(None, in_the_way or (status.state == DELETING and not pods))
         if self._next_look is not None and not self._held:
             return []
         loop = asyncio.get_running_loop()
