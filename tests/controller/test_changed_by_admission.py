@@ -120,3 +120,24 @@ def test_an_edit_that_is_changed_is_not_in_force() -> None:
             assert 3 <= api.written <= HOUR / 15
 
     run_in_memory(work())
+
+
+def test_a_service_that_is_changed() -> None:
+    """It was written again once a minute, and the condition said that all was well, with its traffic led elsewhere."""
+
+    def selector(service: Json) -> None:
+        service["spec"]["selector"] = {"app": "another"}
+
+    async def work() -> None:
+        api = Mutating(selector, collection("services", "default"), path_of("services", "default", "train-a"))
+        async with lab(api) as made:
+            await made.make("train", {"taskRoles": [ROLE | {"service": {"ports": [{"name": "http", "port": 80}]}}]})
+            await asyncio.sleep(HOUR)
+            condition = next(each for each in (await made.framework("train"))["status"]["conditions"] if each["type"] == "ServicesMade")
+            assert condition["message"].startswith("A Service cannot be made or changed: `train-a`: changed again as soon as")
+            assert "ServiceRefused" in warnings(made)
+            assert 3 <= api.written <= HOUR / 15
+            api.paths = ()
+            await made.until("train", lambda status: all(each["status"] == "True" for each in status["conditions"]), 120)
+
+    run_in_memory(work())

@@ -13,6 +13,7 @@ from fcontroller.act.dispatcher import Dispatcher
 from fcontroller.act.requests import Refused
 from fcontroller.act.retry import SILENT, SLOW, backoff
 from fcontroller.api import Api, Json, Unreachable, Unwanted, Wanted, always, collection, path_of
+from fcontroller.decide.conditions import some
 from fcontroller.decide.services import Action, CreateService, DeleteService, Plan, ReplaceService, plan
 from fcontroller.mailbox import Mailbox, ServicesReported, Start
 from fcontroller.observe.cache import SeenServices
@@ -132,7 +133,9 @@ class Services:
             if late is not None:
                 late.cancel()
         self._unanswered = None
-        self._report(taken, "", maintains)
+        changed = [f"`{_name(action)}`" for action in planned().actions if not isinstance(action, DeleteService)] if maintains else []
+        wrong = f"{some(changed)}: changed again as soon as it was written, as by an admission webhook" if changed else ""
+        self._report(taken, wrong, maintains)
 
     def _report(self, taken: list[str], wrong: str, maintains: bool) -> None:
         """Report what has become of the Services of the attempt that runs, or else of those of an edit or the next attempt."""
