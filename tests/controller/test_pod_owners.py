@@ -307,3 +307,16 @@ def test_a_config_map_that_holds_up_the_beginning_is_told() -> None:
         await made.until("train", lambda status: status["state"] == "AttemptRunning")
 
     play(work)
+
+
+def test_pods_end_even_if_their_config_map_has_lost_the_collectors_finalizer_and_is_held() -> None:
+    async def work(made: Lab) -> None:
+        await running(made)
+        await patch(made, path_of("configmaps", "default", "train-attempt"), "add", "/metadata/finalizers", ["example.com/hold"])
+        await made.edit("train", "executionType", "Stop")
+        await asyncio.sleep(90)
+        assert await made.pods() == []
+        conditions = {each["type"]: each for each in (await made.framework("train"))["status"]["conditions"]}
+        assert conditions["ObjectsDeleted"]["reason"] == "Held"
+
+    play(work)

@@ -199,6 +199,13 @@ def test_pods_that_the_garbage_collector_does_not_delete_are_deleted_before_the_
     assert context.actions == [DeletePod(("a", 0), first.uid)]
 
 
+def test_pods_do_not_run_on_when_somebody_has_taken_the_collectors_finalizer_off() -> None:
+    """And had another one hold the ConfigMap: the collector left its Pods alone, which ran on after a Stop for as long as he liked."""
+    pods = begun().pods
+    assert deleted(goes(29, awaits=False), pods=pods) == set()
+    assert deleted(goes(30, awaits=False), pods=pods) == pods.keys()
+
+
 def test_the_garbage_collector_has_ten_seconds_too_when_the_last_pod_is_gone() -> None:
     """A Pod that ends only after its grace period of 30 seconds is no reason to list a whole namespace."""
     context, (first, _) = goes(3000), begun().pods.values()

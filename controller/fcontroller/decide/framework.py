@@ -174,9 +174,10 @@ def _collect(context: ReconcileContext, config_map: ConfigMap, keys: Iterable[Ke
 
     :param keys: as in `reconcile_framework`.
     """
-    if not config_map.awaits_collector or config_map.deletion_start is None:
-        return
     status, now = context.status, context.sure_now
+    # If somebody has taken the collector's finalizer off, and put on another one, the collector leaves the Pods alone.
+    if config_map.deletion_start is None or not (config_map.awaits_collector or config_map.uid == status.attempt.object_uid):
+        return
     if _has_pods(context, config_map.uid):
         status.empty_since = None
     elif status.empty_since is None or status.empty_since > now:
@@ -184,7 +185,7 @@ def _collect(context: ReconcileContext, config_map: ConfigMap, keys: Iterable[Ke
     if not context.due(config_map.deletion_start, _COLLECTED, surely=True) or not status.is_stored(status):
         return
     if status.empty_since is not None:
-        if context.due(status.empty_since, _EMPTY, surely=True):
+        if config_map.awaits_collector and context.due(status.empty_since, _EMPTY, surely=True):
             context.actions.append(ReleaseConfigMap(config_map.uid))
     else:
         _delete_pods(context, config_map.uid, keys)
