@@ -22,6 +22,7 @@ from fcompile.model import names
 from fcompile.model.framework import LIFETIME
 from fcompile.model.packed import pieces
 from fcontroller.api import Json
+from fcontroller.decide.observed import ORPHAN
 
 _CONTENT = ("data", "binaryData")
 COMPRESSED_KEY = f"{expand.INTENT_KEY}.gz"
@@ -95,9 +96,12 @@ def read_document(text: bytes) -> Intent:
 
 
 def as_made(stored: Json, made: Json) -> Json:
-    """Return a stored ConfigMap with the document, labels, annotations and owner of the one that the controller makes."""
+    """Return a stored ConfigMap with the document, labels, annotations, owner and finalizer of the one that the controller makes."""
     there, wanted = stored["metadata"], made["metadata"]
     metadata = {**there, "ownerReferences": wanted["ownerReferences"]}
+    if "deletionTimestamp" not in there:
+        others = [finalizer for finalizer in there.get("finalizers") or () if finalizer not in (ORPHAN, *wanted["finalizers"])]
+        metadata["finalizers"] = [*wanted["finalizers"], *others]
     for kind in ("labels", "annotations"):
         metadata[kind] = {**(there.get(kind) or {}), **wanted[kind]}
     kept = {key: value for key, value in stored.items() if key not in _CONTENT}

@@ -320,3 +320,22 @@ def test_pods_end_even_if_their_config_map_has_lost_the_collectors_finalizer_and
         assert conditions["ObjectsDeleted"]["reason"] == "Held"
 
     play(work)
+
+
+@pytest.mark.parametrize("finalizers", [["orphan"], ["example.com/hold", "orphan"], []])
+def test_a_config_map_cannot_be_prepared_to_orphan_its_pods(finalizers: list[str]) -> None:
+    """When the Framework was deleted, the garbage collector took the owner off the Pods, and they ran on for ever."""
+
+    async def work(made: Lab) -> None:
+        await running(made)
+        config_map = path_of("configmaps", "default", "train-attempt")
+        await patch(made, config_map, "add", "/metadata/finalizers", finalizers)
+        await asyncio.sleep(1)
+        stored = (await made.api.request("GET", config_map)).body["metadata"]["finalizers"]
+        others = [finalizer for finalizer in finalizers if finalizer == "example.com/hold"]
+        assert stored == ["foregroundDeletion", *others]
+        assert (await made.api.request("DELETE", path_of("frameworks", "default", "train"), {"propagationPolicy": "Background"})).ok
+        await asyncio.sleep(60)
+        assert await made.pods() == []
+
+    play(work)

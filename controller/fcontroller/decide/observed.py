@@ -12,6 +12,8 @@ from fcontroller.decide.status import from_time
 
 FOREGROUND: Final = "foregroundDeletion"
 """The finalizer with which the garbage collector keeps an owner until what blocks its deletion is gone."""
+ORPHAN: Final = "orphan"
+"""The finalizer with which it takes the owner off what it owns, so that this stays."""
 PENDING, CREATING, INITIALIZING = "Pending", "ContainerCreating", "PodInitializing"
 _SAME: Final = {"ErrImagePull": "ImagePullBackOff"}
 """Reasons that alternate with another one, and count as that one."""

@@ -24,7 +24,7 @@ from fcontroller.act.requests import Refused, is_lasting
 from fcontroller.act.retry import SILENT, SLOW, backoff
 from fcontroller.api import Answer, Json, Projection, Unreachable, Unwanted, Wanted, always, path_of
 from fcontroller.breath import turns, unhurried
-from fcontroller.decide.observed import controller_of
+from fcontroller.decide.observed import FOREGROUND, ORPHAN, controller_of
 from fcontroller.mailbox import Due, IntentRead, IntentRefused, Mailbox, Start
 from fcontroller.reconcile.services import Services
 
@@ -84,7 +84,9 @@ class IntentKeeper:
         self.problem = ""
         """Why what the ConfigMap holds does not count."""
         self.orphaned = False
-        """Whether the ConfigMap has lost its owner. It would stay, and its Pods too, when the Framework is deleted."""
+        """Whether the ConfigMap has lost its owner, or has another finalizer of the garbage collector's than it was made with.
+
+        It would stay, or its Pods would, when the Framework is deleted."""
         self.refused = ""
         """Why the API server did not let it be read or written the last time."""
         self._work: _Work | None = None
@@ -235,11 +237,14 @@ class IntentKeeper:
         return self._sizes[digest]
 
     async def _is_orphaned(self, config_map: Json, framework: Json) -> bool:
-        """Return whether somebody has removed the owner of a ConfigMap.
+        """Return whether somebody has removed the owner of a ConfigMap, or has changed what becomes of its Pods.
 
         The garbage collector does so for a deletion that orphans. The Framework is read to learn this earlier than from the watch.
         """
-        if controller_of(config_map["metadata"]) == framework["uid"]:
+        metadata = config_map["metadata"]
+        finalizers = metadata.get("finalizers") or ()
+        goes_with_pods = "deletionTimestamp" in metadata or (FOREGROUND in finalizers and ORPHAN not in finalizers)
+        if controller_of(metadata) == framework["uid"] and goes_with_pods:
             return False
         path = path_of("frameworks", framework["namespace"], framework["name"])
         found = await requests.find(self._api, path, Projection.METADATA, uid=framework["uid"])
