@@ -164,6 +164,31 @@ def test_reasons_that_change_all_the_time_cost_few_writes(monkeypatch: pytest.Mo
     run_in_memory(work())
 
 
+def test_pods_that_come_in_batches_cost_few_writes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a crowd of 1,000 Frameworks most statuses were written since the condition came and went with each batch of Pods."""
+
+    async def work() -> None:
+        api, looks = Counting(), 0
+
+        def in_batches(*_: object) -> tuple[str, str]:
+            nonlocal looks
+            looks += 1
+            return ("Pending", f"look {looks}") if looks % 2 and looks < 30 else ("", "")
+
+        monkeypatch.setattr(starting, "waiting", in_batches)
+        async with lab(api) as made:
+            await made.make("train", {"taskRoles": [stays("worker", 2)]})
+            await condition(made, "PodsStarted", "False")
+            before = api.writes
+            await asyncio.sleep(29 * 20)
+            assert looks >= 29
+            assert api.writes - before <= 2
+            await asyncio.sleep(60)
+            assert (await condition(made, "PodsStarted", "True"))["reason"] == "Started"
+
+    run_in_memory(work())
+
+
 def test_another_controller_goes_on_with_it_without_a_write() -> None:
     async def work() -> None:
         api = Counting()
