@@ -45,7 +45,7 @@ annotation of the group        no           no    no     -       no             
 annotation of others           yes          yes   yes    -       yes            yes     yes         yes         yes
 finalizer taken off            yes          yes   yes    -       yes            yes     yes         yes         yes
 finalizer put on               yes          yes   yes    -       yes            yes     yes         yes         yes
-collector's finalizer gone     no           no    no     -       no             yes     yes         yes         yes
+all finalizers replaced        yes          yes   yes    -       yes            yes     yes         yes         yes
 another's data                 yes          yes   yes    -       yes            yes     yes         yes         yes
 delete                         yes          yes   yes    -       yes            yes     yes         yes         yes
 """
@@ -134,7 +134,7 @@ CONFIG_MAP_CHANGES: dict[str, Change] = {
     "annotation of others": annotation(f"x.{names.GROUP}/another", "a"),
     "finalizer taken off": finalizers("foregroundDeletion"),
     "finalizer put on": finalizers("foregroundDeletion", "example.com/hold", "example.com/another"),
-    "collector's finalizer gone": finalizers(),
+    "all finalizers replaced": finalizers("example.com/another"),
     "another's data": at("data", "key", value="another"),
 }
 FRAMEWORK_CHANGES: dict[str, Change] = {
@@ -326,7 +326,7 @@ def test_a_config_map_cannot_be_told_to_leave_its_pods_behind(policed: Cluster, 
     finalizers("orphan")(new)
     attempt = Attempt("replace", "PUT", path_of("configmaps", NAMESPACE, "train-attempt"), new)
     for user, verdict in (("config-maps", "no"), (people.accounts(NAMESPACE)["controller"], "yes")):
-        assert outcome(attempt, policed.api.impersonate(user), "what becomes of Pods: only the controller") == verdict
+        assert outcome(attempt, policed.api.impersonate(user), "to leave Pods behind: only the controller") == verdict
 
 
 @pytest.mark.parametrize("what", rows(FRAMEWORKS))
