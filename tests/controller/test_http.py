@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import ssl
 import tracemalloc
@@ -106,6 +107,52 @@ def test_an_answer_is_the_same_however_it_is_cut(loop: Callable[[], asyncio.Abst
                 found = await get(origin)
                 assert (found.status, found.headers["content-type"], found.body) == (200, "application/json", BODY)
             assert len(server.connections) == 1
+
+    run(loop, test())
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_a_connection_that_is_lost_leaves_nothing_to_the_collector(
+    loop: Callable[[], asyncio.AbstractEventLoop], monkeypatch: pytest.MonkeyPatch, without_collections: None
+) -> None:
+    """Old cycles are only collected once an hour, and each connection has buffers."""
+    monkeypatch.setattr(http, "ANSWER_BYTES", 10)
+
+    async def closes_later(writer: asyncio.StreamWriter) -> None:
+        await asyncio.sleep(0.01)
+        writer.close()
+
+    async def asked(answer: bytes | Callable[[asyncio.StreamWriter], Coroutine[Any, Any, None]]) -> str:
+        async with Server(answer).origin() as origin:
+            try:
+                await origin.request("GET", "/a", {}, None, 0.05)
+            except Unreachable as error:
+                return str(error)
+        return "answered"
+
+    async def test() -> None:
+        ends: list[tuple[str, bytes | Callable[[asyncio.StreamWriter], Coroutine[Any, Any, None]]]] = [
+            ("closed", closes_later),
+            ("for 0.05 s", says_nothing),
+            ("no HTTP", b"what?\r\n\r\n"),
+            ("more than", LENGTH),
+        ]
+        await asked(closes_later)  # From here on nothing is done for the first time.
+        for why, answer in ends:
+            await asyncio.sleep(0.05)
+            gc.collect()
+            gc.set_debug(gc.DEBUG_SAVEALL)
+            try:
+                assert why in await asked(answer)
+                await asyncio.sleep(0.05)
+                gc.collect()
+                left = Counter(
+                    type(each).__qualname__ for each in gc.garbage if type(each).__module__.startswith(("fcontroller", "httptools"))
+                )
+            finally:
+                gc.set_debug(0)
+                gc.garbage.clear()
+            assert left == {}, why
 
     run(loop, test())
 

@@ -265,7 +265,7 @@ class _Connection(asyncio.BufferedProtocol):
         try:
             while not reached():
                 if self._lost:
-                    raise self._lost
+                    raise type(self._lost)(*self._lost.args)  # A new one: its traceback has this frame, and so this connection.
                 self._waiting = self._loop.create_future()
                 await self._waiting
         finally:
@@ -278,7 +278,7 @@ class _Connection(asyncio.BufferedProtocol):
 
     def abort(self, why: str | Unreachable) -> None:
         """End the connection; a caller that waits for an answer gets Unreachable."""
-        self._lost = self._lost or (why if isinstance(why, Unreachable) else Unreachable(why))
+        self._lost = self._lost or (why.with_traceback(None) if isinstance(why, Unreachable) else Unreachable(why))
         self._transport.abort()
         self._wake()
 
@@ -307,6 +307,7 @@ class _Connection(asyncio.BufferedProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self.abort(str(exc or "the server has closed the connection"))
         self._among.discard(self)
+        del self._parser  # It has methods of this connection, which would be garbage for an hour.
         self._gone.set_result(None)
 
     # What the parser calls.
@@ -326,7 +327,7 @@ class _Connection(asyncio.BufferedProtocol):
     def on_body(self, body: bytes) -> None:
         self._held += len(body)
         if self._held > ANSWER_BYTES:
-            self._body.clear()  # The error holds this connection until it is collected.
+            self._body.clear()
             raise TooLong(f"an answer of more than {ANSWER_BYTES >> 20} MiB")
         self._body.append(body)
 
