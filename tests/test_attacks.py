@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from fcompile.convert import conversion
 from fcompile.load.rules import MAX_FILE_BYTES, MAX_PROBLEMS
 from tests.laws import run
 from tests.test_cli import good
@@ -389,10 +390,16 @@ def test_what_a_conversion_makes_is_bounded(tmp_path: Path) -> None:
     assert ran.mebibytes < MEBIBYTES
     assert 30 << 20 < len(ran.out) < 36 << 20
     assert "the Frameworks of this run have more than 32 MiB: convert fewer files at once" in ran.said
-    to = bounded(tmp_path, "convert", "--to", "out", "attack.yaml", seconds=4 * SECONDS, size=40 << 20)
-    assert to.code == 1
-    assert to.mebibytes < MEBIBYTES
-    assert (tmp_path / "out" / "attack.yaml").read_text() == ran.out
+
+
+def test_what_a_conversion_writes_to_a_folder_is_bounded_likewise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conversion, "MAX_OUTPUT", 1 << 20)
+    (tmp_path / "attack.yaml").write_text(_stream(*(_tensorflow(f"t{i}", 2_000) for i in range(9))))
+    printed = run(["convert", str(tmp_path / "attack.yaml")])
+    assert 1 << 20 < len(printed.out) < 2 << 20
+    to = run(["convert", "--to", str(tmp_path / "out"), str(tmp_path / "attack.yaml")])
+    assert (printed.code, to.code) == (1, 1)
+    assert (tmp_path / "out" / "attack.yaml").read_bytes() == printed.out
 
 
 def _listed(items: list[Any]) -> str:

@@ -424,7 +424,7 @@ def test_a_service_that_is_deleted_now_and_then_is_made_again_at_once() -> None:
             await made.make("train", SPEC)
             await runs(made, "train")
             for _ in range(20):
-                await asyncio.sleep(3600)
+                await asyncio.sleep(601)
                 await delete(made, "services", "train-worker")
                 await asyncio.sleep(1)
                 assert await service(made, "train-worker")

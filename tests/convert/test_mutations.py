@@ -19,8 +19,8 @@ from tests.convert.jobs import jobs
 from tests.convert.mutations import mutated
 from tests.convert.operator import convert
 
-EACH = 40
-"""Changes of each job: with the jobs there are, more than a thousand."""
+EACH = 20
+"""Changes of each job: with the 57 jobs there are, more than a thousand."""
 
 
 @pytest.mark.parametrize("job", [pytest.param(job, id=name) for name, job in jobs()])
