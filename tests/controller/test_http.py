@@ -602,6 +602,23 @@ def test_who_is_too_busy_may_say_so_in_plain_text(monkeypatch: pytest.MonkeyPatc
     run(asyncio.SelectorEventLoop, test())
 
 
+@pytest.mark.parametrize(("written", "seconds"), [(b"nan", 0.1), (b"inf", 60), (b"-1", 0.1), (b"1e3", 60), (b"soon", 1), (b"", 1)])
+def test_how_long_to_wait_is_a_number_of_seconds(written: bytes, seconds: float, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("KUBECONFIG", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+
+    async def test() -> None:
+        server = Server(BUSY.replace(b"Retry-After: 7", b"Retry-After: " + written))
+        async with server.origin():
+            client = from_kubeconfig(None, address=server.url)
+            try:
+                assert (await client.request("POST", "/a", {})).retry_after == seconds
+            finally:
+                await client.close()
+
+    run(asyncio.SelectorEventLoop, test())
+
+
 def test_a_token_that_cannot_be_read_is_read_again(tmp_path: Path) -> None:
     """An OSError would have stopped the reflectors, and with them the process."""
 

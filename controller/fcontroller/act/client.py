@@ -165,7 +165,7 @@ def _beginning(text: bytes) -> str:
 
 def _seconds(retry_after: str | None) -> float:
     try:
-        return min(max(float(retry_after or 1), 0.1), 60)
+        return min(max(0.1, float(retry_after or 1)), 60)  # In this order NaN is 0.1.
     except ValueError:  # a date, which API servers do not send
         return 1
 
