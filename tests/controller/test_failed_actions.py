@@ -16,6 +16,7 @@ from fcontroller.decide.context import DeletePod
 from fcontroller.decide.status import Role, Status, Task
 from fcontroller.dependencies import Dependencies
 from fcontroller.mailbox import Mailbox, Performed
+from fcontroller.reconcile.alarms import Alarms
 from fcontroller.reconcile.perform import ActionContext
 from fcontroller.reconcile.services import Services
 from fcontroller.reconcile.workers import Workers
@@ -40,7 +41,7 @@ def test_failures_are_small() -> None:
         framework = {"metadata": {"name": "train", "namespace": "default"}}
         context = ActionContext(framework, status, None, cast(Services, None), PodOwners(api), None, paused=False, ends=False)
         mailbox = Mailbox(lambda _: None)
-        workers = Workers(cast(Dependencies, cast(Any, type("", (), {"api": api}))), mailbox)
+        workers = Workers(cast(Dependencies, cast(Any, type("", (), {"api": api}))), mailbox, Alarms(mailbox))
 
         def note(message: object) -> bool:
             is_result = isinstance(message, Performed)

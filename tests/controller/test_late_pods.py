@@ -20,6 +20,7 @@ from fcontroller.decide.status import Status
 from fcontroller.dependencies import Dependencies
 from fcontroller.mailbox import Decided, Mailbox, Performed
 from fcontroller.observe.cache import task_of
+from fcontroller.reconcile.alarms import Alarms
 from fcontroller.reconcile.perform import ActionContext, _recognize_pod
 from fcontroller.reconcile.pod_renderer import PodRenderer
 from fcontroller.reconcile.services import Services
@@ -120,7 +121,8 @@ def test_a_creation_that_was_not_sent_does_not_let_more_go_at_once() -> None:
 
     async def work() -> None:
         action, status = CreatePod(("a", 1)), Status("train-attempt", 0)
-        workers = Workers(cast(Dependencies, None), Mailbox(lambda _: None))
+        mailbox = Mailbox(lambda _: None)
+        workers = Workers(cast(Dependencies, None), mailbox, Alarms(mailbox))
         workers.note(Performed(action, Decided(0, None, None), None, None), status)
         assert workers.windows["a"].size == 1
         workers.note(Performed(action, Decided(0, None, None), lambda _: None, None), status)

@@ -19,6 +19,7 @@ from fcontroller.decide.review import Rules
 from fcontroller.mailbox import IntentRead, Mailbox
 from fcontroller.observe.cache import SeenServices
 from fcontroller.reconcile import intent_keeper
+from fcontroller.reconcile.alarms import Alarms
 from fcontroller.reconcile.intent_keeper import IntentKeeper
 from fcontroller.reconcile.services import Services
 from tests.controller.forgeries import FORGERIES, Forge
@@ -387,7 +388,8 @@ def test_large_documents_are_read_one_after_another_and_in_many_turns(monkeypatc
         async with asyncio.TaskGroup() as tasks:
             for _ in range(20):
                 services = Services(api, framework, SeenServices(lambda: 0), tasks.create_task, mailbox)
-                IntentKeeper(api, framework, services, tasks.create_task, mailbox).read("u", framework, "v1:sha256:0", "v1:sha256:1")
+                keeper = IntentKeeper(api, framework, services, tasks.create_task, mailbox, Alarms(mailbox))
+                keeper.read("u", framework, "v1:sha256:0", "v1:sha256:1")
         assert [message.problem for message in mailbox.take() if isinstance(message, IntentRead)] == 20 * ["it holds another document"]
         assert most == [1]
         assert longest.turn < 0.1
@@ -435,7 +437,7 @@ def test_a_deletion_that_orphans_takes_the_owner_off_for_good(deleted: bool) -> 
             api, mailbox = Dispatcher(made.api), Mailbox(lambda _: None)
             async with asyncio.TaskGroup() as tasks:
                 services = Services(api, framework, SeenServices(lambda: 0), tasks.create_task, mailbox)
-                keeper = IntentKeeper(api, framework, services, tasks.create_task, mailbox)
+                keeper = IntentKeeper(api, framework, services, tasks.create_task, mailbox, Alarms(mailbox))
                 keeper.read(uid, framework, digest)
             (message,) = mailbox.take()
             assert isinstance(message, IntentRead)

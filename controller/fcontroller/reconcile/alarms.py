@@ -1,4 +1,7 @@
-"""When to look again at a Framework and its tasks. One timer of the event loop for all of them: tasks may be ten thousand."""
+"""When to look again at a Framework and its tasks. One timer of the event loop for all of them: tasks may be ten thousand.
+
+As with client-go's `RequeueAfter`, whoever waits for a time says so at each reconciliation, until it has come.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,8 @@ from fcontroller.mailbox import Due, Mailbox
 
 _SPARE = 100
 """Entries that may be outdated before they are thrown out."""
-_EARLY = 0.001
-"""Seconds by which uvloop, which counts milliseconds, may be early."""
+_LATE = 0.001
+"""Seconds after its time that an alarm rings: uvloop counts milliseconds, and would sometimes be early."""
 
 
 class Alarms:
@@ -58,11 +61,11 @@ class Alarms:
             if self._timer is not None:
                 self._timer.cancel()
             self._timer_at = self._heap[0][0]
-            self._timer = asyncio.get_running_loop().call_at(self._timer_at, self._ring)
+            self._timer = asyncio.get_running_loop().call_at(self._timer_at + _LATE, self._ring)
 
     def _ring(self) -> None:
         self._timer, self._timer_at = None, float("inf")
-        now = asyncio.get_running_loop().time() + _EARLY
+        now = asyncio.get_running_loop().time()
         while self._heap and self._heap[0][0] <= now:
             at, _, key = heappop(self._heap)
             if self._at.get(key) == at:

@@ -21,6 +21,7 @@ from fcontroller.decide.states import CREATED, CREATION_PENDING
 from fcontroller.decide.status import IntentRecord, Status
 from fcontroller.dependencies import Dependencies
 from fcontroller.mailbox import IntentRead, IntentRefused, Mailbox, Start
+from fcontroller.reconcile.alarms import Alarms
 from fcontroller.reconcile.intent_keeper import IntentKeeper
 from fcontroller.reconcile.perform import NextIntent
 from fcontroller.reconcile.pod_renderer import PodRenderer
@@ -43,9 +44,11 @@ class _Lowered(NamedTuple):
 class AttemptIntent:
     """Says what Pods are made from, and which spec holds."""
 
-    def __init__(self, dependencies: Dependencies, framework: Json, services: Services, start: Start, mailbox: Mailbox) -> None:
+    def __init__(
+        self, dependencies: Dependencies, framework: Json, services: Services, start: Start, mailbox: Mailbox, alarms: Alarms
+    ) -> None:
         self._dependencies = dependencies
-        self._keeper = IntentKeeper(dependencies.api, framework, services, start, mailbox)
+        self._keeper = IntentKeeper(dependencies.api, framework, services, start, mailbox, alarms)
         self._lowered: _Lowered | None = None
         self._recovered = ("", 0)
         """The digest of the document in force, and the generation of the spec that was lowered last to make it anew."""

@@ -26,6 +26,7 @@ from fcontroller.api import Answer, Json, Projection, Unreachable, Unwanted, Wan
 from fcontroller.breath import turns, unhurried
 from fcontroller.decide.observed import FOREGROUND, ORPHAN, controller_of
 from fcontroller.mailbox import Due, IntentRead, IntentRefused, Mailbox, Start
+from fcontroller.reconcile.alarms import Alarms
 from fcontroller.reconcile.services import Services
 
 _TRANSITORY = 4
@@ -73,8 +74,8 @@ class _Work(NamedTuple):
 class IntentKeeper:
     """Holds the valid documents of an attempt, and what its ConfigMap has."""
 
-    def __init__(self, api: Dispatcher, framework: Json, services: Services, start: Start, mailbox: Mailbox) -> None:
-        self._api, self._services, self._start, self._mailbox = api, services, start, mailbox
+    def __init__(self, api: Dispatcher, framework: Json, services: Services, start: Start, mailbox: Mailbox, alarms: Alarms) -> None:
+        self._api, self._services, self._start, self._mailbox, self._alarms = api, services, start, mailbox, alarms
         metadata = framework["metadata"]
         self._path = path_of("configmaps", metadata["namespace"], names.config_map_name(metadata["name"]))
         self.held: dict[str, Intent] = {}
@@ -91,8 +92,8 @@ class IntentKeeper:
         """Why the API server did not let it be read or written the last time."""
         self._work: _Work | None = None
         """What is under way."""
-        self._waiting: tuple[_Work, asyncio.TimerHandle | None] | None = None
-        """What is done next, and when; without a time: now."""
+        self._next: tuple[_Work, float] | None = None
+        """What is done next, and when at the earliest, by the clock of the loop."""
         self._expected = self._failed = ""
         """The digests of the edit that is to be stored, and of the one that the last failures were about; empty: none."""
         self._version = ""
@@ -109,19 +110,18 @@ class IntentKeeper:
     @property
     def rests(self) -> bool:
         """Return whether nothing is under way, waits or is wrong: then nothing changes but by a message."""
-        return self._work is None and self._waiting is None and self.stored is not None and not (self.refused or self.orphaned)
+        return self._work is None and self._next is None and self.stored is not None and not (self.refused or self.orphaned)
 
     def begin(self, intent: Intent, digest: str) -> None:
         """Note that a new attempt began with this intent in its ConfigMap."""
         self.held, self.stored, self.problem, self._version, self.orphaned = {digest: intent}, digest, "", "", False
         self._sizes.clear()
         self.refused, self._failures, self._failed, self._expected = "", 0, "", ""
-        self._work = None  # What is under way was for the attempt before.
-        self._wait_no_more()
+        self._work = self._next = None  # What is under way was for the attempt before.
 
     def seen(self, version: str) -> None:
         """Note the resourceVersion that a watch showed: if it is newer than the known one, the ConfigMap must be read again."""
-        waits = self._waiting is not None and self._waiting[1] is not None
+        waits = self._next is not None and asyncio.get_running_loop().time() < self._next[1]
         if not waits and not self.working and int(version) > int(self._version or 0):
             self.stored = None
 
@@ -132,8 +132,8 @@ class IntentKeeper:
             self._services.forget_edit()
         if self._failed not in ("", edit):
             self.refused, self._failures, self._failed = "", 0, ""
-        if self._waiting is not None and self._waiting[0].edit not in ("", edit):
-            self._wait_no_more()
+        if self._next is not None and self._next[0].edit not in ("", edit):
+            self._next = None
 
     def keep_only(self, *digests: str | None) -> None:
         """Forget all documents but these."""
@@ -179,22 +179,13 @@ class IntentKeeper:
 
     def _do(self, work: _Work, begin: Callable[[], Coroutine[Any, Any, IntentRead]], delay: Callable[[int], float]) -> None:
         """Begin a piece of work if it is time; if not, have a message arrive when it is."""
-        if self._waiting is None or self._waiting[0] != work:
-            self._wait_no_more()
-            seconds = delay(self._failures)
-            self._waiting = work, asyncio.get_running_loop().call_later(seconds, self._wake, work) if seconds else None
-        if self._waiting[1] is None:
-            self._waiting, self._work = None, work
-            self._start(self._try(work, begin))
-
-    def _wake(self, work: _Work) -> None:
-        self._waiting = work, None
-        self._mailbox.put(Due(None))
-
-    def _wait_no_more(self) -> None:
-        if self._waiting is not None and self._waiting[1] is not None:
-            self._waiting[1].cancel()
-        self._waiting = None
+        now = asyncio.get_running_loop().time()
+        if self._next is None or self._next[0] != work:
+            self._next = work, now + delay(self._failures)
+        if now < self._next[1]:
+            return self._alarms.set(None, self._next[1])
+        self._next, self._work = None, work
+        self._start(self._try(work, begin))
 
     async def _try(self, work: _Work, begin: Callable[[], Coroutine[Any, Any, IntentRead]]) -> None:
         late = asyncio.get_running_loop().call_later(SLOW, self._note_silence, work)

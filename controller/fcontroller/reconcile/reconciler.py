@@ -126,13 +126,13 @@ class Reconciler:
         """The generation that was measured."""
         self._dirty = DirtyTasks()
         self._compared: PodRenderer | None = None
-        self.workers = Workers(self.dependencies, self.mailbox)
-        self.waits = Waits(self.dependencies, self.workers, self.owned, self.mailbox)
         self._alarms = Alarms(self.mailbox)
+        self.workers = Workers(self.dependencies, self.mailbox, self._alarms)
+        self.waits = Waits(self.dependencies, self.workers, self.owned, self._alarms)
         start = self._background.start
         self.writer = StatusWriter(self.dependencies.api, framework, start, self.mailbox)
         self.services = Services(self.dependencies.api, framework, self.owned.services, start, self.mailbox)
-        self.intent = AttemptIntent(self.dependencies, framework, self.services, start, self.mailbox)
+        self.intent = AttemptIntent(self.dependencies, framework, self.services, start, self.mailbox, self._alarms)
         self._loaded = is_new
         if self._loaded:
             self._schedule()
@@ -204,7 +204,6 @@ class Reconciler:
         self.writer.stop()
         self.services.maintain(None, self.framework)
         self.workers.stop()
-        self.waits.stop()
         turns().drop(self.reconcile)
         self._alarms.clear()
         self._gather_no_more()

@@ -10,7 +10,7 @@ from fcontroller.decide.context import Key
 from fcontroller.decide.observed import Pod
 from fcontroller.decide.status import Status
 from fcontroller.decide.waiting import may_wait, waiting
-from fcontroller.mailbox import Due, Mailbox
+from fcontroller.reconcile.alarms import Alarms
 
 _EVERY = 20.0
 """Seconds between two looks."""
@@ -22,38 +22,34 @@ how long none must wait while other tasks still start: in a crowd Pods come in b
 class Starting:
     """Sets the condition for Pods that wait."""
 
-    def __init__(self, mailbox: Mailbox) -> None:
-        self._mailbox = mailbox
-        self._next: asyncio.TimerHandle | None = None
+    def __init__(self, alarms: Alarms) -> None:
+        self._alarms = alarms
+        self._begin()
+
+    def _begin(self) -> None:
+        self._next = float("-inf")
+        """When to look again. This and the other times are by the clock of the loop."""
         self._reason, self._said = "", float("-inf")
-        """What was said last, and when, by the clock of the loop."""
+        """What was said last, and when."""
         self._waited = float("-inf")
         """When a Pod was last seen to wait."""
 
     def say(self, status: Status, pods: Mapping[Key, Pod], generation: int, now: float) -> None:
         """Set the condition if it is time to look, or nothing waits any more."""
         if not may_wait(status):
-            self.stop()
+            self._begin()
             return set_started(status, "", "", generation, now)
-        if self._next is not None:
+        time = asyncio.get_running_loop().time()
+        if is_due := time >= self._next:
+            self._next = time + _EVERY
+        self._alarms.set(None, self._next)
+        if not is_due:
             return None
-        loop = asyncio.get_running_loop()
-        self._next = loop.call_later(_EVERY, self._look)
         reason, message = waiting(status, pods, now)
         if reason:
-            self._waited = loop.time()
+            self._waited = time
         said_until = self._said + (_MESSAGE_STAYS if reason == self._reason else _REASON_STAYS) if reason else self._waited + _REASON_STAYS
-        if loop.time() < said_until:
+        if time < said_until:
             return None
-        self._reason, self._said = reason, loop.time() if reason else float("-inf")
+        self._reason, self._said = reason, time if reason else float("-inf")
         return set_started(status, reason, message, generation, now)
-
-    def stop(self) -> None:
-        """Look no more."""
-        if self._next is not None:
-            self._next.cancel()
-        self._next, self._reason, self._said, self._waited = None, "", float("-inf"), float("-inf")
-
-    def _look(self) -> None:
-        self._next = None
-        self._mailbox.put(Due(None))

@@ -35,8 +35,8 @@ from fcontroller.decide.spec import Spec
 from fcontroller.decide.states import CREATED, CREATION_PENDING, DELETING, ENDED
 from fcontroller.decide.status import Status
 from fcontroller.dependencies import Dependencies
-from fcontroller.mailbox import Due, Mailbox
 from fcontroller.observe.cache import Owned, pod_name
+from fcontroller.reconcile.alarms import Alarms
 from fcontroller.reconcile.starting import Starting
 from fcontroller.reconcile.workers import Workers
 
@@ -53,13 +53,13 @@ _OVERDUE, _LOOK_AT_DELETIONS = 20.0, 10.0
 class Waits:
     """Sets the conditions for what a Framework waits for."""
 
-    def __init__(self, dependencies: Dependencies, workers: Workers, owned: Owned, mailbox: Mailbox) -> None:
-        self._dependencies, self._workers, self._owned, self._mailbox = dependencies, workers, owned, mailbox
-        self._starting = Starting(mailbox)
+    def __init__(self, dependencies: Dependencies, workers: Workers, owned: Owned, alarms: Alarms) -> None:
+        self._dependencies, self._workers, self._owned, self._alarms = dependencies, workers, owned, alarms
+        self._starting = Starting(alarms)
         self._said = float("-inf")
         """When the conditions for what is refused were last set, by the clock of the loop."""
-        self._next_look: asyncio.TimerHandle | None = None
-        """When to look at what is being deleted."""
+        self._next_look = float("-inf")
+        """When to look at what is being deleted, by the clock of the loop."""
         self._held: list[str] = []
         """What does not go, and why."""
         self._goes: dict[Key | None, float]
@@ -70,13 +70,6 @@ class Waits:
         """Count from now on how long each Pod that is being deleted takes."""
         now = asyncio.get_running_loop().time()
         self._goes = {key: now for key, pod in self._owned.pods.items() if pod.deletion_start is not None}
-
-    def stop(self) -> None:
-        """Look no more."""
-        self._starting.stop()
-        if self._next_look is not None:
-            self._next_look.cancel()
-        self._next_look = None
 
     def note_deletion(self, key: Key | None, deleted: bool) -> None:
         """Note since when a Pod, or (None) the ConfigMap, is being deleted."""
@@ -123,20 +116,18 @@ class Waits:
         found, uid = self._owned.config_map, framework["metadata"]["uid"]
         in_the_way = found is not None and found.controller == uid and found.deletion_start is not None and status.state == CREATION_PENDING
         self.note_deletion(None, in_the_way or (status.state == DELETING and not pods))
-        if self._next_look is not None and not self._held:
+        now = asyncio.get_running_loop().time()
+        is_due = now >= self._next_look
+        if self._goes:
+            self._next_look = now + _LOOK_AT_DELETIONS if is_due else self._next_look
+            self._alarms.set(None, self._next_look)
+        if not is_due and not self._held:
             return []
-        loop = asyncio.get_running_loop()
         ends = {key: since + (pods[key].grace if key in pods else 0) + _OVERDUE for key, since in self._goes.items()}
         late = [
             f"Pod `{pod_name(framework['metadata']['name'], key)}`" if key else f"ConfigMap `{status.attempt.object_name}`"
             for key, end in ends.items()
-            if loop.time() > end
+            if now > end
         ]
         self._held = [f"{name} is still there: a finalizer, or the node of a Pod, holds it" for name in late]
-        if self._goes and self._next_look is None:
-            self._next_look = loop.call_later(_LOOK_AT_DELETIONS, self._look_again)
         return self._held
-
-    def _look_again(self) -> None:
-        self._next_look = None
-        self._mailbox.put(Due(None))

@@ -35,6 +35,7 @@ from fcontroller.decide.failures.creation import ends_batch
 from fcontroller.decide.status import Attempt, Status
 from fcontroller.dependencies import Dependencies
 from fcontroller.mailbox import Broken, Decided, Due, Mailbox, Performed, Result
+from fcontroller.reconcile.alarms import Alarms
 from fcontroller.reconcile.perform import ActionContext, perform
 
 _AT_A_TIME = 32
@@ -107,27 +108,25 @@ class Window:
         """Allow one more for each success, which doubles the number after a whole batch."""
         self.size, self.failures, self.why = min(self.size + 1, 2 * _AT_A_TIME), 0, ""
 
-    def shrink(self, error: Exception, slow: bool, now: float) -> float:
-        """Begin with one Pod again after a while. Return the number of seconds, or 0 if others of the same batch failed before.
+    def shrink(self, error: Exception, slow: bool, now: float) -> None:
+        """Begin with one Pod again after a while.
 
         :param slow: whether the answer took long.
         """
         self.size = 1
         if now < self.paused_until:
-            return 0
+            return  # Others of the same batch have failed before.
         self.failures += 1
         refused = isinstance(error, Refused) and error.code < 500
         self.why = str(error) if refused or slow or self.failures >= _TRANSITORY else ""
-        pause = backoff(self.failures, _FIRST_PAUSE, _LONGEST_PAUSE)
-        self.paused_until = now + pause
-        return pause
+        self.paused_until = now + backoff(self.failures, _FIRST_PAUSE, _LONGEST_PAUSE)
 
 
 class Workers:
     """Carries out the actions of one Framework."""
 
-    def __init__(self, dependencies: Dependencies, mailbox: Mailbox) -> None:
-        self._dependencies, self._mailbox = dependencies, mailbox
+    def __init__(self, dependencies: Dependencies, mailbox: Mailbox, alarms: Alarms) -> None:
+        self._dependencies, self._mailbox, self._alarms = dependencies, mailbox, alarms
         self.busy: set[Key | None] = set()
         """Tasks for which something is to be done, and None for the Framework itself."""
         self.windows: dict[str, Window] = {}
@@ -141,7 +140,6 @@ class Workers:
         self._creating: set[_Job] = set()
         self._others: set[_Job] = set()
         """Under way."""
-        self._looking: asyncio.TimerHandle | None = None
         self._purged = (0, 0)
         self._attempt: Attempt | None = None
         self._paused = self._stopped = False
@@ -159,9 +157,8 @@ class Workers:
     @property
     def has_trouble(self) -> bool:
         """Return whether anything has failed, or takes long."""
-        since = self._now() - SLOW
-        slow = any([job.began <= since for job in self._creating]) or any([job.began <= since for job in self._others])
-        return bool(self._failures) or slow or any([window.why for window in self.windows.values()])
+        slow = self._slow(self._creating) or self._slow(self._others)
+        return bool(self._failures or slow) or any([window.why for window in self.windows.values()])
 
     @property
     def has_many_failures(self) -> bool:
@@ -206,13 +203,6 @@ class Workers:
         since = self._now() - SLOW
         return [job for job in jobs if job.began <= since]
 
-    def _look(self) -> None:
-        """Wake the Reconciler, so that it reports requests that have had no answer for long."""
-        jobs = [*self._creating, *self._others]
-        if self._slow(jobs):
-            self._mailbox.put(Due(None))
-        self._looking = asyncio.get_running_loop().call_later(SLOW + 0.01, self._look) if jobs else None
-
     def _failing(self, status: Status) -> Iterator[_Failure]:
         found = ((key, failure) for key, failures in self._failures.items() for failure in failures.values())
         return (failure for key, failure in found if failure.decided == decided_now(status, key))
@@ -243,8 +233,9 @@ class Workers:
             job.began = self._now()
             job.work = asyncio.get_running_loop().create_task(self._work(job, context))
             job.work.add_done_callback(partial(self._done, job))
-            if self._looking is None:
-                self._looking = asyncio.get_running_loop().call_later(SLOW + 0.01, self._look)
+        ends = [job.began + SLOW for job in (*self._creating, *self._others)]
+        # Each that has had no answer for so long is told of.
+        self._alarms.set(None, min([end for end in ends if end > self._now()], default=float("inf")))
 
     def note(self, performed: Performed, status: Status) -> int:
         """Take in the result of an action. Return how often it has failed in a row; 0: it has not failed."""
@@ -264,14 +255,15 @@ class Workers:
         failures = last.times + 1 if last is not None and last.action == action else 1
         delay = max(backoff(failures), error.retry_after if isinstance(error, Refused) else 0)
         of_key[type(action)] = _Failure(action, performed.decided, error, performed.seconds >= SLOW, failures, self._now() + delay)
-        asyncio.get_running_loop().call_later(delay + 0.001, self._mailbox.put, Due(key))
         return failures if error is not None else 0
 
     def _add(self, action: Action, status: Status) -> None:
         key = key_of(action)
         last = self._failures.get(key, {}).get(type(action))
-        if key in self.busy or (last is not None and last.action == action and self._now() < last.not_before):
-            return  # A message arrives when the time has come.
+        if key in self.busy:
+            return
+        if last is not None and last.action == action and self._now() < last.not_before:
+            return self._alarms.set(key, last.not_before)
         self.busy.add(key)
         job = _Job(action, decided_now(status, key))
         if isinstance(action, CreatePod):
@@ -330,6 +322,8 @@ class Workers:
                 jobs[0].window = window
                 window.under_way += 1
                 yield jobs.popleft()
+            elif jobs and self._now() < window.paused_until:
+                self._alarms.set(None, window.paused_until)
 
     async def _work(self, job: _Job, context: Callable[[], ActionContext]) -> Result | None:
         while not self._stopped:
@@ -348,6 +342,7 @@ class Workers:
         sent = not self._stopped and self._may_send(job, now := context()) and now.renderer is began.renderer
         if sent and not job.sent:
             job.began = self._now()  # From here on it is the server who takes its time.
+            self._alarms.set(None, job.began + SLOW)
         job.sent = sent
         return sent
 
@@ -377,9 +372,7 @@ class Workers:
         if performed.result is not None:  # Otherwise it was not sent, as in a pause.
             window.grow()
         elif isinstance(error, Unreachable) or (isinstance(error, Refused) and ends_batch(error.code, str(error))):
-            pause = window.shrink(error, performed.seconds >= SLOW, self._now())
-            if pause:
-                asyncio.get_running_loop().call_later(pause + 0.001, self._mailbox.put, Due(None))
+            window.shrink(error, performed.seconds >= SLOW, self._now())
 
     def _now(self) -> float:
         return asyncio.get_running_loop().time()
