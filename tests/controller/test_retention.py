@@ -53,7 +53,7 @@ async def is_there(api: Facade) -> bool:
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_LOOK_AGAIN", 0.02)
+    monkeypatch.setattr(module, "_EVERY", 0.02)
 
 
 @pytest.mark.parametrize(("ours", "servers"), [(RETAINED + 9, 0), (0, RETAINED + 9), (0, 0)])
@@ -164,7 +164,7 @@ def test_a_pause_that_was_read_and_is_over_by_then_holds_nothing() -> None:
 
 @pytest.mark.parametrize("turns", range(6))
 def test_it_ends_when_it_is_told_to_while_a_framework_comes_to_its_end(turns: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_LOOK_AGAIN", 60)
+    monkeypatch.setattr(module, "_EVERY", 60)
 
     async def work() -> None:
         api = in_memory()

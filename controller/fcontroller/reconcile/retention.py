@@ -6,12 +6,10 @@ A Framework that a GitOps tool tracks is kept: the tool would create it again, a
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import heapq
 import json
-from collections import Counter, deque
 from http import HTTPStatus
 from typing import NamedTuple
+from weakref import WeakValueDictionary
 
 from fcompile.model import names
 from fcompile.model.framework import asks_for_pause
@@ -27,8 +25,8 @@ from fcontroller.decide.status_json import status_from
 from fcontroller.dependencies import Dependencies
 from fcontroller.observe.reflector import Name
 
-_LOOK_AGAIN = 60.0
-"""Seconds after which the clock is looked at again at the latest: it may have been put right."""
+_EVERY = 1.0
+"""Seconds between one look at which Frameworks are due and the next. Among ten thousand it takes a millisecond."""
 _FIRST, _LONGEST = 1.0, 600.0
 """Seconds until a Framework is tried again whose deletion was refused; the second also until one is that should be gone by then."""
 _AT_A_TIME = 16
@@ -48,7 +46,7 @@ class Kept(NamedTuple):
     since: float
     """When it ended, in seconds since 1970."""
     due: float
-    """When to look at it next; infinite: when something happens to it."""
+    """When to look at it next; infinite: when something happens to it, or it is being looked at."""
     version: int
     """The resourceVersion of what was seen or read last."""
     failures: int = 0
@@ -63,12 +61,8 @@ class Retention:
     def __init__(self, dependencies: Dependencies) -> None:
         self._dependencies = dependencies
         self.kept: dict[Name, Kept] = {}
-        self._due: list[tuple[float, Name]] = []
-        """When to look at which Framework, a heap. What is not in `kept` so does not count any more."""
-        self._sooner = asyncio.Event()
-        self._queues: dict[str, deque[Name]] = {}
-        """What is due, by namespace."""
-        self._workers: Counter[str] = Counter()
+        self._places: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+        """By namespace, as long as somebody has or waits for one."""
 
     def keep(self, framework: Json, ended: float | None, retained: bool = False) -> None:
         """Take in a Framework that is over.
@@ -85,7 +79,7 @@ class Retention:
             since = ended or self._dependencies.now()
             # What the status says of it may have become wrong.
             due = since if retained else _NEVER if hold in (_GOES, _PAUSED) else since + retention
-            self._look_at(name, Kept(uid, hold, retention, since, due, version))
+            self.kept[name] = Kept(uid, hold, retention, since, due, version)
 
     def has_seen(self, framework: Json) -> bool:
         """Return whether the Framework is kept as it was at this resourceVersion, or later."""
@@ -104,18 +98,13 @@ class Retention:
 
     async def run(self) -> None:
         """Delete Frameworks that are due, until cancelled. Both our clock and the API server's must say that one is due."""
-        async with asyncio.TaskGroup() as workers:
+        async with asyncio.TaskGroup() as ends:
             while True:
-                self._sooner.clear()
                 now = self._dependencies.sure_now()
-                while self._due and self._due[0][0] <= now:
-                    entry = heapq.heappop(self._due)
-                    if self._counts(entry):
-                        self._enqueue(entry[1], workers)
-                wait = min(self._due[0][0] - now if self._due else _LOOK_AGAIN, _LOOK_AGAIN) + 0.01
-                with contextlib.suppress(TimeoutError):
-                    async with asyncio.timeout(wait):
-                        await self._sooner.wait()
+                for name, kept in [(name, kept) for name, kept in self.kept.items() if kept.due <= now]:
+                    self.kept[name] = kept._replace(due=_NEVER)
+                    ends.create_task(self._end(name))
+                await asyncio.sleep(_EVERY)
 
     def _retention(self, framework: Json) -> int:
         own: int | None = framework["spec"].get("ttlSecondsAfterFinished")
@@ -126,36 +115,11 @@ class Retention:
             return _GOES
         return _PAUSED if asks_for_pause(framework) else tracker_of(framework, self._dependencies.settings.tracking_label)
 
-    def _look_at(self, name: Name, kept: Kept) -> None:
-        self.kept[name] = kept
-        if kept.due == _NEVER:
-            return
-        if len(self._due) > 2 * len(self.kept):  # Frameworks that were deleted must not fill the memory.
-            self._due = sorted({entry for entry in self._due if self._counts(entry)})
-        heapq.heappush(self._due, (kept.due, name))
-        if self._due[0] == (kept.due, name):
-            self._sooner.set()
-
-    def _counts(self, entry: tuple[float, Name]) -> bool:
-        kept = self.kept.get(entry[1])
-        return kept is not None and kept.due == entry[0]
-
-    def _enqueue(self, name: Name, workers: asyncio.TaskGroup) -> None:
-        namespace = name[0]
-        self._queues.setdefault(namespace, deque()).append(name)
-        if self._workers[namespace] < _AT_A_TIME:
-            self._workers[namespace] += 1
-            workers.create_task(self._work(namespace))
-
-    async def _work(self, namespace: str) -> None:
-        while queue := self._queues.get(namespace):
-            await self._end(queue.popleft())
-        self._queues.pop(namespace, None)
-        self._workers[namespace] -= 1
-        if not self._workers[namespace]:
-            del self._workers[namespace]
-
     async def _end(self, name: Name) -> None:
+        async with self._places.setdefault(name[0], asyncio.Semaphore(_AT_A_TIME)):
+            await self._end_now(name)
+
+    async def _end_now(self, name: Name) -> None:
         """Do what is due about a Framework: delete it, or say why it is kept."""
         known = self.kept.get(name)
         if known is None:
@@ -177,10 +141,10 @@ class Retention:
         if newest is None or not _is_same(newest, known):
             return
         if kept is not None and kept.version >= newest.version:
-            self._look_at(name, kept)
+            self.kept[name] = kept
         else:  # It has failed, or something newer than what was read has been seen.
             due = self._dependencies.sure_now() + backoff(failures, _FIRST, _LONGEST)
-            self._look_at(name, newest._replace(due=due, failures=failures))
+            self.kept[name] = newest._replace(due=due, failures=failures)
 
     async def _treat(self, known: Kept, found: Json | None) -> Kept:
         """Do what is due about a Framework as it was just read: the watch may lag. Return what is known of it then.
