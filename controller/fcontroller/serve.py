@@ -63,7 +63,9 @@ class Server:
 
     def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if len(self._open) >= _CONNECTIONS:
-            next(iter(self._open)).cancel()
+            oldest = next(iter(self._open))
+            self._open.pop(oldest).transport.abort()  # At once: many others may come before its task runs, or has begun.
+            oldest.cancel()
         task = asyncio.get_running_loop().create_task(self._serve(reader, writer))
         self._open[task] = writer
         task.add_done_callback(lambda task: self._open.pop(task, None))

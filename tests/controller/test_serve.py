@@ -91,6 +91,23 @@ def test_half_open_connections_take_nothing_from_anybody() -> None:
     run(work())
 
 
+def test_many_connections_at_the_same_time_are_too_many_too() -> None:
+    """All that came in one turn of the event loop closed the same one, the oldest, and stayed themselves."""
+
+    async def work() -> None:
+        async with listening() as port:
+            before = descriptors()
+            opened = await asyncio.gather(*[asyncio.open_connection("127.0.0.1", port) for _ in range(300)])
+            await asyncio.sleep(0.2)
+            # Those of this test's own ends, but for the ones that it knows to be closed.
+            own = sum(not writer.is_closing() for _, writer in opened)
+            assert descriptors() - before <= own + serve._CONNECTIONS + 5
+            for _, writer in opened:
+                writer.close()
+
+    run(work())
+
+
 def test_who_says_nothing_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(serve, "_PATIENCE", 0.1)
 
