@@ -80,7 +80,7 @@ class Process:
         beside = [asyncio.create_task(work) for work in (self._metrics.measure_lag(), _collect_everything(), _collect_young())]
         try:
             listen = self._config.listen
-            server = Server(self._metrics, self._trouble, self._unready)
+            server = Server(self._metrics, self._unready)
             if listen:
                 await server.listen(listen)
             self._work = asyncio.ensure_future(self._lead(self._lease) if self._lease else self._dry_run())
@@ -185,10 +185,6 @@ class Process:
         """Warn, at most once a minute, that the API server does not give the lease or what must be watched."""
         if self._rarely.may(why):
             self._log.warning("the API server does not give what is needed", error=why)
-
-    def _trouble(self) -> str:
-        """Return why the process should be restarted, or the empty string (the liveness probe)."""
-        return "the controller has ended" if self._work and self._work.done() else ""
 
     def _unready(self) -> str:
         """Return why the process is not ready, or the empty string (the readiness probe)."""

@@ -32,14 +32,11 @@ class Unlistenable(Exception):
 class Server:
     """Answers until it is closed."""
 
-    def __init__(self, metrics: Metrics, alive: Callable[[], str], ready: Callable[[], str]) -> None:
-        """:param alive: returns why the process should be restarted, or the empty string.
-
-        :param ready: returns why the process is not ready, or the empty string.
-        """
+    def __init__(self, metrics: Metrics, ready: Callable[[], str]) -> None:
+        """:param ready: returns why the process is not ready, or the empty string."""
         self._answers: dict[str, Callable[[], Answer]] = {
             "/metrics": lambda: (HTTPStatus.OK, metrics.text(), CONTENT_TYPE),
-            "/healthz": lambda: _probed(alive()),
+            "/healthz": lambda: _probed(""),
             "/readyz": lambda: _probed(ready()),
         }
         self._open: dict[asyncio.Task[None], asyncio.StreamWriter] = {}

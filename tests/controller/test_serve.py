@@ -17,9 +17,9 @@ from fcontroller.serve import Server, Unlistenable
 
 
 @asynccontextmanager
-async def listening(alive: str = "", ready: str = "") -> AsyncIterator[int]:
+async def listening(ready: str = "") -> AsyncIterator[int]:
     """Its port."""
-    server = Server(Metrics(), lambda: alive, lambda: ready)
+    server = Server(Metrics(), lambda: ready)
     await server.listen("127.0.0.1:0")
     assert server._server is not None
     try:
@@ -123,6 +123,6 @@ def test_an_address_that_cannot_be_listened_to() -> None:
         async with listening() as port:
             for address in (f"127.0.0.1:{port}", "127.0.0.1:99999", "nowhere.invalid:1", ":x"):
                 with pytest.raises(Unlistenable):
-                    await Server(Metrics(), str, str).listen(address)
+                    await Server(Metrics(), str).listen(address)
 
     run(work())

@@ -55,7 +55,7 @@ def test_transitions_are_told_once_and_only_when_they_are_stored() -> None:
     assert status.take_transitions() == []
     status.stored = second.revision
     assert status.take_transitions() == [second]
-    assert (first.task, second.task) == tuple(role.tasks)
+    assert (first.of, second.of) == tuple((role, task) for task in role.tasks)
 
 
 def test_a_transition_tells_of_the_end_only_once_there_is_one() -> None:
@@ -63,7 +63,7 @@ def test_a_transition_tells_of_the_end_only_once_there_is_one() -> None:
     (task,) = role.tasks
 
     def told(transition: states.Transition, retry: str = "") -> bool:
-        return TransitionRecord(1, transition, "", task.attempt, retry, (role, task)).completion is not None
+        return TransitionRecord(1, transition, task.attempt, retry, (role, task)).completion is not None
 
     assert [told(states.TASK_GONE), told(states.TASK_DONE), told(states.TASK_RETRIED, "Transient")] == [True, True, True]
     assert [told(states.TASK_RUNS), told(states.TASK_WAITS)] == [False, False]
@@ -80,12 +80,7 @@ def test_what_the_framework_has_gone_through_is_told_too() -> None:
     status.transition(states.FRAMEWORK_CREATED, 6)
     status.stored = status.revision
     (told,) = status.take_transitions()
-    assert (told.transition, told.source, told.task, told.attempt) == (
-        states.FRAMEWORK_CREATED,
-        states.CREATION_PENDING,
-        None,
-        status.attempt,
-    )
+    assert (told.transition, told.of, told.attempt) == (states.FRAMEWORK_CREATED, None, status.attempt)
     assert status.transition_time == 5
 
 

@@ -182,17 +182,12 @@ class TransitionRecord(NamedTuple):
     revision: int
     """With which it is stored."""
     transition: Transition
-    source: str
     attempt: Attempt
     """Of a retry: the attempt that has ended."""
     retry: str = ""
     """What kind of retry it is (`RetryDecision.kind`)."""
     of: tuple[Role, Task] | None = None
     """The task that has made it, with its role; None: the Framework itself has."""
-
-    @property
-    def task(self) -> Task | None:
-        return None if self.of is None else self.of[1]
 
     @property
     def completion(self) -> Json | None:
@@ -326,21 +321,19 @@ class Status(Life):
 
     def transition(self, transition: Transition, now: float, retry: str = "") -> None:
         """Move the Framework to the transition's target, unless it is there already."""
-        source = self.state
-        if source != transition.target:
+        if self.state != transition.target:
             self.enter(transition, self.attempt, now)
             self.changed = self.transitioned = self.touch()
-            self.transitions.append(TransitionRecord(self.revision, transition, source, self.attempt, retry))
+            self.transitions.append(TransitionRecord(self.revision, transition, self.attempt, retry))
 
     def transition_task(self, role: Role, task: Task, transition: Transition, now: float, retry: str = "") -> None:
         """Move a task to the transition's target, unless it is there already."""
-        source = task.state
-        if source != transition.target:
+        if task.state != transition.target:
             role.count(task, -1)
             task.enter(transition, task.attempt, now)
             role.count(task, 1)
             task.changed = self.transitioned = self.touch()
-            self.transitions.append(TransitionRecord(self.revision, transition, source, task.attempt, retry, (role, task)))
+            self.transitions.append(TransitionRecord(self.revision, transition, task.attempt, retry, (role, task)))
 
     def take_transitions(self) -> list[TransitionRecord]:
         """Return the stored transitions that have not been taken yet."""

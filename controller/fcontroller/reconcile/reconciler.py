@@ -97,7 +97,6 @@ class Reconciler:
         self.uid: str = framework["metadata"]["uid"]
         self.owned = cache.of(self.key)
         self.stopped = False
-        self._is_over = False
         self._background = Background()
         self._loading: asyncio.Task[None] | None = None
         self._mending: asyncio.TimerHandle | None = None
@@ -286,8 +285,7 @@ class Reconciler:
         renderer = self.renderer if runs else None
         self.services.maintain(renderer.intent if renderer else None, self.framework)
         self.writer.see(context.status)
-        if context.status.state == COMPLETED and context.status.revision <= context.status.stored and not self._is_over:
-            self._is_over = True
+        if context.status.state == COMPLETED and context.status.revision <= context.status.stored:
             asyncio.get_running_loop().call_soon(self._over, self)
 
     def _decide(self, results: ReconcileContext | None) -> ReconcileContext:
