@@ -6,8 +6,9 @@ from collections.abc import Callable, Coroutine
 from typing import Any, NamedTuple
 
 from fcontroller.api import Json
-from fcontroller.decide.context import Action, Key, ReconcileContext, key_of
-from fcontroller.decide.status import Attempt, Status
+from fcontroller.decide.actions import Action, key_of
+from fcontroller.decide.context import ReconcileContext
+from fcontroller.decide.status import Attempt, Key, Status
 
 Result = Callable[[ReconcileContext], None]
 """The change of the status that follows from an action."""

@@ -12,7 +12,7 @@ from fcontroller.act.client import Client
 from fcontroller.act.dispatcher import Dispatcher
 from fcontroller.act.plain import Server
 from fcontroller.act.pod_owners import PodOwners
-from fcontroller.decide.context import DeletePod
+from fcontroller.decide.actions import DeletePod
 from fcontroller.decide.status import Role, Status, Task
 from fcontroller.dependencies import Dependencies
 from fcontroller.mailbox import Mailbox, Performed

@@ -14,8 +14,8 @@ from fcontroller.act.dispatcher import Dispatcher, Priority
 from fcontroller.act.pod_owners import PodOwners
 from fcontroller.act.retry import QUEUED, SILENT
 from fcontroller.api import Answer, Body, Projection, collection, path_of
+from fcontroller.decide.actions import CreatePod
 from fcontroller.decide.conditions import problems
-from fcontroller.decide.context import CreatePod
 from fcontroller.decide.status import Status
 from fcontroller.dependencies import Dependencies
 from fcontroller.mailbox import Decided, Mailbox, Performed

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from fcontroller.decide.context import FRAMEWORK_RETRY, SNAPSHOTS, TASK_RETRY, DeletePod, ReconcileContext, Settings
+from fcontroller.decide.actions import DeletePod
+from fcontroller.decide.context import FRAMEWORK_RETRY, SNAPSHOTS, TASK_RETRY, ReconcileContext, Settings
 from tests.decide.world import SETTINGS, START, World, role_spec
 
 

@@ -7,24 +7,22 @@ from typing import Any
 import pytest
 
 from fcontroller.decide import framework, states
-from fcontroller.decide.context import (
-    FRAMEWORK_RETRY,
+from fcontroller.decide.actions import (
     ConfirmConfigMapGone,
     ConfirmPodGone,
     CreateConfigMap,
     CreatePod,
     DeleteConfigMap,
     DeletePod,
-    Key,
-    ReconcileContext,
     ReleaseConfigMap,
     RemoveConfigMap,
 )
+from fcontroller.decide.context import FRAMEWORK_RETRY, ReconcileContext
 from fcontroller.decide.framework import config_map_created, reconcile_framework
 from fcontroller.decide.observed import Pod
 from fcontroller.decide.spec import RetryPolicy
 from fcontroller.decide.states import COMPLETED, CREATION_PENDING, CREATION_REQUESTED, RUNNING
-from fcontroller.decide.status import IntentRecord
+from fcontroller.decide.status import IntentRecord, Key
 from fcontroller.decide.status_json import to_json
 from fcontroller.decide.task import pod_gone
 from tests.decide.world import SETTINGS, START, World, role_spec

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fcontroller.decide.context import CreateConfigMap, DeletePod
+from fcontroller.decide.actions import CreateConfigMap, DeletePod
 from fcontroller.decide.framework import reconcile_framework
 from fcontroller.decide.status import to_time
 from tests.decide.world import SETTINGS, World, role_spec

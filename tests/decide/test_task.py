@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from fcontroller.decide import states
-from fcontroller.decide.context import TASK_RETRY, Action, ConfirmPodGone, CreatePod, DeletePod, RecognizePod, ReconcileContext, RemovePod
+from fcontroller.decide.actions import Action, ConfirmPodGone, CreatePod, DeletePod, RecognizePod, RemovePod
+from fcontroller.decide.context import TASK_RETRY, ReconcileContext
 from fcontroller.decide.observed import Pod
 from fcontroller.decide.spec import RetryPolicy, read_role
 from fcontroller.decide.status import Task

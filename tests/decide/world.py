@@ -12,7 +12,7 @@ from typing import Any
 
 from fcompile.default import default
 from fcontroller.decide import observed
-from fcontroller.decide.context import (
+from fcontroller.decide.actions import (
     Action,
     AdoptPod,
     ConfirmConfigMapGone,
@@ -21,14 +21,12 @@ from fcontroller.decide.context import (
     CreatePod,
     DeleteConfigMap,
     DeletePod,
-    Key,
     MovePod,
     RecognizePod,
-    ReconcileContext,
     RemoveConfigMap,
     RemovePod,
-    Settings,
 )
+from fcontroller.decide.context import ReconcileContext, Settings
 from fcontroller.decide.failures.classify import Classifier
 from fcontroller.decide.failures.default import DEFAULT_POD_FAILURE_SPEC
 from fcontroller.decide.failures.spec import read_failures
@@ -42,7 +40,7 @@ from fcontroller.decide.framework import (
 )
 from fcontroller.decide.spec import is_paused, read_spec
 from fcontroller.decide.states import DELETION_PENDING
-from fcontroller.decide.status import Status, to_time
+from fcontroller.decide.status import Key, Status, to_time
 from fcontroller.decide.status_json import from_json, to_json
 from fcontroller.decide.task import find, pod_created, pod_deleted, pod_gone, pod_moved
 from fcontroller.testing.kubelet import NODE, ended, running

@@ -8,15 +8,12 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from fcompile.model import names
+from fcontroller.decide.actions import CREATIONS, DELETIONS, Action
 from fcontroller.decide.codes import DEADLINE_EXCEEDED, STOPPED
 from fcontroller.decide.observed import ConfigMap, Pod
 from fcontroller.decide.spec import Spec
-from fcontroller.decide.status import Ended, Json, Life, Role, Status, Task
+from fcontroller.decide.status import Ended, Json, Key, Life, Role, Status, Task
 from fcontroller.decide.status_json import task_to_json, to_json
-
-Key = tuple[str, int]
-"""A task, by the name of its role and its index."""
-
 
 FRAMEWORK_RETRY, FRAMEWORK_DELETION = "OnFrameworkRetry", "OnFrameworkDeletion"
 TASK_RETRY, TASK_DELETION = "OnTaskRetry", "OnTaskDeletion"
@@ -46,125 +43,6 @@ class Settings(NamedTuple):
     """Bounds of the random time before a Framework is tried again that failed for a transient conflict."""
     snapshots: frozenset[str] = frozenset()
     """Those of `SNAPSHOTS` that are wanted."""
-
-
-class CreateConfigMap(NamedTuple):
-    """Begin the attempt of the Framework: store its intent, make its Services."""
-
-
-class DeleteConfigMap(NamedTuple):
-    """Delete the ConfigMap, if it still is the one with that uid."""
-
-    uid: str
-    completion: Json | None = None
-    """When given: also make sure that it is gone, and then complete the attempt like this."""
-
-
-class RemoveConfigMap(NamedTuple):
-    """Delete a ConfigMap of ours that the cache may not show, make sure that it is gone, and complete the attempt."""
-
-    completion: Json
-
-
-class ReleaseConfigMap(NamedTuple):
-    """Take the garbage collector's finalizer off the ConfigMap with that uid, which is being deleted, if no Pod has it for an owner."""
-
-    uid: str
-    key: Key = ("", -1)
-    """No task's, nor the Framework's own: a Stop must not wait until all Pods of the namespace are listed."""
-
-
-class ConfirmConfigMapGone(NamedTuple):
-    """Ask the API server whether the ConfigMap is gone, which the cache no longer shows.
-
-    If it is still there, it is deleted where that is due, and otherwise gets back its label.
-    """
-
-    uid: str
-
-
-class CreatePod(NamedTuple):
-    """Begin an attempt of a task."""
-
-    key: Key
-
-
-class DeletePod(NamedTuple):
-    """Delete the task's Pod, if it still is the one with that uid."""
-
-    key: Key
-    uid: str
-    force: bool = False
-    completion: Json | None = None
-    """As in `DeleteConfigMap`."""
-
-
-class RemovePod(NamedTuple):
-    """As `RemoveConfigMap`, for a Pod."""
-
-    key: Key
-    completion: Json
-
-
-class RecognizePod(NamedTuple):
-    """Accept a Pod of unknown uid as the task's own if it is exactly what the task's attempt makes; else delete it."""
-
-    key: Key
-    uid: str
-
-
-class ConfirmPodGone(NamedTuple):
-    """Ask the API server whether the task's Pod is gone, which the cache no longer shows; delete it if it has only lost its label."""
-
-    key: Key
-    uid: str
-    completion: Json
-    """Of the attempt, once it is gone."""
-
-
-class AdoptPod(NamedTuple):
-    """Give the task's Pod its owners again, which somebody has changed, if it still is the Pod with that uid."""
-
-    key: Key
-    uid: str
-
-
-class MovePod(NamedTuple):
-    """Make the Framework the owner of a Pod that is kept, in place of the ConfigMap, if it still is the Pod with that uid."""
-
-    key: Key
-    uid: str
-
-
-Action = (
-    CreateConfigMap
-    | DeleteConfigMap
-    | RemoveConfigMap
-    | ReleaseConfigMap
-    | ConfirmConfigMapGone
-    | CreatePod
-    | DeletePod
-    | RemovePod
-    | RecognizePod
-    | ConfirmPodGone
-    | AdoptPod
-    | MovePod
-)
-
-
-def key_of(action: Action) -> Key | None:
-    """Return the task that an action is for; None: it is for the Framework itself."""
-    return getattr(action, "key", None)
-
-
-_CREATIONS = (CreateConfigMap, CreatePod)
-_DELETIONS = (DeleteConfigMap, RemoveConfigMap, ReleaseConfigMap, DeletePod, RemovePod, MovePod)
-"""Actions that delete something, or lead to that. The others read first, and delete nothing while the Framework is paused."""
-
-
-def is_deletion(action: Action) -> bool:
-    """Return whether an action deletes something, or leads to that. Of a Framework that is itself deleted it may in a pause too."""
-    return isinstance(action, _DELETIONS)
 
 
 def deadline(spec: Spec, status: Status) -> float | None:
@@ -269,7 +147,7 @@ class ReconcileContext:
     def hold(self) -> None:
         """Drop the actions that a pause forbids. Pods that hold up the Framework's own deletion may go."""
         if self.paused:
-            held = _CREATIONS if self.deleting else (*_CREATIONS, *_DELETIONS)
+            held = CREATIONS if self.deleting else (*CREATIONS, *DELETIONS)
             self.actions = [action for action in self.actions if not isinstance(action, held)]
 
     def keep(self, trigger: str, role: Role | None = None, task: Task | None = None) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from fcompile.model import names
-from fcontroller.decide import states
+from fcontroller.decide import actions, states
 from fcontroller.decide.codes import CACHE_TIMEOUT_CONFIG_MAP, CONFIG_MAP_DELETED_BY_OTHERS, RESTARTED
 from fcontroller.decide.completion import (
     complete_attempt,
@@ -22,18 +22,7 @@ from fcontroller.decide.completion import (
     schedule_retry,
 )
 from fcontroller.decide.conditions import set_not_kept, set_paused
-from fcontroller.decide.context import (
-    CLOCKS_DIFFER,
-    FRAMEWORK_RETRY,
-    ConfirmConfigMapGone,
-    CreateConfigMap,
-    DeleteConfigMap,
-    DeletePod,
-    Key,
-    ReconcileContext,
-    ReleaseConfigMap,
-    RemoveConfigMap,
-)
+from fcontroller.decide.context import CLOCKS_DIFFER, FRAMEWORK_RETRY, ReconcileContext
 from fcontroller.decide.observed import ConfigMap, Pod
 from fcontroller.decide.rescale import rescale
 from fcontroller.decide.retry import retry_decision
@@ -49,7 +38,7 @@ from fcontroller.decide.states import (
     PREPARING,
     RUNNING,
 )
-from fcontroller.decide.status import Attempt, IntentRecord, Json, Status
+from fcontroller.decide.status import Attempt, IntentRecord, Json, Key, Status
 from fcontroller.decide.task import find, has_lost_owner, is_stored, reconcile_task
 
 _COLLECTED = 30
@@ -144,12 +133,12 @@ def _config_map(context: ReconcileContext, keys: Iterable[Key] | None) -> bool:
         if found.controller == context.uid and status.state == CREATION_PENDING:
             # A ConfigMap that a controller made before it died, without storing its uid. Later it is somebody else's, and holds up nothing.
             if found.deletion_start is None:
-                context.actions.append(DeleteConfigMap(found.uid))
+                context.actions.append(actions.DeleteConfigMap(found.uid))
             return False
         is_left = status.state == CREATION_PENDING and found.awaits_collector and found.deletion_start is None
         if is_left and context.ending is None and context.due_after(status, _COLLECTED):
             # Its owner had this Framework's name, and so is gone: the garbage collector should have deleted it.
-            context.actions.append(DeleteConfigMap(found.uid))
+            context.actions.append(actions.DeleteConfigMap(found.uid))
         found = None
     if found is None:
         return _without_config_map(context, keys)
@@ -186,7 +175,7 @@ def _collect(context: ReconcileContext, config_map: ConfigMap, keys: Iterable[Ke
         return
     if status.empty_since is not None:
         if config_map.awaits_collector and context.due(status.empty_since, _EMPTY, surely=True):
-            context.actions.append(ReleaseConfigMap(config_map.uid))
+            context.actions.append(actions.ReleaseConfigMap(config_map.uid))
     else:
         _delete_pods(context, config_map.uid, keys)
 
@@ -207,7 +196,7 @@ def _delete_pods(context: ReconcileContext, config_map_uid: str, keys: Iterable[
     for key in context.pods if keys is None else keys:
         pod = context.pods.get(key)
         if pod is not None and pod.deletion_start is None and key not in context.busy and _goes_with(context, config_map_uid, key, pod):
-            context.actions.append(DeletePod(key, pod.uid))
+            context.actions.append(actions.DeletePod(key, pod.uid))
 
 
 def _goes_with(context: ReconcileContext, config_map_uid: str, key: Key, pod: Pod) -> bool:
@@ -222,7 +211,7 @@ def _was_moved(context: ReconcileContext, key: Key) -> bool:
 
 def _delete(context: ReconcileContext, uid: str) -> None:
     if context.status.is_stored(context.status):
-        context.actions.append(DeleteConfigMap(uid))
+        context.actions.append(actions.DeleteConfigMap(uid))
 
 
 def _begin_to_move(context: ReconcileContext) -> Iterable[Key]:
@@ -255,7 +244,7 @@ def _without_config_map(context: ReconcileContext, keys: Iterable[Key] | None) -
             # The ConfigMap may only have lost its label; then its Pods live on.
             if context.ending is not None and status.state in (PREPARING, RUNNING):
                 end_framework_attempt(context, context.ending)
-            context.actions.append(ConfirmConfigMapGone(uid))
+            context.actions.append(actions.ConfirmConfigMapGone(uid))
             return False
         if _pods_remain(context, uid, keys) or (status.state != DELETION_REQUESTED and context.creating):
             return False
@@ -278,7 +267,7 @@ def _without_config_map(context: ReconcileContext, keys: Iterable[Key] | None) -
         )
     if completion is None:
         return False
-    context.actions.append(DeleteConfigMap(uid, completion))
+    context.actions.append(actions.DeleteConfigMap(uid, completion))
     return False
 
 
@@ -315,7 +304,7 @@ def _look_for_remaining(context: ReconcileContext, remaining: set[Key], keys: It
         if key not in context.busy and (task.state == CREATION_REQUESTED or is_stored(context, role, task)):
             assert task.attempt.object_uid is not None
             completion = task.attempt.completion or ended_with_the_attempt()
-            context.actions.append(DeletePod(key, task.attempt.object_uid, completion=completion))
+            context.actions.append(actions.DeletePod(key, task.attempt.object_uid, completion=completion))
 
 
 def _remains(context: ReconcileContext, key: Key) -> bool:
@@ -392,9 +381,9 @@ def _create(context: ReconcileContext) -> None:
     if context.deleting or not context.status.is_stored(context.status):
         return
     if context.ending is not None:
-        context.actions.append(RemoveConfigMap(context.ending))
+        context.actions.append(actions.RemoveConfigMap(context.ending))
     elif context.spec.execution_type != CREATE and context.may_begin and context.spec.may_have_all(context.status.task_number):
-        context.actions.append(CreateConfigMap())
+        context.actions.append(actions.CreateConfigMap())
 
 
 def _sweep(context: ReconcileContext, keys: Iterable[Key]) -> None:
@@ -404,7 +393,7 @@ def _sweep(context: ReconcileContext, keys: Iterable[Key]) -> None:
         if pod is None or key in context.busy or context.status.has(key):
             continue
         if pod.controller == context.status.attempt.object_uid and pod.deletion_start is None:
-            context.actions.append(DeletePod(key, pod.uid))
+            context.actions.append(actions.DeletePod(key, pod.uid))
 
 
 def _end(context: ReconcileContext, policies_too: bool) -> None:

@@ -21,6 +21,9 @@ from fcontroller.decide.states import ATTEMPT_COMPLETED, COMPLETED, CREATION_PEN
 
 Json = dict[str, Any]
 
+Key = tuple[str, int]
+"""A task, by the name of its role and its index."""
+
 
 def to_time(seconds: float | None) -> str | None:
     """Return a time in seconds since 1970 as Kubernetes writes it."""
@@ -171,7 +174,7 @@ class Role:
     def completed(self) -> int:
         return self.failed + self.succeeded
 
-    def key(self, task: Task) -> tuple[str, int]:
+    def key(self, task: Task) -> Key:
         """Return what one of its tasks is known by."""
         return self.name, task.index
 
@@ -242,7 +245,7 @@ class Status(Life):
         """The revision of the last change of scale: nothing else happens before it is stored."""
         self.attempt_known = 0
         """The revision in which the uid of the attempt's ConfigMap came in."""
-        self.waiting: set[tuple[str, int]] = set()
+        self.waiting: set[Key] = set()
         """Tasks that have something to do as soon as their state is stored."""
         self.transitions: list[TransitionRecord] = []
         """In order, until `take_transitions`."""
@@ -257,13 +260,13 @@ class Status(Life):
         """When the first attempt began, from which on `activeDeadlineSeconds` counts. Only known where there is, or was, a deadline."""
         self.retry_refused = False
         """Whether it was decided, before the ConfigMap is deleted, that this attempt is the last, so that Pods that are kept outlive it."""
-        self.unmoved: set[tuple[str, int]] | None = None
+        self.unmoved: set[Key] | None = None
         """Tasks whose kept Pods the ConfigMap still controls; None: none was moved yet. It is not stored: who begins anew looks again."""
         self.move_until: float | None = None
         """Until when the ConfigMap waits for them; None: that is not counted yet."""
         self.collected = ""
         """The uid of the ConfigMap whose Pods were all looked at once, since the garbage collector left them. It is not stored."""
-        self.remaining: set[tuple[str, int]] | None = None
+        self.remaining: set[Key] | None = None
         """Tasks whose Pods must be gone before the attempt, whose ConfigMap is gone, may end; None: not known yet. It is not stored."""
         self.empty_since: float | None = None
         """Since when the ConfigMap that is being deleted has no Pods; None: it has some. It is not stored."""
@@ -298,11 +301,11 @@ class Status(Life):
         """Return the number of tasks of all roles, with those that are marked for deletion."""
         return sum(len(role.tasks) for role in self.roles)
 
-    def has(self, key: tuple[str, int]) -> bool:
+    def has(self, key: Key) -> bool:
         """Return whether there is a task of this role with this index."""
         return self.task(key) is not None
 
-    def task(self, key: tuple[str, int]) -> Task | None:
+    def task(self, key: Key) -> Task | None:
         """Return the task of this role with this index, or None if there is none."""
         role = self.role(key[0])
         return role.tasks[key[1]] if role is not None and 0 <= key[1] < len(role.tasks) else None

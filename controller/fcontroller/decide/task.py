@@ -10,25 +10,14 @@ from __future__ import annotations
 import json
 
 from fcompile.model import names
-from fcontroller.decide import states
+from fcontroller.decide import actions, states
 from fcontroller.decide.codes import CACHE_TIMEOUT_POD, POD_DELETED_BY_OTHERS, SCALED_DOWN, deleted_by_others
 from fcontroller.decide.completion import task_completed
-from fcontroller.decide.context import (
-    TASK_RETRY,
-    AdoptPod,
-    ConfirmPodGone,
-    CreatePod,
-    DeletePod,
-    Key,
-    MovePod,
-    RecognizePod,
-    ReconcileContext,
-    RemovePod,
-)
+from fcontroller.decide.context import TASK_RETRY, ReconcileContext
 from fcontroller.decide.observed import Pod
 from fcontroller.decide.retry import RetryDecision, retry_decision
 from fcontroller.decide.states import ATTEMPT_COMPLETED, COMPLETED, COMPLETING, CREATION_PENDING, CREATION_REQUESTED, DELETION_PENDING
-from fcontroller.decide.status import Json, Role, Status, Task
+from fcontroller.decide.status import Json, Key, Role, Status, Task
 
 SCALED_AWAY = "The task is scaled away"
 _DELETED_BY_OTHERS = POD_DELETED_BY_OTHERS.ended("Pod was deleted by others")
@@ -58,7 +47,7 @@ def reconcile_task(context: ReconcileContext, role: Role, task: Task) -> None:
         else:
             _with_pod(context, role, task, pod)
             if has_lost_owner(context, role, pod) and is_stored(context, role, task):
-                context.actions.append(AdoptPod(key, pod.uid))
+                context.actions.append(actions.AdoptPod(key, pod.uid))
     if task.state == ATTEMPT_COMPLETED:
         if not context.paused:
             _retry_or_complete(context, role, task)
@@ -89,9 +78,9 @@ def _meet_stranger(context: ReconcileContext, role: Role, task: Task, pod: Pod) 
     asked_for = task.state == CREATION_PENDING and task.attempt.object_uid is None and not task.deletion_pending
     if asked_for and context.status.state not in COMPLETING and (pod.finished or not going):
         if context.may_create and is_stored(context, role, task):
-            context.actions.append(RecognizePod(role.key(task), pod.uid))
+            context.actions.append(actions.RecognizePod(role.key(task), pod.uid))
     elif force or not going or _lingers(context, role, task, pod):
-        context.actions.append(DeletePod(role.key(task), pod.uid, force))
+        context.actions.append(actions.DeletePod(role.key(task), pod.uid, force))
     return True
 
 
@@ -106,7 +95,7 @@ def _without_pod(context: ReconcileContext, role: Role, task: Task) -> None:
     if task.state == DELETION_PENDING and uid is not None and ended is not None and context.status.state not in COMPLETING:
         # Nobody was told to delete it yet: it may have lost its label, and run on. (What is left at the end goes with the ConfigMap.)
         if is_stored(context, role, task):
-            context.actions.append(ConfirmPodGone(role.key(task), uid, ended))
+            context.actions.append(actions.ConfirmPodGone(role.key(task), uid, ended))
     elif task.state in COMPLETING:
         end_attempt(context, role, task, None)
     elif task.state == CREATION_REQUESTED:
@@ -114,7 +103,7 @@ def _without_pod(context: ReconcileContext, role: Role, task: Task) -> None:
     elif task.state != CREATION_PENDING:
         # The Pod may have lost its label, and still be running.
         assert task.attempt.object_uid is not None
-        context.actions.append(ConfirmPodGone(role.key(task), task.attempt.object_uid, _DELETED_BY_OTHERS))
+        context.actions.append(actions.ConfirmPodGone(role.key(task), task.attempt.object_uid, _DELETED_BY_OTHERS))
 
 
 def _without_new_pod(context: ReconcileContext, role: Role, task: Task) -> None:
@@ -130,7 +119,7 @@ def _without_new_pod(context: ReconcileContext, role: Role, task: Task) -> None:
         return
     # The Pod may exist nevertheless: the attempt is only over when it is gone for sure.
     assert task.attempt.object_uid is not None
-    context.actions.append(DeletePod(role.key(task), task.attempt.object_uid, completion=completion))
+    context.actions.append(actions.DeletePod(role.key(task), task.attempt.object_uid, completion=completion))
 
 
 def _going(context: ReconcileContext, role: Role, task: Task, pod: Pod) -> None:
@@ -140,9 +129,9 @@ def _going(context: ReconcileContext, role: Role, task: Task, pod: Pod) -> None:
     if not is_stored(context, role, task):
         return
     if _overdue(context, role, task, pod):
-        context.actions.append(DeletePod(role.key(task), pod.uid, force=True))
+        context.actions.append(actions.DeletePod(role.key(task), pod.uid, force=True))
     elif _lingers(context, role, task, pod):
-        context.actions.append(DeletePod(role.key(task), pod.uid))
+        context.actions.append(actions.DeletePod(role.key(task), pod.uid))
 
 
 def _overdue(context: ReconcileContext, role: Role, task: Task, pod: Pod) -> bool:
@@ -160,7 +149,7 @@ def _with_pod(context: ReconcileContext, role: Role, task: Task, pod: Pod) -> No
             if _stays(context, role, task, pod):
                 _keep(context, role, task)
             else:
-                context.actions.append(DeletePod(role.key(task), pod.uid))
+                context.actions.append(actions.DeletePod(role.key(task), pod.uid))
         return
     if task.state in COMPLETING:
         return  # The deletion was requested, and the cache does not show it yet.
@@ -207,7 +196,7 @@ def _with_kept_pod(context: ReconcileContext, role: Role, task: Task) -> None:
         task.pod_kept, task.changed = False, context.status.touch()
         return
     if (task.deletion_pending or key in moves) and is_stored(context, role, task):
-        action = DeletePod(key, uid, completion=task.attempt.completion) if task.deletion_pending else MovePod(key, uid)
+        action = actions.DeletePod(key, uid, completion=task.attempt.completion) if task.deletion_pending else actions.MovePod(key, uid)
         context.actions.append(action)
 
 
@@ -270,9 +259,9 @@ def _create(context: ReconcileContext, role: Role, task: Task) -> None:
         status.waiting.add(role.key(task))  # The ConfigMap's uid, by which the Pod will be known as ours, is not stored yet.
         return
     if task.deletion_pending or role.name not in context.spec.roles:
-        context.actions.append(RemovePod(role.key(task), SCALED_DOWN.ended(SCALED_AWAY)))
+        context.actions.append(actions.RemovePod(role.key(task), SCALED_DOWN.ended(SCALED_AWAY)))
     elif context.may_create:
-        context.actions.append(CreatePod(role.key(task)))
+        context.actions.append(actions.CreatePod(role.key(task)))
 
 
 def pod_created(context: ReconcileContext, key: Key, uid: str) -> None:

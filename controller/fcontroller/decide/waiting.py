@@ -7,10 +7,9 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from fcontroller.decide.conditions import some
-from fcontroller.decide.context import Key
 from fcontroller.decide.observed import CREATING, INITIALIZING, PENDING, Pod, Wait
 from fcontroller.decide.states import PREPARING, RUNNING
-from fcontroller.decide.status import Role, Status, Task
+from fcontroller.decide.status import Key, Role, Status, Task
 
 _WAITS_FROM: Final = 10
 """Seconds after which a Pod that has not started is said to wait."""

@@ -16,7 +16,7 @@ from fcontroller.act import requests
 from fcontroller.act.pod_owners import PodOwners
 from fcontroller.api import Api, Json, Projection, collection, version_of
 from fcontroller.decide import observed
-from fcontroller.decide.context import Key
+from fcontroller.decide.status import Key
 from fcontroller.mailbox import Due, Message, PodSeen, ServicesSeen
 from fcontroller.observe.reflector import Name, Reflector
 

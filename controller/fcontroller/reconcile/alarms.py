@@ -10,7 +10,7 @@ from collections.abc import Collection
 from heapq import heapify, heappop, heappush
 from itertools import count
 
-from fcontroller.decide.context import Key
+from fcontroller.decide.status import Key
 from fcontroller.mailbox import Due, Mailbox
 
 _SPARE = 100

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from itertools import islice
 
-from fcontroller.decide.context import Key
-from fcontroller.decide.status import Status
+from fcontroller.decide.status import Key, Status
 
 _AT_ONCE = 1000
 """Tasks that are looked at in one reconciliation: a thousand that have failed take a twentieth of a second."""

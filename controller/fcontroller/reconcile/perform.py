@@ -15,27 +15,12 @@ from fcontroller.act.dispatcher import Dispatcher
 from fcontroller.act.pod_owners import PodOwners
 from fcontroller.act.requests import Refused, StillThere
 from fcontroller.api import Api, Json, Projection, Wanted, path_of
-from fcontroller.decide.context import (
-    Action,
-    AdoptPod,
-    ConfirmConfigMapGone,
-    ConfirmPodGone,
-    CreateConfigMap,
-    CreatePod,
-    DeleteConfigMap,
-    DeletePod,
-    Key,
-    MovePod,
-    RecognizePod,
-    ReleaseConfigMap,
-    RemoveConfigMap,
-    RemovePod,
-)
+from fcontroller.decide import actions
 from fcontroller.decide.failures.creation import creation_failure
 from fcontroller.decide.framework import config_map_confirmed_gone, config_map_created, config_map_deleted, config_map_gone
 from fcontroller.decide.observed import controller_of
 from fcontroller.decide.states import DELETION_PENDING
-from fcontroller.decide.status import Status
+from fcontroller.decide.status import Key, Status
 from fcontroller.decide.task import find, pod_created, pod_deleted, pod_gone, pod_moved
 from fcontroller.dependencies import Dependencies
 from fcontroller.mailbox import Result
@@ -88,41 +73,41 @@ class ActionContext(NamedTuple):
         return path_of("pods", self.namespace, pod_name(self.name, key))
 
 
-async def perform(dependencies: Dependencies, action: Action, context: ActionContext, wanted: Wanted) -> Result | None:
+async def perform(dependencies: Dependencies, action: actions.Action, context: ActionContext, wanted: Wanted) -> Result | None:
     """Carry out an action. Raises Refused and Unreachable, after which the action is decided again, and Unwanted.
 
     :param wanted: tells whether the action is still decided, and no pause holds it; called before each creation and deletion is requested.
     """
     api, when_wanted = dependencies.api, dependencies.api.when(wanted)
     match action:
-        case CreateConfigMap():
+        case actions.CreateConfigMap():
             return await _begin_attempt(when_wanted, context, wanted)
-        case DeleteConfigMap(uid, completion):
+        case actions.DeleteConfigMap(uid, completion):
             await requests.delete(when_wanted, context.config_map_path(), uid, confirm=completion is not None)
             return config_map_deleted if completion is None else partial(config_map_gone, completion=completion)
-        case RemoveConfigMap(completion):
+        case actions.RemoveConfigMap(completion):
             await requests.remove(when_wanted, context.config_map_path(), context.framework["metadata"]["uid"])
             return partial(config_map_gone, completion=completion)
-        case ReleaseConfigMap(uid):
+        case actions.ReleaseConfigMap(uid):
             await requests.release(when_wanted, context.config_map_path(), uid, partial(context.pod_owners.pod_of, context.namespace))
             return None
-        case ConfirmConfigMapGone(uid):
+        case actions.ConfirmConfigMapGone(uid):
             return await _confirm_config_map_gone(api, when_wanted, context, uid)
-        case CreatePod(key):
+        case actions.CreatePod(key):
             return await _create_pod(when_wanted, context, key)
-        case DeletePod(key, uid, force, completion):
+        case actions.DeletePod(key, uid, force, completion):
             await requests.delete(when_wanted, context.pod_path(key), uid, force=force, confirm=completion is not None or force)
             return partial(pod_deleted, key=key, uid=uid) if completion is None else partial(pod_gone, key=key, completion=completion)
-        case RemovePod(key, completion):
+        case actions.RemovePod(key, completion):
             return await _remove_pod(when_wanted, context, key, completion)
-        case RecognizePod(key, uid):
+        case actions.RecognizePod(key, uid):
             return await _recognize_pod(dependencies, when_wanted, context, key, uid)
-        case ConfirmPodGone(key, uid, completion):
+        case actions.ConfirmPodGone(key, uid, completion):
             return await _confirm_pod_gone(when_wanted, context, key, uid, completion)
-        case AdoptPod(key, uid):
+        case actions.AdoptPod(key, uid):
             await _adopt_pod(dependencies, context, key, uid)
             return None
-        case MovePod(key, uid):
+        case actions.MovePod(key, uid):
             return await _move_pod(when_wanted, context, key, uid)
 
 

@@ -23,22 +23,14 @@ from fcontroller.act.requests import Refused
 from fcontroller.act.retry import backoff
 from fcontroller.api import Json, Projection, Unreachable, version_of
 from fcontroller.breath import turns, unhurried
-from fcontroller.decide.conditions import (
-    set_adopted,
-    set_completed,
-    set_services,
-)
-from fcontroller.decide.context import (
-    CreateConfigMap,
-    Key,
-    ReconcileContext,
-    deadline,
-)
+from fcontroller.decide import actions
+from fcontroller.decide.conditions import set_adopted, set_completed, set_services
+from fcontroller.decide.context import ReconcileContext, deadline
 from fcontroller.decide.framework import kept_keys, reconcile_framework
 from fcontroller.decide.observed import controller_of
 from fcontroller.decide.spec import Spec, is_paused, read_spec, restart_of
 from fcontroller.decide.states import COMPLETED, CREATED, CREATION_PENDING, DELETION_PENDING
-from fcontroller.decide.status import Status
+from fcontroller.decide.status import Key, Status
 from fcontroller.decide.status_json import status_from
 from fcontroller.dependencies import Dependencies
 from fcontroller.mailbox import (
@@ -495,7 +487,7 @@ class Reconciler:
         now = decided_now(context.status, message.key)
         if message.result is not None and now.attempt is message.decided.attempt:
             message.result(context)
-            if isinstance(message.action, CreateConfigMap):
+            if isinstance(message.action, actions.CreateConfigMap):
                 self.intent.begun()
 
     def _warn(self, message: ServicesReported | PodsCompared) -> None:

@@ -6,9 +6,8 @@ import asyncio
 from collections.abc import Mapping
 
 from fcontroller.decide.conditions import set_started
-from fcontroller.decide.context import Key
 from fcontroller.decide.observed import Pod
-from fcontroller.decide.status import Status
+from fcontroller.decide.status import Key, Status
 from fcontroller.decide.waiting import may_wait, waiting
 from fcontroller.reconcile.alarms import Alarms
 

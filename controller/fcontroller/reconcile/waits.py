@@ -7,6 +7,7 @@ import asyncio
 from fcompile.model.framework import MAX_TASKS
 from fcontroller.act.retry import QUEUED
 from fcontroller.api import Json
+from fcontroller.decide import actions
 from fcontroller.decide.conditions import (
     INTENT_STORED,
     MESSAGES_KEPT,
@@ -19,21 +20,9 @@ from fcontroller.decide.conditions import (
     set_problem,
     some,
 )
-from fcontroller.decide.context import (
-    AdoptPod,
-    ConfirmConfigMapGone,
-    CreateConfigMap,
-    DeleteConfigMap,
-    DeletePod,
-    Key,
-    MovePod,
-    ReleaseConfigMap,
-    RemoveConfigMap,
-    RemovePod,
-)
 from fcontroller.decide.spec import Spec
 from fcontroller.decide.states import CREATED, CREATION_PENDING, DELETING, ENDED
-from fcontroller.decide.status import Status
+from fcontroller.decide.status import Key, Status
 from fcontroller.dependencies import Dependencies
 from fcontroller.observe.cache import Owned, pod_name
 from fcontroller.reconcile.alarms import Alarms
@@ -43,7 +32,7 @@ from fcontroller.reconcile.workers import Workers
 _ACCEPTED = ("Accepted", "The Framework may have as many tasks as it wants")
 _CUT = "Failures say more than a status can hold: the first ones are kept whole, the others are cut. Their Pods' logs have all of it"
 _WHOLE = ("Whole", "The messages of failures are whole")
-_DELETIONS = (DeletePod, RemovePod, DeleteConfigMap, RemoveConfigMap, ReleaseConfigMap, MovePod, AdoptPod)
+_DELETIONS = (*actions.DELETIONS, actions.AdoptPod)
 _NOT_NEEDED = ("NotNeeded", "No attempt runs")
 _GONE = ("Gone", "What was to be deleted is gone")
 _OVERDUE, _LOOK_AT_DELETIONS = 20.0, 10.0
@@ -93,9 +82,9 @@ class Waits:
             held = [*(workers.failing(status, *_DELETIONS) if trouble else ()), *self._overdue(status, framework)]
             if set_problem(status, OBJECTS_DELETED, "Held" if held else "", some(held), _GONE, generation, now):
                 warn(framework, "DeletionHeld", some(held))
-        refused = [f"The attempt cannot begin: {why}" for why in workers.failing(status, CreateConfigMap)] if trouble else []
+        refused = [f"The attempt cannot begin: {why}" for why in workers.failing(status, actions.CreateConfigMap)] if trouble else []
         lost = "The ConfigMap has lost its label, and nothing but Stop is decided until it can have it again"
-        refused += [f"{lost}: {why}" for why in workers.failing(status, ConfirmConfigMapGone)] if trouble else []
+        refused += [f"{lost}: {why}" for why in workers.failing(status, actions.ConfirmConfigMapGone)] if trouble else []
         if refused:
             set_condition(status, INTENT_STORED, False, "Refused", refused[0], generation, now)
         elif status.state not in CREATED and is_said(status, INTENT_STORED, "Refused"):

@@ -19,20 +19,9 @@ from fcontroller.act.dispatcher import Priority
 from fcontroller.act.requests import Refused, is_lasting
 from fcontroller.act.retry import SILENT, SLOW, backoff
 from fcontroller.api import Unreachable, Unwanted
-from fcontroller.decide.context import (
-    Action,
-    CreateConfigMap,
-    CreatePod,
-    DeleteConfigMap,
-    DeletePod,
-    Key,
-    MovePod,
-    ReleaseConfigMap,
-    is_deletion,
-    key_of,
-)
+from fcontroller.decide import actions
 from fcontroller.decide.failures.creation import ends_batch
-from fcontroller.decide.status import Attempt, Status
+from fcontroller.decide.status import Attempt, Key, Status
 from fcontroller.dependencies import Dependencies
 from fcontroller.mailbox import Broken, Decided, Due, Mailbox, Performed, Result
 from fcontroller.reconcile.alarms import Alarms
@@ -55,8 +44,8 @@ class _Job:
 
     __slots__ = ("action", "began", "decided", "key", "sent", "window", "work")
 
-    def __init__(self, action: Action, decided: Decided) -> None:
-        self.action, self.key, self.decided = action, key_of(action), decided
+    def __init__(self, action: actions.Action, decided: Decided) -> None:
+        self.action, self.key, self.decided = action, actions.key_of(action), decided
         self.sent = False
         """Of the creation of a Pod: whether it was asked for, so that there may be one."""
         self.work: asyncio.Task[Result | None] | None = None
@@ -73,7 +62,7 @@ class _Job:
 class _Failure(NamedTuple):
     """An action that has failed, or had no effect."""
 
-    action: Action
+    action: actions.Action
     decided: Decided
     error: Exception | None
     slow: bool
@@ -131,7 +120,7 @@ class Workers:
         """Tasks for which something is to be done, and None for the Framework itself."""
         self.windows: dict[str, Window] = {}
         """By role."""
-        self._failures: dict[Key | None, dict[type[Action], _Failure]] = {}
+        self._failures: dict[Key | None, dict[type[actions.Action], _Failure]] = {}
         """The last failure of each kind of action: a success of another kind does not end the waiting."""
         self._waiting: deque[_Job] = deque()
         self._moves: deque[_Job] = deque()
@@ -176,7 +165,7 @@ class Workers:
 
     def refused(self, status: Status) -> dict[str, str]:
         """Return why Pods that are still wanted are not created, by role."""
-        failed = {failure.action.key[0]: failure for failure in self._failing(status) if isinstance(failure.action, CreatePod)}
+        failed = {failure.action.key[0]: failure for failure in self._failing(status) if isinstance(failure.action, actions.CreatePod)}
         wanted = {role for role, jobs in self._creations.items() if jobs} | failed.keys()
         why = {role: str(failure.error) for role, failure in failed.items() if failure.lasts()}
         why |= {job.key[0]: SILENT for job in self._slow(self._creating) if job.key is not None and job.sent}
@@ -197,7 +186,7 @@ class Workers:
         found = {str(failure.error) for failure in self._failing(status) if isinstance(failure.action, kinds) and failure.lasts()}
         slow = [job for job in self._slow(self._others) if isinstance(job.action, kinds)]
         # The deletion of a Pod that was not sent yet waits for its turn.
-        return sorted(found | {SILENT for job in slow if job.sent or not isinstance(job.action, DeletePod)})
+        return sorted(found | {SILENT for job in slow if job.sent or not isinstance(job.action, actions.DeletePod)})
 
     def _slow(self, jobs: Iterable[_Job]) -> list[_Job]:
         since = self._now() - SLOW
@@ -216,7 +205,7 @@ class Workers:
         for job in self._creating:
             job.abandon()
 
-    def advance(self, actions: Iterable[Action], context: Callable[[], ActionContext]) -> None:
+    def advance(self, decided: Iterable[actions.Action], context: Callable[[], ActionContext]) -> None:
         """Take in the decided actions, drop those that are not decided any more, and begin those that may begin.
 
         :param context: returns the present inputs of actions whenever it is called.
@@ -226,7 +215,7 @@ class Workers:
             self._failures.clear()  # After the end of a pause nobody wants to wait.
         self._paused = paused
         self._purge(status)
-        for action in actions:
+        for action in decided:
             self._add(action, status)
         for job in self._startable(context().namespace):
             self._of(job).add(job)
@@ -241,12 +230,12 @@ class Workers:
         """Take in the result of an action. Return how often it has failed in a row; 0: it has not failed."""
         key, action, error = performed.key, performed.action, performed.error
         self.busy.discard(key)
-        if isinstance(action, CreatePod):
+        if isinstance(action, actions.CreatePod):
             self._note_creation(action.key[0], performed)
-        if isinstance(action, ReleaseConfigMap) and error is None:
-            self._failures.get(None, {}).pop(CreateConfigMap, None)  # What was in its way is gone.
+        if isinstance(action, actions.ReleaseConfigMap) and error is None:
+            self._failures.get(None, {}).pop(actions.CreateConfigMap, None)  # What was in its way is gone.
         # A Pod that was moved changes nothing that is stored.
-        if error is None and (decided_now(status, key) != performed.decided or isinstance(action, MovePod)):
+        if error is None and (decided_now(status, key) != performed.decided or isinstance(action, actions.MovePod)):
             self._failures.pop(key, None)
             return 0
         # The action had no effect, or none that was seen yet: it may be decided again, but not at once.
@@ -257,8 +246,8 @@ class Workers:
         of_key[type(action)] = _Failure(action, performed.decided, error, performed.seconds >= SLOW, failures, self._now() + delay)
         return failures if error is not None else 0
 
-    def _add(self, action: Action, status: Status) -> None:
-        key = key_of(action)
+    def _add(self, action: actions.Action, status: Status) -> None:
+        key = actions.key_of(action)
         last = self._failures.get(key, {}).get(type(action))
         if key in self.busy:
             return
@@ -266,10 +255,10 @@ class Workers:
             return self._alarms.set(key, last.not_before)
         self.busy.add(key)
         job = _Job(action, decided_now(status, key))
-        if isinstance(action, CreatePod):
+        if isinstance(action, actions.CreatePod):
             self._creations.setdefault(action.key[0], deque()).append(job)
         else:
-            jobs = self._moves if isinstance(action, MovePod) else self._waiting
+            jobs = self._moves if isinstance(action, actions.MovePod) else self._waiting
             jobs.append(job) if key is not None else jobs.appendleft(job)
 
     def _purge(self, status: Status) -> None:
@@ -293,17 +282,17 @@ class Workers:
                 job.abandon()
 
     def _of(self, job: _Job) -> set[_Job]:
-        return self._creating if isinstance(job.action, CreatePod) else self._others
+        return self._creating if isinstance(job.action, actions.CreatePod) else self._others
 
     def _startable(self, namespace: str) -> Iterator[_Job]:
         """Take out the actions that may begin now."""
         creating, held, is_crowded = self.creating, deque[_Job](), self._dependencies.api.is_crowded
         others = _IN_A_CROWD if is_crowded(namespace, Priority.DELETION) else _AT_A_TIME
         creations = _IN_A_CROWD if is_crowded(namespace, Priority.CREATION) else 2 * _AT_A_TIME
-        moving = sum([isinstance(job.action, MovePod) for job in self._others])
+        moving = sum([isinstance(job.action, actions.MovePod) for job in self._others])
         while self._waiting and (self._waiting[0].key is None or len(self._others) - moving < others):
             job = self._waiting.popleft()
-            if creating and isinstance(job.action, DeleteConfigMap):
+            if creating and isinstance(job.action, actions.DeleteConfigMap):
                 held.append(job)  # A Pod created after the end of its attempt would run for a while.
             else:
                 yield job
@@ -348,8 +337,8 @@ class Workers:
 
     def _may_send(self, job: _Job, now: ActionContext) -> bool:
         # A Stop, a deadline or a pause changes what was decided only when no action is under way for the Framework itself.
-        held = now.paused and not (now.deleting and is_deletion(job.action))
-        ends = now.ends and isinstance(job.action, CreateConfigMap)
+        held = now.paused and not (now.deleting and isinstance(job.action, actions.DELETIONS))
+        ends = now.ends and isinstance(job.action, actions.CreateConfigMap)
         return not held and not ends and job.decided == decided_now(now.status, job.key)
 
     def _done(self, job: _Job, work: asyncio.Task[Result | None]) -> None:

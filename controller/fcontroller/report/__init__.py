@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fcontroller.api import Json
-from fcontroller.decide.context import Key
-from fcontroller.decide.status import Ended, TransitionRecord
+from fcontroller.decide.status import Ended, Key, TransitionRecord
 
 
 class Report:

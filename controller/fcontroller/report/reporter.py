@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from fcontroller.act.requests import Refused, StillThere, is_lasting
 from fcontroller.api import Json
-from fcontroller.decide.context import FRAMEWORK_DELETION, POD_DELETION, Key
+from fcontroller.decide.context import FRAMEWORK_DELETION, POD_DELETION
 from fcontroller.decide.retry import NEVER_RETRIED
 from fcontroller.decide.states import (
     FRAMEWORK_CREATED,
@@ -19,7 +19,7 @@ from fcontroller.decide.states import (
     TASK_GONE,
     TASK_KEPT,
 )
-from fcontroller.decide.status import Ended, Role, Task, TransitionRecord
+from fcontroller.decide.status import Ended, Key, Role, Task, TransitionRecord
 from fcontroller.log import Log, Rarely
 from fcontroller.report import Report
 from fcontroller.report.events import NORMAL, WARNING, Recorder
