@@ -42,9 +42,9 @@ _FINISH, _RELEASE = 10, 5
 _GC_THRESHOLDS = 5_000, 4, 1_000_000
 """The thresholds of Python's garbage collector. With these, collecting young objects takes milliseconds. A full collection takes a second
 with 100,000 tasks, so it runs by the clock: Python would run it most often while many Pods are created."""
-_FULL_COLLECTION, _YOUNG_COLLECTION, _YOUNG_TOGETHER = 3600, 1.0, 4
-"""Seconds between full collections: old objects are hardly ever garbage. Seconds between collections of young objects; every fourth of
-these also looks at what the three before have left. Python only counts how many more objects there are than before. Where each new object
+_COLLECTION, _YOUNG_TOGETHER, _FULL = 1.0, 4, 3600
+"""Seconds between collections of young objects. Every fourth also looks at what the three before have left, and one an hour at everything:
+old objects are hardly ever garbage. Python only counts how many more objects there are than before. Where each new object
 takes the place of an old one it collects nothing: 100,000 objects are still young when the next few thousand come, and a collection
 then takes a quarter of a second."""
 
@@ -77,7 +77,7 @@ class Process:
 
     async def run(self) -> int:
         """Run until told to stop. Return the exit code: 0 after a signal, 1 after a failure or a lost lease. Raises Unlistenable."""
-        beside = [asyncio.create_task(work) for work in (self._metrics.measure_lag(), _collect_everything(), _collect_young())]
+        beside = [asyncio.create_task(work) for work in (self._metrics.measure_lag(), _collect_garbage())]
         try:
             listen = self._config.listen
             server = Server(self._metrics, self._unready)
@@ -200,16 +200,10 @@ def _spare_the_collector() -> None:
     gc.set_threshold(*_GC_THRESHOLDS)
 
 
-async def _collect_everything() -> None:
-    while True:
-        await asyncio.sleep(_FULL_COLLECTION)
-        gc.collect()
-
-
-async def _collect_young() -> None:
+async def _collect_garbage() -> None:
     for number in count(1):
-        await asyncio.sleep(_YOUNG_COLLECTION)
-        gc.collect(number % _YOUNG_TOGETHER == 0)
+        await asyncio.sleep(_COLLECTION)
+        gc.collect(2 if number % _FULL == 0 else 1 if number % _YOUNG_TOGETHER == 0 else 0)
 
 
 def _settings(effective: EffectiveSettings) -> Settings:

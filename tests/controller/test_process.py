@@ -282,12 +282,13 @@ def test_what_is_old_and_not_needed_is_collected_now_and_then(monkeypatch: pytes
         del one
         gc.collect(1)
         assert seen() is not None
-        collecting = asyncio.create_task(process._collect_everything())
+        collecting = asyncio.create_task(process._collect_garbage())
         while seen() is not None:
             await asyncio.sleep(0.01)
         collecting.cancel()
 
-    monkeypatch.setattr(process, "_FULL_COLLECTION", 0.01)
+    monkeypatch.setattr(process, "_COLLECTION", 0.01)
+    monkeypatch.setattr(process, "_FULL", 5)
     asyncio.run(work())
 
 
@@ -304,13 +305,13 @@ def test_young_objects_do_not_become_many_where_each_takes_the_place_of_an_old_o
         for place in range(50_000):
             kept[place] = [place]
         assert young() > 40_000
-        collecting = asyncio.create_task(process._collect_young())
+        collecting = asyncio.create_task(process._collect_garbage())
         async with asyncio.timeout(10):
             while young() > 10_000:
                 await asyncio.sleep(0.01)
         collecting.cancel()
 
-    monkeypatch.setattr(process, "_YOUNG_COLLECTION", 0.01)
+    monkeypatch.setattr(process, "_COLLECTION", 0.01)
     gc.enable()
     gc.set_threshold(*process._GC_THRESHOLDS)
     try:

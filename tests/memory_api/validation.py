@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from fcontroller.decide.observed import FOREGROUND, ORPHAN
 from fcontroller.testing.memory_api.answers import Refusal, bad_request, named
 from fcontroller.testing.memory_api.kinds import EVENTS, FRAMEWORKS, LEASES, PODS, Kind
-from fcontroller.testing.memory_api.metadata import FOREGROUND, ORPHAN
 from fcontroller.testing.memory_api.store import Validation
 from fcontroller.testing.memory_api.values import Object
 

@@ -200,13 +200,10 @@ def _delete_pods(context: ReconcileContext, config_map_uid: str, keys: Iterable[
 
 
 def _goes_with(context: ReconcileContext, config_map_uid: str, key: Key, pod: Pod) -> bool:
-    return pod.controller == config_map_uid and not _was_moved(context, key)
-
-
-def _was_moved(context: ReconcileContext, key: Key) -> bool:
-    """Return whether the Framework owns a Pod by now that the cache, which may lag, still shows as the ConfigMap's."""
     task = context.status.task(key)
-    return task is not None and task.pod_kept and context.status.retry_refused
+    # The cache, which may lag, may still show as the ConfigMap's what is the Framework's own by now.
+    was_moved = task is not None and task.pod_kept and context.status.retry_refused
+    return pod.controller == config_map_uid and not was_moved
 
 
 def _delete(context: ReconcileContext, uid: str) -> None:

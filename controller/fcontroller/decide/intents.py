@@ -18,7 +18,7 @@ from typing import NamedTuple
 from fcontroller.decide.status import IntentRecord
 
 
-class Spec(NamedTuple):
+class LoweredSpec(NamedTuple):
     """What the Framework's spec, as it is now, lowers to."""
 
     generation: int
@@ -37,7 +37,7 @@ class IntentPlan(NamedTuple):
     """The digest of the document to write into the ConfigMap, now that the status names it; None: nothing is to be written."""
 
 
-def plan_intent(record: IntentRecord, named: bool, spec: Spec, stored: str | None, held: Container[str]) -> IntentPlan:
+def plan_intent(record: IntentRecord, named: bool, spec: LoweredSpec, stored: str | None, held: Container[str]) -> IntentPlan:
     """Decide which intent is in force while an attempt runs, which is next, and what is written into the ConfigMap.
 
     :param named: whether `record` is stored, so that its `next` may be written into the ConfigMap.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, Final, TextIO
 
@@ -18,24 +17,12 @@ _LEGEND_FROM: Final = 6
 _NO_SIZE: Final = os.terminal_size((80, 24))
 
 
-class Screen(ABC):
-    """Shows rows."""
-
-    @abstractmethod
-    def show(self, rows: Sequence[Row]) -> None:
-        """Show how things are now."""
-
-    @abstractmethod
-    def close(self) -> None:
-        """Leave what was shown last as it is."""
-
-
-def screen(out: TextIO) -> Screen:
-    """Return the kind of screen that suits the stream."""
+def screen(out: TextIO) -> Picture | Lines:
+    """Return what shows rows in the way that suits the stream."""
     return Picture(out) if out.isatty() and os.environ.get("TERM") != "dumb" else Lines(out)
 
 
-class Lines(Screen):
+class Lines:
     """A line for each change, with the seconds since the beginning."""
 
     def __init__(self, out: TextIO) -> None:
@@ -55,7 +42,7 @@ class Lines(Screen):
         """Do nothing: every line is written at once."""
 
 
-class Picture(Screen):
+class Picture:
     """A picture that stays in its place, and never is wider or higher than the terminal."""
 
     def __init__(self, out: TextIO) -> None:

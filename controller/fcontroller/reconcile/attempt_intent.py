@@ -13,8 +13,7 @@ from fcompile.lower.intent import Intent
 from fcontroller import intent as intents
 from fcontroller.api import Json
 from fcontroller.decide.conditions import INTENT_STORED, set_problem, set_reviewed
-from fcontroller.decide.intents import Spec as LoweredSpec
-from fcontroller.decide.intents import plan_intent
+from fcontroller.decide.intents import LoweredSpec, plan_intent
 from fcontroller.decide.review import Verdict, in_force, review, with_what_runs
 from fcontroller.decide.spec import Spec
 from fcontroller.decide.states import CREATED, CREATION_PENDING

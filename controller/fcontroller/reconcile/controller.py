@@ -112,7 +112,7 @@ class Controller:
             self._await_collector(name)
         if _is_anothers(framework):
             self._drop(name)
-        elif reconciler is not None and reconciler.is_of(framework) and not self.dependencies.dry_run:
+        elif reconciler is not None and reconciler.uid == framework["metadata"]["uid"] and not self.dependencies.dry_run:
             reconciler.mailbox.put(FrameworkSeen(framework))
         elif _is_over(framework):
             self._stop(name)

@@ -179,10 +179,6 @@ class Reconciler:
         """Return all work under way for the Framework."""
         return {*self._background.under_way, *self.workers.under_way}
 
-    def is_of(self, framework: Json) -> bool:
-        """Return whether this reconciler is for this Framework, not for another one of the same name, and was not stopped."""
-        return not self.stopped and self.uid == framework["metadata"]["uid"]
-
     def stop(self) -> None:
         """Make no more decisions. Requests under way come to their end."""
         self.stopped = True

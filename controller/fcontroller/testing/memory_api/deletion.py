@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from fcontroller.decide.observed import FOREGROUND, ORPHAN
 from fcontroller.testing.memory_api import pods
 from fcontroller.testing.memory_api.answers import conflict, named, not_found, success
 from fcontroller.testing.memory_api.kinds import PODS, Kind
-from fcontroller.testing.memory_api.metadata import FOREGROUND, ORPHAN
 from fcontroller.testing.memory_api.store import Collection, Store, moved, text_of
 from fcontroller.testing.memory_api.values import Object
 

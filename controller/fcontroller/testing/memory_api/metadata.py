@@ -6,8 +6,6 @@ from typing import Any
 
 from fcontroller.testing.memory_api.values import Object
 
-FOREGROUND = "foregroundDeletion"
-ORPHAN = "orphan"
 _WRITTEN = ("labels", "annotations", "finalizers", "ownerReferences")
 
 

@@ -6,15 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from fcontroller.testing.memory_api import metadata, pods
-from fcontroller.testing.memory_api.answers import (
-    CHANGED,
-    Refusal,
-    already_exists,
-    bad_request,
-    conflict,
-    not_found,
-    other_uid,
-)
+from fcontroller.testing.memory_api.answers import CHANGED, Refusal, already_exists, bad_request, conflict, not_found, other_uid
 from fcontroller.testing.memory_api.kinds import FRAMEWORKS, NAMESPACES, NODES, PODS, SERVICES, Kind
 from fcontroller.testing.memory_api.patch import patched
 from fcontroller.testing.memory_api.store import Collection, Store
