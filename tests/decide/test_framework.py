@@ -115,7 +115,7 @@ def goes(since: float, uid: str | None = None, *, awaits: bool = True) -> Reconc
     context = begun(states.DELETING)
     assert context.config_map is not None
     context.status.attempt.completion = UNTIL_STOP
-    context.status.empty_since = at = context.now - since
+    context.status.end.empty_since = at = context.now - since
     context.config_map = context.config_map._replace(uid=uid or context.config_map.uid, deletion_start=at, awaits_collector=awaits)
     context.pods = {}
     return context
@@ -153,7 +153,7 @@ def test_one_of_an_earlier_framework_of_the_name_is_deleted(since: int, changes:
     """Half a minute after this Framework came, which shows that the owner is gone."""
     context = begun(CREATION_PENDING, execution=execution)
     context.status.attempt.object_uid, context.status.transition_time, context.pods = None, context.now - since, {}
-    context.status.empty_since = context.now - 30
+    context.status.end.empty_since = context.now - 30
     assert context.config_map is not None
     found = context.config_map._replace(uid="of another Framework", controller="another Framework", awaits_collector=True)
     context.config_map = found._replace(**changes)
@@ -292,7 +292,7 @@ def test_a_config_map_that_the_cache_does_not_show_is_asked_for_and_stop_does_no
 
 def test_one_that_is_gone_for_sure_ends_the_attempt_and_what_follows_is_decided_at_once() -> None:
     context = begun(config_map=False)
-    context.status.attempt.object_gone, context.pods = True, {}
+    context.status.end.object_gone, context.pods = True, {}
     confirm_pods_gone(context)
     reconcile_framework(context)
     assert (end(context), context.status.state, context.actions) == (-100, states.COMPLETED, [])
@@ -303,7 +303,7 @@ def test_one_that_is_gone_for_sure_ends_the_attempt_and_what_follows_is_decided_
 def test_pods_of_one_that_is_gone_are_waited_for_and_deleted_in_the_end(known: dict[str, Any] | None) -> None:
     context = begun(config_map=False)
     pods, now = context.pods, context.now
-    context.status.attempt.object_gone, context.status.attempt.completion = True, known
+    context.status.end.object_gone, context.status.attempt.completion = True, known
     assert deleted(context) == set()
     assert (end(context), context.status.state) == (5 if known else -100, states.DELETING)
     assert deleted(context, now=now + 29) == set()
@@ -328,7 +328,7 @@ def test_pods_of_one_that_is_gone_are_looked_at_first_and_last_and_when_somethin
     context = begun(config_map=False)
     first, second = context.pods
     other = context.pods[second]
-    context.status.attempt.object_gone = True
+    context.status.end.object_gone = True
 
     def looks(*keys: Key, **changes: Any) -> list[Key]:
         looked.clear()
@@ -348,10 +348,24 @@ def test_pods_of_one_that_is_gone_are_looked_at_first_and_last_and_when_somethin
     assert context.status.state == states.COMPLETED
 
 
+def test_what_the_end_of_one_attempt_has_noted_means_nothing_at_the_end_of_the_next() -> None:
+    world = World({"retryPolicy": {"fancyRetryPolicy": True}, "taskRoles": [role_spec("a", 2)]}, SETTINGS)
+    world.run(1)
+    world.config_map = None  # Deleted in the background, with its Pods.
+    world.pods.clear()
+    world.run(5)
+    context = world.look()
+    assert (context.status.state, context.status.attempt.id) == (RUNNING, 1)
+    context.config_map, context.status.end.object_gone = None, True
+    context.pods = {key: pod._replace(controller="") if key == ("a", 1) else pod for key, pod in context.pods.items()}
+    reconcile_framework(context, [("a", 0)])
+    assert [action.key for action in context.actions if isinstance(action, DeletePod)] == [("a", 1)]
+
+
 @pytest.mark.parametrize("known", [None, UNTIL_STOP])
 def test_pods_that_may_have_come_too_late_are_deleted_first(known: dict[str, Any] | None) -> None:
     context = begun(config_map=False)
-    context.status.attempt.object_gone = True
+    context.status.end.object_gone = True
     _, task = next(context.status.tasks())
     task.state, task.attempt.completion = CREATION_REQUESTED, known
     reconcile_framework(context)
@@ -365,14 +379,14 @@ def test_pods_that_may_have_come_too_late_are_deleted_first(known: dict[str, Any
 
 def test_pods_that_were_asked_for_and_not_answered_yet_are_waited_for() -> None:
     context = begun(config_map=False)
-    context.status.attempt.object_gone = context.creating = True
+    context.status.end.object_gone = context.creating = True
     reconcile_framework(context)
     assert (context.status.state, end(context)) == (RUNNING, None)
 
 
 def test_pods_whose_owner_somebody_has_taken_off_are_deleted_before_the_attempt_ends() -> None:
     context = begun(config_map=False)
-    context.status.attempt.object_gone = True
+    context.status.end.object_gone = True
     context.pods = pods = {key: pod._replace(controller="") if key == ("a", 1) else pod for key, pod in context.pods.items()}
     reconcile_framework(context)
     deleted = [(action.key, action.uid) for action in context.actions if isinstance(action, DeletePod)]
@@ -396,7 +410,7 @@ def test_a_config_map_whose_kept_pods_have_moved_is_deleted_once(state: str, del
     context = begun(state)
     status = context.status
     assert context.config_map is not None
-    status.attempt.completion, status.retry_refused, status.unmoved = UNTIL_STOP, True, set()
+    status.attempt.completion, status.retry_refused, status.end.unmoved = UNTIL_STOP, True, set()
     reconcile_framework(context)
     assert (DeleteConfigMap(context.config_map.uid) in context.actions) == deletes
 

@@ -343,7 +343,7 @@ def test_pods_that_may_still_come_are_deleted_when_somebody_else_has_deleted_the
     world = World(spec(2), SETTINGS)
     world.run(1)
     context = world.look()
-    context.config_map, context.status.attempt.object_gone = None, True
+    context.config_map, context.status.end.object_gone = None, True
     context.status.state = state
     (_, task), _ = context.status.tasks()
     task.state = "AttemptCreationRequested"

@@ -213,7 +213,7 @@ class World:
         """Read a status as a controller does that begins: with what its predecessor has moved."""
         status = from_json(stored)
         if status.state == DELETION_PENDING and status.retry_refused:
-            status.unmoved = kept_keys(status) - {key for key, pod in self.pods.items() if _owner(pod) == "framework"}
+            status.end.unmoved = kept_keys(status) - {key for key, pod in self.pods.items() if _owner(pod) == "framework"}
         return status
 
     def _act(self, context: ReconcileContext, action: Action) -> None:

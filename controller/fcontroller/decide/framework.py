@@ -38,7 +38,7 @@ from fcontroller.decide.states import (
     PREPARING,
     RUNNING,
 )
-from fcontroller.decide.status import Attempt, IntentRecord, Json, Key, Status
+from fcontroller.decide.status import Attempt, End, IntentRecord, Json, Key, Status
 from fcontroller.decide.task import find, has_lost_owner, is_stored, reconcile_task
 
 _COLLECTED = 30
@@ -168,13 +168,13 @@ def _collect(context: ReconcileContext, config_map: ConfigMap, keys: Iterable[Ke
     if config_map.deletion_start is None or not (config_map.awaits_collector or config_map.uid == status.attempt.object_uid):
         return
     if _has_pods(context, config_map.uid):
-        status.empty_since = None
-    elif status.empty_since is None or status.empty_since > now:
-        status.empty_since = now
+        status.end.empty_since = None
+    elif status.end.empty_since is None or status.end.empty_since > now:
+        status.end.empty_since = now
     if not context.due(config_map.deletion_start, _COLLECTED, surely=True) or not status.is_stored(status):
         return
-    if status.empty_since is not None:
-        if config_map.awaits_collector and context.due(status.empty_since, _EMPTY, surely=True):
+    if status.end.empty_since is not None:
+        if config_map.awaits_collector and context.due(status.end.empty_since, _EMPTY, surely=True):
             context.actions.append(actions.ReleaseConfigMap(config_map.uid))
     else:
         _delete_pods(context, config_map.uid, keys)
@@ -191,8 +191,8 @@ def _delete_pods(context: ReconcileContext, config_map_uid: str, keys: Iterable[
     :param keys: as in `reconcile_framework`.
     """
     status = context.status
-    if status.collected != config_map_uid:
-        keys, status.collected = None, "" if context.paused else config_map_uid  # What a pause holds is looked at again.
+    if status.end.collected != config_map_uid:
+        keys, status.end.collected = None, "" if context.paused else config_map_uid  # What a pause holds is looked at again.
     for key in context.pods if keys is None else keys:
         pod = context.pods.get(key)
         if pod is not None and pod.deletion_start is None and key not in context.busy and _goes_with(context, config_map_uid, key, pod):
@@ -214,20 +214,20 @@ def _delete(context: ReconcileContext, uid: str) -> None:
 def _begin_to_move(context: ReconcileContext) -> Iterable[Key]:
     """Collect the Pods that are to outlive the ConfigMap, once it is stored that the attempt is the last. Return their tasks, once."""
     status = context.status
-    if status.move_until is not None or not status.is_stored(status):
+    if status.end.move_until is not None or not status.is_stored(status):
         return ()
-    status.unmoved = kept_keys(status) if status.unmoved is None else status.unmoved
-    status.move_until = context.sure_now + _MOVES + len(status.unmoved) // _MOVES_EACH
-    return status.unmoved
+    status.end.unmoved = kept_keys(status) if status.end.unmoved is None else status.end.unmoved
+    status.end.move_until = context.sure_now + _MOVES + len(status.end.unmoved) // _MOVES_EACH
+    return status.end.unmoved
 
 
 def _delete_when_moved(context: ReconcileContext) -> None:
     """Delete the ConfigMap once it owns no Pod that is kept, and none has just ended; or when that takes too long, whatever the reason."""
     status, uid = context.status, context.status.attempt.object_uid
-    if status.move_until is None or uid is None:
+    if status.end.move_until is None or uid is None:
         return
-    done = not status.unmoved and status.revision <= status.stored
-    if done or context.deleting or context.due(status.move_until, 0, surely=True):
+    done = not status.end.unmoved and status.revision <= status.stored
+    if done or context.deleting or context.due(status.end.move_until, 0, surely=True):
         _delete(context, uid)
 
 
@@ -237,7 +237,7 @@ def _without_config_map(context: ReconcileContext, keys: Iterable[Key] | None) -
         return True
     assert uid is not None
     if status.state != CREATION_REQUESTED:
-        if not status.attempt.object_gone:
+        if not status.end.object_gone:
             # The ConfigMap may only have lost its label; then its Pods live on.
             if context.ending is not None and status.state in (PREPARING, RUNNING):
                 end_framework_attempt(context, context.ending)
@@ -277,17 +277,17 @@ def _pods_remain(context: ReconcileContext, config_map_uid: str, keys: Iterable[
     :param keys: as in `reconcile_framework`.
     """
     status = context.status
-    if keys is not None and status.remaining is not None:
-        _look_for_remaining(context, status.remaining, keys)
-        while status.remaining and not _remains(context, key := next(iter(status.remaining))):
-            status.remaining.discard(key)
-        if any(key in context.busy for key in status.remaining):
+    if keys is not None and status.end.remaining is not None:
+        _look_for_remaining(context, status.end.remaining, keys)
+        while status.end.remaining and not _remains(context, key := next(iter(status.end.remaining))):
+            status.end.remaining.discard(key)
+        if any(key in context.busy for key in status.end.remaining):
             return True  # Its result is waited for. Without one under way, what has failed is tried again below.
-        if not status.remaining and _has_pods(context, config_map_uid):
+        if not status.end.remaining and _has_pods(context, config_map_uid):
             return False
-    status.remaining = set()
-    _look_for_remaining(context, status.remaining, [role.key(task) for role, task in status.tasks()])
-    return bool(status.remaining)
+    status.end.remaining = set()
+    _look_for_remaining(context, status.end.remaining, [role.key(task) for role, task in status.tasks()])
+    return bool(status.end.remaining)
 
 
 def _look_for_remaining(context: ReconcileContext, remaining: set[Key], keys: Iterable[Key]) -> None:
@@ -345,7 +345,7 @@ def _retry_or_complete(context: ReconcileContext) -> None:
         status.transition(states.FRAMEWORK_RETRIED, context.now, decision.kind)
         status.attempt = Attempt(status.retries.total, names.config_map_name(context.name), context.now)
         status.roles = context.new_roles(status.task_number)
-        status.intent = IntentRecord()
+        status.intent, status.end = IntentRecord(), End()
         status.said, status.cut = 0, False
         status.settled = status.revision
 
@@ -360,7 +360,7 @@ def _lose_unmoved(context: ReconcileContext) -> None:
     status = context.status
     if status.state == DELETION_PENDING and status.retry_refused:
         kept = kept_keys(status)
-        _lose_kept(context, kept if status.unmoved is None else kept & status.unmoved, _BY_OTHERS)
+        _lose_kept(context, kept if status.end.unmoved is None else kept & status.end.unmoved, _BY_OTHERS)
 
 
 def _lose_kept(context: ReconcileContext, keys: Collection[Key], why: str) -> None:
@@ -411,7 +411,7 @@ def _tasks(context: ReconcileContext, keys: Iterable[Key] | None, policies_too: 
     if status.state not in COMPLETING and not context.paused:
         _end(context, policies_too or keys is None)
     if context.paused:
-        status.move_until = None
+        status.end.move_until = None
     elif status.state == DELETION_PENDING and status.retry_refused:
         moving = _begin_to_move(context)
         keys = None if keys is None else {*keys, *moving}
@@ -447,14 +447,14 @@ def config_map_deleted(context: ReconcileContext) -> None:
     """Take in the result of a DeleteConfigMap without a completion: the API server accepted it. Pods that were not moved go with it."""
     status = context.status
     if status.state == DELETION_PENDING:
-        _lose_kept(context, status.unmoved or (), "which waits only for some time for another owner of theirs")
+        _lose_kept(context, status.end.unmoved or (), "which waits only for some time for another owner of theirs")
         status.transition(states.FRAMEWORK_DELETED, context.now)
 
 
 def config_map_confirmed_gone(context: ReconcileContext, uid: str) -> None:
     """Take in the result of a ConfirmConfigMapGone: the attempt's ConfigMap is gone for sure."""
     if context.status.attempt.object_uid == uid:
-        context.status.attempt.object_gone = True
+        context.status.end.object_gone = True
 
 
 def config_map_gone(context: ReconcileContext, completion: Json) -> None:

@@ -72,8 +72,6 @@ class Attempt:
     completion_time: float | None = None
     instance_uid: str | None = None
     object_uid: str | None = None
-    object_gone: bool = False
-    """Whether the API server has said that the object is gone. It is not stored: who begins anew asks again."""
     completion: Json | None = None
     """The completion status, which never changes once it is there."""
 
@@ -81,6 +79,24 @@ class Attempt:
         """Record that the object of this attempt was created with this uid."""
         self.object_uid = uid
         self.instance_uid = f"{self.id}_{uid}"
+
+
+@dataclass(slots=True, eq=False)
+class End:
+    """What is known of the end of the Framework's attempt. It is not stored: who begins anew looks again."""
+
+    object_gone: bool = False
+    """Whether the API server has said that the ConfigMap is gone."""
+    unmoved: set[Key] | None = None
+    """Tasks whose kept Pods the ConfigMap still controls; None: none was moved yet."""
+    move_until: float | None = None
+    """Until when the ConfigMap waits for them; None: that is not counted yet."""
+    collected: str = ""
+    """The uid of the ConfigMap whose Pods were all looked at once, since the garbage collector left them."""
+    remaining: set[Key] | None = None
+    """Tasks whose Pods must be gone before the attempt, whose ConfigMap is gone, may end; None: not known yet."""
+    empty_since: float | None = None
+    """Since when the ConfigMap that is being deleted has no Pods; None: it has some."""
 
 
 class Life:
@@ -260,16 +276,7 @@ class Status(Life):
         """When the first attempt began, from which on `activeDeadlineSeconds` counts. Only known where there is, or was, a deadline."""
         self.retry_refused = False
         """Whether it was decided, before the ConfigMap is deleted, that this attempt is the last, so that Pods that are kept outlive it."""
-        self.unmoved: set[Key] | None = None
-        """Tasks whose kept Pods the ConfigMap still controls; None: none was moved yet. It is not stored: who begins anew looks again."""
-        self.move_until: float | None = None
-        """Until when the ConfigMap waits for them; None: that is not counted yet."""
-        self.collected = ""
-        """The uid of the ConfigMap whose Pods were all looked at once, since the garbage collector left them. It is not stored."""
-        self.remaining: set[Key] | None = None
-        """Tasks whose Pods must be gone before the attempt, whose ConfigMap is gone, may end; None: not known yet. It is not stored."""
-        self.empty_since: float | None = None
-        """Since when the ConfigMap that is being deleted has no Pods; None: it has some. It is not stored."""
+        self.end = End()
         self.said = 0
         """Bytes that the messages of tasks take of what they share (`messages`)."""
         self.beside = 0

@@ -180,14 +180,14 @@ def _keep(context: ReconcileContext, role: Role, task: Task) -> None:
     """End the attempt without its Pod being deleted. The task completes in the same reconciliation, so both are stored together."""
     task.pod_kept = True
     context.status.transition_task(role, task, states.TASK_KEPT, context.now)
-    if context.status.unmoved is not None:
-        context.status.unmoved.add(role.key(task))
+    if context.status.end.unmoved is not None:
+        context.status.end.unmoved.add(role.key(task))
     is_stored(context, role, task)
 
 
 def _with_kept_pod(context: ReconcileContext, role: Role, task: Task) -> None:
     """Decide about the Pod that a completed task has left, whatever has become of it: it goes with the task, or becomes the Framework's."""
-    key, uid, moves = role.key(task), task.attempt.object_uid, context.status.unmoved or set()
+    key, uid, moves = role.key(task), task.attempt.object_uid, context.status.end.unmoved or set()
     assert uid is not None
     pod = context.pods.get(key)
     if key in moves and pod is not None and pod.uid == uid and pod.finished is None:
@@ -293,8 +293,8 @@ def pod_gone(context: ReconcileContext, key: Key, completion: Json) -> None:
 
 def pod_moved(context: ReconcileContext, key: Key, *, gone: bool) -> None:
     """Take in the result of a MovePod: the Framework owns the Pod, or it was gone."""
-    if context.status.unmoved is not None:
-        context.status.unmoved.discard(key)
+    if context.status.end.unmoved is not None:
+        context.status.end.unmoved.discard(key)
     if gone:
         _, task = find(context.status, key)
         task.pod_kept, task.changed = False, context.status.touch()

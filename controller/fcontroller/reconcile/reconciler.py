@@ -154,7 +154,7 @@ class Reconciler:
                     await self._cache.refresh(self.key)
                 status = (await unhurried(status_from(found["status"])))[0] if found and _has_status(found) else None
                 if status is not None and status.state == DELETION_PENDING and status.retry_refused:
-                    status.unmoved = kept_keys(status) - await self._moved()
+                    status.end.unmoved = kept_keys(status) - await self._moved()
                 return mailbox.put(Loaded(found, status))
             except (Refused, Unreachable) as error:
                 failures += 1
