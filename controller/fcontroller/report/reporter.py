@@ -8,17 +8,9 @@ from collections.abc import Callable, Iterable, Sequence
 
 from fcontroller.act.requests import Refused, StillThere, is_lasting
 from fcontroller.api import Json
+from fcontroller.decide import states
 from fcontroller.decide.context import FRAMEWORK_DELETION, POD_DELETION
 from fcontroller.decide.retry import NEVER_RETRIED
-from fcontroller.decide.states import (
-    FRAMEWORK_CREATED,
-    FRAMEWORK_DONE,
-    FRAMEWORK_ENDS,
-    FRAMEWORK_GONE,
-    FRAMEWORK_RETRIED,
-    TASK_GONE,
-    TASK_KEPT,
-)
 from fcontroller.decide.status import Ended, Key, Role, Task, TransitionRecord
 from fcontroller.log import Log, Rarely
 from fcontroller.report import Report
@@ -27,7 +19,7 @@ from fcontroller.report.snapshots import framework_snapshot, marked, pod_snapsho
 
 _TRANSITORY = 3
 """Refusals (409) one after the other that may be a race, or a name that the controller's own leftovers have, which it removes."""
-_ATTEMPT_ENDS = (FRAMEWORK_GONE, TASK_GONE, TASK_KEPT)
+_ATTEMPT_ENDS = (states.FRAMEWORK_GONE, states.TASK_GONE, states.TASK_KEPT)
 _LONGEST = 300
 """Characters of what a container said before it ended; the status has more."""
 
@@ -69,21 +61,21 @@ class Reporter(Report):
     def _tell_framework(self, framework: Json, record: TransitionRecord) -> None:
         transition, attempt, completion = record.transition, record.attempt, record.completion
         how = _how(completion)
-        if completion is not None and transition in (FRAMEWORK_ENDS, FRAMEWORK_GONE):
+        if completion is not None and transition in (states.FRAMEWORK_ENDS, states.FRAMEWORK_GONE):
             how["diagnostics"] = _brief(completion)
-        why = _why(completion) if completion is not None and transition is FRAMEWORK_ENDS else ""
+        why = _why(completion) if completion is not None and transition is states.FRAMEWORK_ENDS else ""
         self._log.info(
             f"{_name(framework)} is {transition.target}", why=why or transition.when, **_of(framework), attempt=attempt.id, **how
         )
         failed = completion is not None and completion["type"]["name"] == "Failed"
         kind, end = (WARNING if failed else NORMAL), _told(completion) if completion else ""
-        if transition is FRAMEWORK_CREATED:
+        if transition is states.FRAMEWORK_CREATED:
             self._record(framework, NORMAL, "AttemptStarted", f"Attempt {attempt.id} has begun", topic="started")
-        elif transition is FRAMEWORK_RETRIED:
+        elif transition is states.FRAMEWORK_RETRIED:
             again = f"attempt {attempt.id + 1} follows ({record.retry} retry)"
             topic = _ending(completion) if completion else ""
             self._record(framework, kind, "AttemptRetried", f"Attempt {attempt.id} has ended with {end}; {again}", topic)
-        elif transition is FRAMEWORK_DONE:
+        elif transition is states.FRAMEWORK_DONE:
             self._record(
                 framework, kind, "Failed" if failed else "Completed", f"Attempt {attempt.id} was the last, and has ended with {end}"
             )
@@ -104,7 +96,7 @@ class Reporter(Report):
         failed: dict[tuple[str, int], list[tuple[Task, Json]]] = {}
         for record in transitions:
             completion = record.completion
-            if record.of and completion and record.transition in (TASK_GONE, TASK_KEPT) and _has_failed(completion):
+            if record.of and completion and record.transition in (states.TASK_GONE, states.TASK_KEPT) and _has_failed(completion):
                 role, task = record.of
                 failed.setdefault((role.name, completion["code"]), []).append((task, completion))
         for (name, code), tasks in failed.items():

@@ -6,17 +6,8 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple, TypeVar
 
-from fcontroller.decide.codes import (
-    CONTAINER_CONFLICT,
-    CONTAINER_PERMANENT,
-    CONTAINER_TRANSIENT,
-    NO_FAILED_CONTAINER,
-    SUCCEEDED,
-    Code,
-    Json,
-    deleted_by_others,
-    unrecognized,
-)
+from fcontroller.decide import codes
+from fcontroller.decide.codes import Code, Json
 from fcontroller.decide.failures.go_json import go_json, valid
 from fcontroller.decide.failures.spec import ContainerPattern, Failure, PodPattern, Range
 from fcontroller.decide.observed import disruption
@@ -28,7 +19,7 @@ _ANYTHING: Final = Regex("(?s).*")
 
 AGREED: Final = tuple(
     Failure(code, (PodPattern(containers=(ContainerPattern(name=_ANYTHING, message=_ANYTHING, codes=Range(code.code, code.code)),)),))
-    for code in (CONTAINER_TRANSIENT, CONTAINER_CONFLICT, CONTAINER_PERMANENT)
+    for code in (codes.CONTAINER_TRANSIENT, codes.CONTAINER_CONFLICT, codes.CONTAINER_PERMANENT)
 )
 """Exit codes by which a container tells the controller what to do. They come before those of any `podFailureSpec`."""
 
@@ -73,10 +64,10 @@ class Classifier:
         """Return the completion status of a Pod whose phase is Succeeded or Failed; `pod` is as the API server has it."""
         finished = read_pod(pod)
         if _field(pod, "status", dict, {}).get("phase") == "Succeeded":
-            status = SUCCEEDED.ended("Pod succeeded")
+            status = codes.SUCCEEDED.ended("Pod succeeded")
         elif (why := disruption(_field(pod, "status", dict, {}))) and why[0] == "DeletionByPodGC":
             # Since Kubernetes 1.26 its collector lets a Pod fail whose node is gone, right before it deletes the Pod.
-            return deleted_by_others(valid(": ".join(why)))
+            return codes.deleted_by_others(valid(": ".join(why)))
         else:
             code, diagnostics = self._failure(finished)
             status = code.ended(f"Pod failed: {diagnostics}")
@@ -94,7 +85,7 @@ class Classifier:
 def _last_failed(containers: Sequence[Container]) -> Code:
     failed = [container for container in containers if container.code != 0]
     # Of several that finished at the same time, the first one.
-    return unrecognized(max(failed, key=lambda container: container.finished).code) if failed else NO_FAILED_CONTAINER
+    return codes.unrecognized(max(failed, key=lambda container: container.finished).code) if failed else codes.NO_FAILED_CONTAINER
 
 
 def _match_pod(pattern: PodPattern, pod: FinishedPod) -> Json | None:
