@@ -30,7 +30,6 @@ from fcontroller.reconcile.perform import ActionContext, perform
 _AT_A_TIME = 32
 _IN_A_CROWD = 8
 """The same in a namespace that is crowded with requests: a thousand Frameworks with 32 actions each would take 200 MiB for waiting."""
-_MOVES_AT_A_TIME = 8
 _MANY = 50
 """With more failures, conditions are set once a second at most: each failure leads to a reconciliation, which goes through all of them."""
 _TRANSITORY = 3
@@ -123,7 +122,6 @@ class Workers:
         self._failures: dict[Key | None, dict[type[actions.Action], _Failure]] = {}
         """The last failure of each kind of action: a success of another kind does not end the waiting."""
         self._waiting: deque[_Job] = deque()
-        self._moves: deque[_Job] = deque()
         self._creations: dict[str, deque[_Job]] = {}
         """Pods to be asked for, by role."""
         self._creating: set[_Job] = set()
@@ -135,7 +133,7 @@ class Workers:
 
     def __len__(self) -> int:
         """Return how many actions wait until others are done."""
-        return len(self._waiting) + len(self._moves) + sum(map(len, self._creations.values()))
+        return len(self._waiting) + sum(map(len, self._creations.values()))
 
     def are_kept_busy(self, namespace: str) -> bool:
         """Return whether the namespace is crowded with requests, and enough of ours wait for their turn: no more need to be added yet."""
@@ -200,7 +198,6 @@ class Workers:
         """Begin no more actions. Requests that were sent come to their end."""
         self._stopped = True
         self._waiting.clear()
-        self._moves.clear()
         self._creations.clear()
         for job in self._creating:
             job.abandon()
@@ -258,8 +255,7 @@ class Workers:
         if isinstance(action, actions.CreatePod):
             self._creations.setdefault(action.key[0], deque()).append(job)
         else:
-            jobs = self._moves if isinstance(action, actions.MovePod) else self._waiting
-            jobs.append(job) if key is not None else jobs.appendleft(job)
+            self._waiting.append(job) if key is not None else self._waiting.appendleft(job)
 
     def _purge(self, status: Status) -> None:
         """Drop actions that were decided before the Framework's state or scale changed and were not sent yet."""
@@ -270,7 +266,7 @@ class Workers:
             self._attempt = status.attempt
             self.windows.clear()
             self._failures.clear()
-        for jobs in (self._waiting, self._moves, *self._creations.values()):
+        for jobs in (self._waiting, *self._creations.values()):
             for job in [jobs.popleft() for _ in range(len(jobs))]:
                 if job.decided == decided_now(status, job.key):
                     jobs.append(job)
@@ -289,17 +285,13 @@ class Workers:
         creating, held, is_crowded = self.creating, deque[_Job](), self._dependencies.api.is_crowded
         others = _IN_A_CROWD if is_crowded(namespace, Priority.DELETION) else _AT_A_TIME
         creations = _IN_A_CROWD if is_crowded(namespace, Priority.CREATION) else 2 * _AT_A_TIME
-        moving = sum([isinstance(job.action, actions.MovePod) for job in self._others])
-        while self._waiting and (self._waiting[0].key is None or len(self._others) - moving < others):
+        while self._waiting and (self._waiting[0].key is None or len(self._others) < others):
             job = self._waiting.popleft()
             if creating and isinstance(job.action, actions.DeleteConfigMap):
                 held.append(job)  # A Pod created after the end of its attempt would run for a while.
             else:
                 yield job
         self._waiting.extendleft(reversed(held))
-        while self._moves and moving < min(_MOVES_AT_A_TIME, others):
-            moving += 1
-            yield self._moves.popleft()
         roles = deque(self._creations)
         while roles and len(self._creating) < creations:
             role = roles.popleft()
