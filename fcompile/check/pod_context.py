@@ -62,7 +62,7 @@ def read_pod(template: dict[str, Any], path: Path, version: int) -> Pod:
         path=spec_path,
         version=version,
         containers=(*_placed(spec, spec_path, "containers", version), *_placed(spec, spec_path, "initContainers", version)),
-        volumes=_volumes(spec),
+        volumes=_volumes(spec, spec_path),
         security=mapping(spec, "securityContext"),
         restart_policy=choice(spec, "restartPolicy", "Always"),
         grace_period=_grace_period(spec),
@@ -76,14 +76,14 @@ def _placed(spec: dict[str, Any], path: Path, key: str, version: int) -> list[Co
     is_init = key == "initContainers"
     knows_sidecars = is_init and version >= gates.SIDECARS
     return [
-        ContainerRef(fields, (*path, key, index), is_init, knows_sidecars and fields.get("restartPolicy") == "Always")
-        for index, fields in entries(spec, key)
+        ContainerRef(fields, container_path, is_init, knows_sidecars and fields.get("restartPolicy") == "Always")
+        for fields, container_path in entries(spec, path, key)
     ]
 
 
-def _volumes(spec: dict[str, Any]) -> dict[str, dict[str, Any]]:
+def _volumes(spec: dict[str, Any], path: Path) -> dict[str, dict[str, Any]]:
     volumes: dict[str, dict[str, Any]] = {}
-    for _, volume in entries(spec, "volumes"):
+    for volume, _ in entries(spec, path, "volumes"):
         name = text(volume, "name")
         # An image volume may be taken out; another volume may then have its name.
         if name and (name not in volumes or volumes[name].get("image") is not None):

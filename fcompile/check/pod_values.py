@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from fcompile.model.values import text
+from fcompile.diagnostics.problem import Path
+from fcompile.model.values import sequence, text
 
 _SOME = 10
 
@@ -21,12 +22,10 @@ def flag(value: dict[str, Any], key: str) -> bool | None:
     return found if isinstance(found, bool) else None
 
 
-def entries(value: dict[str, Any], key: str) -> list[tuple[int, dict[str, Any]]]:
-    """Return the objects in the list under `key`, each with its index. A null is an object without fields."""
-    found = value.get(key)
-    if not isinstance(found, list):
-        return []
-    return [(index, entry or {}) for index, entry in enumerate(found) if entry is None or isinstance(entry, dict)]
+def entries(owner: dict[str, Any], path: Path, key: str) -> list[tuple[dict[str, Any], Path]]:
+    """Return the objects in the list under `key` of the object at `path`, each with its own path. A null is an object without fields."""
+    listed = enumerate(sequence(owner, key))
+    return [(entry or {}, (*path, key, index)) for index, entry in listed if entry is None or isinstance(entry, dict)]
 
 
 def some(names: Collection[str]) -> str:
@@ -38,12 +37,9 @@ def some(names: Collection[str]) -> str:
     return ", ".join(sorted(names)) or "none"
 
 
-def texts(value: dict[str, Any], key: str) -> list[tuple[int, str]]:
-    """Return the strings in the list under `key`, each with its index."""
-    found = value.get(key)
-    if not isinstance(found, list):
-        return []
-    return [(index, entry) for index, entry in enumerate(found) if isinstance(entry, str)]
+def texts(owner: dict[str, Any], path: Path, key: str) -> list[tuple[str, Path]]:
+    """Return the strings in the list under `key` of the object at `path`, each with its own path."""
+    return [(entry, (*path, key, index)) for index, entry in enumerate(sequence(owner, key)) if isinstance(entry, str)]
 
 
 def empty_list(value: dict[str, Any], key: str) -> bool:

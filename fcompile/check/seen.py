@@ -29,7 +29,7 @@ def repeated(
 ) -> Iterator[tuple[str, Path, tuple[Related, ...]]]:
     """Yield the string `key` of each item of the list `field` that one before it has too: the string, its path, and where it is first."""
     seen = Seen()
-    for index, item in entries(owner, field):
-        written, here = text(item, key), (*path, field, index, key)
+    for item, item_path in entries(owner, path, field):
+        written, here = text(item, key), (*item_path, key)
         if written and (first := seen.again(written, here, message)):
             yield written, here, first

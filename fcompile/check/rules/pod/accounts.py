@@ -43,8 +43,7 @@ def account_rules(pod: Pod) -> Iterator[Finding]:
     elif old and not new and not accepts("dns-subdomain")(old):
         yield Finding(ACCOUNT_NAME, (*pod.path, "serviceAccount"), f'"{old}" cannot be the name of a service account; correct it')
     seen = Seen()
-    for index, secret in entries(pod.spec, "imagePullSecrets"):
-        path = (*pod.path, "imagePullSecrets", index)
+    for secret, path in entries(pod.spec, pod.path, "imagePullSecrets"):
         name = text(secret, "name") or ""
         if not name:
             yield Finding(PULL_SECRET, path, "the pull secret has no `name`; add it, or remove the entry")

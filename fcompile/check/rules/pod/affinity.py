@@ -11,7 +11,7 @@ from fcompile.check.rules.pod.selectors import node_term_rules, selector_rules
 from fcompile.diagnostics.problem import Finding, Part, Path, error_rule, warning_rule
 from fcompile.model import gates
 from fcompile.model.names import POD_LABELS
-from fcompile.model.values import mapping, text
+from fcompile.model.values import mapping, sequence, text
 
 MATCH_LABEL_KEYS = error_rule(
     code="FC273",
@@ -49,16 +49,12 @@ _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 
 def affinity_rules(pod: Pod) -> Iterator[Finding]:
     """Yield the problems of `affinity`."""
-    affinity = pod.spec.get("affinity")
-    if not isinstance(affinity, dict):
-        return
-    path = (*pod.path, "affinity")
-    for kind, value in affinity.items():
-        if isinstance(value, dict):
-            if kind == "nodeAffinity":
-                yield from _node_affinity(value, (*path, kind), pod.version)
-            else:
-                yield from _pod_affinity(value, (*path, kind), pod)
+    affinity, path = mapping(pod.spec, "affinity"), (*pod.path, "affinity")
+    for kind in affinity:
+        if kind == "nodeAffinity":
+            yield from _node_affinity(mapping(affinity, kind), (*path, kind), pod.version)
+        else:
+            yield from _pod_affinity(mapping(affinity, kind), (*path, kind), pod)
 
 
 def deprecated_label(key: Any, path: Path, part: Part) -> Iterator[Finding]:
@@ -73,30 +69,28 @@ def matches_nothing(path: Path) -> Finding:
 
 
 def _node_affinity(affinity: dict[str, Any], path: Path, version: int) -> Iterator[Finding]:
-    terms = [
-        (term, (*path, _REQUIRED, "nodeSelectorTerms", index)) for index, term in entries(mapping(affinity, _REQUIRED), "nodeSelectorTerms")
-    ]
-    required = len(terms)
-    for index, weighted in entries(affinity, _PREFERRED):
-        terms.append((mapping(weighted, "preference"), (*path, _PREFERRED, index, "preference")))
-    for position, (term, place) in enumerate(terms):
-        yield from node_term_rules(term, place, required=position < required, version=version)
-        for index, requirement in entries(term, "matchExpressions"):
-            yield from deprecated_label(text(requirement, "key"), (*place, "matchExpressions", index, "key"), "value")
+    for term, term_path in entries(mapping(affinity, _REQUIRED), (*path, _REQUIRED), "nodeSelectorTerms"):
+        yield from _node_term(term, term_path, required=True, version=version)
+    for weighted, weighted_path in entries(affinity, path, _PREFERRED):
+        yield from _node_term(mapping(weighted, "preference"), (*weighted_path, "preference"), required=False, version=version)
+
+
+def _node_term(term: dict[str, Any], path: Path, *, required: bool, version: int) -> Iterator[Finding]:
+    yield from node_term_rules(term, path, required=required, version=version)
+    for requirement, requirement_path in entries(term, path, "matchExpressions"):
+        yield from deprecated_label(text(requirement, "key"), (*requirement_path, "key"), "value")
 
 
 def _pod_affinity(affinity: dict[str, Any], path: Path, pod: Pod) -> Iterator[Finding]:
-    for index, term in entries(affinity, _REQUIRED):
-        yield from _pod_term(term, (*path, _REQUIRED, index), pod)
-    for index, weighted in entries(affinity, _PREFERRED):
-        yield from _pod_term(mapping(weighted, "podAffinityTerm"), (*path, _PREFERRED, index, "podAffinityTerm"), pod)
+    for term, term_path in entries(affinity, path, _REQUIRED):
+        yield from _pod_term(term, term_path, pod)
+    for weighted, weighted_path in entries(affinity, path, _PREFERRED):
+        yield from _pod_term(mapping(weighted, "podAffinityTerm"), (*weighted_path, "podAffinityTerm"), pod)
 
 
 def _pod_term(term: dict[str, Any], path: Path, pod: Pod) -> Iterator[Finding]:
     for key in ("labelSelector", "namespaceSelector"):
-        selector = term.get(key)
-        if isinstance(selector, dict):
-            yield from selector_rules(selector, (*path, key))
+        yield from selector_rules(term, path, key)
     if term and term.get("labelSelector") is None:
         yield matches_nothing(path)
     if pod.version >= gates.AFFINITY_MATCH_LABEL_KEYS and ("matchLabelKeys" in term or "mismatchLabelKeys" in term):
@@ -112,23 +106,23 @@ def match_label_keys(term: dict[str, Any], path: Path, pod: Pod, *, merges: bool
     for key in ("matchLabelKeys", "mismatchLabelKeys"):
         if not empty_list(term, key) and selector is None:
             yield Finding(MATCH_LABEL_KEYS, (*path, key), f"`{key}` needs a `labelSelector`; add one (`{{}}` matches all)", part="key")
-    mismatched = {key for _, key in texts(term, "mismatchLabelKeys")}
-    for index, key in texts(term, "matchLabelKeys"):
-        item_path = (*path, "matchLabelKeys", index)
+    mismatched = {key for key, _ in texts(term, path, "mismatchLabelKeys")}
+    for key, item_path in texts(term, path, "matchLabelKeys"):
         if key in mismatched:
             message = f'"{key}" is in `mismatchLabelKeys` too, so nothing can match; remove it from one of the two'
             yield Finding(MATCH_LABEL_KEYS, item_path, message)
-        if isinstance(selector, dict) and _selected_twice(term, selector, key, pod, merges):
+        if isinstance(selector, dict) and _selected_twice(term, key, pod, merges):
             message = f'"{key}" is in `matchLabelKeys` twice, or in `labelSelector` too; keep it once'
             yield Finding(MATCH_LABEL_KEYS, item_path, message)
 
 
-def _selected_twice(term: dict[str, Any], selector: dict[str, Any], key: str, pod: Pod, merges: bool) -> bool:
-    times = sum(text(requirement, "key") == key for _, requirement in entries(selector, "matchExpressions"))
+def _selected_twice(term: dict[str, Any], key: str, pod: Pod, merges: bool) -> bool:
+    selector = mapping(term, "labelSelector")
+    times = sum(text(requirement, "key") == key for requirement in sequence(selector, "matchExpressions"))
     times += key in mapping(selector, "matchLabels")
     if not merges:
         return times > 0
     # Requirements that the server adds for labels of the Pod (the controller's too) count as well.
     if key in mapping(pod.metadata, "labels") or key in POD_LABELS:
-        times += sum(listed == key for _, listed in texts(term, "matchLabelKeys"))
+        times += sequence(term, "matchLabelKeys").count(key)
     return times > 1

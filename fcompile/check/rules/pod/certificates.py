@@ -49,8 +49,7 @@ def trust_bundle_rules(part: dict[str, Any], path: Path) -> Iterator[Finding]:
     else:
         if signer is not None and not _is_signer(signer):
             yield Finding(TRUST_BUNDLE, (*path, "signerName"), f'"{signer}" is not a signer; write DOMAIN/PATH, such as example.com/signer')
-        if isinstance(selector, dict):
-            yield from selector_rules(selector, (*path, "labelSelector"))
+        yield from selector_rules(part, path, "labelSelector")
 
 
 def certificate_rules(part: dict[str, Any], path: Path) -> Iterator[Finding]:

@@ -33,18 +33,15 @@ def claim_template_rules(template: dict[str, Any], path: Path, version: int) -> 
         if key in metadata and metadata[key] in ([], 0):
             message = f"`{key}` cannot be set for the claim, not even to nothing; remove it"
             yield Finding(CLAIM_TEMPLATE, (*path, "metadata", key), message, part="key")
-    spec = template.get("spec")
+    spec, spec_path = template.get("spec"), (*path, "spec")
     if not isinstance(spec, dict):
         return
-    spec_path = (*path, "spec")
-    modes = {mode for _, mode in texts(spec, "accessModes")}
+    modes = {mode for mode, _ in texts(spec, spec_path, "accessModes")}
     if "ReadWriteOncePod" in modes and len(modes) > 1:
         message = "ReadWriteOncePod does not go with other `accessModes`; keep it alone, or remove it"
         yield Finding(CLAIM_TEMPLATE, (*spec_path, "accessModes"), message, part="key")
     yield from _storage(spec, spec_path)
-    selector = spec.get("selector")
-    if isinstance(selector, dict):
-        yield from selector_rules(selector, (*spec_path, "selector"))
+    yield from selector_rules(spec, spec_path, "selector")
     yield from _data_sources(spec, spec_path, version)
     attributes = text(spec, "volumeAttributesClassName")
     if attributes and version >= 34 and not accepts("dns-subdomain")(attributes):

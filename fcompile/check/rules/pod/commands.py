@@ -27,11 +27,11 @@ def command_rules(pod: Pod) -> Iterator[Finding]:
     """Yield the commands and arguments with an option or a quoted text that begins with a typographic sign, one each."""
     for container in pod.containers:
         for field in ("command", "args"):
-            for index, written in texts(container.fields, field):
+            for written, path in texts(container.fields, container.path, field):
                 if not written.isascii() and (sign := _sign(written)):
                     ascii_sign = {"\u2018": "'", "\u201a": "'", "\u201c": '"', "\u201e": '"'}.get(sign, "--")
                     message = f"`{sign}` (U+{ord(sign[0]):04X}) is not what a program or a shell takes for `{ascii_sign}`: write that"
-                    yield Finding(TYPOGRAPHIC_SIGN, (*container.path, field, index), message)
+                    yield Finding(TYPOGRAPHIC_SIGN, path, message)
 
 
 def _sign(written: str) -> str:

@@ -104,11 +104,11 @@ def _resize_policy(container: ContainerRef, pod: Pod) -> Iterator[Finding]:
     for resource, path, first in repeated(container.fields, container.path, "resizePolicy", "resourceName"):
         yield Finding(RESIZE_POLICY, path, f'`resizePolicy` has a second entry for "{resource}"; remove one', related=first)
     runs_once = container.is_init and not container.is_sidecar and pod.version >= 36
-    for index, entry in entries(container.fields, "resizePolicy"):
-        policy, path = text(entry, "restartPolicy"), (*container.path, "resizePolicy", index, "restartPolicy")
-        if policy == "RestartContainer" and pod.restart_policy == "Never":
+    for entry, path in entries(container.fields, container.path, "resizePolicy"):
+        restarts = text(entry, "restartPolicy") == "RestartContainer"
+        if restarts and pod.restart_policy == "Never":
             message = "`restartPolicy: RestartContainer` does not go with `restartPolicy: Never` of the Pod; write NotRequired"
-            yield Finding(RESIZE_POLICY, path, message)
-        elif policy == "RestartContainer" and runs_once:
+            yield Finding(RESIZE_POLICY, (*path, "restartPolicy"), message)
+        elif restarts and runs_once:
             message = "an init container that is not a sidecar cannot be restarted to be resized; write NotRequired"
-            yield Finding(RESIZE_POLICY, path, message)
+            yield Finding(RESIZE_POLICY, (*path, "restartPolicy"), message)

@@ -47,8 +47,8 @@ def _found(fields: dict[str, Any], path: Path, tree: Tree, version: int) -> Iter
         elif isinstance(value, dict):
             yield from _found(value, (*path, field), below, version)
         elif isinstance(value, list):
-            for index, entry in entries(fields, field):
-                yield from _found(entry, (*path, field, index), below, version)
+            for entry, entry_path in entries(fields, path, field):
+                yield from _found(entry, entry_path, below, version)
 
 
 def _restart_policy(container: ContainerRef, version: int) -> Iterator[Finding]:

@@ -59,17 +59,17 @@ def env_rules(pod: Pod) -> Iterator[Finding]:
 
 def _variables(container: ContainerRef, pod: Pod) -> Iterator[Finding]:
     seen = Seen()
-    for index, variable in entries(container.fields, "env"):
+    for variable, path in entries(container.fields, container.path, "env"):
         source = variable.get("valueFrom")
         if isinstance(source, dict):
-            yield from _value_from(variable, source, (*container.path, "env", index, "valueFrom"), pod)
-        name, path = text(variable, "name"), (*container.path, "env", index, "name")
+            yield from _value_from(variable, source, (*path, "valueFrom"), pod)
+        name = text(variable, "name")
         if name is None:
             continue
-        first = seen.again(name, path)
+        first = seen.again(name, (*path, "name"))
         if first and (source is not None or not _builds_on(variable, name)):
             message = f'the variable "{name}" is set before and hidden by this one; keep one of the two'
-            yield Finding(DUPLICATE_ENV, path, message, related=first)
+            yield Finding(DUPLICATE_ENV, (*path, "name"), message, related=first)
 
 
 def _builds_on(variable: dict[str, Any], name: str) -> bool:
@@ -111,8 +111,7 @@ def _file_volume(reference: dict[str, Any], path: Path, pod: Pod) -> Iterator[Fi
 
 
 def _env_from(container: ContainerRef) -> Iterator[Finding]:
-    for index, entry in entries(container.fields, "envFrom"):
-        path = (*container.path, "envFrom", index)
+    for entry, path in entries(container.fields, container.path, "envFrom"):
         found = [kind for kind in ("configMapRef", "secretRef") if given(entry, kind)]
         if not found:
             yield Finding(ENV_FROM_SOURCE, path, "the entry of `envFrom` has no source; add configMapRef or secretRef")

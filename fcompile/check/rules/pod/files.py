@@ -33,8 +33,7 @@ _PATHS = ("path", "credentialBundlePath", "keyPath", "certificateChainPath")
 
 def downward_files(source: dict[str, Any], path: Path, pod: Pod) -> Iterator[Finding]:
     """Yield the problems of the `items` of a downward API volume."""
-    for index, item in entries(source, "items"):
-        item_path = (*path, "items", index)
+    for item, item_path in entries(source, path, "items"):
         field, resource = item.get("fieldRef"), item.get("resourceFieldRef")
         if field is None and resource is None:
             yield Finding(DOWNWARD_FILE, item_path, "the file has no content; add fieldRef or resourceFieldRef")
@@ -76,10 +75,10 @@ def _clashes(files: list[str]) -> dict[int, int]:
 
 
 def _files(source: dict[str, Any], path: Path) -> Iterator[tuple[str, Path]]:
-    for index, item in entries(source, "items"):
+    for item, item_path in entries(source, path, "items"):
         file = text(item, "path")
         if file:
-            yield file.rstrip("/"), (*path, "items", index, "path")
+            yield file.rstrip("/"), (*item_path, "path")
     for key in _PATHS:
         file = text(source, key)
         if file:

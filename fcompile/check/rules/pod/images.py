@@ -41,8 +41,8 @@ def image_rules(pod: Pod) -> Iterator[Finding]:
     """Yield the images of containers and of volumes that cannot be read."""
     for container in pod.containers:
         yield from _image(container.fields, "image", container.path)
-    for index, volume in entries(pod.spec, "volumes"):
-        yield from _image(mapping(volume, "image"), "reference", (*pod.path, "volumes", index, "image"))
+    for volume, path in entries(pod.spec, pod.path, "volumes"):
+        yield from _image(mapping(volume, "image"), "reference", (*path, "image"))
 
 
 def readable(image: str) -> bool:

@@ -16,7 +16,7 @@ from fcompile.check.rules.pod.profile_annotations import (
 from fcompile.check.rules.pod.scheduling import toleration_rules
 from fcompile.diagnostics.problem import Finding, Path, error_rule
 from fcompile.model.formats import accepts
-from fcompile.model.values import mapping, text
+from fcompile.model.values import mapping, sequence, text
 
 OWNER = error_rule(
     code="FC290",
@@ -64,14 +64,16 @@ _STANDARD_FINALIZERS = ("kubernetes", "orphan", "foregroundDeletion")
 def metadata_rules(pod: Pod) -> Iterator[Finding]:
     """Yield the problems of the template's metadata."""
     metadata, path = pod.metadata, pod.metadata_path
-    for index, owner in entries(metadata, "ownerReferences"):
+    for owner, owner_path in entries(metadata, path, "ownerReferences"):
         if flag(owner, "controller"):
             message = "the attempt's ConfigMap is the Pod's controller, and there can be no second one; remove `controller: true`"
-            yield Finding(OWNER, (*path, "ownerReferences", index, "controller"), message)
-        yield from _owner(owner, (*path, "ownerReferences", index))
-    if "finalizers" in metadata:
-        yield from _domains(metadata, (*path, "finalizers"))
-        yield from _exclusive(metadata, (*path, "finalizers"))
+            yield Finding(OWNER, (*owner_path, "controller"), message)
+        yield from _owner(owner, owner_path)
+    for name, name_path in texts(metadata, path, "finalizers"):
+        if name and "/" not in name and name not in _STANDARD_FINALIZERS:
+            message = f'the finalizer "{name}" has no domain; write one such as example.com/{name}'
+            yield Finding(FINALIZER, name_path, message)
+    yield from _exclusive(metadata, path)
     prefix = text(metadata, "generateName")
     if prefix and not accepts("dns-subdomain")(prefix[:-2] + "a" if len(prefix) > 1 and prefix[-1] == "-" else prefix):
         message = f'`generateName` "{prefix}" cannot begin the name of a Pod, though the Pod is named otherwise; remove it'
@@ -83,13 +85,13 @@ def metadata_rules(pod: Pod) -> Iterator[Finding]:
 def own_metadata_rules(framework: dict[str, Any]) -> Iterator[Finding]:
     """Yield the problems of the Framework's own metadata."""
     metadata, path = mapping(framework, "metadata"), ("metadata",)
-    controllers = [index for index, owner in entries(metadata, "ownerReferences") if flag(owner, "controller")]
-    for index in controllers[1:]:
+    owners = entries(metadata, path, "ownerReferences")
+    for controller_path in [owner_path for owner, owner_path in owners if flag(owner, "controller")][1:]:
         message = "another owner is the Framework's controller, and there can be only one; keep `controller: true` in one of them"
-        yield Finding(OWNER, (*path, "ownerReferences", index, "controller"), message)
-    for index, owner in entries(metadata, "ownerReferences"):
-        yield from _owner(owner, (*path, "ownerReferences", index))
-    yield from _exclusive(metadata, (*path, "finalizers"))
+        yield Finding(OWNER, (*controller_path, "controller"), message)
+    for owner, owner_path in owners:
+        yield from _owner(owner, owner_path)
+    yield from _exclusive(metadata, path)
 
 
 def _owner(owner: dict[str, Any], path: Path) -> Iterator[Finding]:
@@ -100,16 +102,10 @@ def _owner(owner: dict[str, Any], path: Path) -> Iterator[Finding]:
         yield Finding(OWNER, (*path, "kind"), "an Event cannot own anything; name another owner")
 
 
-def _domains(metadata: dict[str, Any], path: Path) -> Iterator[Finding]:
-    for index, name in texts(metadata, "finalizers"):
-        if name and "/" not in name and name not in _STANDARD_FINALIZERS:
-            message = f'the finalizer "{name}" has no domain; write one such as example.com/{name}'
-            yield Finding(FINALIZER, (*path, index), message)
-
-
 def _exclusive(metadata: dict[str, Any], path: Path) -> Iterator[Finding]:
-    if {"orphan", "foregroundDeletion"} <= {name for _, name in texts(metadata, "finalizers")}:
-        yield Finding(FINALIZER, path, "the finalizers orphan and foregroundDeletion exclude each other; keep one", part="key")
+    if all(name in sequence(metadata, "finalizers") for name in ("orphan", "foregroundDeletion")):
+        message = "the finalizers orphan and foregroundDeletion exclude each other; keep one"
+        yield Finding(FINALIZER, (*path, "finalizers"), message, part="key")
 
 
 def _annotations(annotations: dict[str, Any], path: Path, pod: Pod) -> Iterator[Finding]:

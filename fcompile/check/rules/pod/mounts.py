@@ -73,12 +73,12 @@ def mount_rules(pod: Pod) -> Iterator[Finding]:
 def _mounts(container: ContainerRef, pod: Pod) -> Iterator[Finding]:
     for mounted, path, first in repeated(container.fields, container.path, "volumeMounts", "mountPath"):
         yield Finding(MOUNT_PATH, path, f'"{mounted}" is mounted twice in this container; choose another path', related=first)
-    for index, mount in entries(container.fields, "volumeMounts"):
+    for mount, path in entries(container.fields, container.path, "volumeMounts"):
         name = text(mount, "name")
         if name and name not in pod.volumes:
-            yield _unknown(name, (*container.path, "volumeMounts", index, "name"), pod)
+            yield _unknown(name, (*path, "name"), pod)
         if len(mount) > 2:
-            yield from _options(mount, container, index, pod)
+            yield from _options(mount, path, container, pod)
 
 
 def _unknown(name: str, path: Path, pod: Pod) -> Finding:
@@ -86,20 +86,14 @@ def _unknown(name: str, path: Path, pod: Pod) -> Finding:
     return Finding(UNKNOWN_VOLUME, path, f'there is no volume "{name}" in this Pod ({there}); add it or correct the name')
 
 
-def _options(mount: dict[str, Any], container: ContainerRef, index: int, pod: Pod) -> Iterator[Finding]:
-    path = (*container.path, "volumeMounts", index)
+def _options(mount: dict[str, Any], path: Path, container: ContainerRef, pod: Pod) -> Iterator[Finding]:
     if text(mount, "subPath") and text(mount, "subPathExpr"):
         yield Finding(SUB_PATHS, (*path, "subPathExpr"), "`subPathExpr` and `subPath` exclude each other; keep one", part="key")
-    if mount.get("mountPropagation") == "Bidirectional":
-        yield from _propagation(container, path)
-    if "recursiveReadOnly" in mount and pod.version >= gates.RECURSIVE_READ_ONLY:
-        yield from _recursive_read_only(mount, path)
-
-
-def _propagation(container: ContainerRef, path: Path) -> Iterator[Finding]:
-    if not flag(mapping(container.fields, "securityContext"), "privileged"):
+    if mount.get("mountPropagation") == "Bidirectional" and not flag(mapping(container.fields, "securityContext"), "privileged"):
         message = f'Bidirectional needs a privileged container, which "{container.name}" is not; use HostToContainer, or make it privileged'
         yield Finding(MOUNT_PROPAGATION, (*path, "mountPropagation"), message)
+    if "recursiveReadOnly" in mount and pod.version >= gates.RECURSIVE_READ_ONLY:
+        yield from _recursive_read_only(mount, path)
 
 
 def _recursive_read_only(mount: dict[str, Any], path: Path) -> Iterator[Finding]:
@@ -120,10 +114,10 @@ def _devices(container: ContainerRef, pod: Pod) -> Iterator[Finding]:
         message = "`volumeDevices` do not work with `hostUsers: false`; remove one of the two"
         yield Finding(VOLUME_DEVICE, (*container.path, "volumeDevices"), message, part="key")
     # The API server keeps one path for each name, the last.
-    mounts: Names = {text(mount, "name"): text(mount, "mountPath") for _, mount in entries(container.fields, "volumeMounts")}
+    listed = entries(container.fields, container.path, "volumeMounts")
+    mounts: Names = {text(mount, "name"): text(mount, "mountPath") for mount, _ in listed}
     names, paths = Seen(), Seen()
-    for index, device in entries(container.fields, "volumeDevices"):
-        path = (*container.path, "volumeDevices", index)
+    for device, path in entries(container.fields, container.path, "volumeDevices"):
         name, device_path = text(device, "name"), text(device, "devicePath")
         if name:
             yield from _device_name(name, (*path, "name"), names, mounts, pod)

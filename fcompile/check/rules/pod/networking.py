@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fcompile.check.pod_context import Pod
-from fcompile.check.pod_values import empty_list, entries, flag, given, texts
-from fcompile.check.seen import Seen
+from fcompile.check.pod_values import empty_list, flag, given, texts
+from fcompile.check.seen import repeated
 from fcompile.diagnostics.problem import Finding, error_rule, warning_rule
 from fcompile.model import gates
-from fcompile.model.values import mapping, text
+from fcompile.model.values import mapping
 
 DNS_CONFIG = error_rule(
     code="FC285",
@@ -43,8 +43,9 @@ def networking_rules(pod: Pod) -> Iterator[Finding]:
     """Yield the problems of DNS settings, host aliases and host names."""
     if "dnsConfig" in pod.spec or "dnsPolicy" in pod.spec:
         yield from _dns(pod)
-    if "hostAliases" in pod.spec:
-        yield from _host_aliases(pod)
+    for address, path, first in repeated(pod.spec, pod.path, "hostAliases", "ip"):
+        message = f'the address "{address}" has an entry already; put all its names into one'
+        yield Finding(DUPLICATE_ALIAS, path, message, related=first)
     if "hostnameOverride" in pod.spec and given(pod.spec, "hostnameOverride") and pod.version >= gates.HOSTNAME_OVERRIDE:
         for key in ("setHostnameAsFQDN", "hostNetwork"):
             if flag(pod.spec, key):
@@ -57,7 +58,7 @@ def _dns(pod: Pod) -> Iterator[Finding]:
     if pod.spec.get("dnsPolicy") == "None" and empty_list(config, "nameservers"):
         field_path = (*pod.path, "dnsPolicy")
         yield Finding(DNS_CONFIG, field_path, "`dnsPolicy: None` needs nameservers; list at least one in `dnsConfig.nameservers`")
-    searches = [search for _, search in texts(config, "searches")]
+    searches = [search for search, _ in texts(config, (*pod.path, "dnsConfig"), "searches")]
     path = (*pod.path, "dnsConfig", "searches")
     expanded = pod.version >= gates.EXPANDED_DNS
     if not expanded and len(searches) > _MOST_SEARCHES_AT_FIRST:
@@ -67,15 +68,3 @@ def _dns(pod: Pod) -> Iterator[Finding]:
     if length > most:
         message = f"the search domains have {length} characters together (with blanks between), more than {most}; remove some"
         yield Finding(DNS_CONFIG, path, message, part="key")
-
-
-def _host_aliases(pod: Pod) -> Iterator[Finding]:
-    seen = Seen()
-    for index, alias in entries(pod.spec, "hostAliases"):
-        address = text(alias, "ip")
-        if address is None:
-            continue
-        path = (*pod.path, "hostAliases", index, "ip")
-        if first := seen.again(address, path):
-            message = f'the address "{address}" has an entry already; put all its names into one'
-            yield Finding(DUPLICATE_ALIAS, path, message, related=first)

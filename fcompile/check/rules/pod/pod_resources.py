@@ -58,10 +58,10 @@ def pod_resource_rules(pod: Pod) -> Iterator[Finding]:
 def _claims(pod: Pod) -> Iterator[Finding]:
     for name, path, first in repeated(pod.spec, pod.path, "resourceClaims", "name"):
         yield Finding(POD_CLAIM, path, f'the claim name "{name}" is taken in this Pod; choose another', related=first)
-    for index, claim in entries(pod.spec, "resourceClaims"):
+    for claim, path in entries(pod.spec, pod.path, "resourceClaims"):
         if given(claim, "resourceClaimName") == given(claim, "resourceClaimTemplateName"):
             message = "the claim needs either `resourceClaimName` or `resourceClaimTemplateName`; give one of the two"
-            yield Finding(POD_CLAIM, (*pod.path, "resourceClaims", index), message)
+            yield Finding(POD_CLAIM, path, message)
 
 
 def _with_limits(resources: dict[str, Any], pod: Pod) -> dict[str, Any]:

@@ -78,8 +78,8 @@ def port_rules(pod: Pod) -> Iterator[Finding]:
             host_ports = Seen()  # Init containers run one by one: each conflicts with itself only.
         for name, path, first in repeated(container.fields, container.path, "ports", "name"):
             yield Finding(DUPLICATE_PORT_NAME, path, f'the port name "{name}" is taken in this container; choose another', related=first)
-        for index, fields in entries(container.fields, "ports"):
-            port = _read(fields, (*container.path, "ports", index), pod.host_network)
+        for fields, path in entries(container.fields, container.path, "ports"):
+            port = _read(fields, path, pod.host_network)
             clash = _host_port_conflict(port, host_ports)
             yield from clash
             yield from _port(port, container, pod)

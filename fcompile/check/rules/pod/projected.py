@@ -40,8 +40,7 @@ def projected_rules(source: dict[str, Any], path: Path, pod: Pod) -> Iterator[Fi
     parts: list[tuple[dict[str, Any], Path]] = []
     taken = Seen()
     clashes: list[Finding] = []
-    for index, entry in entries(source, "sources"):
-        item_path = (*path, "sources", index)
+    for entry, item_path in entries(source, path, "sources"):
         found = [kind for kind in kinds if given(entry, kind)]
         for extra in found[1:]:
             yield Finding(PROJECTED_SOURCES, (*item_path, extra), f"the source is a `{found[0]}` already; make two entries", part="key")
@@ -65,7 +64,7 @@ def _part(kind: str, part: dict[str, Any], path: Path, pod: Pod) -> Iterator[Fin
 
 def _clashes(kind: str, part: dict[str, Any], path: Path, taken: Seen) -> Iterator[Finding]:
     """Yield each file whose path is taken. (The API server does not look at those of a serviceAccountToken.)"""
-    files = [(text(item, "path"), (*path, "items", index, "path")) for index, item in entries(part, "items")]
+    files = [(text(item, "path"), (*item_path, "path")) for item, item_path in entries(part, path, "items")]
     files += [(text(part, key), (*path, key)) for key in _FILES_OF.get(kind, ())]
     for file, file_path in files:
         if file and (first := taken.again(file, file_path)):

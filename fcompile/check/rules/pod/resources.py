@@ -148,11 +148,10 @@ def _against_limit(name: str, value: Any, limits: dict[str, Any], path: Path) ->
 
 
 def _claims(resources: dict[str, Any], path: Path, pod: Pod) -> Iterator[Finding]:
-    known = {text(claim, "name") or "" for _, claim in entries(pod.spec, "resourceClaims")} - {""}
+    known = {text(claim, "name") or "" for claim, _ in entries(pod.spec, pod.path, "resourceClaims")} - {""}
     seen: dict[str, set[str]] = {}
-    for index, claim in entries(resources, "claims"):
+    for claim, item_path in entries(resources, path, "claims"):
         name, request = text(claim, "name"), text(claim, "request") or ""
-        item_path = (*path, "claims", index)
         if not name:
             continue
         taken = seen.setdefault(name, set())

@@ -72,8 +72,8 @@ def scheduling_rules(pod: Pod) -> Iterator[Finding]:
         for key in mapping(spec, "nodeSelector"):
             yield from deprecated_label(key, (*pod.path, "nodeSelector", key), "key")
     if "tolerations" in spec:
-        for index, toleration in entries(spec, "tolerations"):
-            yield from toleration_rules(toleration, (*pod.path, "tolerations", index))
+        for toleration, path in entries(spec, pod.path, "tolerations"):
+            yield from toleration_rules(toleration, path)
     if "topologySpreadConstraints" in spec:
         yield from _spread(pod)
     if "schedulingGates" in spec and pod.version >= gates.SCHEDULING_GATES:
@@ -107,8 +107,7 @@ def toleration_rules(toleration: dict[str, Any], path: Path) -> Iterator[Finding
 
 def _spread(pod: Pod) -> Iterator[Finding]:
     seen = Seen()
-    for index, constraint in entries(pod.spec, "topologySpreadConstraints"):
-        path = (*pod.path, "topologySpreadConstraints", index)
+    for constraint, path in entries(pod.spec, pod.path, "topologySpreadConstraints"):
         key, action = text(constraint, "topologyKey"), text(constraint, "whenUnsatisfiable")
         if first := seen.again((key, action), path):
             message = f'there is a constraint for "{key}" with {action} already; join the two'
@@ -121,11 +120,10 @@ def _spread(pod: Pod) -> Iterator[Finding]:
 
 
 def _spread_selector(constraint: dict[str, Any], path: Path, pod: Pod) -> Iterator[Finding]:
-    selector = constraint.get("labelSelector")
-    if selector is None:
+    if constraint.get("labelSelector") is None:
         yield matches_nothing(path)
-    elif isinstance(selector, dict) and pod.version >= gates.SPREAD_SELECTORS:
-        yield from selector_rules(selector, (*path, "labelSelector"))
+    elif pod.version >= gates.SPREAD_SELECTORS:
+        yield from selector_rules(constraint, path, "labelSelector")
     if "matchLabelKeys" in constraint and pod.version >= gates.SPREAD_MATCH_LABEL_KEYS:
         yield from match_label_keys(constraint, path, pod, merges=pod.version >= gates.SPREAD_SELECTOR_MERGE)
 

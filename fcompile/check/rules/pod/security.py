@@ -71,10 +71,10 @@ def _container(context: dict[str, Any], path: Path, pod: Pod) -> Iterator[Findin
         if flag(context, "privileged"):
             message = "`allowPrivilegeEscalation: false` does not go with `privileged: true`; drop one of the two"
             yield Finding(PRIVILEGE_ESCALATION, (*path, "allowPrivilegeEscalation"), message)
-        for index, capability in texts(mapping(context, "capabilities"), "add"):
+        for capability, capability_path in texts(mapping(context, "capabilities"), (*path, "capabilities"), "add"):
             if capability == "CAP_SYS_ADMIN":
                 message = "the capability CAP_SYS_ADMIN does not go with `allowPrivilegeEscalation: false`; drop one of the two"
-                yield Finding(PRIVILEGE_ESCALATION, (*path, "capabilities", "add", index), message)
+                yield Finding(PRIVILEGE_ESCALATION, capability_path, message)
     if context.get("procMount") == "Unmasked" and pod.host_users and pod.version >= gates.PROC_MOUNT:
         message = "`procMount: Unmasked` needs a user namespace; set `hostUsers: false` in the Pod"
         yield Finding(HOST_NAMESPACES, (*path, "procMount"), message)
@@ -134,8 +134,8 @@ def _sysctls(pod: Pod) -> Iterator[Finding]:
     for name, path, first in repeated(pod.security, context_path, "sysctls", "name"):
         yield Finding(SYSCTL, path, f'the sysctl "{name}" is set twice; keep one', related=first)
     host_ipc = flag(pod.spec, "hostIPC") is True
-    for index, entry in entries(pod.security, "sysctls") if pod.version >= 29 else ():
-        yield from _host_sysctl(text(entry, "name") or "", (*context_path, "sysctls", index, "name"), pod.host_network, host_ipc)
+    for entry, path in entries(pod.security, context_path, "sysctls") if pod.version >= 29 else ():
+        yield from _host_sysctl(text(entry, "name") or "", (*path, "name"), pod.host_network, host_ipc)
 
 
 def _host_sysctl(name: str, path: Path, host_network: bool, host_ipc: bool) -> Iterator[Finding]:

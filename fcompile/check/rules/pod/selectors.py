@@ -8,7 +8,7 @@ from typing import Any
 from fcompile.check.pod_values import entries, texts
 from fcompile.diagnostics.problem import Finding, Path, error_rule, warning_rule
 from fcompile.model.formats import accepts
-from fcompile.model.values import sequence, text
+from fcompile.model.values import mapping, sequence, text
 
 SELECTOR_VALUES = error_rule(
     code="FC275",
@@ -33,24 +33,21 @@ NOT_A_NUMBER = warning_rule(
 )
 
 
-def selector_rules(selector: dict[str, Any], path: Path) -> Iterator[Finding]:
-    """Yield the problems of a label selector."""
-    for index, requirement in entries(selector, "matchExpressions"):
-        yield from _values(requirement, (*path, "matchExpressions", index))
+def selector_rules(owner: dict[str, Any], path: Path, key: str) -> Iterator[Finding]:
+    """Yield the problems of the label selector under `key` of the object at `path`, if there is one."""
+    for requirement, requirement_path in entries(mapping(owner, key), (*path, key), "matchExpressions"):
+        yield from _values(requirement, requirement_path)
 
 
 def node_term_rules(term: dict[str, Any], path: Path, *, required: bool, version: int) -> Iterator[Finding]:
     """Yield the problems of one term of a node selector. `required`: of an affinity that must be fulfilled."""
-    for index, requirement in entries(term, "matchExpressions"):
-        item_path = (*path, "matchExpressions", index)
+    for requirement, item_path in entries(term, path, "matchExpressions"):
         yield from _values(requirement, item_path)
-        if required and version >= 33:
-            for position, value in texts(requirement, "values"):
-                if not accepts("label-value")(value):
-                    message = f'"{value}" cannot be the value of a label; correct it'
-                    yield Finding(NODE_REQUIREMENT, (*item_path, "values", position), message)
-    for index, requirement in entries(term, "matchFields"):
-        yield from _field(requirement, (*path, "matchFields", index))
+        for value, value_path in texts(requirement, item_path, "values") if required and version >= 33 else ():
+            if not accepts("label-value")(value):
+                yield Finding(NODE_REQUIREMENT, value_path, f'"{value}" cannot be the value of a label; correct it')
+    for requirement, item_path in entries(term, path, "matchFields"):
+        yield from _field(requirement, item_path)
 
 
 def _values(requirement: dict[str, Any], path: Path) -> Iterator[Finding]:

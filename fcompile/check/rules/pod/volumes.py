@@ -15,7 +15,7 @@ from fcompile.check.rules.pod.storage_systems import STORAGE_SYSTEMS
 from fcompile.check.seen import Seen
 from fcompile.diagnostics.problem import Finding, Path, error_rule, warning_rule
 from fcompile.model import gates
-from fcompile.model.values import text
+from fcompile.model.values import mapping, text
 
 DUPLICATE_VOLUME = error_rule(
     code="FC240",
@@ -65,29 +65,29 @@ Source = dict[str, Any]
 def volume_rules(pod: Pod) -> Iterator[Finding]:
     """Yield the problems of the Pod's volumes."""
     seen = Seen()
-    for index, volume in entries(pod.spec, "volumes"):
+    for volume, path in entries(pod.spec, pod.path, "volumes"):
         if "image" in volume and pod.version < gates.IMAGE_VOLUMES and given(volume, "image"):
             continue  # The API server takes out the whole volume.
-        name, path = text(volume, "name"), (*pod.path, "volumes", index, "name")
-        if name and (first := seen.again(name, path)):
-            yield Finding(DUPLICATE_VOLUME, path, f'the volume name "{name}" is taken in this Pod; choose another', related=first)
-        yield from _sources(volume, index, pod)
+        name, name_path = text(volume, "name"), (*path, "name")
+        if name and (first := seen.again(name, name_path)):
+            yield Finding(DUPLICATE_VOLUME, name_path, f'the volume name "{name}" is taken in this Pod; choose another', related=first)
+        yield from _sources(volume, path, pod)
 
 
-def _sources(volume: dict[str, Any], index: int, pod: Pod) -> Iterator[Finding]:
+def _sources(volume: dict[str, Any], path: Path, pod: Pod) -> Iterator[Finding]:
     first = None
     for kind, source in volume.items():
         if kind == "name" or source is None:
             continue
-        path = (*pod.path, "volumes", index, kind)
+        here = (*path, kind)
         if first is not None:
-            yield Finding(VOLUME_SOURCES, path, f"the volume has a `{first}` already; keep one source", part="key")
+            yield Finding(VOLUME_SOURCES, here, f"the volume has a `{first}` already; keep one source", part="key")
         first = first or kind
         if isinstance(source, dict):
-            yield from _source(kind, source, volume, path, pod)
+            yield from _source(kind, source, volume, here, pod)
         if kind in _GONE and pod.version >= _GONE[kind]:
             message = f"`{kind}` volumes cannot be mounted in Kubernetes 1.{pod.version}; use another kind"
-            yield Finding(REMOVED_PLUGIN, path, message, part="key")
+            yield Finding(REMOVED_PLUGIN, here, message, part="key")
 
 
 def _source(kind: str, source: Source, volume: dict[str, Any], path: Path, pod: Pod) -> Iterator[Finding]:
@@ -119,9 +119,7 @@ def _downward_api(source: Source, path: Path, pod: Pod) -> Iterator[Finding]:
 
 
 def _ephemeral(source: Source, path: Path, pod: Pod) -> Iterator[Finding]:
-    template = source.get("volumeClaimTemplate")
-    if isinstance(template, dict):
-        yield from claim_template_rules(template, (*path, "volumeClaimTemplate"), pod.version)
+    yield from claim_template_rules(mapping(source, "volumeClaimTemplate"), (*path, "volumeClaimTemplate"), pod.version)
 
 
 _CHECKS: dict[str, Callable[[Source, Path, Pod], Iterator[Finding]]] = {
