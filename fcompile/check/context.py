@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from fcompile.check.met_indices import met_indices
+from fcompile.check.met_indices import is_free_text, met_indices
 from fcompile.diagnostics.problem import Part, Path
 from fcompile.lower.placeholders import role_values, substitute, sums_in, values_of
 from fcompile.model import names
@@ -154,6 +154,14 @@ def _template(role: Any) -> dict[str, Any]:
     return mapping(mapping(role, "task"), "pod")
 
 
+def containers(template: dict[str, Any], path: Path) -> Iterator[tuple[Any, Path]]:
+    """Yield each init container and each container of the template at `path`, with its own path."""
+    spec = mapping(template, "spec")
+    for kind in ("initContainers", "containers"):
+        for index, container in enumerate(sequence(spec, kind)):
+            yield container, (*path, "spec", kind, index)
+
+
 def task_number(role: Any) -> int:
     """Return the `taskNumber` of a role, 1 when it is left out or of a wrong type."""
     count = integer(role, "taskNumber")
@@ -161,7 +169,7 @@ def task_number(role: Any) -> int:
 
 
 def _index_matters(written: Any, first: Any, parent: str = "") -> bool:
-    """Return whether the task's index is used in a template outside free text (commands, arguments, values of variables, annotations).
+    """Return whether the task's index is used in a template outside free text.
 
     `first` is the template as the first task gets it. A part that is the same object in both holds no placeholder.
     """
@@ -172,13 +180,5 @@ def _index_matters(written: Any, first: Any, parent: str = "") -> bool:
         return any([_index_matters(item, made, parent) for item, made in pairs if made is not item])
     if written is not first and "{{FC_" in "\n".join(written):
         return True
-    if parent == "annotations":
-        return False
     changed = [(key, item) for key, item in written.items() if first[key] is not item]
-    return any([_index_matters(item, first[key], key) for key, item in changed if not _is_free_text(parent, key, item)])
-
-
-def _is_free_text(parent: str, key: str, item: Any) -> bool:
-    if isinstance(item, str):
-        return parent == "env" and key == "value"
-    return isinstance(item, list) and key in ("command", "args")
+    return any([_index_matters(item, first[key], key) for key, item in changed if not is_free_text(parent, key, item)])

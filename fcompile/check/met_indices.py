@@ -44,7 +44,7 @@ def _numbers(text: str) -> Iterator[tuple[tuple[str, str], int]]:
 
 
 def _names(value: Any, parent: str = "") -> Iterator[str]:
-    """Yield the strings of a template, keys included, but for free text: commands, arguments, values of variables and annotations."""
+    """Yield the strings of a template, keys included, but for free text."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, list):
@@ -53,5 +53,12 @@ def _names(value: Any, parent: str = "") -> Iterator[str]:
     elif isinstance(value, dict):
         for key, item in value.items():
             yield key
-            if key not in ("command", "args") and parent != "annotations" and not (parent == "env" and key == "value"):
+            if not is_free_text(parent, key, item):
                 yield from _names(item, key)
+
+
+def is_free_text(parent: str, key: str, item: Any) -> bool:
+    """Return whether a value of a template is free text: a command, its arguments, the value of a variable, or an annotation."""
+    if isinstance(item, str):
+        return parent == "annotations" or (parent == "env" and key == "value")
+    return isinstance(item, list) and key in ("command", "args")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from fcompile.check.context import FrameworkContext, RoleContext
+from fcompile.check.context import FrameworkContext, RoleContext, containers
 from fcompile.diagnostics.problem import Finding, Path, warning_rule
 from fcompile.model import names
 from fcompile.model.hosts import may_be_host
@@ -55,13 +55,10 @@ def address_rules(context: FrameworkContext, source: str) -> Iterator[Finding]:
 
 def _of_task(context: FrameworkContext, judge: _Judge, role: RoleContext, index: int) -> Iterator[Finding]:
     pod = context.substituted(role, index)
-    spec = mapping(pod, "spec")
-    for kind in ("initContainers", "containers"):
-        for position, container in enumerate(sequence(spec, kind)):
-            for number, variable in enumerate(sequence(container, "env")):
-                path: Path = (*role.template_path, "spec", kind, position, "env", number)
-                yield from _hosts(judge, text(variable, "value"), (*path, "value"))
-                yield from _label(variable, mapping(pod, "metadata"), (*path, "valueFrom", "fieldRef", "fieldPath"))
+    for container, path in containers(pod, role.template_path):
+        for number, variable in enumerate(sequence(container, "env")):
+            yield from _hosts(judge, text(variable, "value"), (*path, "env", number, "value"))
+            yield from _label(variable, mapping(pod, "metadata"), (*path, "env", number, "valueFrom", "fieldRef", "fieldPath"))
 
 
 def _hosts(judge: _Judge, value: str | None, path: Path) -> Iterator[Finding]:

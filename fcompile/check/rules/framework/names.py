@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from fcompile.check.context import FrameworkContext, RoleContext
+from fcompile.check.context import FrameworkContext, RoleContext, containers
 from fcompile.diagnostics.problem import Finding, Path, error_rule, warning_rule
 from fcompile.model import gates, names
 from fcompile.model.values import mapping, sequence, text
@@ -122,18 +122,12 @@ def _reserved(role: RoleContext) -> Iterator[Finding]:
                 "namespace; remove it"
             )
             yield Finding(POD_NAME_IGNORED, (*role.template_path, "metadata", name), message, part="key")
-    yield from _environment(role)
-
-
-def _environment(role: RoleContext) -> Iterator[Finding]:
-    spec = mapping(role.template, "spec")
-    for kind in ("initContainers", "containers"):
-        for position, container in enumerate(sequence(spec, kind)):
-            for index, variable in enumerate(sequence(container, "env")):
-                name = text(variable, "name")
-                if name in names.POD_ENV:
-                    message = (
-                        f"`{name}` is injected by FrameworkController; given again it hides that value from the container, and `kubectl "
-                        "diff` cannot compare it: choose another name"
-                    )
-                    yield Finding(RESERVED_ENV, (*role.template_path, "spec", kind, position, "env", index, "name"), message)
+    for container, path in containers(role.template, role.template_path):
+        for index, variable in enumerate(sequence(container, "env")):
+            variable_name = text(variable, "name")
+            if variable_name in names.POD_ENV:
+                message = (
+                    f"`{variable_name}` is injected by FrameworkController; given again it hides that value from the container, and `kubectl "
+                    "diff` cannot compare it: choose another name"
+                )
+                yield Finding(RESERVED_ENV, (*path, "env", index, "name"), message)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from fcompile.check.context import FrameworkContext, RoleContext
+from fcompile.check.context import FrameworkContext, RoleContext, containers
 from fcompile.check.seen import Seen
 from fcompile.diagnostics.problem import Finding, Fix, Part, Path, error_rule, note_rule, warning_rule
 from fcompile.diagnostics.suggestions import closest
@@ -195,22 +195,17 @@ def _same_keys(mapping: dict[str, Any], path: Path, values: dict[str, str]) -> I
 
 
 def _references(role: RoleContext) -> Iterator[Finding]:
-    spec = mapping(role.template, "spec")
-    for kind in ("initContainers", "containers"):
-        for position, container in enumerate(sequence(spec, kind)):
-            if not isinstance(container, dict):
-                continue
-            base: Path = (*role.template_path, "spec", kind, position)
-            known = set(names.POD_ENV)
-            for index, variable in enumerate(sequence(container, "env")):
-                yield from _unresolved(text(variable, "value"), (*base, "env", index, "value"), known)
-                known.add(text(variable, "name") or "")
-            # Variables from a ConfigMap or Secret are not known here: say nothing of what they might define.
-            if sequence(container, "envFrom"):
-                continue
-            for field in ("command", "args"):
-                for index, argument in enumerate(sequence(container, field)):
-                    yield from _unresolved(argument, (*base, field, index), known)
+    for container, path in containers(role.template, role.template_path):
+        known = set(names.POD_ENV)
+        for index, variable in enumerate(sequence(container, "env")):
+            yield from _unresolved(text(variable, "value"), (*path, "env", index, "value"), known)
+            known.add(text(variable, "name") or "")
+        # Variables from a ConfigMap or Secret are not known here: say nothing of what they might define.
+        if sequence(container, "envFrom"):
+            continue
+        for field in ("command", "args"):
+            for index, argument in enumerate(sequence(container, field)):
+                yield from _unresolved(argument, (*path, field, index), known)
 
 
 def _unresolved(written: Any, path: Path, known: set[str]) -> Iterator[Finding]:

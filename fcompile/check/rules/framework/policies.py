@@ -84,19 +84,18 @@ def policies(context: FrameworkContext) -> Iterator[Finding]:
     yield from _whole_framework(context)
 
 
-def _limit(role: RoleContext, name: str, default: int) -> int:
+def _in_force(role: RoleContext, name: str) -> int:
+    """Return a count of the role's completion policy, or its default."""
     value = integer(mapping(role.value, "frameworkAttemptCompletionPolicy"), name)
-    return default if value is None else value
+    return int(FRAMEWORK_TYPES["CompletionPolicy"][name].default) if value is None else value
 
 
 def min_failed(role: RoleContext) -> int:
-    """Return the `minFailedTaskCount` in force."""
-    return _limit(role, "minFailedTaskCount", 1)
+    return _in_force(role, "minFailedTaskCount")
 
 
 def min_succeeded(role: RoleContext) -> int:
-    """Return the `minSucceededTaskCount` in force."""
-    return _limit(role, "minSucceededTaskCount", -1)
+    return _in_force(role, "minSucceededTaskCount")
 
 
 def _completion_policy(role: RoleContext) -> Iterator[Finding]:

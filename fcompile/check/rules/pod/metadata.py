@@ -7,12 +7,7 @@ from typing import Any
 
 from fcompile.check.pod_context import Pod
 from fcompile.check.pod_values import entries, flag, texts
-from fcompile.check.rules.pod.profile_annotations import (
-    DEPRECATED_ANNOTATION,
-    app_armor_annotation,
-    is_profile_annotation,
-    seccomp_annotation,
-)
+from fcompile.check.rules.pod.profile_annotations import DEPRECATED_ANNOTATION, profile_annotation
 from fcompile.check.rules.pod.scheduling import toleration_rules
 from fcompile.diagnostics.problem import Finding, Path, error_rule
 from fcompile.model.formats import accepts
@@ -123,11 +118,10 @@ def _annotations(annotations: dict[str, Any], path: Path, pod: Pod) -> Iterator[
                 yield Finding(CHECKED_ANNOTATION, key_path, message, part="key")
         elif key == _TOLERATIONS:
             yield from _tolerations(value, key_path)
-        elif is_profile_annotation(key):
-            yield from seccomp_annotation(key, value, key_path, pod)
-            yield from app_armor_annotation(key, value, key_path, pod)
         elif key in _REPLACED:
             yield Finding(DEPRECATED_ANNOTATION, key_path, f'the annotation "{key}" does nothing; use {_REPLACED[key]}', part="key")
+        else:
+            yield from profile_annotation(key, value, key_path, pod)
 
 
 def _is_int32(value: str) -> bool:

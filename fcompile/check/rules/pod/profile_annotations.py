@@ -41,38 +41,33 @@ _SECCOMP_TYPES = {"unconfined": "Unconfined", "runtime/default": "RuntimeDefault
 _APP_ARMOR_TYPES = {"unconfined": "Unconfined", "runtime/default": "RuntimeDefault"}
 
 
-def is_profile_annotation(key: str) -> bool:
-    return key == _POD or key.startswith((_CONTAINER, _APP_ARMOR))
-
-
-def seccomp_annotation(key: str, value: str, path: Path, pod: Pod) -> Iterator[Finding]:
-    """Yield the problems of a seccomp annotation; nothing when `key` is another one."""
-    container: dict[str, Any] | None = pod.spec
+def profile_annotation(key: str, value: str, path: Path, pod: Pod) -> Iterator[Finding]:
+    """Yield the problems of the annotation for a profile; nothing when `key` is another one."""
     if key == _POD:
-        context = pod.security
+        yield from _seccomp(key, value, path, pod, pod.spec)
     elif key.startswith(_CONTAINER):
-        container = _named(pod, key.removeprefix(_CONTAINER))
-        context = mapping(container, "securityContext")
-    else:
-        return
+        yield from _seccomp(key, value, path, pod, _named(pod, key.removeprefix(_CONTAINER)))
+    elif key.startswith(_APP_ARMOR):
+        yield from _app_armor(key, value, path, pod)
+
+
+def _seccomp(key: str, value: str, path: Path, pod: Pod, owner: dict[str, Any] | None) -> Iterator[Finding]:
+    """Yield the problems of a seccomp annotation; `owner` is the Pod's spec, or the container that is named, if there is one."""
     is_local = value.startswith(_LOCAL) and accepts("relative-path")(value.removeprefix(_LOCAL))
     if not is_local and value not in _SECCOMP_TYPES:
         yield Finding(PROFILE_ANNOTATION, path, f'"{value}" is not a seccomp profile; use the field `seccompProfile` instead')
         return
-    profile = context.get("seccompProfile")
+    profile = mapping(owner, "securityContext").get("seccompProfile")
     if isinstance(profile, dict):
         yield from _compare(value, profile, _SECCOMP_TYPES, "seccompProfile", path)
     elif pod.version < 27:
-        if pod.os_name == "windows" and container is not None:
+        if pod.os_name == "windows" and owner is not None:
             yield Finding(PROFILE_ANNOTATION, path, "a seccomp profile is not for Windows; remove the annotation", part="key")
     else:
         yield Finding(PROFILE_ANNOTATION_IGNORED, path, f'the annotation "{key}" does nothing; use `seccompProfile`', part="key")
 
 
-def app_armor_annotation(key: str, value: str, path: Path, pod: Pod) -> Iterator[Finding]:
-    """Yield the problems of an AppArmor annotation; nothing when `key` is another one."""
-    if not key.startswith(_APP_ARMOR):
-        return
+def _app_armor(key: str, value: str, path: Path, pod: Pod) -> Iterator[Finding]:
     name = key.removeprefix(_APP_ARMOR)
     container = _named(pod, name)
     if container is None:
