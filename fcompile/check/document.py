@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain, islice
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from fcompile.check.context import FrameworkContext, framework_context
+from fcompile.check.context import framework_context
 from fcompile.check.framework import check_framework
 from fcompile.check.places import Where
 from fcompile.check.rules.framework.cross_file import FrameworkFact, ServiceFact, own_services, user_services
@@ -16,7 +16,7 @@ from fcompile.check.rules.framework.misspelt_kind import misspelt_kind
 from fcompile.check.rules.framework.placeholders import may_hold_placeholders
 from fcompile.check.rules.framework.unread_lists import unread_lists
 from fcompile.check.selection import frameworks_in, is_framework, objects_in
-from fcompile.diagnostics.problem import Edit, Finding, Fix, Part, Path, Problem, Related, field_path, framework_label
+from fcompile.diagnostics.problem import Edit, Finding, Fix, Part, Path, Problem, Span, field_path, framework_label
 from fcompile.load import Document, LoadError
 from fcompile.load.rules import AMBIGUOUS_SCALAR, MAX_PROBLEMS, TOO_MANY_PROBLEMS
 from fcompile.model.patterns import lazy
@@ -38,13 +38,42 @@ class Options(NamedTuple):
     """For Frameworks that give none."""
 
 
-class Framework(NamedTuple):
-    """A Framework, or what may be meant as one, as it was read."""
+class Located(NamedTuple):
+    """An object, and where it is in its document. The paths of its methods begin at the object."""
 
     document: Document
     path: Path
-    """Where it is in the document: empty, or the item of a list."""
-    value: dict[str, Any]
+    """Empty, or that of an item of a list."""
+
+    def span(self, path: Path, part: Part) -> Span:
+        return self.document.locate((*self.path, *path), part)
+
+    def plain(self, path: Path, part: Part) -> str | None:
+        return self.document.plain((*self.path, *path), part)
+
+    def where(self, path: Path, part: Part) -> Where:
+        return Where(self.document.source.name, self.document.start, (*self.path, *path), part)
+
+    def problem(self, finding: Finding, framework: str = "") -> Problem:
+        """Return a finding in the object as a problem."""
+        document, span = self.document, self.span(finding.path, finding.part)
+        fix = finding.fix
+        return Problem(
+            rule=finding.rule,
+            severity=finding.rule.severity,
+            message=finding.message,
+            file=document.source.name,
+            span=span,
+            source_line=document.source_line(span.line),
+            field=field_path((*self.path, *finding.path)),
+            framework=framework,
+            fix=fix and Edit(fix.title, self.span(fix.path, fix.part), fix.text, (*self.path, *fix.path), fix.part),
+            related=tuple(
+                near._replace(path=(), file=document.source.name, span=self.span(near.path, near.part)) for near in finding.related
+            ),
+            path=(*self.path, *finding.path),
+            part=finding.part,
+        )
 
 
 class Checked(NamedTuple):
@@ -87,7 +116,7 @@ def check_read(file: str, read: Read, options: Options) -> Checked:
 def _too_many(first: Problem) -> Problem:
     """Return the problem that takes the place of this one and all later ones."""
     message = f"the file has more than {MAX_PROBLEMS:,} problems: from here on it is not checked"
-    return Problem(TOO_MANY_PROBLEMS, TOO_MANY_PROBLEMS.severity, message, first.file, first.span, first.source_line, "", "")
+    return Problem(TOO_MANY_PROBLEMS, TOO_MANY_PROBLEMS.severity, message, first.file, first.span, first.source_line)
 
 
 def load_problem(error: LoadError) -> Problem:
@@ -101,25 +130,21 @@ def check_document(document: Document, options: Options, checked: Checked) -> No
     unlike = list(document.ambiguous()) if frameworks else []
     shared = len(document.text) < _LARGE or _ANCHOR.search(document.text) is not None
     for path, value in frameworks:
-        held = Framework(document, path, value)
+        here = Located(document, path)
         written = document.text if shared or not path else document.source.text[slice(*document.extent(path))]
-        context = _context(held, written, options)
+        context = framework_context(value, options.namespace, options.version, here.plain, may_hold_placeholders(written))
         label = framework_label(context.namespace, context.name) if context.name else ""
         findings = islice(chain(check_framework(context, written), _ambiguous(unlike, path)), MAX_PROBLEMS + 1 - len(checked.problems))
-        checked.problems.extend(
-            sorted((_place_finding(held, finding, label) for finding in findings), key=lambda problem: problem.span.start)
-        )
-        where = _places_in(checked.file, held)
+        checked.problems.extend(sorted((here.problem(finding, label) for finding in findings), key=lambda problem: problem.span.start))
         if context.name:
-            checked.frameworks.append(FrameworkFact(context.namespace, context.name, where(("metadata", "name"), "value")))
-        checked.services.extend(own_services(context, where))
+            checked.frameworks.append(FrameworkFact(context.namespace, context.name, here.where(("metadata", "name"), "value")))
+        checked.services.extend(own_services(context, here.where))
     for path, value in objects_in(document.value):
         if not is_framework(value):
-            held = Framework(document, path, value)
-            checked.problems.extend(_place_finding(held, finding, "") for finding in misspelt_kind(value))
-            checked.services.extend(user_services(value, options.namespace, _places_in(checked.file, held)))
-    whole = Framework(document, (), document.value)
-    checked.problems.extend(_place_finding(whole, finding, "") for finding in unread_lists(document.value))
+            here = Located(document, path)
+            checked.problems.extend(map(here.problem, misspelt_kind(value)))
+            checked.services.extend(user_services(value, options.namespace, here.where))
+    checked.problems.extend(map(Located(document, ()).problem, unread_lists(document.value)))
 
 
 def _ambiguous(found: Iterable[tuple[Path, Part, str]], prefix: Path) -> Iterator[Finding]:
@@ -130,46 +155,3 @@ def _ambiguous(found: Iterable[tuple[Path, Part, str]], prefix: Path) -> Iterato
             quoted = json.dumps(written, ensure_ascii=False)
             message = f"`{written}` is a string to kubectl, but a number or a date to other YAML readers: write {quoted}"
             yield Finding(AMBIGUOUS_SCALAR, inner, message, part=part, fix=Fix(f"write {quoted}", inner, part, quoted))
-
-
-def _places_in(file: str, held: Framework) -> Callable[[Path, Part], Where]:
-    """Return what makes places of paths in an object."""
-    return lambda path, part: Where(file, held.document.start, (*held.path, *path), part)
-
-
-def _context(held: Framework, written: str, options: Options) -> FrameworkContext:
-    def plain(path: Path, part: Part) -> str | None:
-        return held.document.plain((*held.path, *path), part)
-
-    return framework_context(held.value, options.namespace, options.version, plain, may_hold_placeholders(written))
-
-
-def _place_finding(held: Framework, finding: Finding, label: str) -> Problem:
-    document = held.document
-    span = document.locate((*held.path, *finding.path), finding.part)
-    fix = finding.fix and _edit(held, finding.fix)
-    related = tuple(
-        near
-        if near.file is not None
-        else Related(near.message, file=document.source.name, span=document.locate((*held.path, *near.path), near.part))
-        for near in finding.related
-    )
-    return Problem(
-        rule=finding.rule,
-        severity=finding.rule.severity,
-        message=finding.message,
-        file=document.source.name,
-        span=span,
-        source_line=document.source_line(span.line),
-        field=field_path((*held.path, *finding.path)),
-        framework=label,
-        fix=fix,
-        related=related,
-        path=(*held.path, *finding.path),
-        part=finding.part,
-    )
-
-
-def _edit(held: Framework, fix: Fix) -> Edit:
-    path = (*held.path, *fix.path)
-    return Edit(fix.title, held.document.locate(path, fix.part), fix.text, path, fix.part)

@@ -111,9 +111,9 @@ class Problem(NamedTuple):
     span: Span
     source_line: str
     """The whole line that the span begins in, without its line end."""
-    field: str
+    field: str = ""
     """The path as people write it: `spec.taskRoles[0].name`."""
-    framework: str
+    framework: str = ""
     """`namespace/name` (or only `name`) of the Framework, or the empty string."""
     fix: Edit | None = None
     related: tuple[Related, ...] = ()

@@ -95,40 +95,12 @@ def _label_key(text: str) -> bool:
     return bool(name) and _label_value(name) and (not slash or _dns_subdomain(prefix))
 
 
-def _annotation_key(text: str) -> bool:
-    return _label_key(text.lower())
-
-
 def _env_name(text: str) -> bool:
     return bool(text) and not text.strip(LETTER_OR_DIGIT + "-_.") and not text[0].isdigit() and text != "." and text[:2] != ".."
 
 
-def _no_backsteps(text: str) -> bool:
-    return ".." not in text.split("/")
-
-
-def _relative_path(text: str) -> bool:
-    return text[:1] != "/" and ".." not in text.split("/")
-
-
-def _local_path(text: str) -> bool:
-    return text[:1] != "/" and text[:2] != ".." and ".." not in text.split("/")
-
-
-def _image(text: str) -> bool:
-    return text == text.strip(SPACE)
-
-
 def _dns_prefix(text: str) -> bool:
     return _dns_subdomain(text[:-1] + "a" if len(text) > 1 and text[-1] == "-" else text)
-
-
-def _csi_driver(text: str) -> bool:
-    return len(text) <= 63 and _dns_subdomain(text.lower())
-
-
-def _dns_search(text: str) -> bool:
-    return _dns_subdomain(text.removesuffix("."))
 
 
 def _relaxed_dns_search(text: str) -> bool:
@@ -172,7 +144,9 @@ FORMATS: dict[str, Format] = {
     "dns-prefix": Format(f"{_DNS_SUBDOMAIN}, and `-` at the end", rf"(?!-$)(?:{_LABEL}\.)*(?:[a-z0-9][-a-z0-9]*|-)", 253, _dns_prefix),
     "hostname": Format(_DNS_SUBDOMAIN.replace("253", "64"), _SUBDOMAIN, 64),
     "label-key": Format(_KEY, rf"(?:(?=[^/]{{1,253}}/){_SUBDOMAIN}/)?{_NAME}", 0, _label_key),
-    "annotation-key": Format(_KEY, rf"(?:(?=[^/]{{1,253}}/){_ANY_CASE}(?:\.{_ANY_CASE})*/)?{_NAME}", 0, _annotation_key),
+    "annotation-key": Format(
+        _KEY, rf"(?:(?=[^/]{{1,253}}/){_ANY_CASE}(?:\.{_ANY_CASE})*/)?{_NAME}", 0, lambda text: _label_key(text.lower())
+    ),
     "label-value": Format(
         "empty, or at most 63 letters, digits, `-`, `_` and `.` that begin and end with a letter or digit",
         f"(?:{_NAME})?",
@@ -189,12 +163,19 @@ FORMATS: dict[str, Format] = {
     ),
     "http-header-name": Format("letters, digits and `-`", "[-A-Za-z0-9]+"),
     "absolute-path": Format("an absolute path, beginning with `/`", r"/[\s\S]*"),
-    "no-backsteps": Format("a path without `..`", rf"{_NO_STEP_UP}[\s\S]*", 0, _no_backsteps),
-    "relative-path": Format("a relative path without `..`", rf"{_NO_STEP_UP}(?!/)[\s\S]*", 0, _relative_path),
-    "local-path": Format("a relative path that does not begin with `..` or step up", rf"{_NO_STEP_UP}(?!/|\.\.)[\s\S]*", 0, _local_path),
+    "no-backsteps": Format("a path without `..`", rf"{_NO_STEP_UP}[\s\S]*", 0, lambda text: ".." not in text.split("/")),
+    "relative-path": Format(
+        "a relative path without `..`", rf"{_NO_STEP_UP}(?!/)[\s\S]*", 0, lambda text: text[:1] != "/" and ".." not in text.split("/")
+    ),
+    "local-path": Format(
+        "a relative path that does not begin with `..` or step up",
+        rf"{_NO_STEP_UP}(?!/|\.\.)[\s\S]*",
+        0,
+        lambda text: text[:1] != "/" and text[:2] != ".." and ".." not in text.split("/"),
+    ),
     "ip": Format(_ADDRESS, "", 0, _ip),
     "strict-ip": Format(f"{_ADDRESS}, without zeros in front and not an IPv4 address in IPv6 form", "", 0, _strict_ip),
-    "dns-search": Format(_DNS_SUBDOMAIN, rf"{_SUBDOMAIN}\.?", 254, _dns_search),
+    "dns-search": Format(_DNS_SUBDOMAIN, rf"{_SUBDOMAIN}\.?", 254, lambda text: _dns_subdomain(text.removesuffix("."))),
     "relaxed-dns-search": Format(
         "`.`, or at most 253 lower-case letters, digits, `-`, `_` and `.`, each part ending with a letter or digit",
         _RELAXED_SEARCH,
@@ -206,8 +187,13 @@ FORMATS: dict[str, Format] = {
         rf"(?:{_SYSCTL}[./])*{_SYSCTL}",
         253,
     ),
-    "image": Format("an image without space around it", r"(?!\s)[\s\S]*[^\s]|", 0, _image),
-    "csi-driver": Format("a DNS name of at most 63 characters", rf"{_ANY_CASE}(?:\.{_ANY_CASE})*", 63, _csi_driver),
+    "image": Format("an image without space around it", r"(?!\s)[\s\S]*[^\s]|", 0, lambda text: text == text.strip(SPACE)),
+    "csi-driver": Format(
+        "a DNS name of at most 63 characters",
+        rf"{_ANY_CASE}(?:\.{_ANY_CASE})*",
+        63,
+        lambda text: len(text) <= 63 and _dns_subdomain(text.lower()),
+    ),
     "iscsi-name": Format(
         "an iSCSI name in iqn, eui or naa form",
         r"(?=iqn)[\s\S]*iqn\.[0-9]{4}-[0-9]{2}\.[A-Za-z0-9.-]+:[^,;*&$|\t\n\f\r ]+|eui.[A-Za-z0-9]{16}|naa.[A-Za-z0-9]{32}",

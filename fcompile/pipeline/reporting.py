@@ -94,4 +94,4 @@ def _hint(hidden: list[Problem]) -> Problem:
     """Return the problem that is shown in place of those that are not."""
     worst = min((problem.severity for problem in hidden), key=list(Severity).index)
     message = f"{counted(len(hidden), 'more problem')} in this file {'is' if len(hidden) == 1 else 'are'} not shown"
-    return Problem(TOO_MANY_PROBLEMS, worst, message, hidden[0].file, hidden[0].span, hidden[0].source_line, "", "")
+    return Problem(TOO_MANY_PROBLEMS, worst, message, hidden[0].file, hidden[0].span, hidden[0].source_line)

@@ -53,7 +53,7 @@ _NO_FRAMEWORK = frozenset({"FC111", "FC112", "FC114", "FC121"})
 
 def waiver_problem(rule: Rule, message: str, file: str, span: Span, source_line: str, fix: Edit | None = None) -> Problem:
     """Return a problem of a waiver itself."""
-    return Problem(rule, rule.severity, message, file, span, source_line, "", "", fix)
+    return Problem(rule, rule.severity, message, file, span, source_line, fix=fix)
 
 
 def code_problem(code: str) -> tuple[Rule, str] | None:

@@ -127,7 +127,7 @@ def _reserved(role: RoleContext) -> Iterator[Finding]:
             variable_name = text(variable, "name")
             if variable_name in names.POD_ENV:
                 message = (
-                    f"`{variable_name}` is injected by FrameworkController; given again it hides that value from the container, and `kubectl "
-                    "diff` cannot compare it: choose another name"
+                    f"`{variable_name}` is injected by FrameworkController; given again it hides that value from the container, and "
+                    "`kubectl diff` cannot compare it: choose another name"
                 )
                 yield Finding(RESERVED_ENV, (*path, "env", index, "name"), message)
