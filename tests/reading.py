@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from importlib.resources import files
 
 from fcompile.diagnostics.problem import Severity
-from fcompile.load import Document, read
+from fcompile.load import Document, LoadError, read
 from fcompile.model.fields import Type
 from fcompile.schema.pod_schemas import pod_type
 from fcompile.schema.types import FRAMEWORK_TYPES
@@ -19,7 +19,7 @@ def documents(data: bytes, name: str) -> Iterator[Document]:
         if isinstance(item, Document):
             yield item
         elif item.rule.severity is Severity.ERROR:
-            raise item
+            raise LoadError(item)
 
 
 def pod_type_names() -> list[str]:

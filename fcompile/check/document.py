@@ -17,7 +17,7 @@ from fcompile.check.rules.framework.placeholders import may_hold_placeholders
 from fcompile.check.rules.framework.unread_lists import unread_lists
 from fcompile.check.selection import frameworks_in, is_framework, objects_in
 from fcompile.diagnostics.problem import Edit, Finding, Fix, Part, Path, Problem, Span, field_path, framework_label
-from fcompile.load import Document, LoadError
+from fcompile.load import Document
 from fcompile.load.rules import AMBIGUOUS_SCALAR, MAX_PROBLEMS, TOO_MANY_PROBLEMS
 from fcompile.model.patterns import lazy
 from fcompile.waivers import MARK
@@ -94,7 +94,7 @@ def empty(file: str) -> Checked:
     return Checked(file, [], [], [], None, "")
 
 
-Read = list[Document | LoadError]
+Read = list[Document | Problem]
 """A file's documents, and the reasons for those that cannot be read."""
 
 
@@ -102,8 +102,8 @@ def check_read(file: str, read: Read, options: Options) -> Checked:
     """Check everything about one file that can be known without the others."""
     checked = empty(file)
     for document in read:
-        if isinstance(document, LoadError):
-            checked.problems.append(load_problem(document))
+        if isinstance(document, Problem):
+            checked.problems.append(document)
         else:
             check_document(document, options, checked)
             if len(checked.problems) > MAX_PROBLEMS:
@@ -117,11 +117,6 @@ def _too_many(first: Problem) -> Problem:
     """Return the problem that takes the place of this one and all later ones."""
     message = f"the file has more than {MAX_PROBLEMS:,} problems: from here on it is not checked"
     return Problem(TOO_MANY_PROBLEMS, TOO_MANY_PROBLEMS.severity, message, first.file, first.span, first.source_line)
-
-
-def load_problem(error: LoadError) -> Problem:
-    """Return an error of the loader as a problem."""
-    return Problem(error.rule, error.rule.severity, error.message, error.name, error.span, error.source_line, "", "", related=error.related)
 
 
 def check_document(document: Document, options: Options, checked: Checked) -> None:

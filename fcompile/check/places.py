@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
-from fcompile.diagnostics.problem import NOWHERE, Part, Path, Span
-from fcompile.load import Document, LoadError
+from fcompile.diagnostics.problem import NOWHERE, Part, Path, Problem, Span
+from fcompile.load import Document
 
 
 class Where(NamedTuple):
@@ -29,7 +29,7 @@ class Place(NamedTuple):
 Lookup = Callable[[Where], Place]
 
 
-def by_start(read: Iterable[Document | LoadError]) -> dict[int, Document]:
+def by_start(read: Iterable[Document | Problem]) -> dict[int, Document]:
     """Return the documents of a file by where they begin."""
     return {document.start: document for document in read if isinstance(document, Document)}
 

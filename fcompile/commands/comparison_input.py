@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from fcompile.check.document import Options
 from fcompile.commands.report import WriterListener, fails
+from fcompile.diagnostics.problem import Problem
 from fcompile.diff.frameworks import Side
 from fcompile.diff.result import Key, Object, ObjectKey
 from fcompile.errors import UsageError
-from fcompile.load import LoadError
 from fcompile.load.files import FileEntry
 from fcompile.model.values import mapping, text
 from fcompile.pipeline.compilation import Compilation, Refused, Unit
@@ -24,7 +24,7 @@ class RawFile(NamedTuple):
     """A file and what is in it."""
 
     entry: FileEntry
-    data: bytes | LoadError
+    data: bytes | Problem
 
 
 class Contents(NamedTuple):

@@ -72,7 +72,7 @@ def convert(*, paths: tuple[str, ...], to: str | None, force: bool, format: str,
     if format != "json":
         _tell_left_out(conversion)
     for error in conversion.unreadable if format != "json" else ():  # there it is in the document, and nothing else may be on stderr
-        say(f"{visible(error.name)}:{error.span.line}:{error.span.column}: {visible(error.message)}")
+        say(f"{visible(error.file)}:{error.span.line}:{error.span.column}: {visible(error.message)}")
     sys.stderr.writelines(report(conversion, format, verbose=verbose))
     if to is not None:
         write_files(to, wanted)

@@ -22,7 +22,7 @@ from fcompile.convert.texts import tell_placeholders
 from fcompile.convert.write import write_framework
 from fcompile.diagnostics.problem import Path, Problem, Severity, Span, cut, field_path
 from fcompile.emit import yaml as plain_yaml
-from fcompile.load import Document, LoadError
+from fcompile.load import Document
 from fcompile.load.files import FileEntry
 from fcompile.model.values import mapping, text
 from fcompile.pipeline.compilation import Compilation
@@ -236,7 +236,7 @@ class Conversion:
         self._namespace = namespace
         self.files: list[Converted] = []
         self.accounts: list[Account] = []
-        self.unreadable: list[LoadError] = []
+        self.unreadable: list[Problem] = []
         self.frameworks = 0
         """How many are Frameworks already, and pass through."""
         self.skipped: list[tuple[str, str]] = []
@@ -305,9 +305,9 @@ class Conversion:
             texts = [one for item, found in stream for one in self._texts(item, found, made)]
             self.files.append(Converted(file.name, texts))
 
-    def _texts(self, item: Document | LoadError, objects: list[_Object], made: Jobs) -> Iterator[str]:
+    def _texts(self, item: Document | Problem, objects: list[_Object], made: Jobs) -> Iterator[str]:
         """Yield what comes of a document, and take down the accounts of what is in it."""
-        if isinstance(item, LoadError):
+        if isinstance(item, Problem):
             if item.rule.severity is Severity.ERROR:
                 self.unreadable.append(item)
         elif not any(one.is_job for one in objects):
@@ -390,8 +390,8 @@ def _errors(written: str, draft: Draft, options: Options) -> list[Reason]:
     return [_in_source(problem, draft) for problem in compilation.problems if problem.severity is Severity.ERROR]
 
 
-def _objects(item: Document | LoadError) -> list[_Object]:
-    return [] if isinstance(item, LoadError) else [_Object(item, path, value) for path, value in objects_in(item.value)]
+def _objects(item: Document | Problem) -> list[_Object]:
+    return [] if isinstance(item, Problem) else [_Object(item, path, value) for path, value in objects_in(item.value)]
 
 
 def _in_source(problem: Problem, draft: Draft) -> Reason:

@@ -1,4 +1,4 @@
-"""What stops the reading of one document, in offsets of its own text. `LoadError` says the same in lines of the file."""
+"""What stops the reading of one document, in offsets of its own text. A `Problem` says the same in lines of the file."""
 
 from __future__ import annotations
 

@@ -22,10 +22,11 @@ from fnmatch import fnmatchcase
 from itertools import islice
 from typing import BinaryIO, Final, NamedTuple
 
+from fcompile.diagnostics.problem import Problem
 from fcompile.model.patterns import lazy
 
 from . import rules
-from .source import LoadError, file_error, file_too_large
+from .source import file_problem, file_too_large
 
 STDIN: Final = "<stdin>"
 """The name of the standard input in messages."""
@@ -56,11 +57,11 @@ class FileEntry(NamedTuple):
     """As the user wrote it, continued into folders; for messages."""
     path: str
     """What to open; `-` for the standard input."""
-    error: LoadError | None = None
+    error: Problem | None = None
     within: str = ""
     """The folder that was named; empty for a file that was named itself."""
 
-    def content(self) -> bytes | LoadError:
+    def content(self) -> bytes | Problem:
         """Return the bytes of the file, or why it cannot be read."""
         if self.error is not None:
             return self.error
@@ -75,7 +76,7 @@ class FileEntry(NamedTuple):
         except OSError as error:
             return _os_error(self.name, error)
         except AttributeError:
-            return file_error(rules.FILE_UNREADABLE, self.name, "the standard input is closed: name a file, or pipe one in")
+            return file_problem(rules.FILE_UNREADABLE, self.name, "the standard input is closed: name a file, or pipe one in")
         return data if len(data) < most else file_too_large(self.name)
 
     def holds_nothing_of_ours(self) -> bool:
@@ -183,7 +184,7 @@ def _named(path: str, real: str, named: set[str], trusted: set[str]) -> Iterator
         yield entry
     if count == 0 and not any(other.startswith(os.path.join(real, "")) for other in named):
         message = f"no .yaml, .yml or .json file in the folder `{name}`: name another folder, or the file itself"
-        yield FileEntry(name, path, file_error(rules.FOLDER_WITHOUT_FILES, name, message))
+        yield FileEntry(name, path, file_problem(rules.FOLDER_WITHOUT_FILES, name, message))
 
 
 def _folder(path: str, real: str, named: set[str], trusted: set[str]) -> Iterator[FileEntry]:
@@ -271,13 +272,13 @@ def _file(entry: os.DirEntry[str], trusted: set[str], top: str) -> Iterator[File
         mode = entry.stat().st_mode
         if stat.S_ISREG(mode) and entry.is_symlink() and leads_out(entry.path, trusted):
             message = f"`{name}` is a link that leads out of `{_shown(top)}`: name the file itself, or list the link in {IGNORE_FILE}"
-            yield FileEntry(name, entry.path, file_error(rules.FILE_UNREADABLE, name, message))
+            yield FileEntry(name, entry.path, file_problem(rules.FILE_UNREADABLE, name, message))
         elif stat.S_ISREG(mode):
             yield FileEntry(name, entry.path)
         elif not stat.S_ISDIR(mode):
             kind = "a FIFO" if stat.S_ISFIFO(mode) else "a socket" if stat.S_ISSOCK(mode) else "a device"
             message = f"`{name}` is {'a link to ' if entry.is_symlink() else ''}{kind}, not a file: remove it, or list it in {IGNORE_FILE}"
-            yield FileEntry(name, entry.path, file_error(rules.FILE_UNREADABLE, name, message))
+            yield FileEntry(name, entry.path, file_problem(rules.FILE_UNREADABLE, name, message))
     except OSError as error:
         yield FileEntry(name, entry.path, _os_error(name, error))
 
@@ -290,11 +291,11 @@ def _shown(path: str) -> str:
         return path.encode("utf-8", "backslashreplace").decode()
 
 
-def _os_error(name: str, error: OSError | ValueError) -> LoadError:
+def _os_error(name: str, error: OSError | ValueError) -> Problem:
     if isinstance(error, FileNotFoundError | NotADirectoryError):
         link = " (a link to a file that does not exist)" if os.path.islink(name) else ""
-        return file_error(rules.FILE_NOT_FOUND, name, f"there is no file or folder `{name}`{link}: check the path")
+        return file_problem(rules.FILE_NOT_FOUND, name, f"there is no file or folder `{name}`{link}: check the path")
     if isinstance(error, PermissionError):
-        return file_error(rules.FILE_UNREADABLE, name, f"no permission to read `{name}`: change its permissions, or leave it out")
+        return file_problem(rules.FILE_UNREADABLE, name, f"no permission to read `{name}`: change its permissions, or leave it out")
     reason = (error.strerror or str(error)) if isinstance(error, OSError) else NO_PATH
-    return file_error(rules.FILE_UNREADABLE, name, f"`{name}` cannot be read ({reason}): check it, or leave it out")
+    return file_problem(rules.FILE_UNREADABLE, name, f"`{name}` cannot be read ({reason}): check it, or leave it out")

@@ -6,7 +6,7 @@ import bisect
 import re
 from typing import Final
 
-from fcompile.diagnostics.problem import NOWHERE, Related, Rule, Span
+from fcompile.diagnostics.problem import NOWHERE, Problem, Related, Rule, Span
 
 from . import rules
 from .faults import Fault
@@ -59,24 +59,14 @@ class Source:
 
 
 class LoadError(Exception):
-    """Why a document or file cannot be read, and where.
+    """A text cannot be read; `problem` says why, and where."""
 
-    If the severity of `rule` is WARNING, the document can be read all the same.
-    """
-
-    def __init__(self, rule: Rule, message: str, span: Span, source_line: str, name: str, related: tuple[Related, ...] = ()) -> None:
-        super().__init__(rule, message, span, source_line, name, related)
-        self.rule = rule
-        self.message = message
-        self.span = span
-        self.source_line = source_line
-        """The whole line that the span begins in, without its end."""
-        self.name = name
-        """The file, as its user named it."""
-        self.related = related
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        self.problem = problem
 
     def __str__(self) -> str:
-        return f"{self.span.line}:{self.span.column}: {self.message}"
+        return f"{self.problem.span.line}:{self.problem.span.column}: {self.problem.message}"
 
 
 def end_of_line(text: str, start: int) -> int:
@@ -85,20 +75,19 @@ def end_of_line(text: str, start: int) -> int:
     return rest.end() if rest else start
 
 
-def load_error(source: Source, fault: Fault) -> LoadError:
-    """Return a fault with offsets in the text of the file as an error."""
+def load_problem(source: Source, fault: Fault) -> Problem:
+    """Return a fault with offsets in the text of the file as a problem."""
     span = source.span(fault.start, fault.end)
     related = tuple(Related(message, file=source.name, span=source.span(start, end)) for message, start, end in fault.related)
-    return LoadError(fault.rule, fault.message, span, source.line(span.line), source.name, related)
+    return Problem(fault.rule, fault.rule.severity, fault.message, source.name, span, source.line(span.line), related=related)
 
 
-def file_error(rule: Rule, name: str, message: str) -> LoadError:
-    """Return an error that belongs to a file as a whole."""
-    return LoadError(rule, message, NOWHERE, "", name)
+def file_problem(rule: Rule, name: str, message: str) -> Problem:
+    """Return a problem of a file as a whole."""
+    return Problem(rule, rule.severity, message, name, NOWHERE, "")
 
 
-def file_too_large(name: str) -> LoadError:
-    """Return the error for a file that is too large to be read."""
-    return file_error(
-        rules.FILE_TOO_LARGE, name, f"the file is larger than {rules.MAX_FILE_BYTES // 2**20} MiB: split it, or list it in .fcompileignore"
-    )
+def file_too_large(name: str) -> Problem:
+    """Return the problem of a file that is too large to be read."""
+    message = f"the file is larger than {rules.MAX_FILE_BYTES // 2**20} MiB: split it, or list it in .fcompileignore"
+    return file_problem(rules.FILE_TOO_LARGE, name, message)

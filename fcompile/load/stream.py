@@ -11,13 +11,13 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-from fcompile.diagnostics.problem import Severity
+from fcompile.diagnostics.problem import Problem, Severity
 
 from . import rules
 from .decoding import Decoded, decode
 from .document import NOTHING, Document
 from .faults import DuplicateKey, Fault, too_large
-from .source import LoadError, end_of_line, file_too_large, load_error
+from .source import LoadError, end_of_line, file_too_large, load_problem
 from .yaml_lines import UNUSUAL, read_lines
 from .yaml_text import YamlText, library_text, yaml_text
 
@@ -31,10 +31,10 @@ _SEPARATOR: Final = re.compile(r"^---([^\n]*)\n?", re.MULTILINE)
 _SEPARATOR_HERE: Final = re.compile(r"---([^\n]*)\n?")
 
 
-def read(data: bytes, name: str, *, with_duplicates: bool = False) -> Iterator[Document | LoadError]:
-    """Yield every document of a file, and an error for each that cannot be read, in the order of the file.
+def read(data: bytes, name: str, *, with_duplicates: bool = False) -> Iterator[Document | Problem]:
+    """Yield every document of a file, and a problem for each that cannot be read, in the order of the file.
 
-    Empty documents and `null` are left out, as by kubectl. A LoadError of severity WARNING follows its document.
+    Empty documents and `null` are left out, as by kubectl. A problem of severity WARNING follows its document.
 
     :param with_duplicates: yield a document with duplicate keys too, after its errors, so that its other problems can be reported.
     """
@@ -43,11 +43,11 @@ def read(data: bytes, name: str, *, with_duplicates: bool = False) -> Iterator[D
         return
     decoded = decode(data, name)
     if decoded.fault is not None:
-        yield load_error(decoded.source, decoded.fault)
+        yield load_problem(decoded.source, decoded.fault)
         return
     for item in _bounded(_items(decoded, with_duplicates=with_duplicates)):
         if isinstance(item, Fault):
-            yield load_error(decoded.source, item)
+            yield load_problem(decoded.source, item)
         elif item.value is not None:
             yield item
 
@@ -61,13 +61,13 @@ def values(data: bytes) -> list[Any]:
     """
     decoded = decode(data, "-")
     if decoded.fault is not None:
-        raise load_error(decoded.source, decoded.fault)
+        raise LoadError(load_problem(decoded.source, decoded.fault))
     found = []
     for item in _bounded(_items(decoded, library=True)):
         if isinstance(item, Document):
             found.append(item.value)
         elif item.rule.severity is Severity.ERROR:
-            raise load_error(decoded.source, item)
+            raise LoadError(load_problem(decoded.source, item))
     return found
 
 

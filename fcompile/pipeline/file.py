@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 from fcompile.check.document import Checked, Options, Read, check_read, empty
 from fcompile.check.rules.framework.misspelt_kind import misspelt_kind
 from fcompile.check.selection import boundary, frameworks_in, looks_like_template, objects_in, skip_reason
-from fcompile.load import Document, LoadError, read
+from fcompile.diagnostics.problem import Problem
+from fcompile.load import Document, read
 from fcompile.load.files import FileEntry, may_hold_framework
 from fcompile.load.rules import FILE_TOO_LARGE
 from fcompile.model.names import GROUP
@@ -45,21 +46,21 @@ class File(NamedTuple):
         """Return the Frameworks in the file."""
         return [value for document in self.documents() for _, value in frameworks_in(document.value)]
 
-    def unreadable(self) -> list[LoadError]:
+    def unreadable(self) -> list[Problem]:
         """Return why documents, or the whole file, cannot be read."""
-        return [item for item in self.read if isinstance(item, LoadError)]
+        return [item for item in self.read if isinstance(item, Problem)]
 
     def for_frameworks(self) -> File:
         """Return what counts when only Frameworks are looked for: in a file of other tools, nothing that cannot be read."""
         return self._replace(read=[*self.documents()]) if self.of_others else self
 
 
-def open_file(entry: FileEntry, data: bytes | LoadError, top: str = "") -> File:
+def open_file(entry: FileEntry, data: bytes | Problem, top: str = "") -> File:
     """Return the file's documents, whatever they are, whether it is of other tools, and whether it is a template or a patch of a Framework.
 
     :param top: the highest folder in which to look for a kustomization or a chart that uses the file; empty: see `boundary`.
     """
-    if isinstance(data, LoadError):
+    if isinstance(data, Problem):
         return File(entry.name, [data], of_others=data.rule is FILE_TOO_LARGE and entry.holds_nothing_of_ours())
     file = File(entry.name, list(read(data, entry.name, with_duplicates=True)))
     if not may_hold_framework(data):
@@ -71,10 +72,10 @@ def open_file(entry: FileEntry, data: bytes | LoadError, top: str = "") -> File:
     )
 
 
-def open_for_jobs(entry: FileEntry, data: bytes | LoadError) -> File:
+def open_for_jobs(entry: FileEntry, data: bytes | Problem) -> File:
     """Return the file's documents. A template and a patch are passed over whatever they hold, not only with a Framework in them."""
     file = open_file(entry, data)
-    if file.skipped or isinstance(data, LoadError) or may_hold_framework(data):
+    if file.skipped or isinstance(data, Problem) or may_hold_framework(data):
         return file
     return file._replace(skipped=_skip_reason_of(file, data, entry, ""))
 

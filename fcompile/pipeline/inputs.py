@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from fcompile.check.document import Checked, Options, empty
 from fcompile.check.places import Place, Where, by_start, look_up
-from fcompile.load import Document, LoadError, read
+from fcompile.diagnostics.problem import Problem
+from fcompile.load import Document, read
 from fcompile.load.files import FileEntry, find, may_be_meant, may_hold_framework, may_hold_service
 from fcompile.pipeline.file import File, check_file, open_file, open_for_jobs
 
@@ -30,7 +31,7 @@ class Inputs:
     def __init__(self, paths: Sequence[str]) -> None:
         self._paths = paths
         self._named = frozenset(paths)
-        self._kept: dict[str, bytes | LoadError] = {}
+        self._kept: dict[str, bytes | Problem] = {}
         """What can be read only once, by its path."""
         # Two files are kept, since a problem may be between two; so several problems in a file do not read it again and again.
         self._documents = lru_cache(2)(self._read_again)
@@ -99,9 +100,9 @@ class Inputs:
     def _read_again(self, name: str) -> dict[int, Document]:
         """Return the documents of a file by where they begin."""
         data = self._data(FileEntry(name, self._opened[name]))
-        return {} if isinstance(data, LoadError) else by_start(read(data, name, with_duplicates=True))
+        return {} if isinstance(data, Problem) else by_start(read(data, name, with_duplicates=True))
 
-    def _data(self, entry: FileEntry) -> bytes | LoadError:
+    def _data(self, entry: FileEntry) -> bytes | Problem:
         if not self._can_be_read_only_once(entry):
             return entry.content()
         if entry.path not in self._kept:
@@ -115,7 +116,7 @@ class Inputs:
         return entry.path in self._named and entry.error is None and not os.path.isfile(entry.path)
 
 
-def check_entry(entry: FileEntry, options: Options, data: bytes | LoadError | None = None) -> Checked:
+def check_entry(entry: FileEntry, options: Options, data: bytes | Problem | None = None) -> Checked:
     """Check one file; one that certainly holds nothing to check is passed over quickly. Can run in any process."""
     if data is None:
         data = entry.content()

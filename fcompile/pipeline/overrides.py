@@ -186,7 +186,7 @@ def _typed(override: Override, field: Field, where: str) -> Any:
     try:
         read = values(override.value.encode())
     except LoadError as error:
-        raise _refused(override.written, f"the value is not readable: {error.message}") from None
+        raise _refused(override.written, f"the value is not readable: {error.problem.message}") from None
     value = read[0] if read else None
     if read and value is None and field.nullable:
         return None

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from fcompile.diagnostics.problem import Part, Path, Problem, Rule
 from fcompile.diagnostics.visible import joined
-from fcompile.load import Document, LoadError, read
+from fcompile.load import Document, read
 from fcompile.load.files import NO_PATH
 from fcompile.load.rules import MAX_FILE_BYTES
 from fcompile.waivers.matching import field_fits, fits, path_fits
@@ -53,8 +53,8 @@ def read_file(path: str) -> WaiversRead:
         raise OSError(errno.EINVAL, NO_PATH, path) from None
     result = WaiversRead([], [])
     for document in read(data, path):
-        if isinstance(document, LoadError):
-            result.problems.append(waiver_problem(document.rule, document.message, path, document.span, document.source_line))
+        if isinstance(document, Problem):
+            result.problems.append(document)
         elif document.value is not None:
             _Reader(result, path, document).read_list()
     return result

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from fcompile.load import LoadError
+from fcompile.diagnostics.problem import Problem
 from fcompile.load.files import FileEntry, find
 from tests.laws import run
 from tests.test_cli import good
@@ -35,10 +35,10 @@ def names(*paths: Path | str) -> list[str]:
     return [entry.name for entry in entries]
 
 
-def error_of(*paths: Path | str) -> LoadError:
+def error_of(*paths: Path | str) -> Problem:
     (entry,) = find([str(path) for path in paths])
     found = entry.content()
-    assert isinstance(found, LoadError)
+    assert isinstance(found, Problem)
     return found
 
 
@@ -197,7 +197,7 @@ def test_a_missing_file(tmp_path: Path) -> None:
         error = error_of(path)
         assert error.rule.code == "FC030"
         assert str(path) in error.message
-        assert error.name == str(path)
+        assert error.file == str(path)
     make(tmp_path, "file")
     assert error_of(tmp_path / "file" / "a.yaml").rule.code == "FC030"
     assert error_of("nul\0").rule.code == "FC031"
@@ -237,7 +237,7 @@ def test_a_file_that_vanishes(tmp_path: Path) -> None:
     (entry,) = find([str(tmp_path)])
     (tmp_path / "a.yaml").unlink()
     found = entry.content()
-    assert isinstance(found, LoadError)
+    assert isinstance(found, Problem)
     assert "no file or folder" in found.message
 
 

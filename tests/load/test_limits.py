@@ -10,7 +10,8 @@ import sys
 
 import pytest
 
-from fcompile.load import Document, LoadError, read
+from fcompile.diagnostics.problem import Problem
+from fcompile.load import Document, read
 from fcompile.load.rules import MAX_BYTES, MAX_DEPTH, MAX_NODES
 
 LAUGHS = "a0: &a0 [x,x,x,x,x,x,x,x,x]\n" + "".join(f"a{i}: &a{i} [{','.join([f'*a{i - 1}'] * 9)}]\n" for i in range(1, 20))
@@ -49,11 +50,11 @@ BOMBS = {
 
 MEASURE = """
 import resource, sys, time
-from fcompile.load import read, LoadError
+from fcompile.load import read
 data = sys.stdin.buffer.read()
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 start = time.process_time()
-errors = [item.rule.code for item in read(data, "x") if isinstance(item, LoadError)]
+errors = [item.rule.code for item in read(data, "x") if isinstance(item, Problem)]
 seconds = time.process_time() - start
 print(errors[0], seconds, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
 """
@@ -94,7 +95,7 @@ def test_the_limit_of_depth_is_exact(json: bool) -> None:
     (document,) = read(nested(MAX_DEPTH, json).encode(), "x")
     (error,) = read(nested(MAX_DEPTH + 1, json).encode(), "x")
     assert isinstance(document, Document)
-    assert isinstance(error, LoadError)
+    assert isinstance(error, Problem)
     assert error.rule.code == "FC010"
     assert error.span.line == (1 if json else MAX_DEPTH + 1)
 
@@ -105,13 +106,13 @@ def test_the_limit_of_size_is_for_one_document(json: bool) -> None:
     fits = start + "x" * (MAX_BYTES - len(start + end)) + end
     assert [type(item) for item in read((fits + between + fits).encode(), "x")] == [Document, Document]
     error = next(read(fits.replace("x", "xxx", 1).encode(), "x"))
-    assert isinstance(error, LoadError)
+    assert isinstance(error, Problem)
     assert (error.rule.code, error.span.line) == ("FC011", 1)
 
 
 def test_what_follows_a_document_that_is_too_large_is_read() -> None:
     first, second = read(("#" * (MAX_BYTES + 1) + "\n---\nb: 1\n").encode(), "x")
-    assert isinstance(first, LoadError)
+    assert isinstance(first, Problem)
     assert isinstance(second, Document)
     assert (second.value, second.locate(()).line) == ({"b": 1}, 3)
 
@@ -124,7 +125,7 @@ def test_aliases_count_as_often_as_they_are_used() -> None:
     (too_many,) = read((shared + "b: [" + "*a," * enough + "]\n" + rest).encode(), "x")
     assert isinstance(fits, Document)
     assert len(fits.value["b"]) == 50
-    assert isinstance(too_many, LoadError)
+    assert isinstance(too_many, Problem)
     assert too_many.rule.code == "FC009"
     assert too_many.span.line == 2
 

@@ -6,7 +6,7 @@ import pickle
 
 import pytest
 
-from fcompile.diagnostics.problem import RULES, Severity
+from fcompile.diagnostics.problem import RULES, Problem, Severity
 from fcompile.load import Document, LoadError, read, values
 from tests.reading import documents
 
@@ -120,7 +120,7 @@ FAULTS = [
 @pytest.mark.parametrize(("text", "code", "pointed", "line", "message"), FAULTS)
 def test_a_fault_is_named_and_placed(text: str | bytes, code: str, pointed: str, line: int, message: str) -> None:
     data = text if isinstance(text, bytes) else text.encode()
-    error = next(item for item in read(data, "x.yaml") if isinstance(item, LoadError))
+    error = next(item for item in read(data, "x.yaml") if isinstance(item, Problem))
     source = data.decode("utf-8", "replace") if not data.startswith((b"\xff", b"\xfe")) else "a"
     assert error.rule.code == code
     assert message in error.message
@@ -130,17 +130,17 @@ def test_a_fault_is_named_and_placed(text: str | bytes, code: str, pointed: str,
     assert "while " not in error.message
     assert error.rule is RULES[code]
     assert error.source_line == (source.split("\n")[line - 1] if line <= source.count("\n") + 1 else "")
-    assert str(error) == f"{line}:{error.span.column}: {error.message}"
+    assert str(LoadError(error)) == f"{line}:{error.span.column}: {error.message}"
 
 
 def test_an_object_without_a_line_before_it_is_one_fault() -> None:
     one = "apiVersion: v1\nkind: {}\nspec:\n  a: 1\n"
     first, second, document = read((one.format("A") + one.format("B") + "  a: 2\n").encode(), "x.yaml", with_duplicates=True)
-    assert isinstance(first, LoadError)
+    assert isinstance(first, Problem)
     assert (first.span.line, first.rule.code) == (5, "FC003")
     said = "the key `apiVersion` is already in this object: write `---` above it if another object begins here, or remove it"
     assert first.message == said
-    assert isinstance(second, LoadError)
+    assert isinstance(second, Problem)
     assert (second.span.line, second.message) == (9, "the key `a` is already in this mapping: remove one of the two")
     assert isinstance(document, Document)
 
@@ -151,7 +151,7 @@ def test_an_object_without_a_line_before_it_is_one_fault() -> None:
 )
 def test_a_duplicate_key_names_both_places(text: str, lines: int) -> None:
     (error,) = read(text.encode(), "x.yaml")
-    assert isinstance(error, LoadError)
+    assert isinstance(error, Problem)
     (related,) = error.related
     assert related.span is not None
     assert related.file == "x.yaml"
@@ -164,7 +164,7 @@ def test_every_problem_of_a_file_comes_out_and_every_good_document() -> None:
     text = b"a: 1\n---\nb: '\n---\nc: 3\n---\nd: [\n---\n\ne: 5\n--- {x: 1}\n"
     items = list(read(text, "x.yaml"))
     assert [item.value for item in items if isinstance(item, Document)] == [{"a": 1}, {"c": 3}, {"e": 5}, {"x": 1}]
-    assert [(item.rule.code, item.span.line) for item in items if isinstance(item, LoadError)] == [
+    assert [(item.rule.code, item.span.line) for item in items if isinstance(item, Problem)] == [
         ("FC005", 3),
         ("FC006", 7),
         ("FC018", 11),
@@ -175,7 +175,7 @@ def test_documents_come_out_before_the_problem_is_raised() -> None:
     found = []
     with pytest.raises(LoadError) as caught:
         found += [document.value for document in documents(b"a: 1\n---\nb: 2\n---\nc: [\n---\nd: 4\n", "x.yaml")]
-    assert caught.value.rule.code == "FC006"
+    assert caught.value.problem.rule.code == "FC006"
     iterator = documents(b"a: 1\n---\nb: 2\n---\nc: [\n", "x.yaml")
     assert [next(iterator).value, next(iterator).value] == [{"a": 1}, {"b": 2}]
 
@@ -184,25 +184,17 @@ def test_text_that_kubectl_never_reads_is_a_warning() -> None:
     document, warning = read(b"a: 1\n...\nb: 2\n", "x.yaml")
     assert isinstance(document, Document)
     assert document.value == {"a": 1}
-    assert isinstance(warning, LoadError)
+    assert isinstance(warning, Problem)
     assert (warning.rule.code, warning.rule.severity, warning.span.line, warning.source_line) == ("FC020", Severity.WARNING, 3, "b: 2")
     assert values(b"a: 1\n...\nb: 2\n") == [{"a": 1}]
     assert [found.value for found in documents(b"{a: 1} b\n", "x.yaml")] == [{"a": 1}]
     assert len(list(read(b"a: 1\n...\n# only a comment\n---\nb: 2\n", "x.yaml"))) == 2
 
 
-def test_an_error_can_be_sent_to_another_process() -> None:
+def test_a_problem_can_be_sent_to_another_process() -> None:
     (error,) = read(b"a: 1\na: 2\n", "x.yaml")
-    assert isinstance(error, LoadError)
-    copy = pickle.loads(pickle.dumps(error))
-    assert (copy.rule, copy.message, copy.span, copy.source_line, copy.name, copy.related) == (
-        error.rule,
-        error.message,
-        error.span,
-        error.source_line,
-        error.name,
-        error.related,
-    )
+    assert isinstance(error, Problem)
+    assert pickle.loads(pickle.dumps(error)) == error
 
 
 def test_one_bad_byte_spoils_only_its_document() -> None:
@@ -225,7 +217,7 @@ def test_one_bad_byte_spoils_only_its_document() -> None:
 )
 def test_duplicate_keys_hide_nothing_else(text: str, lines: list[int], value: object) -> None:
     *errors, document = read(text.encode(), "x.yaml", with_duplicates=True)
-    assert [error.span.line for error in errors if isinstance(error, LoadError)] == lines
+    assert [error.span.line for error in errors if isinstance(error, Problem)] == lines
     assert isinstance(document, Document)
     assert document.value == value
     assert document.locate(("a",)).line
@@ -233,7 +225,7 @@ def test_duplicate_keys_hide_nothing_else(text: str, lines: list[int], value: ob
 
 def test_what_follows_duplicate_keys_may_be_no_yaml() -> None:
     text = b"a: 1\na: 2\nb: 1\nb: 2\nc: [\n"
-    codes = [item.rule.code for item in read(text, "x.yaml", with_duplicates=True) if isinstance(item, LoadError)]
+    codes = [item.rule.code for item in read(text, "x.yaml", with_duplicates=True) if isinstance(item, Problem)]
     assert codes == ["FC003", "FC003", "FC006"]
     many = b"".join(b"a: 1\n" for _ in range(5_000))
     assert 900 < len(list(read(many, "x.yaml", with_duplicates=True))) < 1_100

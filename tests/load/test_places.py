@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from fcompile.diagnostics.problem import Part, Path
-from fcompile.load import Document, LoadError, read
+from fcompile.diagnostics.problem import Part, Path, Problem
+from fcompile.load import Document, read
 from tests.reading import documents
 
 TEXT = """\
@@ -178,8 +178,8 @@ def test_a_byte_order_mark_moves_nothing() -> None:
     first, wrong, third, broken = read(text.encode(), "x.yaml")
     assert isinstance(first, Document)
     assert isinstance(third, Document)
-    assert isinstance(wrong, LoadError)
-    assert isinstance(broken, LoadError)
+    assert isinstance(wrong, Problem)
+    assert isinstance(broken, Problem)
     assert (third.value, shown(third, ("g",), "key"), shown(third, ("g",))) == ({"g": "h"}, "g", "h")
     assert (wrong.span.line, wrong.source_line[wrong.span.column - 1]) == (3, "}")
     assert broken.span.line == 7

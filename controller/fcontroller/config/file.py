@@ -8,11 +8,10 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from fcompile.check.document import load_problem
 from fcompile.diagnostics.problem import Part, Path, Problem, Rule, Severity, field_path
 from fcompile.diagnostics.suggestions import closest
 from fcompile.diagnostics.visible import visible
-from fcompile.load import Document, LoadError, read
+from fcompile.load import Document, read
 from fcompile.model.values import at
 from fcontroller.config.settings import FAILURES, SETTINGS, Config, Setting
 from fcontroller.decide.failures.spec import read_failures
@@ -36,8 +35,8 @@ def read_file(data: bytes, name: str) -> File:
     """Read and check a config file."""
     documents, problems = [], []
     for item in read(data, name):
-        if isinstance(item, LoadError):
-            problems.append(load_problem(item))
+        if isinstance(item, Problem):
+            problems.append(item)
         else:
             documents.append(item)
     if not documents:

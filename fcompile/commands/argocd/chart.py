@@ -12,6 +12,7 @@ from typing import Final
 
 from fcompile.commands.argocd.repository import Repository
 from fcompile.commands.argocd.settings import Settings
+from fcompile.diagnostics.problem import Problem
 from fcompile.diagnostics.visible import visible
 from fcompile.errors import InputError
 from fcompile.load import LoadError, read, rules, values
@@ -93,8 +94,8 @@ def _files() -> Iterator[str]:
 def _check_limits(data: bytes, path: str) -> None:
     """Refuse what is too much of something. What else our reader refuses is for Helm to judge."""
     for item in read(data, path):
-        if isinstance(item, LoadError) and item.rule in _LIMITS:
-            raise InputError(f"{visible(path)}:{item}")
+        if isinstance(item, Problem) and item.rule in _LIMITS:
+            raise InputError(f"{visible(path)}:{LoadError(item)}")
 
 
 def _check_schema(data: bytes, path: str) -> None:

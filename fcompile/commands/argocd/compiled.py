@@ -11,11 +11,10 @@ from fcompile.commands.argocd.discreet import Hidden, hidden_lines, without_secr
 from fcompile.commands.argocd.repository import Repository
 from fcompile.commands.argocd.settings import OVERRIDE, Settings
 from fcompile.commands.argocd.sources import Source
-from fcompile.diagnostics.problem import Severity
+from fcompile.diagnostics.problem import Problem, Severity
 from fcompile.diagnostics.visible import visible
 from fcompile.emit import yaml
 from fcompile.errors import SettingError, UsageError
-from fcompile.load import LoadError
 from fcompile.load.files import FileEntry
 from fcompile.model.values import mapping
 from fcompile.pipeline.compilation import Compilation, Refused, Unit
@@ -71,7 +70,7 @@ def _compiled(source: Source, data: bytes, job: Job) -> Made:
     file = open_file(FileEntry(source.name, source.path or "-"), data, os.getcwd())
     if file.skipped and source.path:
         raise UsageError(f"{visible(source.name)}: {file.skipped}; or list it in .fcompileignore")
-    file = file._replace(skipped="", read=[without_secrets(item, data) if isinstance(item, LoadError) else item for item in file.read])
+    file = file._replace(skipped="", read=[without_secrets(item, data) if isinstance(item, Problem) else item for item in file.read])
     frameworks = file.frameworks()
     known = tuple((framework, role) for framework, role, _ in roles(frameworks))
     # Whether each override means one role of the whole application is seen later.

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from fcompile.check.selection import all_objects_in
 from fcompile.diagnostics.problem import Problem
 from fcompile.diagnostics.writer import Filter, Waived, Writer
-from fcompile.load import Document, LoadError
+from fcompile.load import Document
 from fcompile.load.decoding import decode
 from fcompile.model.values import mappings, sequence, text
 
@@ -23,11 +23,11 @@ _KIND = re.compile(r"kind", re.IGNORECASE)
 _FRAMEWORK = re.compile(r"^kind: *Framework *(?:#.*)?\r?$", re.MULTILINE)
 
 
-def without_secrets(error: LoadError, data: bytes) -> LoadError:
+def without_secrets(error: Problem, data: bytes) -> Problem:
     """Return the error without a word of its document, unless that is plainly a Framework."""
-    if _is_framework(decode(data, error.name).source.text, error.span.start):
+    if _is_framework(decode(data, error.file).source.text, error.span.start):
         return error
-    return LoadError(error.rule, error.rule.summary.rstrip("."), error.span, "", error.name, error.related)
+    return error._replace(message=error.rule.summary.rstrip("."), source_line="")
 
 
 def _is_framework(text: str, offset: int) -> bool:
@@ -75,7 +75,7 @@ class Discreet(Filter):
         return problem._replace(source_line="") if any(first <= problem.span.line <= last for first, last in lines) else problem
 
 
-def hidden_lines(read: Sequence[Document | LoadError]) -> Hidden:
+def hidden_lines(read: Sequence[Document | Problem]) -> Hidden:
     """Return the lines of a text that are not to be shown."""
     documents = [item for item in read if isinstance(item, Document)]
     secrets = _bounded(_secrets(documents))

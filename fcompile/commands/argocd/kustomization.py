@@ -14,7 +14,7 @@ from fcompile.check.selection import KUSTOMIZATIONS, objects_in
 from fcompile.commands.argocd.discreet import without_secrets
 from fcompile.commands.argocd.kustomize_fields import KUSTOMIZATION, PLUGIN_FOLDER, PLUGINS, Read, Shape
 from fcompile.commands.argocd.repository import Repository
-from fcompile.diagnostics.problem import Part, Path, field_path
+from fcompile.diagnostics.problem import Part, Path, Problem, field_path
 from fcompile.diagnostics.visible import visible
 from fcompile.errors import InputError
 from fcompile.load import Document, LoadError, read, values
@@ -80,8 +80,8 @@ def _documents(data: bytes, name: str, unlike: re.Pattern[str] = _CUT_ELSEWHERE)
             "its line, and end lines as Unix or Windows does"
         )
     for item in read(data, name):
-        if isinstance(item, LoadError):
-            raise InputError(f"{visible(name)}:{without_secrets(item, data)}")
+        if isinstance(item, Problem):
+            raise InputError(f"{visible(name)}:{LoadError(without_secrets(item, data))}")
         yield item
 
 

@@ -12,14 +12,13 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from fcompile.check.document import load_problem
 from fcompile.commands.report import open_report
-from fcompile.diagnostics.problem import Severity
+from fcompile.diagnostics.problem import Problem, Severity
 from fcompile.diagnostics.visible import visible
 from fcompile.diagnostics.writer import Report
 from fcompile.emit import yaml
 from fcompile.errors import InputError, UsageError
-from fcompile.load import Document, LoadError, read
+from fcompile.load import Document, read
 from fcompile.load.files import STDIN
 from fcompile.load.rules import MAX_BYTES
 from fcompile.model.values import text
@@ -44,7 +43,7 @@ class SourceFile(NamedTuple):
 class ResourceList:
     """What kustomize or kpt passed in. `document.value` may be set to another value; `items` stay what they were."""
 
-    def __init__(self, document: Document, read: list[Document | LoadError]) -> None:
+    def __init__(self, document: Document, read: list[Document | Problem]) -> None:
         self.document = document
         self.read = read
         self.value: dict[str, Any] = document.value
@@ -113,12 +112,12 @@ def read_list() -> ResourceList:
     return ResourceList(documents[0], found)
 
 
-def _refuse_unreadable(found: list[Document | LoadError]) -> None:
-    errors = [item for item in found if isinstance(item, LoadError) and item.rule.severity is Severity.ERROR]
+def _refuse_unreadable(found: list[Document | Problem]) -> None:
+    errors = [item for item in found if isinstance(item, Problem) and item.rule.severity is Severity.ERROR]
     if errors:
         report = Report(open_report("text", sys.stderr))
         for error in errors:
-            report.problem(load_problem(error))
+            report.problem(error)
         report.finish()
         raise InputError(f"{STDIN} cannot be read: nothing is compiled")
 

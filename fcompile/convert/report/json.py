@@ -19,7 +19,7 @@ def write(conversion: Conversion, _verbose: bool) -> Iterator[str]:
         "version": VERSION,
         "objects": [_account(account) for account in conversion.accounts],
         "unreadable": [
-            {"file": error.name, "line": error.span.line, "column": error.span.column, "message": error.message}
+            {"file": error.file, "line": error.span.line, "column": error.span.column, "message": error.message}
             for error in conversion.unreadable
         ],
     }
