@@ -109,7 +109,7 @@ class Framework(Report):
     roles: list[RoleSize]
     """Its roles, and how many tasks they have."""
     resources: dict[str, Amounts]
-    """What all of its Pods ask for together, where that differs, by the resource's name."""
+    """What all of its Pods ask for together, by the resource's name; also where that does not differ."""
     changes: list[Change]
     """What differs. Empty for one that is added or removed."""
 

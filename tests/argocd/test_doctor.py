@@ -94,6 +94,19 @@ def test_objects_that_are_there_twice(app: Path, capsys: Capture) -> None:
     assert "warning  generate: Service web is there more than once" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    "metadata", ["", "metadata:\n", "metadata: web\n", "metadata: {generateName: web-}\n", "metadata: {name: [web]}\n"]
+)
+def test_objects_without_a_name(app: Path, capsys: Capture, metadata: str) -> None:
+    for name in ("skaffold", "other"):
+        (app / f"{name}.yaml").write_text(f"apiVersion: skaffold/v4beta6\nkind: Config\n{metadata}")
+    assert doctor(app) == 0
+    out = capsys.readouterr().out
+    assert "generate: 4 objects (2 Config, 1 Framework, 1 Service)" in out
+    assert "is there more than once" not in out
+    assert ("warning  generate: a Config has no `metadata.name`: no API server takes it" in out) is ("generateName" not in metadata)
+
+
 def test_a_time_to_live(app: Path, capsys: Capture) -> None:
     (app / "train.yaml").write_text(good().replace("spec:\n", "spec:\n  ttlSecondsAfterFinished: 60\n", 1))
     assert doctor(app) == 0

@@ -6,6 +6,7 @@ import json
 import os
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from glob import glob
 from typing import NamedTuple
@@ -24,7 +25,9 @@ from fcompile.diagnostics.visible import listed, visible
 from fcompile.diagnostics.writer import counted
 from fcompile.errors import EXIT_ERRORS, UsageError
 from fcompile.load import LoadError, values
+from fcompile.load.files import IGNORE_FILE
 from fcompile.model.steps import partition
+from fcompile.model.values import mapping, text
 from fcompile.program import safe
 from fcompile.schema.pod_schemas import DEFAULT_VERSION
 
@@ -84,8 +87,8 @@ def doctor(*, folder: str, parameters: tuple[str, ...], manifest_generate_paths:
     """
     given = [_parameter(written) for written in parameters]
     worst = 0
-    for kind, text in _report(folder, given, manifest_generate_paths, deadline):
-        print(f"{kind:<8} {safe(text)}", flush=True)
+    for kind, said in _report(folder, given, manifest_generate_paths, deadline):
+        print(f"{kind:<8} {safe(said)}", flush=True)
         worst |= kind == ERROR
     return EXIT_ERRORS if worst else 0
 
@@ -111,7 +114,7 @@ def _report(folder: str, parameters: Sequence[dict[str, str]], paths: str, deadl
             yield from _part_sent(root, app, chosen, part, paths)
         os.chmod(temporary, 0o755)
         boxed = sandbox()
-        yield from ((NOTE, text) for text in boxed.notes)
+        yield from ((NOTE, note) for note in boxed.notes)
         whole = Replay(os.path.normpath(os.path.join(work, relative)), _environment(relative, parameters), boxed, deadline)
         yield from _discovery(whole)
         yield from _generation(whole._replace(folder=os.path.normpath(os.path.join(part, within))))
@@ -205,15 +208,23 @@ def _stream(out: bytes) -> Iterator[Line]:
     except LoadError as error:
         yield ERROR, f"generate: the output is not a YAML stream: {error}"
         return
-    names = [
-        (value.get("apiVersion"), value.get("kind"), value["metadata"].get("namespace"), value["metadata"].get("name")) for value in objects
-    ]
-    for name in sorted({name for name in names if names.count(name) > 1}, key=str):
-        yield WARNING, f"generate: {name[1]} {name[3]} is there more than once: Argo CD applies one of them"
+    kinds = Counter(text(value, "kind") or "" for value in objects)
+    named: Counter[tuple[str, ...]] = Counter()
+    for value in objects:
+        metadata, kind = mapping(value, "metadata"), text(value, "kind") or ""
+        if name := text(metadata, "name"):
+            named[kind, name, text(metadata, "namespace") or "", text(value, "apiVersion") or ""] += 1
+        elif not text(metadata, "generateName"):
+            yield (
+                WARNING,
+                f"generate: a {visible(kind)} has no `metadata.name`: no API server takes it; name it, or list its file in {IGNORE_FILE}",
+            )
+    for kind, name, *_ in sorted(key for key, number in named.items() if number > 1):
+        yield WARNING, f"generate: {visible(kind)} {visible(name)} is there more than once: Argo CD applies one of them"
     if not objects:
         yield ERROR, "generate: no object at all: Argo CD would delete everything"
-    kinds = ", ".join(f"{sum(name[1] == kind for name in names)} {kind}" for kind in sorted({str(name[1]) for name in names}))
-    yield OK, f"generate: {counted(len(objects), 'object')} ({kinds}), {_bytes(len(out))}"
+    shown = ", ".join(f"{number} {visible(kind)}" for kind, number in sorted(kinds.items()))
+    yield OK, f"generate: {counted(len(objects), 'object')} ({shown}), {_bytes(len(out))}"
 
 
 def _announcements(replay: Replay) -> Iterator[Line]:

@@ -142,4 +142,4 @@ KINDS: dict[str, Callable[[click.Context, str], Iterator[Candidate]]] = {
     "task": _tasks,
     "version": _versions,
 }
-"""By what the options call them (`options.completed`)."""
+"""By what the options call them (`group.completed`)."""
