@@ -52,27 +52,23 @@ __all__ = [
 ]
 
 _MODULES = {
-    "Compilation": "pipeline.compilation",
-    "CompileError": "pipeline.compilation",
-    "Compiled": "pipeline.compiled",
-    "CompletionPolicy": "declare.framework",
-    "Edit": "diagnostics.problem",
-    "Framework": "declare.framework",
-    "FrameworkMetadata": "declare.framework",
-    "FrameworkSpec": "declare.framework",
-    "Problem": "diagnostics.problem",
-    "Related": "diagnostics.problem",
-    "RetryPolicy": "declare.framework",
-    "Rule": "diagnostics.problem",
-    "SettingError": "errors",
-    "Severity": "diagnostics.problem",
-    "Span": "diagnostics.problem",
-    "TaskRole": "declare.framework",
-    "TaskRoleService": "declare.framework",
-    "TaskRoleServicePort": "declare.framework",
-    "TaskSpec": "declare.framework",
-    "Waived": "diagnostics.writer",
-    "__version__": "_version",
+    "_version": ("__version__",),
+    "declare.framework": (
+        "CompletionPolicy",
+        "Framework",
+        "FrameworkMetadata",
+        "FrameworkSpec",
+        "RetryPolicy",
+        "TaskRole",
+        "TaskRoleService",
+        "TaskRoleServicePort",
+        "TaskSpec",
+    ),
+    "diagnostics.problem": ("Edit", "Problem", "Related", "Rule", "Severity", "Span"),
+    "diagnostics.writer": ("Waived",),
+    "errors": ("SettingError",),
+    "pipeline.compilation": ("Compilation", "CompileError"),
+    "pipeline.compiled": ("Compiled",),
 }
 
 
@@ -112,7 +108,7 @@ def compile(
 if not TYPE_CHECKING:  # Whoever checks types has the names above, and no others.
 
     def __getattr__(name: str) -> object:
-        module = _MODULES.get(name)
+        module = next((module for module, names in _MODULES.items() if name in names), None)
         if module is None:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         from importlib import import_module

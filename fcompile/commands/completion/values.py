@@ -13,6 +13,7 @@ from click.shell_completion import CompletionItem
 from fcompile.commands.completion.words import Candidate
 from fcompile.load.files import SUFFIXES
 
+Candidates = Callable[[click.Context, str], Iterator[Candidate]]
 ENDINGS = SUFFIXES
 SECONDS = 0.1
 """For what is read from files or git. A Python that starts takes half of the time that nobody notices."""
@@ -57,26 +58,15 @@ def _frameworks(context: click.Context) -> Iterator[dict[str, Any]]:
     return frameworks_of(context.params.get("paths") or ([] if paths.required else ["."]))
 
 
-def _tasks(context: click.Context, current: str) -> Iterator[Candidate]:
-    from fcompile.commands.completion.frameworks import only
+def _from_frameworks(name: str, ending: str = "") -> Candidates:
+    """Return what offers names from Frameworks: a function of `completion.frameworks`, which is imported when it is called."""
 
-    return only(_frameworks(context), current)
+    def candidates(context: click.Context, current: str) -> Iterator[Candidate]:
+        from fcompile.commands.completion import frameworks
 
+        return ((word + ending, about) for word, about in getattr(frameworks, name)(_frameworks(context), current))
 
-def _overrides(context: click.Context, current: str) -> Iterator[Candidate]:
-    from fcompile.commands.completion.frameworks import fields_to_set
-
-    return fields_to_set(_frameworks(context), current)
-
-
-def _pods(context: click.Context, current: str) -> Iterator[Candidate]:
-    from fcompile.commands.completion.frameworks import pods
-
-    return pods(_frameworks(context), current)
-
-
-def _pods_that_exit(context: click.Context, current: str) -> Iterator[Candidate]:
-    return ((f"{pod}=", about) for pod, about in _pods(context, current))
+    return candidates
 
 
 def _kinds(_: click.Context, current: str) -> Iterator[Candidate]:
@@ -131,15 +121,15 @@ def _revisions(_: click.Context, current: str) -> Iterator[Candidate]:
     return listed()
 
 
-KINDS: dict[str, Callable[[click.Context, str], Iterator[Candidate]]] = {
-    "exit": _pods_that_exit,
+KINDS: dict[str, Candidates] = {
+    "exit": _from_frameworks("pods", "="),
     "kinds": _kinds,
     "output": _output,
-    "override": _overrides,
-    "pod": _pods,
+    "override": _from_frameworks("fields_to_set"),
+    "pod": _from_frameworks("pods"),
     "revision": _revisions,
     "rule": _rules,
-    "task": _tasks,
+    "task": _from_frameworks("only"),
     "version": _versions,
 }
 """By what the options call them (`group.completed`)."""

@@ -11,7 +11,7 @@ from fcompile.check.rules.pod.field_refs import field_ref, resource_field_ref
 from fcompile.check.seen import Seen
 from fcompile.diagnostics.problem import Finding, Path, error_rule, warning_rule
 from fcompile.model import gates
-from fcompile.model.values import text
+from fcompile.model.values import mapping, text
 
 ENV_SOURCE = error_rule(
     code="FC221",
@@ -51,10 +51,8 @@ _SOURCES = ("fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "
 def env_rules(pod: Pod) -> Iterator[Finding]:
     """Yield the problems of `env` and `envFrom` of all containers."""
     for container in pod.containers:
-        if "env" in container.fields:
-            yield from _variables(container, pod)
-        if "envFrom" in container.fields:
-            yield from _env_from(container)
+        yield from _variables(container, pod)
+        yield from _env_from(container)
 
 
 def _variables(container: ContainerRef, pod: Pod) -> Iterator[Finding]:
@@ -87,16 +85,10 @@ def _value_from(variable: dict[str, Any], source: dict[str, Any], path: Path, po
         yield Finding(ENV_SOURCE, path, "`valueFrom` is not allowed beside a `value`; keep one of the two", part="key")
     for extra in found[1:]:
         yield Finding(ENV_SOURCE, (*path, extra), f"`valueFrom` has `{found[0]}` already; keep one source", part="key")
-    for kind in found:
-        reference = source[kind]
-        if not isinstance(reference, dict):
-            continue
-        if kind == "fieldRef":
-            yield from field_ref(reference, (*path, kind), pod.version, in_file=False)
-        elif kind == "resourceFieldRef":
-            yield from resource_field_ref(reference, (*path, kind), pod, in_file=False)
-        elif kind == "fileKeyRef":
-            yield from _file_volume(reference, (*path, kind, "volumeName"), pod)
+    yield from field_ref(mapping(source, "fieldRef"), (*path, "fieldRef"), pod.version, in_file=False)
+    yield from resource_field_ref(mapping(source, "resourceFieldRef"), (*path, "resourceFieldRef"), pod, in_file=False)
+    if "fileKeyRef" in found:
+        yield from _file_volume(mapping(source, "fileKeyRef"), (*path, "fileKeyRef", "volumeName"), pod)
 
 
 def _file_volume(reference: dict[str, Any], path: Path, pod: Pod) -> Iterator[Finding]:

@@ -75,11 +75,7 @@ def _clashes(files: list[str]) -> dict[int, int]:
 
 
 def _files(source: dict[str, Any], path: Path) -> Iterator[tuple[str, Path]]:
-    for item, item_path in entries(source, path, "items"):
-        file = text(item, "path")
-        if file:
-            yield file.rstrip("/"), (*item_path, "path")
-    for key in _PATHS:
-        file = text(source, key)
-        if file:
-            yield file.rstrip("/"), (*path, key)
+    places = [(item, item_path, "path") for item, item_path in entries(source, path, "items")]
+    for owner, owner_path, key in (*places, *((source, path, key) for key in _PATHS)):
+        if file := text(owner, key):
+            yield file.rstrip("/"), (*owner_path, key)

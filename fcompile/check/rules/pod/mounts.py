@@ -64,8 +64,7 @@ Names = dict[str | None, str | None]
 def mount_rules(pod: Pod) -> Iterator[Finding]:
     """Yield the problems of `volumeMounts` and `volumeDevices` of all containers."""
     for container in pod.containers:
-        if "volumeMounts" in container.fields:
-            yield from _mounts(container, pod)
+        yield from _mounts(container, pod)
         if "volumeDevices" in container.fields:
             yield from _devices(container, pod)
 

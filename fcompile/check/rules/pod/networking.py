@@ -46,7 +46,7 @@ def networking_rules(pod: Pod) -> Iterator[Finding]:
     for address, path, first in repeated(pod.spec, pod.path, "hostAliases", "ip"):
         message = f'the address "{address}" has an entry already; put all its names into one'
         yield Finding(DUPLICATE_ALIAS, path, message, related=first)
-    if "hostnameOverride" in pod.spec and given(pod.spec, "hostnameOverride") and pod.version >= gates.HOSTNAME_OVERRIDE:
+    if given(pod.spec, "hostnameOverride") and pod.version >= gates.HOSTNAME_OVERRIDE:
         for key in ("setHostnameAsFQDN", "hostNetwork"):
             if flag(pod.spec, key):
                 message = f"`hostnameOverride` does not go with `{key}`; drop one of the two"

@@ -99,11 +99,8 @@ def _not_for_windows(key: str, path: Path) -> Finding:
 
 
 def _windows_options(pod: Pod) -> Iterator[Finding]:
-    contexts = [(pod.security, pod.path)] if "windowsOptions" in pod.security else []
-    for container in pod.containers:
-        context = container.fields.get("securityContext")
-        if isinstance(context, dict) and "windowsOptions" in context:
-            contexts.append((context, container.path))
+    owners = [(pod.spec, pod.path), *((container.fields, container.path) for container in pod.containers)]
+    contexts = [(context, path) for fields, path in owners if "windowsOptions" in (context := mapping(fields, "securityContext"))]
     for context, owner in contexts:
         path = (*owner, "securityContext", "windowsOptions")
         if pod.os_name == "linux" and given(context, "windowsOptions"):

@@ -62,14 +62,12 @@ def probe_rules(pod: Pod) -> Iterator[Finding]:
     for container in pod.containers:
         if container.is_init and not container.is_sidecar:
             continue  # `containers` says that they may not be there at all.
-        for name in _PROBES:
-            probe = container.fields.get(name)
-            if isinstance(probe, dict):
-                yield from _probe(probe, name, (*container.path, name))
         lifecycle = mapping(container.fields, "lifecycle")
+        for name in _PROBES:
+            if isinstance(probe := container.fields.get(name), dict):
+                yield from _probe(probe, name, (*container.path, name))
         for name in ("postStart", "preStop"):
-            hook = lifecycle.get(name)
-            if isinstance(hook, dict):
+            if isinstance(hook := lifecycle.get(name), dict):
                 yield from _hook(hook, (*container.path, "lifecycle", name), pod)
 
 

@@ -72,14 +72,12 @@ FRACTIONAL_BYTES = warning_rule(
 def resource_rules(pod: Pod) -> Iterator[Finding]:
     """Yield the problems of `resources` of all containers, and of `overhead`."""
     for container in pod.containers:
-        resources = container.fields.get("resources")
-        if isinstance(resources, dict):
+        if resources := mapping(container.fields, "resources"):
             path = (*container.path, "resources")
             yield from requirement_rules(resources, path, container_name_problem)
             if "claims" in resources and pod.version >= gates.RESOURCE_CLAIMS:
                 yield from _claims(resources, path, pod)
-    overhead = mapping(pod.spec, "overhead")
-    if overhead:
+    if overhead := mapping(pod.spec, "overhead"):
         yield from requirement_rules({"overhead": overhead}, pod.path, container_name_problem, limits_key="overhead")
 
 

@@ -68,12 +68,10 @@ _SYSTEM_PRIORITIES = {"system-node-critical": 2_000_001_000, "system-cluster-cri
 def scheduling_rules(pod: Pod) -> Iterator[Finding]:
     """Yield the problems of what decides where the Pod runs, affinity aside."""
     spec = pod.spec
-    if "nodeSelector" in spec:
-        for key in mapping(spec, "nodeSelector"):
-            yield from deprecated_label(key, (*pod.path, "nodeSelector", key), "key")
-    if "tolerations" in spec:
-        for toleration, path in entries(spec, pod.path, "tolerations"):
-            yield from toleration_rules(toleration, path)
+    for key in mapping(spec, "nodeSelector"):
+        yield from deprecated_label(key, (*pod.path, "nodeSelector", key), "key")
+    for toleration, path in entries(spec, pod.path, "tolerations"):
+        yield from toleration_rules(toleration, path)
     if "topologySpreadConstraints" in spec:
         yield from _spread(pod)
     if "schedulingGates" in spec and pod.version >= gates.SCHEDULING_GATES:
@@ -100,7 +98,7 @@ def toleration_rules(toleration: dict[str, Any], path: Path) -> Iterator[Finding
         if value and not accepts("label-value")(value):
             yield Finding(TOLERATION, (*path, "value"), f'"{value}" cannot be the value of a taint; correct it')
     effect = text(toleration, "effect")
-    if "tolerationSeconds" in toleration and given(toleration, "tolerationSeconds") and effect != "NoExecute":
+    if given(toleration, "tolerationSeconds") and effect != "NoExecute":
         field_path = (*path, "effect") if effect else (*path, "tolerationSeconds")
         yield Finding(TOLERATION, field_path, "`tolerationSeconds` needs `effect: NoExecute`; write it, or remove the seconds")
 

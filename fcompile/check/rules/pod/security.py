@@ -55,14 +55,11 @@ _MAX_PROFILE = 4095
 def security_rules(pod: Pod) -> Iterator[Finding]:
     """Yield the problems of the security contexts of the Pod and its containers."""
     if pod.security:
-        path = (*pod.path, "securityContext")
-        yield from _profiles(pod.security, path, pod.version)
-        if "sysctls" in pod.security:
-            yield from _sysctls(pod)
+        yield from _profiles(pod.security, (*pod.path, "securityContext"), pod.version)
+        yield from _sysctls(pod)
     yield from _namespaces(pod)
     for container in pod.containers:
-        context = container.fields.get("securityContext")
-        if isinstance(context, dict):
+        if context := mapping(container.fields, "securityContext"):
             yield from _container(context, (*container.path, "securityContext"), pod)
 
 
@@ -98,16 +95,15 @@ def _profile(profile: dict[str, Any], key: str, path: Path) -> Iterator[Finding]
     elif name is None:
         yield Finding(LOCAL_PROFILE, path, "a profile of type Localhost needs `localhostProfile`; name it")
     elif isinstance(name, str):
-        problem = _seccomp_name_problem(name) if key == "seccompProfile" else _app_armor_name_problem(name)
+        problem = _name_problem(key, name)
         if problem is not None:
             yield Finding(LOCAL_PROFILE, field_path, f'the profile "{name[:100]}" {problem}')
 
 
-def _seccomp_name_problem(name: str) -> str | None:
-    return None if accepts("relative-path")(name) else "must be a relative path without `..`; correct it"
-
-
-def _app_armor_name_problem(name: str) -> str | None:
+def _name_problem(key: str, name: str) -> str | None:
+    """Return what is wrong with the name of a local profile, or None; `key` is the field of the profile."""
+    if key == "seccompProfile":
+        return None if accepts("relative-path")(name) else "must be a relative path without `..`; correct it"
     if not name:
         return "is empty; name it"
     if name.strip(SPACE) != name:

@@ -91,13 +91,10 @@ def _sources(volume: dict[str, Any], path: Path, pod: Pod) -> Iterator[Finding]:
 
 
 def _source(kind: str, source: Source, volume: dict[str, Any], path: Path, pod: Pod) -> Iterator[Finding]:
-    check = _CHECKS.get(kind)
-    if check is not None:
-        yield from check(source, path, pod)
-        return
-    problems = STORAGE_SYSTEMS.get(kind)
-    if problems is not None:
-        for key, message in problems(source, volume):
+    if kind in _CHECKS:
+        yield from _CHECKS[kind](source, path, pod)
+    elif kind in STORAGE_SYSTEMS:
+        for key, message in STORAGE_SYSTEMS[kind](source, volume):
             yield Finding(VOLUME_SETTINGS, (*path, key) if key in source else path, message)
 
 
@@ -109,8 +106,7 @@ def _empty_dir(source: Source, path: Path, pod: Pod) -> Iterator[Finding]:
 
 
 def _items(source: Source, path: Path, pod: Pod) -> Iterator[Finding]:
-    if "items" in source:
-        yield from overlapping([(source, path)])
+    return overlapping([(source, path)])
 
 
 def _downward_api(source: Source, path: Path, pod: Pod) -> Iterator[Finding]:
@@ -119,7 +115,7 @@ def _downward_api(source: Source, path: Path, pod: Pod) -> Iterator[Finding]:
 
 
 def _ephemeral(source: Source, path: Path, pod: Pod) -> Iterator[Finding]:
-    yield from claim_template_rules(mapping(source, "volumeClaimTemplate"), (*path, "volumeClaimTemplate"), pod.version)
+    return claim_template_rules(mapping(source, "volumeClaimTemplate"), (*path, "volumeClaimTemplate"), pod.version)
 
 
 _CHECKS: dict[str, Callable[[Source, Path, Pod], Iterator[Finding]]] = {
