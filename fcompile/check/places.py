@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
+from functools import lru_cache
 from typing import NamedTuple
 
 from fcompile.diagnostics.problem import NOWHERE, Part, Path, Problem, Span
@@ -29,18 +30,22 @@ class Place(NamedTuple):
 Lookup = Callable[[Where], Place]
 
 
-def by_start(read: Iterable[Document | Problem]) -> dict[int, Document]:
-    """Return the documents of a file by where they begin."""
-    return {document.start: document for document in read if isinstance(document, Document)}
+def look_up_in(read: Callable[[str], Iterable[Document | Problem]]) -> Lookup:
+    """Return what finds the place of something noted while its file was checked: the file's beginning if that has changed since.
 
-
-def look_up(documents: Mapping[int, Document], where: Where) -> Place:
-    """Return the place of something noted while its file was checked, or the file's beginning if the file has changed since.
-
-    :param documents: those of the file, `by_start`.
+    :param read: returns what is in the file of a name.
     """
-    document = documents.get(where.document)
-    if document is None:
-        return Place(NOWHERE, "")
-    span = document.locate(where.path, where.part)
-    return Place(span, document.source_line(span.line))
+
+    # Two files are kept, since a problem may be between two; so several problems in a file do not read it again and again.
+    @lru_cache(2)
+    def documents(file: str) -> dict[int, Document]:
+        return {document.start: document for document in read(file) if isinstance(document, Document)}
+
+    def look_up(where: Where) -> Place:
+        document = documents(where.file).get(where.document)
+        if document is None:
+            return Place(NOWHERE, "")
+        span = document.locate(where.path, where.part)
+        return Place(span, document.source_line(span.line))
+
+    return look_up

@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+from fcompile.check.resource_names import is_huge_pages
+from fcompile.check.rules.pod.profile_annotations import APP_ARMOR, annotated_profile
 from fcompile.diff.resources import container_limits, container_requests
 from fcompile.model.fields import Field
 from fcompile.model.quantities import nanos
@@ -27,15 +29,12 @@ MEANS_NOTHING: dict[str, dict[str, Any]] = {
     "VolumeMount": {"mountPropagation": "None", "recursiveReadOnly": "Disabled"},
 }
 """What is stored as it is written, and means the same as leaving the field out."""
-_APP_ARMOR = "container.apparmor.security.beta.kubernetes.io/"
-_APP_ARMOR_TYPES = {"unconfined": "Unconfined", "runtime/default": "RuntimeDefault"}
-_HUGE_PAGES = "hugepages-"
 
 
 def as_the_server_reads(pod: dict[str, Any]) -> dict[str, Any]:
     """Return a lowered or live Pod without what only repeats a default. The input is not changed."""
     spec, metadata = pod["spec"], mapping(pod, "metadata")
-    annotations = {key: item for key, item in mapping(metadata, "annotations").items() if str(key).startswith(_APP_ARMOR)}
+    annotations = {key: item for key, item in mapping(metadata, "annotations").items() if str(key).startswith(APP_ARMOR)}
     if annotations:
         spec = _with_containers(spec, partial(_without_annotated_profile, annotations=annotations))
     rewrite = partial(_without_defaults, labels=mapping(metadata, "labels"))
@@ -114,7 +113,7 @@ def _without_copies(spec: dict[str, Any], usual: Mapping[str, Any]) -> dict[str,
     if made.get("hostNetwork") is True:
         made = _with_containers(made, _without_host_ports)
     if isinstance(spec.get("resources"), dict):
-        huge = {name: amount for name, amount in container_limits(spec).items() if name.startswith(_HUGE_PAGES)}
+        huge = {name: amount for name, amount in container_limits(spec).items() if is_huge_pages(name)}
         resources = _without_amounts(spec["resources"], {"requests": container_requests(spec), "limits": huge})
         if resources:
             made["resources"] = resources
@@ -141,13 +140,8 @@ def _without_host_port(port: dict[str, Any]) -> dict[str, Any]:
 
 def _without_annotated_profile(container: dict[str, Any], annotations: Mapping[str, Any]) -> dict[str, Any]:
     """Drop the AppArmor profile that the API server takes from the annotation that came before the field."""
-    annotation = annotations.get(f"{_APP_ARMOR}{container.get('name')}")
-    if not isinstance(annotation, str):
-        return container
-    local = annotation.removeprefix("localhost/")
-    profile = {"type": _APP_ARMOR_TYPES.get(annotation)} if local == annotation else {"type": "Localhost", "localhostProfile": local}
-    context = mapping(container, "securityContext")
-    if context.get("appArmorProfile") != profile:
+    annotation, context = annotations.get(f"{APP_ARMOR}{container.get('name')}"), mapping(container, "securityContext")
+    if not isinstance(annotation, str) or context.get("appArmorProfile") != annotated_profile(annotation):
         return container
     kept = {name: item for name, item in context.items() if name != "appArmorProfile"}
     made = {name: item for name, item in container.items() if name != "securityContext"}

@@ -182,7 +182,7 @@ def _named(path: str, real: str, named: set[str], trusted: set[str]) -> Iterator
     for entry in _folder(path, real, named, trusted):
         count += 1
         yield entry
-    if count == 0 and not any(other.startswith(os.path.join(real, "")) for other in named):
+    if count == 0 and not any(is_within(other, real) for other in named - {real}):
         message = f"no .yaml, .yml or .json file in the folder `{name}`: name another folder, or the file itself"
         yield FileEntry(name, path, file_problem(rules.FOLDER_WITHOUT_FILES, name, message))
 
@@ -251,6 +251,11 @@ def _real(path: str) -> str:
 def _order(entry: os.DirEntry[str]) -> bytes:
     """Return a sort key for entries of one folder that puts whole paths in the order of their bytes."""
     return os.fsencode(entry.name) + (b"/" if entry.is_dir(follow_symlinks=False) else b"")
+
+
+def is_within(path: str, folder: str) -> bool:
+    """Return whether a path is that of the folder or below it, by their names alone."""
+    return path == folder or path.startswith(os.path.join(folder, ""))
 
 
 def leads_out(path: str, trusted: Container[str]) -> bool:

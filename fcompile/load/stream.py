@@ -12,17 +12,17 @@ from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 from fcompile.diagnostics.problem import Problem, Severity
+from fcompile.model.formats import SPACE
 
 from . import rules
 from .decoding import Decoded, decode
 from .document import NOTHING, Document
 from .faults import DuplicateKey, Fault, too_large
+from .scalars import shorten
 from .source import LoadError, end_of_line, file_too_large, load_problem
 from .yaml_lines import UNUSUAL, read_lines
 from .yaml_text import YamlText, library_text, yaml_text
 
-_SPACES: Final = "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
-"""White space to Go."""
 _LOOK_AHEAD: Final = 4096
 """So far kubectl looks for the `{`."""
 _FIRST_KEYS: Final = 5
@@ -73,7 +73,7 @@ def values(data: bytes) -> list[Any]:
 
 def _items(decoded: Decoded, library: bool = False, with_duplicates: bool = False) -> Iterator[Document | Fault]:
     """Yield documents and faults, with offsets in the text of the file. A document may be None here."""
-    if not decoded.marked and decoded.source.text[:_LOOK_AHEAD].lstrip(_SPACES).startswith("{"):
+    if not decoded.marked and decoded.source.text[:_LOOK_AHEAD].lstrip(SPACE).startswith("{"):
         yield from _json_items(decoded, library, with_duplicates)
     else:
         yield from _yaml_items(decoded, 0, library, with_duplicates)
@@ -158,7 +158,7 @@ def _yaml_start(text: str, offset: int, library: bool) -> int | None:
         if len(text[offset : offset + 4].encode()) < 4 and not library:
             return None
         letter = text[offset : offset + 1]
-        if not letter or letter not in _SPACES:
+        if not letter or letter not in SPACE:
             return offset
         offset += 1
         if letter == "\n":
@@ -220,8 +220,7 @@ def _chunks(text: str, start: int, marked: bool, library: bool) -> Iterator[_Chu
         if rest and not rest.startswith("#") and not (marked and separator.start() == 0):
             begin = separator.start()
             offset = separator.start(1) + separator.group(1).index(rest)
-            shown = rest if len(rest) <= 40 else f"{rest[:37]}..."
-            message = f"kubectl allows only a comment after `---`: put `{shown}` on the next line"
+            message = f"kubectl allows only a comment after `---`: put `{shorten(rest)}` on the next line"
             fault = Fault(rules.SEPARATOR, message, offset, offset + len(rest))
     if begin < len(text):
         yield _Chunk(begin, len(text), False, fault)

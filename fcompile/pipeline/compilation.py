@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fcompile.check.document import Checked, Options
-from fcompile.check.places import Place, Where, by_start, look_up
+from fcompile.check.places import Lookup, look_up_in
 from fcompile.check.selection import is_framework, objects_in
 from fcompile.diagnostics.problem import Path, Problem, Severity, field_path
 from fcompile.diagnostics.visible import visible
@@ -178,14 +178,10 @@ class Compilation:
         self.report(collector)
         return collector
 
-    def look_up(self, where: Where) -> Place:
-        """Return the place of something in the files."""
-        return look_up(self._documents.get(where.file, {}), where)
-
     @cached_property
-    def _documents(self) -> dict[str, dict[int, Document]]:
-        """Return the documents by file, and by where they begin."""
-        return {file.name: by_start(file.read) for file in self._files}
+    def look_up(self) -> Lookup:
+        """Return what finds the place of something in the files."""
+        return look_up_in({file.name: file.read for file in self._files}.__getitem__)
 
     def _with_overrides_named(self, checked: Checked, file: File) -> Checked:
         if not self.applied or file.skipped:

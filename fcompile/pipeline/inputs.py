@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache, partial
+from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from fcompile.check.document import Checked, Options, empty
-from fcompile.check.places import Place, Where, by_start, look_up
+from fcompile.check.places import look_up_in
 from fcompile.diagnostics.problem import Problem
 from fcompile.load import Document, read
 from fcompile.load.files import FileEntry, find, may_be_meant, may_hold_framework, may_hold_service
@@ -33,9 +33,9 @@ class Inputs:
         self._named = frozenset(paths)
         self._kept: dict[str, bytes | Problem] = {}
         """What can be read only once, by its path."""
-        # Two files are kept, since a problem may be between two; so several problems in a file do not read it again and again.
-        self._documents = lru_cache(2)(self._read_again)
         self._opened: dict[str, str] = {}
+        self.look_up = look_up_in(self._read_again)
+        """Returns the place of something that a checked file had, found by reading the file again."""
 
     def files(self) -> Iterator[File]:
         """Yield every file with all of its documents, one after the other."""
@@ -69,10 +69,6 @@ class Inputs:
         for results in in_processes(partial(check_entry, options=options), batches, processes):
             yield from results
 
-    def look_up(self, where: Where) -> Place:
-        """Return the place of something that a checked file had, found by reading the file again."""
-        return look_up(self._documents(where.file), where)
-
     def _entries(self) -> Iterator[FileEntry]:
         for entry in find(self._paths):
             self._opened[entry.name] = entry.path
@@ -97,10 +93,9 @@ class Inputs:
         if batch:
             yield batch
 
-    def _read_again(self, name: str) -> dict[int, Document]:
-        """Return the documents of a file by where they begin."""
+    def _read_again(self, name: str) -> Iterable[Document | Problem]:
         data = self._data(FileEntry(name, self._opened[name]))
-        return {} if isinstance(data, Problem) else by_start(read(data, name, with_duplicates=True))
+        return () if isinstance(data, Problem) else read(data, name, with_duplicates=True)
 
     def _data(self, entry: FileEntry) -> bytes | Problem:
         if not self._can_be_read_only_once(entry):

@@ -9,11 +9,11 @@ from typing import Any
 from fcompile.check.context import DEFAULT_NAMESPACE
 from fcompile.check.document import Options
 from fcompile.errors import SettingError
+from fcompile.model.formats import accepts
 from fcompile.schema.pod_schemas import DEFAULT_VERSION, NEWEST, OLDEST
 
 DEFAULT_KUBERNETES = f"1.{DEFAULT_VERSION}"
 _VERSION = r"v?1\.(\d{1,3})(?:[.+-][\w.+-]*)?"
-_NAMESPACE = r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?"
 
 
 def options(kubernetes_version: str = DEFAULT_KUBERNETES, namespace: str = DEFAULT_NAMESPACE) -> Options:
@@ -46,7 +46,7 @@ def kubernetes_minor(written: str) -> int:
 
 def checked_namespace(name: str) -> str:
     """Return the name of a namespace. Raises SettingError for a name that no namespace can have."""
-    if not re.fullmatch(_NAMESPACE, name):
+    if not accepts("dns-label")(name):
         reason = "a namespace has up to 63 lower-case letters, digits and dashes, and no dash at its ends"
         raise SettingError("namespace", name, reason)
     return name

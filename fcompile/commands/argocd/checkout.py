@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from itertools import takewhile
 
 from fcompile.commands.git_process import ask
+from fcompile.load.files import is_within
 
 GIT_SECONDS = 20.0
 
@@ -48,7 +49,7 @@ def _leads_out(root: str, folder: str, target: str) -> bool:
         return True
     for step in target.split(os.sep):
         folder = os.path.normpath(os.path.join(folder, step))
-        if folder != root and not folder.startswith(os.path.join(root, "")):
+        if not is_within(folder, root):
             return True
     return False
 
@@ -78,7 +79,7 @@ def _within(root: str, path: str) -> str:
     """Follow links, but not out of the repository."""
     joined = os.path.normpath(os.path.join(root, path))
     real = os.path.realpath(joined)
-    return real if real == root or real.startswith(os.path.join(root, "")) else joined
+    return real if is_within(real, root) else joined
 
 
 def pack(root: str, archive: str, left_out: frozenset[str] = frozenset()) -> int:

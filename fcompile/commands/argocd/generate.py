@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from functools import lru_cache, partial
+from functools import partial
 from itertools import islice
 
-from fcompile.check.places import Lookup, Place, Where, by_start, look_up
+from fcompile.check.places import look_up_in
 from fcompile.commands.argocd import application
 from fcompile.commands.argocd.compiled import MAX_OUTPUT, Job, Made, compile_source
 from fcompile.commands.argocd.discreet import Discreet
@@ -25,7 +25,7 @@ from fcompile.commands.report import WAIVERS_FILE, OnlyWhenFound, WriterListener
 from fcompile.diagnostics.visible import listed, visible
 from fcompile.emit.stdout import write
 from fcompile.errors import EXIT_ERRORS, InputError, ProcessError, UsageError
-from fcompile.load import Document, read
+from fcompile.load import read
 from fcompile.pipeline.inputs import WORTH_PROCESSES, cores
 from fcompile.pipeline.overrides import refusal
 from fcompile.pipeline.processes import in_processes
@@ -116,7 +116,8 @@ def _report(made: list[Made], texts: list[Source], repository: Repository, asked
     """Print what was found. Return whether there can be output."""
     mapper = SourceMapper(open_report("text", sys.stderr, "never"), texts, repository)
     listener = WriterListener(OnlyWhenFound(Discreet(mapper, {one.checked.file: one.hidden for one in made})))
-    places = _places({source.name: source for source in texts}, repository)
+    by_name = {source.name: source for source in texts}
+    places = look_up_in(lambda name: read(by_name[name].content(repository), name, with_duplicates=True))
     failed = fails(report((one.checked for one in made), places, listener, waivers_file(), whole=True), asked.strict)
     refused = [one.refused for one in made if one.refused]
     for line in refused[:_MOST_NAMED]:
@@ -124,19 +125,6 @@ def _report(made: list[Made], texts: list[Source], repository: Repository, asked
     if len(refused) > _MOST_NAMED:
         say(f"… and {len(refused) - _MOST_NAMED} more files")
     return not failed and not refused
-
-
-def _places(texts: dict[str, Source], repository: Repository) -> Lookup:
-    """Return what finds places in texts that were compiled."""
-
-    @lru_cache(2)
-    def documents(name: str) -> dict[int, Document]:
-        return by_start(read(texts[name].content(repository), name, with_duplicates=True))
-
-    def place(where: Where) -> Place:
-        return look_up(documents(where.file), where)
-
-    return place
 
 
 def _check_overrides(made: list[Made], asked: Settings) -> None:

@@ -19,6 +19,7 @@ from fcompile.diagnostics.visible import visible
 from fcompile.errors import InputError
 from fcompile.load import Document, LoadError, read, values
 from fcompile.load.decoding import decode
+from fcompile.load.files import is_within
 
 MAX_DEPTH: Final = 50
 """Kustomizations within kustomizations."""
@@ -116,7 +117,7 @@ class _Follower:
 
     def _vet(self, real: str, folder: str) -> None:
         """Refuse what must not be read below a folder, unless that was done for one above it."""
-        if not any(real == one or real.startswith(os.path.join(one, "")) for one in self._vetted):
+        if not any(is_within(real, one) for one in self._vetted):
             self._repository.vet(folder)
             self._vetted.append(real)
 

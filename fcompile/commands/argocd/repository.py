@@ -15,7 +15,7 @@ from typing import NamedTuple
 from fcompile.commands.git_process import holder
 from fcompile.diagnostics.visible import visible
 from fcompile.errors import InputError
-from fcompile.load.files import IGNORE_FILE, SUFFIXES, open_regular
+from fcompile.load.files import IGNORE_FILE, SUFFIXES, is_within, open_regular
 
 MAX_FILE = 32 * 1024 * 1024
 """Bytes. A document may have 8 MiB."""
@@ -29,8 +29,7 @@ class Repository(NamedTuple):
 
     def holds(self, path: str) -> bool:
         """Return whether a real path is in it, and not in its history, which is not what was committed."""
-        inside = path == self.root or path.startswith(os.path.join(self.root, ""))
-        return inside and _NEVER_READ not in path[len(self.root) :].split(os.sep)
+        return is_within(path, self.root) and _NEVER_READ not in path[len(self.root) :].split(os.sep)
 
     def why_not(self, path: str, written: str, remote: re.Pattern[str], *, file: bool = True, folder: bool = False) -> str:
         """Return why something that a file refers to must not be read, or the empty string.

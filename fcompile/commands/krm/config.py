@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 from fcompile.check.context import DEFAULT_NAMESPACE
 from fcompile.check.document import Options
+from fcompile.commands.krm.results import reference
 from fcompile.commands.option_values import meant
 from fcompile.diagnostics.problem import field_path
 from fcompile.diagnostics.visible import visible
 from fcompile.errors import InputError, SettingError
-from fcompile.model.values import mapping, text
 from fcompile.pipeline.overrides import Override, parse
 from fcompile.pipeline.settings import DEFAULT_KUBERNETES, options
 
@@ -57,8 +57,7 @@ def refused(error: SettingError | InputError, config: Any) -> dict[str, Any]:
     """Return the error as a result."""
     result: dict[str, Any] = {"message": message(error), "severity": "error"}
     if isinstance(error, SettingError) and error.setting and isinstance(config, dict):
-        name = text(mapping(config, "metadata"), "name") or ""
-        result["resourceRef"] = {"apiVersion": text(config, "apiVersion") or "", "kind": text(config, "kind") or "", "name": name}
+        result["resourceRef"] = reference(config)
         result["field"] = {"path": field_path(("data", error.setting))}
     return result
 

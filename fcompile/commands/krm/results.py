@@ -24,7 +24,7 @@ class Results:
         """Add a problem of an item. `located` tells whether its line is one of `file`."""
         result: dict[str, Any] = {"message": problem.message, "severity": _SEVERITIES[problem.severity]}
         if index is not None:
-            result["resourceRef"] = _reference(self._listed.items[index])
+            result["resourceRef"] = reference(self._listed.items[index])
             if problem.field:
                 result["field"] = _field(problem, self._listed.document.value)
         if file is not None:
@@ -33,10 +33,11 @@ class Results:
         self.results.append(result)
 
 
-def _reference(item: Any) -> dict[str, str]:
+def reference(item: Any) -> dict[str, str]:
+    """Return what names an object in a result."""
     metadata = mapping(item, "metadata")
-    reference = {"apiVersion": text(item, "apiVersion") or "", "kind": text(item, "kind") or "", "name": text(metadata, "name") or ""}
-    return reference | ({"namespace": namespace} if (namespace := text(metadata, "namespace")) else {})
+    named = {"apiVersion": text(item, "apiVersion") or "", "kind": text(item, "kind") or "", "name": text(metadata, "name") or ""}
+    return named | ({"namespace": namespace} if (namespace := text(metadata, "namespace")) else {})
 
 
 def _field(problem: Problem, value: Any) -> dict[str, Any]:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from fcompile.check.context import FrameworkContext, RoleContext, containers
 from fcompile.diagnostics.problem import Finding, Path, error_rule, warning_rule
 from fcompile.model import gates, names
+from fcompile.model.formats import accepts
 from fcompile.model.values import mapping, sequence, text
 
 MAX_LABEL = 63
-_NAME = re.compile(r"[a-z0-9]{1,63}\Z")
 
 HOSTNAME_CUT = warning_rule(
     code="FC401",
@@ -63,7 +62,7 @@ def name_rules(context: FrameworkContext) -> Iterator[Finding]:
     """Yield the problems of one Framework's names."""
     for role in context.roles:
         # An invalid name has been reported, and problems of names built from it would only repeat that.
-        if _NAME.match(context.name) and _NAME.match(role.name):
+        if all(map(accepts("framework-name"), (context.name, role.name))):
             yield from _built_names(context, role)
         yield from _reserved(role)
 

@@ -29,7 +29,8 @@ CERTIFICATE = error_rule(
     remedy="Correct what the message names.",
 )
 
-_FILES = ("credentialBundlePath", "keyPath", "certificateChainPath")
+CERTIFICATE_FILES = ("credentialBundlePath", "keyPath", "certificateChainPath")
+"""The fields of a podCertificate that name its files."""
 _LONGEST_OF_KUBERNETES = 86_400
 _MAX_SIGNER = 571
 
@@ -57,8 +58,8 @@ def certificate_rules(part: dict[str, Any], path: Path) -> Iterator[Finding]:
     signer = text(part, "signerName")
     if signer and not _is_signer(signer):
         yield Finding(CERTIFICATE, (*path, "signerName"), f'"{signer}" is not a signer; write DOMAIN/PATH, such as example.com/signer')
-    if not any(text(part, key) for key in _FILES):
-        yield Finding(CERTIFICATE, path, f"`podCertificate` is written to no file; add at least one of {', '.join(_FILES)}")
+    if not any(text(part, key) for key in CERTIFICATE_FILES):
+        yield Finding(CERTIFICATE, path, f"`podCertificate` is written to no file; add at least one of {', '.join(CERTIFICATE_FILES)}")
     seconds, host = integer(part, "maxExpirationSeconds"), (signer or "").partition("/")[0]
     if seconds is not None and seconds > _LONGEST_OF_KUBERNETES and f".{host}".endswith(".kubernetes.io"):
         message = f"`maxExpirationSeconds` {seconds} is more than the {_LONGEST_OF_KUBERNETES} of signers of kubernetes.io; lower it"

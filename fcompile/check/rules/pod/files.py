@@ -7,6 +7,7 @@ from typing import Any
 
 from fcompile.check.pod_context import Pod
 from fcompile.check.pod_values import entries
+from fcompile.check.rules.pod.certificates import CERTIFICATE_FILES
 from fcompile.check.rules.pod.field_refs import field_ref, resource_field_ref
 from fcompile.diagnostics.problem import Finding, Path, Related, error_rule, warning_rule
 from fcompile.model.values import text
@@ -28,7 +29,6 @@ OVERLAPPING_FILES = warning_rule(
 
 _BETWEEN = "\0"
 """In place of `/`: it sorts before all else."""
-_PATHS = ("path", "credentialBundlePath", "keyPath", "certificateChainPath")
 
 
 def downward_files(source: dict[str, Any], path: Path, pod: Pod) -> Iterator[Finding]:
@@ -76,6 +76,6 @@ def _clashes(files: list[str]) -> dict[int, int]:
 
 def _files(source: dict[str, Any], path: Path) -> Iterator[tuple[str, Path]]:
     places = [(item, item_path, "path") for item, item_path in entries(source, path, "items")]
-    for owner, owner_path, key in (*places, *((source, path, key) for key in _PATHS)):
+    for owner, owner_path, key in (*places, *((source, path, key) for key in ("path", *CERTIFICATE_FILES))):
         if file := text(owner, key):
             yield file.rstrip("/"), (*owner_path, key)

@@ -35,10 +35,17 @@ DEPRECATED_ANNOTATION = warning_rule(
 
 _POD = "seccomp.security.alpha.kubernetes.io/pod"
 _CONTAINER = "container.seccomp.security.alpha.kubernetes.io/"
-_APP_ARMOR = "container.apparmor.security.beta.kubernetes.io/"
+APP_ARMOR = "container.apparmor.security.beta.kubernetes.io/"
 _LOCAL = "localhost/"
 _SECCOMP_TYPES = {"unconfined": "Unconfined", "runtime/default": "RuntimeDefault", "docker/default": "RuntimeDefault"}
 _APP_ARMOR_TYPES = {"unconfined": "Unconfined", "runtime/default": "RuntimeDefault"}
+
+
+def annotated_profile(value: str, types: dict[str, str] = _APP_ARMOR_TYPES) -> dict[str, str | None]:
+    """Return the profile that an annotation names, as the field has it."""
+    if value.startswith(_LOCAL):
+        return {"type": "Localhost", "localhostProfile": value.removeprefix(_LOCAL)}
+    return {"type": types.get(value)}
 
 
 def profile_annotation(key: str, value: str, path: Path, pod: Pod) -> Iterator[Finding]:
@@ -47,7 +54,7 @@ def profile_annotation(key: str, value: str, path: Path, pod: Pod) -> Iterator[F
         yield from _seccomp(key, value, path, pod, pod.spec)
     elif key.startswith(_CONTAINER):
         yield from _seccomp(key, value, path, pod, _named(pod, key.removeprefix(_CONTAINER)))
-    elif key.startswith(_APP_ARMOR):
+    elif key.startswith(APP_ARMOR):
         yield from _app_armor(key, value, path, pod)
 
 
@@ -68,7 +75,7 @@ def _seccomp(key: str, value: str, path: Path, pod: Pod, owner: dict[str, Any] |
 
 
 def _app_armor(key: str, value: str, path: Path, pod: Pod) -> Iterator[Finding]:
-    name = key.removeprefix(_APP_ARMOR)
+    name = key.removeprefix(APP_ARMOR)
     container = _named(pod, name)
     if container is None:
         message = f'the annotation is for a container "{name}", which the Pod does not have; correct it'
@@ -94,10 +101,5 @@ def _named(pod: Pod, name: str) -> dict[str, Any] | None:
 
 
 def _compare(value: str, profile: dict[str, Any], types: dict[str, str], field: str, path: Path) -> Iterator[Finding]:
-    kind = profile.get("type")
-    if kind == "Localhost":
-        agrees = value.startswith(_LOCAL) and profile.get("localhostProfile") == value.removeprefix(_LOCAL)
-    else:
-        agrees = types.get(value) == kind
-    if not agrees:
+    if any(profile.get(name) != item for name, item in annotated_profile(value, types).items()):
         yield Finding(PROFILE_ANNOTATION, path, f'"{value}" is not what the field `{field}` says; remove the annotation')

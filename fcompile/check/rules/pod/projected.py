@@ -7,7 +7,7 @@ from typing import Any
 
 from fcompile.check.pod_context import Pod
 from fcompile.check.pod_values import entries, given
-from fcompile.check.rules.pod.certificates import certificate_rules, trust_bundle_rules
+from fcompile.check.rules.pod.certificates import CERTIFICATE_FILES, certificate_rules, trust_bundle_rules
 from fcompile.check.rules.pod.files import downward_files, overlapping
 from fcompile.check.seen import Seen
 from fcompile.diagnostics.problem import Finding, Path, error_rule
@@ -30,7 +30,7 @@ PROJECTED_PATH = error_rule(
 )
 
 _KINDS = ("secret", "configMap", "downwardAPI", "serviceAccountToken", "clusterTrustBundle", "podCertificate")
-_FILES_OF = {"clusterTrustBundle": ("path",), "podCertificate": ("credentialBundlePath", "keyPath", "certificateChainPath")}
+_FILES_OF = {"clusterTrustBundle": ("path",), "podCertificate": CERTIFICATE_FILES}
 
 
 def projected_rules(source: dict[str, Any], path: Path, pod: Pod) -> Iterator[Finding]:
