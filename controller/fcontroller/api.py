@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Callable, Mapping
 from enum import Enum
 from functools import lru_cache
@@ -127,6 +128,12 @@ def collection(kind: str, namespace: str = "") -> str:
     return f"{root}/namespaces/{namespace}/{kind}" if namespace else f"{root}/{kind}"
 
 
+_NAME = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?")
+"""What objects can be called: nothing in it leads to another path."""
+
+
 def path_of(kind: str, namespace: str, name: str) -> str:
-    """Return the path of one object."""
+    """Return the path of one object. Raises ValueError when none can have that name: it may come from whoever may write a status."""
+    if not _NAME.fullmatch(name):
+        raise ValueError(f"no object can be called {name!r:.100}")
     return f"{collection(kind, namespace)}/{name}"

@@ -18,7 +18,7 @@ from urllib.parse import quote
 from fcompile.commands.group import command
 from fcompile.program import safe
 from fcontroller.act.plain import NoServer, find_server
-from fcontroller.api import Answer, Json, Unreachable, path_of
+from fcontroller.api import Answer, Json, Unreachable, collection
 from fcontroller.decide.codes import CONTAINER_CONFLICT, CONTAINER_PERMANENT
 from fcontroller.decide.status_json import role_statuses
 
@@ -98,7 +98,7 @@ def barrier() -> int:
         settings = read_settings(os.environ)
         _end_at_last(settings.timeout)
         server = find_server(os.environ)
-        path = path_of("frameworks", quote(settings.namespace, safe=""), quote(settings.name, safe=""))
+        path = f"{collection('frameworks', quote(settings.namespace, safe=''))}/{quote(settings.name, safe='')}"
         write(Path.cwd(), wait(lambda: server.get(path), settings))
     except Failed as error:
         return _end(error.code, str(error))

@@ -178,6 +178,24 @@ def test_a_request_is_sent_as_it_was_asked_for(loop: Callable[[], asyncio.Abstra
     run(loop, test())
 
 
+@pytest.mark.parametrize("target", ["/a HTTP/1.1\r\nHost: b\r\n\r\nDELETE /b", "/a\nb", "/a b", "/a\x7f", "/\xe9", "a", ""])
+def test_what_is_no_target_is_not_sent(target: str) -> None:
+    """A line end would begin another request."""
+
+    async def test() -> None:
+        server = Server(LENGTH)
+        async with server.origin() as origin:
+            with pytest.raises(ValueError, match="no target of a request"):
+                await origin.request("GET", target, {}, None, 60)
+            with pytest.raises(ValueError, match="no target of a request"):
+                async with origin.stream(target, {}, 60):
+                    pass
+            assert server.asked == []
+            assert (await get(origin)).body == BODY
+
+    run(asyncio.SelectorEventLoop, test())
+
+
 @pytest.mark.parametrize("loop", LOOPS)
 @pytest.mark.parametrize(
     "answer",

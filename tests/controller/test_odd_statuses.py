@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import re
+from copy import deepcopy
 from typing import Any
 
 import pytest
 
-from fcontroller.api import Json
+from fcontroller.api import Json, path_of
 from fcontroller.decide.status import from_time
 from fcontroller.observe.reflector import Reflector
 from fcontroller.reconcile.reconciler import Reconciler
 from fcontroller.reconcile.retention import Retention
-from tests.controller.lab import in_memory, lab, run_in_memory
+from tests.controller.lab import Refusing, in_memory, lab, run_in_memory
 from tests.controller.test_defects import SPEC, told, write
 from tests.controller.test_metrics import metrics_of
 from tests.controller.test_watch import PODS, Seen, make
+from tests.decide.world import role_spec
 
 NO_TIME = "0001-01-01T00:00:00+23:59"
 CONDITION = {"type": "IntentStored", "status": "False"}
@@ -51,6 +54,44 @@ def test_it_is_in_nobodys_way(odd: Json, restarted: bool) -> None:
             await made.controller.finish(1)
 
     run_in_memory(work())
+
+
+ELSEWHERE = "x HTTP/1.1\r\nHost: a\r\n\r\nDELETE /api/v1/namespaces/other/pods/victim?x="
+"""Sent in a path, it deletes a Pod of another namespace, with the controller's token."""
+
+
+@pytest.mark.parametrize("restarted", [True, False])
+@pytest.mark.parametrize("name", [ELSEWHERE, "a/../../../other/pods/victim?x=", "a/status"])
+def test_a_name_in_it_leads_to_no_other_object(name: str, restarted: bool) -> None:
+    paths = set[str]()
+
+    async def work() -> None:
+        api = Refusing(lambda _, path: paths.add(path))
+        async with lab(api, broken=["bad"]) as made:
+            await made.make("bad", {"taskRoles": [role_spec("a", 1)]})
+            await made.until("bad", lambda status: status["state"] == "AttemptRunning")
+            if restarted:
+                await made.kill()
+            bad = await made.framework("bad")
+            (role,) = bad["status"]["attemptStatus"]["taskRoleStatuses"]
+            odd = deepcopy(role)
+            odd["name"], odd["taskStatuses"][0]["attemptStatus"]["podUID"] = name, "gone"
+            bad["status"]["attemptStatus"]["taskRoleStatuses"] = [role, odd]
+            await write(made, bad)
+            if restarted:
+                await made.restart()
+            await asyncio.sleep(10)
+        assert set(told(made)) == ({"bad"} if restarted else set())  # Without a reason to write it, the controller goes on by its own.
+        assert {path for path in paths if not re.fullmatch("[/a-z0-9.-]+", path) or "/.." in path or name in path} == set()
+
+    run_in_memory(work())
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "a/b", "a?b", "a#b", "a%2fb", "a b", "a\r\nb", "a\n", "A", "-a", "é"])
+def test_no_path_is_made_of_what_nothing_can_be_called(name: str) -> None:
+    with pytest.raises(ValueError, match="no object can be called '"):
+        path_of("pods", "default", name)
+    assert path_of("pods", "default", "a.b-0") == "/api/v1/namespaces/default/pods/a.b-0"
 
 
 def test_one_that_is_over_is_told_once() -> None:

@@ -244,6 +244,23 @@ def test_a_state_that_there_is_none_of_is_refused() -> None:
         from_json({**stored, "state": "Odd"})
 
 
+@pytest.mark.parametrize("name", ["", "A", "a-b", "a" * 64, "a/../b", "a?b", "a b", "a\r\nb", "a\n"])
+def test_what_no_role_can_be_called_is_refused(name: str) -> None:
+    """Paths of requests are made of it, and whoever may write a status may write anything."""
+    stored = to_json(status_with(3))
+    stored["attemptStatus"]["taskRoleStatuses"][0]["name"] = name
+    with pytest.raises(ValueError, match="no role can be called '"):
+        from_json(stored)
+
+
+@pytest.mark.parametrize("index", ["0", "0/../b", 0.5, None, True])
+def test_what_is_no_index_is_refused(index: Any) -> None:
+    stored = to_json(status_with(3))
+    stored["attemptStatus"]["taskRoleStatuses"][0]["taskStatuses"][0]["index"] = index
+    with pytest.raises(ValueError, match="no index of a task: "):
+        from_json(stored)
+
+
 def test_times_that_are_null_are_long_ago() -> None:
     """Those of the beginning; the others have not come yet."""
     stored = to_json(status_with(3))

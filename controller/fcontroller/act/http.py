@@ -6,6 +6,7 @@ A request by aiohttp takes half as much CPU again (docs/adr/0006).
 from __future__ import annotations
 
 import asyncio
+import re
 import ssl
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -28,6 +29,7 @@ An API server takes an object of 3 MiB, and makes six times that of it when it w
 _PIECE_BYTES = 16 * 1024
 """What is written at a time: as much as one TLS record holds. The buffer for the encrypted bytes grows with a write, and never shrinks."""
 _CLOSED = "the client is closed"
+_TARGET = re.compile("/[!-~]*")
 _HEAD_BYTES = 256 * 1024
 _BUFFER_BYTES = 128 * 1024
 """What is received at a time. A protocol without a buffer of its own gets each piece as a new block of 256 KiB, most of it unused."""
@@ -110,6 +112,8 @@ class Origin:
             connection.close()
 
     def _head(self, method: str, target: str, headers: Mapping[str, str], body: bytes | None) -> bytes:
+        if not _TARGET.fullmatch(target):  # A line end in it would begin another request, with our token.
+            raise ValueError(f"no target of a request: {target!r:.200}")
         lines = [f"{method} {self._prefix}{target} HTTP/1.1", f"Host: {self._host}", *(f"{name}: {headers[name]}" for name in headers)]
         if body is not None:
             lines.append(f"Content-Length: {len(body)}")

@@ -42,6 +42,8 @@ _KEPT = ',"podKept":true'
 """Like other fields that are not upstream's, only there when it says something."""
 _ROLE = re.compile(r'{"name":"[^"\\]*","instanceUID":"[^"\\]*","podGracefulDeletionTimeoutSec":(?:null|-?[0-9]+),"taskStatuses":\[')
 """How a role begins, as this controller and upstream's write it. No name, message or reason of anybody's has unescaped quotes in it."""
+_NAME = re.compile("[a-z0-9]{1,63}")
+"""What a role can be called."""
 T = TypeVar("T")
 
 
@@ -203,6 +205,8 @@ def _role_head(role: Role) -> str:
 
 
 def _role_from_json(value: Json) -> Role:
+    if not _NAME.fullmatch(value["name"]):  # It is a part of paths: `x?`, `../` or a line end would lead to the objects of others.
+        raise ValueError(f"no role can be called {value['name']!r:.100}")
     role = Role(value["name"], value["instanceUID"])
     role.graceful_deletion_timeout = value.get("podGracefulDeletionTimeoutSec")
     return role
@@ -246,6 +250,8 @@ def task_to_json(task: Task) -> Json:
 
 def _task_from_json(value: Json) -> Task:
     attempt = value["attemptStatus"]
+    if type(value["index"]) is not int:  # A part of paths, too.
+        raise ValueError(f"no index of a task: {value['index']!r:.100}")
     task = Task(value["index"], value["instanceUID"], attempt["podName"], 0)
     task.deletion_pending = value["deletionPending"]
     task.pod_kept = bool(attempt.get("podKept"))
