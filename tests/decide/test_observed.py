@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -40,6 +41,37 @@ def test_what_else_becomes_of_a_pod_that_has_finished_is_not_seen() -> None:
     assert observed.pod(value) == first
     ended["terminated"]["exitCode"] = 2
     assert observed.pod(value) != first
+
+
+def ended(name: str, message: str) -> Any:
+    return {"name": name, "state": {"terminated": {"exitCode": 1, "reason": "Error", "message": message, "finishedAt": AT}}}
+
+
+LONG = "m" * 1_000_000
+ABSURD: dict[str, Any] = {
+    "a message": {"phase": "Failed", "message": LONG},
+    "control characters": {"phase": "Failed", "message": "\x1b" * 100_000, "containerStatuses": [ended("a", "\x1b" * 100_000)] * 10},
+    "what a container said": {"phase": "Failed", "containerStatuses": [ended("main", LONG)]},
+    "a name": {"phase": "Failed", "initContainerStatuses": [ended(LONG, "")]},
+    "containers": {"phase": "Failed", "containerStatuses": [ended(f"c-{number}", "") for number in range(6_000)]},
+    "a phase": {"phase": LONG},
+    "an address": {"phase": "Running", "hostIP": LONG},
+    "why it goes": {"phase": "Running", "conditions": [{"type": "DisruptionTarget", "status": "True", "reason": "r", "message": LONG}]},
+    "what it waits for": {"phase": "Pending", "conditions": [{"type": "PodScheduled", "status": "False", "reason": LONG, "message": LONG}]},
+}
+
+
+@pytest.mark.parametrize("status", ABSURD.values(), ids=ABSURD)
+def test_little_is_kept_of_what_no_kubelet_writes(status: Any) -> None:
+    """The API server takes a megabyte from whoever may write pods/status, for each Pod: 1,500 would be more than the memory."""
+    value = {"metadata": {"uid": "u", "name": "p", "deletionTimestamp": AT}, "spec": {"nodeName": ""}, "status": status}
+    assert len(repr(observed.pod(value))) < 40_000
+
+
+def test_all_is_kept_that_a_kubelet_may_write() -> None:
+    said = [ended(f"c-{number}", "错" * 1_365) for number in range(3)]
+    value = {"metadata": {"uid": "u", "name": "p"}, "spec": {}, "status": {"phase": "Failed", "containerStatuses": said}}
+    assert json.loads(observed.pod(value).finished or "")["status"]["containerStatuses"] == said
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,10 @@ _SAME: Final = {"ErrImagePull": "ImagePullBackOff"}
 _DISRUPTION: Final = "DisruptionTarget"
 _LONGEST: Final = 300
 """Characters of a message, of which ten thousand may be in memory."""
+_END: Final = 32 * 1024
+"""Characters of what is kept of a Pod's end. Kubelets write 12 KiB of messages; whoever may write pods/status, a megabyte for each Pod."""
+_SHORT, _FEW = 100, 20
+"""Characters of each text, and items of each list, that are kept of one that is longer."""
 
 
 class ConfigMap(NamedTuple):
@@ -94,15 +98,15 @@ def pod(value: Mapping[str, Any]) -> Pod:
         # A hundred thousand Pods share these.
         uid=sys.intern(metadata["uid"]),
         controller=sys.intern(controller_of(metadata)),
-        phase=sys.intern(phase),
+        phase=sys.intern(phase[:_SHORT]),
         node_name=sys.intern(spec.get("nodeName", "")),
         ip=status.get("podIP", ""),
-        host_ip=sys.intern(status.get("hostIP", "")),
+        host_ip=sys.intern(status.get("hostIP", "")[:_SHORT]),
         deletion_start=_deletion_start(metadata),
-        finished=json.dumps(_end(value)) if phase in ("Succeeded", "Failed") else None,
+        finished=_bounded(_end(value)) if phase in ("Succeeded", "Failed") else None,
         grace=metadata.get("deletionGracePeriodSeconds") or 0,
         marked="deletionTimestamp" in metadata and not metadata.get("deletionGracePeriodSeconds") and not metadata.get("finalizers"),
-        disruption=": ".join(disruption(status)) if "deletionTimestamp" in metadata else "",
+        disruption=": ".join(disruption(status))[:_LONGEST] if "deletionTimestamp" in metadata else "",
         owners=len(metadata.get("ownerReferences") or ()),
         waits=_wait(spec, status) if phase == PENDING else None,
     )
@@ -119,6 +123,19 @@ def _end(pod: Mapping[str, Any]) -> dict[str, Any]:
         kept["conditions"] = [{"type": _DISRUPTION, "status": "True", "reason": why[0], "message": why[1]}]
     sidecars = [_only(container, "name", "restartPolicy") for container in pod["spec"].get("initContainers") or ()]
     return {"metadata": _only(pod["metadata"], "name"), "spec": {"initContainers": sidecars}, "status": kept}
+
+
+def _bounded(end: dict[str, Any]) -> str:
+    text = json.dumps(end)
+    return text if len(text) <= _END else json.dumps(_cut(end))
+
+
+def _cut(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _cut(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_cut(item) for item in value[:_FEW]]
+    return value[:_SHORT] if isinstance(value, str) else value
 
 
 def _container_end(status: Mapping[str, Any]) -> dict[str, Any]:
